@@ -1,0 +1,190 @@
+/*
+ * graph.h - a finished index as a read-only graph of objects: the one door for questions.
+ *
+ *     hdx_graph *g;
+ *     hdx_graph_open("app.hprof.hdx", "app.hprof", &g, &err);
+ *     hdx_id id;
+ *     if (hdx_graph_find(g, 0x7f3a10, &id))
+ *         for (hdx_id d = hdx_graph_dominator(g, id); d != HDX_NO_ID && d != HDX_VIRTUAL_ROOT; d = hdx_graph_dominator(g, d)) ...
+ *     if (hdx_graph_check(g, &err) != HDX_OK) ...    were all pages sound that were touched?
+ *
+ * A graph may be read by many threads; cursors live on the caller's stack and belong to one thread. Getters never fail: an id out of
+ * range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the damage. Every answer checks once
+ * before it goes out. Opening costs nothing that grows with the dump.
+ *
+ * "live" objects are those reachable from a GC root (MAT 5.1); the others keep ids and can be asked about.
+ */
+#ifndef HEAPDEX_GRAPH_H
+#define HEAPDEX_GRAPH_H
+
+#include <heapdex/damage.h>
+#include <heapdex/error.h>
+#include <heapdex/heap.h>
+
+typedef struct hdx_graph hdx_graph;
+
+#define HDX_VIRTUAL_ROOT (UINT64_MAX - 1) /* the dominator of what only the GC roots together keep alive */
+
+/*
+ * index: the folder. dump: the dump it was made from, or NULL: then values of fields and arrays cannot be read and everything else can.
+ * HDX_NOT_FOUND: no whole index there; HDX_DAMAGED: an index file is damaged.
+ */
+HDX_API hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err);
+HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
+/* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
+HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
+/* Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both directions of references,
+   dominators by the parent property ...). HDX_DAMAGED says what does not hold. */
+HDX_API hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err);
+
+/* ---- what is said once ---- */
+typedef struct hdx_graph_summary {
+    const char *version;          /* of the HPROF header: "1.0.2" */
+    uint32_t id_size, reference_size, alignment;
+    bool     compressed_oops;
+    bool     complete;            /* all steps are there (dominators); false for --until */
+    uint32_t step;                /* last step held, hdx_step */
+    uint64_t created_ms;          /* since 1970 */
+    const char *jvm;              /* "" where not known */
+    uint64_t objects, records, live_objects, live_bytes, unreachable_objects, unreachable_bytes;
+    uint64_t references;          /* distinct pairs between live objects, class and loader references included */
+    uint64_t classes, live_classes, live_loaders, gc_roots, roots, threads;
+    uint64_t dangling_references, dangling_roots;
+    uint32_t dump_number, dumps_in_file;
+    uint64_t dump_size, file_size;
+    int      compression;         /* hdx_compression */
+    const char *dump_name;
+    uint64_t built_at_ms, build_ns;
+    uint64_t damage_count, damage_more; /* further damage that was only counted */
+    const hdx_damage *damage;
+    uint32_t warning_count;
+    const char *const *warnings;
+    const uint64_t *top_records;  /* 256 counts by tag */
+    const uint64_t *sub_records;
+} hdx_graph_summary;
+HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
+/* Index files: fills name, bytes for i = 0 ..; false at the end. */
+HDX_API bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
+/* Steps of the build: fills for i = 0 ..; false at the end. */
+HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns, uint64_t *bytes);
+HDX_API const char *hdx_graph_record_name(bool top, uint8_t tag); /* "INSTANCE_DUMP"; NULL for an unknown tag */
+
+/* ---- objects ---- */
+HDX_API uint64_t        hdx_graph_objects(const hdx_graph *g);                            /* ids are 0 .. objects - 1 */
+HDX_API bool            hdx_graph_find(const hdx_graph *g, hdx_addr address, hdx_id *id); /* false: no object there */
+HDX_API hdx_addr        hdx_graph_address(const hdx_graph *g, hdx_id id);                 /* 0 */
+HDX_API uint32_t        hdx_graph_class_of(const hdx_graph *g, hdx_id id);                /* HDX_NO_CLASS */
+HDX_API hdx_object_kind hdx_graph_kind(const hdx_graph *g, hdx_id id);
+HDX_API uint64_t        hdx_graph_shallow(const hdx_graph *g, hdx_id id);                 /* bytes; 0 */
+HDX_API uint64_t        hdx_graph_length(const hdx_graph *g, hdx_id id);                  /* of an array; 0 */
+HDX_API int             hdx_graph_heap(const hdx_graph *g, hdx_id id);                    /* place in hdx_graph_heaps; -1: none */
+HDX_API bool            hdx_graph_position(const hdx_graph *g, hdx_id id, hdx_pos *pos);  /* false: no record in the dump */
+HDX_API bool            hdx_graph_live(const hdx_graph *g, hdx_id id);                    /* false */
+HDX_API uint64_t        hdx_graph_retained(const hdx_graph *g, hdx_id id);                /* bytes; 0 for garbage */
+HDX_API hdx_id          hdx_graph_dominator(const hdx_graph *g, hdx_id id);               /* HDX_VIRTUAL_ROOT; HDX_NO_ID for garbage */
+/* Parent on a shortest path from a root; the id itself for a GC root; HDX_NO_ID for garbage. */
+HDX_API hdx_id          hdx_graph_nearest(const hdx_graph *g, hdx_id id);
+
+/* ---- classes ---- */
+/* By number 0 .. *count - 1; loaded on first use. NULL and *count 0 on failure (hdx_graph_check tells). */
+HDX_API const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count);
+HDX_API const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number);         /* NULL: no such class */
+HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id);        /* the class whose object this is; NULL */
+HDX_API const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name);  /* the first (least address) of that name; NULL */
+HDX_API bool             hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor); /* itself included */
+
+/* ---- cursors ---- */
+typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor gives */
+typedef struct hdx_refs {
+    hdx_graph *graph;
+    hdx_id     of;
+    hdx_id     extra;       /* the class object (outbound), or pending */
+    int        kind, state;
+    uint64_t   key, at, end, base;
+    uint64_t   key2, at2, end2;
+    unsigned   filled, next;
+    hdx_refs_scope scope;
+    uint64_t   batch[64];
+} hdx_refs;
+/* Outbound set (MAT 3.1): the class first, then others ascending, each once. Scope filters targets. */
+HDX_API void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
+/* Inbound set (MAT 3.5): instances of a class object first (ascending), then the other referrers ascending. */
+HDX_API void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
+/* Immediately dominated by id, or by HDX_VIRTUAL_ROOT; ascending within two runs, no order promised. */
+HDX_API void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *cursor);
+/* Instances of one class (no subclasses; class objects for java.lang.Class), ascending. */
+HDX_API void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *cursor);
+HDX_API bool hdx_refs_next(hdx_refs *cursor, hdx_id *id);
+/* Number of rows a cursor would give, without giving them; cheap for HDX_ALL. */
+HDX_API uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
+HDX_API uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
+
+/* ---- roots, threads, heaps ---- */
+HDX_API const hdx_root       *hdx_graph_roots(hdx_graph *g, uint64_t *count);   /* sorted by object; locals included */
+HDX_API hdx_code              hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err);
+HDX_API const hdx_thread     *hdx_graph_threads(hdx_graph *g, uint64_t *count); /* those with a THREAD_OBJ root, by object id */
+HDX_API const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count);
+
+/* ---- values, out of the dump ---- */
+typedef struct hdx_value {
+    uint8_t  type;     /* HPROF type: 2 object ... 11 long */
+    bool     absent;   /* the bytes are not in the dump (stripped, or a damaged layout) */
+    union {
+        hdx_addr address; /* type 2, as in the dump: may be 0 or name no object */
+        bool     boolean;
+        uint16_t character;
+        float    single;
+        double   real;
+        int64_t  integer; /* byte, short, int, long, sign-extended */
+    } as;
+} hdx_value;
+typedef struct hdx_field_value {
+    hdx_text  name;
+    uint32_t  owner; /* class number that declares it */
+    hdx_value value;
+} hdx_field_value;
+typedef struct hdx_values { /* filled by the calls below; freed with hdx_values_free; start with { 0 } and use again and again */
+    hdx_field_value *at;
+    uint64_t         count;
+    uint64_t         capacity;
+    uint8_t         *scratch;
+    uint64_t         scratch_size;
+} hdx_values;
+HDX_API void hdx_values_free(hdx_values *v);
+/* Fields of an instance, most derived class first, in the dump's order; statics of a class object. HDX_BAD_DUMP when the dump is not at hand. */
+HDX_API hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
+HDX_API hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
+/* Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. */
+HDX_API hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n, hdx_values *v, hdx_error *err);
+/* One field by name (the most derived of that name); *found false when there is none. */
+HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *name, hdx_value *out, bool *found, hdx_error *err);
+
+/*
+ * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether that was
+ * everything. All layouts of facts/HPROF 6: char[] with offset and count, byte[] with coder, ART's. *is_string false: no String or no value.
+ * text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it with hdx_text_free.
+ */
+HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string, hdx_error *err);
+/* MAT's label of an object (MAT 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
+HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
+HDX_API void     hdx_text_free(char *text);
+
+/* ---- names of references ---- */
+typedef enum hdx_ref_kind { HDX_REF_CLASS, HDX_REF_SUPER, HDX_REF_LOADER, HDX_REF_SIGNERS, HDX_REF_DOMAIN, HDX_REF_LOCAL, HDX_REF_FIELD,
+                            HDX_REF_STATIC, HDX_REF_ELEMENT } hdx_ref_kind;
+HDX_API const char *hdx_ref_kind_name(hdx_ref_kind kind); /* "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" */
+typedef struct hdx_named_ref {
+    hdx_id       target;
+    hdx_ref_kind kind;
+    char         name[200];  /* "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>" ...; never empty, UTF-8, cut if longer */
+    uint32_t     owner;      /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
+} hdx_named_ref;
+/*
+ * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (3.6): <class>, then locals of a
+ * thread, then fields (duplicates kept) or elements or super, loader, signers, domain, statics. visit returns false to stop.
+ * only_target: HDX_NO_ID, or just the references to this object (elements are then searched, not copied).
+ */
+HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target, bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
+                                      hdx_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* heapdex.h - everything: one include for programs that use the library. */
+#ifndef HEAPDEX_HEAPDEX_H
+#define HEAPDEX_HEAPDEX_H
+
+#include <heapdex/damage.h>
+#include <heapdex/error.h>
+#include <heapdex/graph.h>
+#include <heapdex/heap.h>
+#include <heapdex/index.h>
+#include <heapdex/progress.h>
+#include <heapdex/query.h>
+#include <heapdex/rows.h>
+#include <heapdex/source.h>
+#include <heapdex/types.h>
+
+#define HEAPDEX_VERSION "0.1.0"
+HDX_API const char *hdx_version(void); /* of the library at run time */
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * index.h - building, finding, checking and removing the index of a dump.
+ *
+ *     hdx_index_options options = { .dump = "app.hprof" };
+ *     hdx_index_report  report;
+ *     if (hdx_index_build(&options, &report, &err) != HDX_OK) ...      builds, or finds a valid one: report.reused
+ *     hdx_graph_open(report.path, "app.hprof", &graph, &err);
+ *
+ * An index is a folder. It exists from the rename of the finished folder on; readers hold what they opened.
+ */
+#ifndef HEAPDEX_INDEX_H
+#define HEAPDEX_INDEX_H
+
+#include <heapdex/error.h>
+#include <heapdex/progress.h>
+
+typedef enum hdx_step { HDX_STEP_OBJECTS = 1, HDX_STEP_OUTBOUND, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS } hdx_step;
+
+typedef struct hdx_index_options {
+    const char  *dump;             /* the dump, or an index folder (then nothing is built) */
+    const char  *index_dir;        /* NULL: DUMP.hdx beside the dump, else the user's cache folder */
+    uint32_t     dump_number;      /* 0: 1 */
+    unsigned     threads;          /* 0: as many as processors */
+    uint64_t     memory;           /* bytes a build may take; 0: no limit */
+    uint64_t     max_uncompressed; /* 0: no limit */
+    bool         force;            /* rebuild although a valid index is there; also over a damaged one */
+    bool         no_build;         /* only find */
+    bool         no_wait;          /* HDX_BUSY at once when another builder is at work */
+    hdx_step     until;            /* 0: everything */
+    unsigned     width;            /* 0: as objects and references allow; 32 or 64 to force (tests) */
+    hdx_progress progress;
+    /* one line for people now and then ("index is stale, rebuilding"); may be NULL */
+    void (*notice)(void *context, const char *line);
+    void *notice_context;
+} hdx_index_options;
+
+typedef struct hdx_index_step_report {
+    char     name[24];
+    uint64_t wall_ns, cpu_ns, peak_bytes, written_bytes;
+} hdx_index_step_report;
+
+typedef struct hdx_index_report {
+    char     path[4096]; /* of the index folder */
+    bool     reused;     /* a valid one was there */
+    uint64_t bytes;      /* of all its files */
+    uint64_t objects, live_objects, references;
+    uint64_t wall_ns, peak_rss;
+    unsigned step_count;
+    hdx_index_step_report steps[32];
+} hdx_index_report;
+
+/* Finds a valid index or builds one. */
+HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
+
+/* Deletes the index of a dump (and leftovers of killed builds); never touches the dump. HDX_NOT_FOUND when there is none. */
+HDX_API hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err);
+
+#endif

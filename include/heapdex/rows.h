@@ -1,0 +1,67 @@
+/*
+ * rows.h - what every question yields: columns, and a cursor over rows of cells. A cell may be a list or an object (nested rows), so
+ * that an answer can be rendered as a table, as JSON, or as CSV without knowing the question.
+ *
+ *     hdx_rows *rows;
+ *     hdx_query_histogram(graph, &options, &rows, &err);
+ *     const hdx_cell *cells;
+ *     while (hdx_rows_next(rows, &cells)) ...                 hdx_rows_columns(rows, &n) cells
+ *     if (hdx_rows_end(rows, &err) != HDX_OK) ...             was it the end, or a failure?
+ *     hdx_rows_close(rows);
+ */
+#ifndef HEAPDEX_ROWS_H
+#define HEAPDEX_ROWS_H
+
+#include <heapdex/error.h>
+
+typedef enum hdx_cell_kind {
+    HDX_CELL_NULL, HDX_CELL_INT, HDX_CELL_UINT, HDX_CELL_REAL, HDX_CELL_BOOL, HDX_CELL_TEXT, HDX_CELL_ADDRESS, HDX_CELL_ABSENT, HDX_CELL_LIST,
+    HDX_CELL_OBJECT
+} hdx_cell_kind;
+
+typedef struct hdx_cell hdx_cell;
+typedef struct hdx_member hdx_member;
+struct hdx_cell { /* everything pointed to lives until the next hdx_rows_next, extras until hdx_rows_close */
+    hdx_cell_kind kind;
+    union {
+        int64_t  integer;
+        uint64_t natural;
+        double   real;     /* NaN and infinities become strings in JSON */
+        bool     boolean;
+        hdx_text text;
+        hdx_addr address;
+        struct { const hdx_cell *at; uint64_t count; } list;
+        struct { const hdx_member *at; uint64_t count; } object;
+    } as;
+};
+struct hdx_member {
+    const char *key;
+    hdx_cell    value;
+};
+
+typedef enum hdx_unit { HDX_UNIT_NONE, HDX_UNIT_BYTES, HDX_UNIT_COUNT, HDX_UNIT_PERCENT } hdx_unit;
+typedef struct hdx_column {
+    const char *name;  /* key in JSON and CSV */
+    hdx_unit    unit;  /* how a table shows it; right-aligned unless NONE */
+    bool        wide;  /* left out of tables (nested documents); machine formats have it */
+} hdx_column;
+
+typedef struct hdx_rows hdx_rows;
+HDX_API const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count);
+HDX_API bool              hdx_rows_next(hdx_rows *rows, const hdx_cell **cells);
+HDX_API hdx_code          hdx_rows_end(hdx_rows *rows, hdx_error *err);
+HDX_API void              hdx_rows_close(hdx_rows *rows); /* NULL: nothing */
+/* What the JSON document holds beside "rows" ("info", "total", "paths"); key NULL at the end. */
+HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
+/* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
+HDX_API const char *hdx_rows_title(const hdx_rows *rows);
+
+/* ---- shaping; each takes the rows over (closed on failure too) and gives new ones with the same extras ---- */
+HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);            /* "retained > 1M", "class ~ ^com\." */
+HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx_error *err); /* stable; numbers by value, null last */
+HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);             /* "a,b,c" */
+/* At most n rows; hdx_rows_cut_off then says whether there were more (counted when cheap). */
+HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
+HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
+
+#endif

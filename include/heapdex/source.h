@@ -1,0 +1,58 @@
+/*
+ * source.h - "n bytes at position p" of a heap dump, whether it lies plain, in gzip members or in a zlib container.
+ *
+ *     hdx_source *dump;
+ *     if (hdx_source_open("app.hprof.gz", NULL, &dump, &err) != HDX_OK) ...
+ *     hdx_source_read_at(dump, 4096, bytes, sizeof bytes, &got, &err);     any thread, any position
+ *     hdx_source_close(dump);
+ *
+ * Positions are those of the uncompressed dump. A source knows nothing of HPROF.
+ */
+#ifndef HEAPDEX_SOURCE_H
+#define HEAPDEX_SOURCE_H
+
+#include <heapdex/damage.h>
+#include <heapdex/error.h>
+
+typedef struct hdx_source hdx_source;
+typedef struct hdx_stream hdx_stream;
+
+typedef enum hdx_compression { HDX_PLAIN, HDX_GZIP, HDX_ZLIB } hdx_compression;
+
+typedef struct hdx_source_options {
+    uint64_t max_uncompressed; /* bytes; inflating more is HDX_LIMIT; 0: no limit */
+} hdx_source_options;
+
+/*
+ * Opens a file and looks at its first bytes. Nothing there, a directory, no permission: HDX_BAD_DUMP with a plain message.
+ * A file of unknown kind is opened as HDX_PLAIN: what it is, the reader of its bytes must say. options may be NULL.
+ */
+HDX_API hdx_code hdx_source_open(const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err);
+HDX_API void     hdx_source_close(hdx_source *source); /* NULL: nothing */
+
+HDX_API const char     *hdx_source_path(const hdx_source *source);
+HDX_API hdx_compression hdx_source_compression(const hdx_source *source);
+HDX_API uint64_t        hdx_source_file_size(const hdx_source *source); /* bytes of the file as it lies on disk */
+
+/*
+ * Size of the uncompressed dump. Plain: known at once. Compressed: known once a stream has been read to its end (true then);
+ * false before. Where a container is damaged it is what could be inflated.
+ */
+HDX_API bool hdx_source_size(const hdx_source *source, uint64_t *size);
+
+/* Reading from a position on, in order. Several streams may be open; each belongs to one thread. */
+HDX_API hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx_error *err);
+/* Fills `to`; *got < want only at the end of the data. Damage of the container is noted, not failed: what was inflated is given. */
+HDX_API hdx_code hdx_stream_read(hdx_stream *stream, void *to, size_t want, size_t *got, hdx_error *err);
+/* Bytes of the compressed file consumed so far (equal to the position for plain files): for progress. */
+HDX_API uint64_t hdx_stream_consumed(const hdx_stream *stream);
+HDX_API void     hdx_stream_close(hdx_stream *stream);
+
+/* Random access, thread-safe. *got < want only at the end. Ascending positions cost least in compressed dumps. */
+HDX_API hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
+
+/* Damage of the container found so far, in the order of the file; the array lives as long as the source. Complete after a
+   stream has been read to its end. */
+HDX_API size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries);
+
+#endif

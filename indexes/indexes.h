@@ -1,0 +1,112 @@
+/*
+ * indexes.h - every byte of every index file: what kinds there are, how each is written and read. Nothing outside this folder knows
+ * a byte of an index file; nothing inside it knows a dump, Java or LMDB.
+ *
+ *     kinds.c         one row per kind: name, file, encoding
+ *     container/      head, sections, sums of 64 KiB blocks and foot that every file has
+ *     ints/           one number per key, in packed pages of 256
+ *     one_to_n/       a list of numbers per key
+ *     ranks/          a set of ids with ranks: "is it in, and the how-manieth is it"
+ *     addresses/      address <-> id in one structure; the same in memory while building and mapped from the file
+ *
+ * Reading: a handle maps its file, checks head and foot, and nothing that grows with the dump. Blocks are checked against their sums
+ * when first touched. Getters never fail and never read outside: on damage they give 0 (or an empty list) and note it, once, in
+ * the hdx_damage_note that all handles of an index share; whoever asked calls hdx_note_check before the answer goes out.
+ * Handles are safe for many threads. Values of a file are bounded by the reader's caller-given limit (`below`): a number
+ * that is not below it is damage.
+ */
+#ifndef HDX_INDEXES_INDEXES_H
+#define HDX_INDEXES_INDEXES_H
+
+#include "base/base.h"
+
+typedef enum hdx_kind {
+    HDX_KIND_ADDRESS,   /* addresses: id <-> address */
+    HDX_KIND_POSITION,  /* ints: id -> byte position of the record in the uncompressed dump, + 1; 0: no record (object 0, invented classes) */
+    HDX_KIND_CLASS,     /* ints: id -> class number */
+    HDX_KIND_SIZE,      /* ints: id -> array length; 0 for what is no array */
+    HDX_KIND_HEAP,      /* ints: id -> Android heap number; file absent where there are no heaps */
+    HDX_KIND_OUTBOUND,  /* one_to_n: id -> ids ascending, each once, the class object left out */
+    HDX_KIND_INBOUND,   /* one_to_n: id -> ids ascending of those that have it in their outbound list, garbage included */
+    HDX_KIND_INSTANCES, /* one_to_n: class number -> ids ascending, garbage included */
+    HDX_KIND_SPECIAL,   /* ranks: ids whose dominator and nearest parent do not follow from their only inbound entry */
+    HDX_KIND_DOMINATOR, /* ints: rank in `special` -> 0 unreachable, 1 the virtual root, else id + 2 of the immediate dominator */
+    HDX_KIND_NEAREST,   /* ints: rank in `special` -> 0 unreachable, 1 a GC root itself, else id + 2 of the parent on a shortest path */
+    HDX_KIND_DOMINATORS,/* ranks: ids that dominate a special object; the rank keys `dominated` (rank + 1; key 0 is the virtual root) */
+    HDX_KIND_DOMINATED, /* one_to_n: 0 the virtual root, else rank in `dominators` + 1 -> special ids it immediately dominates, ascending */
+    HDX_KIND_RETAINED,  /* ints: id -> retained size in bytes; 0 for garbage */
+    HDX_KINDS
+} hdx_kind;
+
+const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
+#define HDX_INDEX_FORMAT 1u /* version in every head */
+
+/* Where files are written, and what marks them as belonging together. */
+typedef struct hdx_index_place {
+    hdx_io     *io;
+    const char *folder;
+    hdx_mem    *mem;
+    unsigned    threads;
+    uint8_t     identity[16]; /* of dump and parameters; stands in every head and seeds every sum, so a section of another index is noticed */
+    hdx_ticker *tick;         /* may be NULL; counts values */
+} hdx_index_place;
+
+/* What the manifest remembers of a file. */
+typedef struct hdx_index_file {
+    uint64_t bytes;
+    uint32_t sum; /* CRC32C of the foot, which holds the sums of all blocks */
+} hdx_index_file;
+
+/* ---- damage of index files ---- */
+typedef struct hdx_damage_note {
+    _Atomic int state; /* 0 whole, 1 being written, 2 noted */
+    hdx_error   error; /* the first one: names file, page (block) and offset */
+} hdx_damage_note;
+/* HDX_OK, or the noted damage as HDX_DAMAGED with a hint how to rebuild. */
+hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err);
+
+/* ---- ints ---- */
+/* fill gives values first .. first + n - 1 (n at most 65 536); called from several threads for disjoint ranges. The file is written in
+   order, synced, and equal for any number of threads. */
+typedef hdx_code hdx_ints_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err);
+hdx_code hdx_ints_write(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_fill *fill, void *context, hdx_index_file *out,
+                        hdx_error *err);
+typedef struct hdx_ints hdx_ints;
+/* count and `file` as the manifest says; every value read is < below (0: no bound). */
+hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below,
+                       hdx_damage_note *note, hdx_ints **out, hdx_error *err);
+void     hdx_ints_close(hdx_ints *ints);
+uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number: under 30 ns warm */
+void     hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
+
+/* ---- one_to_n ---- */
+/* degrees: list lengths of keys first .. first + n - 1. fill: values number first .. first + n - 1 counted over all lists in key order, and
+   the key each belongs to (the encoder may store a value as a distance from its key). Both from several threads, disjoint ranges. */
+typedef hdx_code hdx_degrees_fill(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err);
+typedef hdx_code hdx_lists_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err);
+hdx_code hdx_one_to_n_write(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_degrees_fill *degrees,
+                            hdx_lists_fill *fill, void *context, hdx_index_file *out, hdx_error *err);
+typedef struct hdx_one_to_n hdx_one_to_n;
+hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys, uint64_t below,
+                           hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err);
+void     hdx_one_to_n_close(hdx_one_to_n *lists);
+uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists together */
+/* The list of a key as a range over all values; a list in under 200 ns warm. */
+void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);
+uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i); /* i: number over all values, within key's list */
+/* Values number first .. first + n - 1 of key's list. */
+void     hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out);
+
+/* ---- ranks ---- */
+hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t size, const uint64_t *words, hdx_index_file *out, hdx_error *err);
+typedef struct hdx_ranks hdx_ranks;
+hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size, hdx_damage_note *note,
+                        hdx_ranks **out, hdx_error *err);
+void     hdx_ranks_close(hdx_ranks *ranks);
+uint64_t hdx_ranks_count(const hdx_ranks *ranks);                          /* members */
+bool     hdx_ranks_find(const hdx_ranks *ranks, uint64_t i, uint64_t *rank); /* is i a member, and how many are before it */
+uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank);              /* the member of that rank */
+
+#include "indexes/addresses/addresses.h"
+
+#endif

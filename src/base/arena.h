@@ -1,0 +1,20 @@
+/* arena.h - many small things that die together. Not thread-safe: one arena, one thread at a time. */
+#ifndef HDX_BASE_ARENA_H
+#define HDX_BASE_ARENA_H
+
+#include "base/mem.h"
+
+typedef struct hdx_arena_block hdx_arena_block;
+typedef struct hdx_arena {
+    hdx_mem         *mem; /* may be NULL */
+    hdx_arena_block *last;
+} hdx_arena;
+
+static inline hdx_arena hdx_arena_of(hdx_mem *mem) { return (hdx_arena){ mem, NULL }; }
+/* bytes zeroed, aligned to 16; NULL when refused. They live until hdx_arena_free. */
+void *hdx_arena_get(hdx_arena *arena, uint64_t bytes);
+/* A copy of the bytes with a NUL behind it; NULL when refused. */
+char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len);
+void  hdx_arena_free(hdx_arena *arena);
+
+#endif

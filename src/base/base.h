@@ -1,0 +1,31 @@
+/*
+ * base.h - the ground floor: what two rooms need and what says nothing of heaps.
+ *
+ *   error.h     one error value, filled once where the number is known
+ *   bytes.h     little- and big-endian reads, checked sums, cutting views
+ *   crc.h       CRC32C
+ *   mem.h       the memory door: a budget that counts and can refuse
+ *   arena.h     many small things that die together
+ *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
+ *   bits.h      bit sets
+ *   workers.h   run one function on n threads
+ *   text.h      growing text
+ *   tick.h      progress and cancellation from inside loops
+ *
+ * Nothing here prints, exits or keeps global state.
+ */
+#ifndef HDX_BASE_BASE_H
+#define HDX_BASE_BASE_H
+
+#include "base/arena.h"
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/tick.h"
+#include "base/workers.h"
+
+#endif

@@ -1,0 +1,174 @@
+/* io.c - the real file system behind the door. */
+#define _GNU_SOURCE
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CHUNK (1u << 30) /* Linux moves at most 2 GiB a call */
+
+static int result(int rc) { return rc < 0 ? -errno : rc; }
+
+static int sys_open(hdx_io *io, const char *path)
+{
+    (void)io;
+    return result(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+static int sys_create(hdx_io *io, const char *path)
+{
+    (void)io;
+    return result(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+}
+
+static int64_t sys_read_at(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)
+{
+    uint64_t got = 0;
+    (void)io;
+    while (got < len) {
+        size_t  want = len - got > CHUNK ? CHUNK : (size_t)(len - got);
+        ssize_t n = pread(fd, (char *)to + got, want, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        got += (uint64_t)n;
+    }
+    return (int64_t)got;
+}
+
+static int sys_write(hdx_io *io, int fd, const void *bytes, uint64_t len)
+{
+    (void)io;
+    for (uint64_t put = 0; put < len;) {
+        size_t  want = len - put > CHUNK ? CHUNK : (size_t)(len - put);
+        ssize_t n = write(fd, (const char *)bytes + put, want);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        put += (uint64_t)n;
+    }
+    return 0;
+}
+
+static int sys_write_at(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset)
+{
+    (void)io;
+    for (uint64_t put = 0; put < len;) {
+        size_t  want = len - put > CHUNK ? CHUNK : (size_t)(len - put);
+        ssize_t n = pwrite(fd, (const char *)bytes + put, want, (off_t)(offset + put));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        put += (uint64_t)n;
+    }
+    return 0;
+}
+
+static int sys_sync(hdx_io *io, int fd)
+{
+    (void)io;
+    return result(fsync(fd));
+}
+
+static int sys_close(hdx_io *io, int fd)
+{
+    (void)io;
+    return result(close(fd));
+}
+
+static int sys_stat(hdx_io *io, const char *path, struct stat *out)
+{
+    (void)io;
+    return result(stat(path, out));
+}
+
+static int sys_rename(hdx_io *io, const char *from, const char *to)
+{
+    (void)io;
+    return result(rename(from, to));
+}
+
+static int sys_exchange(hdx_io *io, const char *a, const char *b)
+{
+    (void)io;
+    return result(renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE));
+}
+
+static int sys_remove(hdx_io *io, const char *path)
+{
+    (void)io;
+    return result(remove(path));
+}
+
+static int sys_mkdir(hdx_io *io, const char *path)
+{
+    (void)io;
+    return result(mkdir(path, 0777));
+}
+
+static int sys_sync_folder(hdx_io *io, const char *path)
+{
+    (void)io;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = fsync(fd) < 0 ? -errno : 0;
+    (void)close(fd);
+    return rc == -EINVAL || rc == -EROFS ? 0 : rc; /* some file systems cannot sync a folder and need not */
+}
+
+static int sys_map(hdx_io *io, int fd, uint64_t len, const uint8_t **at)
+{
+    (void)io;
+    void *p = mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    *at = p;
+    return 0;
+}
+
+static void sys_unmap(hdx_io *io, const uint8_t *at, uint64_t len)
+{
+    (void)io;
+    (void)munmap((void *)(uintptr_t)at, (size_t)len);
+}
+
+hdx_io *hdx_io_system(void)
+{
+    static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_close,  sys_stat,
+                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_sync_folder, sys_map, sys_unmap };
+    return &io;
+}
+
+int hdx_io_remove_folder(hdx_io *io, const char *path)
+{
+    char           name[4096];
+    struct dirent *entry;
+    DIR           *folder = opendir(path);
+    int            rc, first = 0;
+    if (folder == NULL)
+        return errno == ENOENT ? 0 : -errno;
+    while ((entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if ((size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name)
+            rc = -ENAMETOOLONG;
+        else
+            rc = io->remove(io, name);
+        if (rc < 0 && first == 0)
+            first = rc;
+    }
+    (void)closedir(folder);
+    rc = io->remove(io, path);
+    return first < 0 ? first : rc;
+}

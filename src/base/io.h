@@ -1,0 +1,38 @@
+/*
+ * io.h - the file door. Every file call of the project goes through an hdx_io, so that a test can make the n-th one fail.
+ *
+ * Calls return a value >= 0, or a negative errno. `hdx_io_system` is the real one; EINTR and short counts are dealt with inside:
+ * read_at gives fewer bytes only at the end of the file, write gives all or an error.
+ */
+#ifndef HDX_BASE_IO_H
+#define HDX_BASE_IO_H
+
+#include <heapdex/error.h>
+#include <sys/stat.h>
+
+typedef struct hdx_io hdx_io;
+struct hdx_io {
+    int (*open)(hdx_io *io, const char *path);                                        /* for reading */
+    int (*create)(hdx_io *io, const char *path);                                      /* new or emptied, read and write */
+    int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);
+    int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len);                /* behind what was written */
+    int (*write_at)(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset);
+    int (*sync)(hdx_io *io, int fd);
+    int (*close)(hdx_io *io, int fd);
+    int (*stat)(hdx_io *io, const char *path, struct stat *out);                      /* follows links */
+    int (*rename)(hdx_io *io, const char *from, const char *to);
+    int (*exchange)(hdx_io *io, const char *a, const char *b);                        /* swaps two names in one step */
+    int (*remove)(hdx_io *io, const char *path);                                      /* a file or an empty folder */
+    int (*mkdir)(hdx_io *io, const char *path);
+    int (*sync_folder)(hdx_io *io, const char *path);
+    int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at);                 /* read-only; len > 0 */
+    void (*unmap)(hdx_io *io, const uint8_t *at, uint64_t len);
+};
+
+/* The real file system; shared by everyone, stateless. */
+hdx_io *hdx_io_system(void);
+
+/* Removes a folder and the plain files in it (index folders are flat). Nothing there: 0. */
+int hdx_io_remove_folder(hdx_io *io, const char *path);
+
+#endif

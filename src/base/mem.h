@@ -1,0 +1,39 @@
+/*
+ * mem.h - the memory door. Every working set that can grow with the dump comes through an hdx_mem: it counts, it knows the
+ * peak, it can refuse (a limit, or a test that refuses the n-th request), and it never aborts.
+ *
+ * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero.
+ */
+#ifndef HDX_BASE_MEM_H
+#define HDX_BASE_MEM_H
+
+#include <heapdex/types.h>
+#include <stdatomic.h>
+
+typedef struct hdx_mem {
+    _Atomic uint64_t used;  /* bytes handed out now */
+    _Atomic uint64_t peak;
+    uint64_t         limit; /* 0: none */
+    bool (*refuse)(void *context, uint64_t bytes); /* tests: true makes this request fail */
+    void *context;
+} hdx_mem;
+
+/* bytes zeroed bytes, or NULL when refused; 0 bytes give a valid pointer. Thread-safe. */
+void *hdx_mem_get(hdx_mem *mem, uint64_t bytes);
+/* count * size with the product checked. */
+void *hdx_mem_array(hdx_mem *mem, uint64_t count, uint64_t size);
+/* Resizes; the tail that is new is zero. On refusal NULL, and the old block stays. p NULL: as hdx_mem_get. */
+void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_bytes);
+/* Gives a block back; bytes as it was got. p NULL: nothing. */
+void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
+
+/*
+ * Room for one more element in an array that doubles: makes *capacity > count, or returns false and changes nothing.
+ *     if (!hdx_mem_room(mem, (void **)&list, &capacity, count, sizeof *list)) return hdx_no_memory(...);
+ */
+bool hdx_mem_room(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t count, uint64_t size);
+
+/* Resident memory of this process at its peak, in bytes (getrusage). */
+uint64_t hdx_peak_rss(void);
+
+#endif

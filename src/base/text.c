@@ -1,0 +1,74 @@
+/* text.c - text that grows. */
+#include "base/text.h"
+#include "base/bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool room(hdx_buffer *b, uint64_t more)
+{
+    uint64_t need, next = b->capacity == 0 ? 256 : b->capacity;
+    if (b->failed || !hdx_add(b->len, more, &need) || !hdx_add(need, 1, &need)) {
+        b->failed = true;
+        return false;
+    }
+    while (next < need)
+        next *= 2;
+    if (next > b->capacity) {
+        char *p = hdx_mem_resize(b->mem, b->at, b->capacity, next);
+        if (p == NULL) {
+            b->failed = true;
+            return false;
+        }
+        b->at = p;
+        b->capacity = next;
+    }
+    return true;
+}
+
+void hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len)
+{
+    if (!room(b, len))
+        return;
+    if (len > 0)
+        memcpy(b->at + b->len, bytes, (size_t)len);
+    b->len += len;
+    b->at[b->len] = '\0';
+}
+
+void hdx_buffer_text(hdx_buffer *b, const char *text) { hdx_buffer_put(b, text, strlen(text)); }
+
+void hdx_buffer_format(hdx_buffer *b, const char *format, ...)
+{
+    char    small[256];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(small, sizeof small, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    if ((size_t)n < sizeof small) {
+        hdx_buffer_put(b, small, (uint64_t)n);
+        return;
+    }
+    if (!room(b, (uint64_t)n))
+        return;
+    va_start(args, format);
+    (void)vsnprintf(b->at + b->len, (size_t)n + 1, format, args);
+    va_end(args);
+    b->len += (uint64_t)n;
+}
+
+void hdx_buffer_clear(hdx_buffer *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->at != NULL)
+        b->at[0] = '\0';
+}
+
+void hdx_buffer_free(hdx_buffer *b)
+{
+    hdx_mem_put(b->mem, b->at, b->capacity);
+    *b = hdx_buffer_of(b->mem);
+}

@@ -1,0 +1,22 @@
+/* text.h - text that grows; one flag says at the end whether memory sufficed, so calls need no checks in between. */
+#ifndef HDX_BASE_TEXT_H
+#define HDX_BASE_TEXT_H
+
+#include "base/mem.h"
+
+typedef struct hdx_buffer {
+    char    *at;   /* NUL-terminated once anything was put; NULL before */
+    uint64_t len;
+    uint64_t capacity;
+    bool     failed; /* memory was refused: the content is incomplete */
+    hdx_mem *mem;    /* may be NULL */
+} hdx_buffer;
+
+static inline hdx_buffer hdx_buffer_of(hdx_mem *mem) { return (hdx_buffer){ NULL, 0, 0, false, mem }; }
+void hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len);
+void hdx_buffer_text(hdx_buffer *b, const char *text);
+void hdx_buffer_format(hdx_buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hdx_buffer_clear(hdx_buffer *b); /* empties, keeps the memory */
+void hdx_buffer_free(hdx_buffer *b);
+
+#endif

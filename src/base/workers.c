@@ -1,0 +1,54 @@
+/* workers.c - threads for one job. A thread costs some 20 microseconds; jobs here take milliseconds and more, so no pool is kept. */
+#define _GNU_SOURCE
+#include "base/workers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+typedef struct job {
+    void (*work)(void *, unsigned);
+    void    *context;
+    unsigned n;
+} job;
+
+static void *run(void *p)
+{
+    job *j = p;
+    j->work(j->context, j->n);
+    return NULL;
+}
+
+void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context)
+{
+    pthread_t thread[HDX_WORKERS_MAX];
+    job       jobs[HDX_WORKERS_MAX];
+    bool      started[HDX_WORKERS_MAX];
+    sigset_t  all, before;
+    if (count > HDX_WORKERS_MAX)
+        count = HDX_WORKERS_MAX;
+    /* signals go to the thread that asked for the work: it knows what Ctrl-C means */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (unsigned n = 1; n < count; n++) {
+        jobs[n] = (job){ work, context, n };
+        started[n] = pthread_create(&thread[n], NULL, run, &jobs[n]) == 0;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (count > 0)
+        work(context, 0);
+    for (unsigned n = 1; n < count; n++)
+        if (started[n])
+            (void)pthread_join(thread[n], NULL);
+        else
+            work(context, n);
+}
+
+unsigned hdx_workers_default(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    int n = CPU_COUNT(&set);
+    return n < 1 ? 1 : n > (int)HDX_WORKERS_MAX ? HDX_WORKERS_MAX : (unsigned)n;
+}

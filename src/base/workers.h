@@ -1,0 +1,19 @@
+/* workers.h - run one function on several threads and wait for all of them. */
+#ifndef HDX_BASE_WORKERS_H
+#define HDX_BASE_WORKERS_H
+
+#include <heapdex/types.h>
+
+#define HDX_WORKERS_MAX 256u
+
+/*
+ * Calls work(context, n) for n = 0 .. count - 1, each on a thread of its own (the caller's runs n = 0), and returns when all
+ * have returned. Where the system gives fewer threads, the rest run one after the other on the caller's: every n always runs.
+ * So work must not wait for another worker.
+ */
+void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context);
+
+/* Processors this process may use, at least 1. */
+unsigned hdx_workers_default(void);
+
+#endif

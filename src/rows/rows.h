@@ -1,0 +1,56 @@
+/*
+ * rows.h - making rows. A question fills a hdx_rows_maker (columns, a next function, what to free) and gets an hdx_rows; small answers
+ * are simply collected with hdx_table. Knows no heaps.
+ */
+#ifndef HDX_ROWS_ROWS_H
+#define HDX_ROWS_ROWS_H
+
+#include "base/base.h"
+#include <heapdex/rows.h>
+
+/* ---- streaming: rows made one by one ---- */
+typedef struct hdx_rows_maker {
+    const hdx_column *columns; /* constant, or living as long as `state` */
+    unsigned          column_count;
+    void             *state;
+    /* Fills cells[column_count]; texts may be borrowed from state until the next call, or come from `arena`, which is emptied before each
+       call. *more false: no further row. */
+    hdx_code (*next)(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err);
+    void (*close)(void *state); /* may be NULL */
+} hdx_rows_maker;
+/* On failure `close` has been called. */
+hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
+
+/* ---- collecting: all rows at once ---- */
+typedef struct hdx_table hdx_table;
+hdx_code   hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);
+hdx_arena *hdx_table_arena(hdx_table *t);                        /* everything cells point to comes from here */
+hdx_code   hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err);
+uint64_t   hdx_table_count(const hdx_table *t);
+hdx_code   hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
+void       hdx_table_free(hdx_table *t);                         /* only when not taken over */
+
+/* ---- extras and title; set before the rows are handed out ---- */
+hdx_arena *hdx_rows_arena(hdx_rows *rows); /* lives until hdx_rows_close */
+hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err);
+hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
+
+/* ---- cells ---- */
+static inline hdx_cell hdx_cell_null(void) { return (hdx_cell){ .kind = HDX_CELL_NULL }; }
+static inline hdx_cell hdx_cell_uint(uint64_t v) { return (hdx_cell){ .kind = HDX_CELL_UINT, .as.natural = v }; }
+static inline hdx_cell hdx_cell_int(int64_t v) { return (hdx_cell){ .kind = HDX_CELL_INT, .as.integer = v }; }
+static inline hdx_cell hdx_cell_real(double v) { return (hdx_cell){ .kind = HDX_CELL_REAL, .as.real = v }; }
+static inline hdx_cell hdx_cell_bool(bool v) { return (hdx_cell){ .kind = HDX_CELL_BOOL, .as.boolean = v }; }
+static inline hdx_cell hdx_cell_address(hdx_addr v) { return (hdx_cell){ .kind = HDX_CELL_ADDRESS, .as.address = v }; }
+static inline hdx_cell hdx_cell_text(hdx_text v) { return (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = v }; }
+static inline hdx_cell hdx_cell_string(const char *s) /* borrowed; NULL gives null */
+{
+    return s == NULL ? hdx_cell_null() : (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } };
+}
+/* Copies into the arena; null when memory is refused. */
+hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s);
+/* A list or object whose `count` cells or members (an array from the same arena) are already filled. */
+static inline hdx_cell hdx_cell_list(const hdx_cell *at, uint64_t count) { return (hdx_cell){ .kind = HDX_CELL_LIST, .as.list = { at, count } }; }
+static inline hdx_cell hdx_cell_object(const hdx_member *at, uint64_t count) { return (hdx_cell){ .kind = HDX_CELL_OBJECT, .as.object = { at, count } }; }
+
+#endif
