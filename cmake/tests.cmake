@@ -15,6 +15,9 @@ foreach(room IN LISTS HDX_ROOMS)
     set(target ${room}_${name})
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
+    if(room MATCHES "^(build|graph|query)$") # an index is built, opened and asked in one test
+      target_link_libraries(${target} PRIVATE build graph query)
+    endif()
     target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target} PRIVATE -Wall -Wextra)
     add_test(NAME ${room}.${name} COMMAND ${target})
@@ -37,4 +40,18 @@ foreach(file IN LISTS fuzzers)
   string(REPLACE "fuzz_" "" corpus ${name})
   add_test(NAME fuzz.${corpus} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
   set_tests_properties(fuzz.${corpus} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
+endforeach()
+
+# What the rooms include, against rooms.cmake.
+add_test(NAME house.includes COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/house_includes.cmake)
+
+# The installed package, used by a program of somebody else.
+add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
+set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
+
+# Tests of the command line run the program itself.
+get_property(test_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+list(FILTER test_targets INCLUDE REGEX "^cli_test_")
+foreach(target IN LISTS test_targets)
+  add_dependencies(${target} heapdex_cli)
 endforeach()

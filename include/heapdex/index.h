@@ -41,6 +41,7 @@ typedef struct hdx_index_step_report {
 
 typedef struct hdx_index_report {
     char     path[4096]; /* of the index folder */
+    char     dump[4096]; /* the dump that belongs to it; "" where only the index is at hand */
     bool     reused;     /* a valid one was there */
     uint64_t bytes;      /* of all its files */
     uint64_t objects, live_objects, references;

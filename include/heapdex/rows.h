@@ -56,11 +56,20 @@ HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
 /* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 
-/* ---- shaping; each takes the rows over (closed on failure too) and gives new ones with the same extras ---- */
+/*
+ * ---- shaping; each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras ----
+ * An unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
+ *
+ * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (POSIX extended regular expression, found anywhere in the text).
+ * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand in '...' or "...", and
+ * then is nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested, text against a
+ * number) is no match, except for != .
+ */
 HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);            /* "retained > 1M", "class ~ ^com\." */
 HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx_error *err); /* stable; numbers by value, null last */
-HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);             /* "a,b,c" */
-/* At most n rows; hdx_rows_cut_off then says whether there were more (counted when cheap). */
+HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);             /* "a,b,c"; none of them stays `wide` */
+/* At most n rows (0: all); behind a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says whether there were
+   more; *more is how many, or 0 where nobody counted them. */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
 HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
 

@@ -4,6 +4,7 @@
  *   error.h     one error value, filled once where the number is known
  *   bytes.h     little- and big-endian reads, checked sums, cutting views
  *   crc.h       CRC32C
+ *   map.h       a hash map of 64-bit keys, hashing
  *   mem.h       the memory door: a budget that counts and can refuse
  *   arena.h     many small things that die together
  *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
@@ -23,6 +24,7 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/tick.h"

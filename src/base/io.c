@@ -1,5 +1,4 @@
 /* io.c - the real file system behind the door. */
-#define _GNU_SOURCE
 #include "base/io.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* mem.c - the memory door. */
-#define _GNU_SOURCE
 #include "base/mem.h"
 #include "base/bytes.h"
 

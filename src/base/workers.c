@@ -1,5 +1,4 @@
 /* workers.c - threads for one job. A thread costs some 20 microseconds; jobs here take milliseconds and more, so no pool is kept. */
-#define _GNU_SOURCE
 #include "base/workers.h"
 
 #include <pthread.h>

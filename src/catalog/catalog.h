@@ -4,7 +4,9 @@
  *
  * Files in the index folder: catalog.mdb (LMDB, one file, no lock file for readers) and catalog.sum (magic, format version, identity,
  * size and CRC32C of catalog.mdb and of itself). A reader checks catalog.sum against catalog.mdb before LMDB sees a byte of it, because LMDB trusts
- * its file; whatever LMDB hands out is decoded with every length checked: damage is HDX_DAMAGED naming "catalog".
+ * its file, and walks the pages of its tree once; whatever LMDB hands out is decoded with every length, id and number checked: damage is
+ * HDX_DAMAGED naming "catalog". What comes out can be relied on: ids are below manifest.objects, class numbers below the count of classes,
+ * and chains of super classes end.
  *
  * Writing is done by one thread, in one transaction: open, put ..., commit. The same content gives the same sorted keys and values.
  * Reading is thread-safe; texts and arrays handed out live as long as the catalog.
@@ -94,12 +96,12 @@ hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uin
 hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *threads, uint64_t count, hdx_error *err);
 hdx_code hdx_catalog_put_heaps(hdx_catalog_writer *w, const hdx_heap_space *heaps, uint64_t count, hdx_error *err);
 hdx_code hdx_catalog_put_manifest(hdx_catalog_writer *w, const hdx_manifest *m, hdx_error *err);
-/* Commits, syncs, writes catalog.sum, closes. After a failure, or instead of commit: abandon. */
+/* Commits, syncs, writes catalog.sum. The writer is gone afterwards, and so are its files where it failed. */
 hdx_code hdx_catalog_commit(hdx_catalog_writer *w, hdx_error *err);
-void     hdx_catalog_abandon(hdx_catalog_writer *w); /* NULL: nothing */
+void     hdx_catalog_abandon(hdx_catalog_writer *w); /* instead of commit; NULL: nothing */
 
 /* ---- reading ---- */
-/* HDX_NOT_FOUND: no catalog there. Another format version: HDX_BAD_DUMP-free refusal as HDX_NOT_FOUND with "format n" in the message, so it is rebuilt. */
+/* HDX_NOT_FOUND: no catalog there, or one of another format version ("format n" in the message): to be rebuilt. */
 hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err);
 void     hdx_catalog_close(hdx_catalog *c);
 const hdx_manifest *hdx_catalog_manifest(const hdx_catalog *c); /* read at opening */

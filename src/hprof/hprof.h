@@ -115,10 +115,11 @@ typedef struct hdx_survey {
     hdx_damage    *damage;           /* at most HDX_DAMAGE_MAX */
     uint64_t       damage_count;     /* entries in `damage` */
     uint64_t       damage_more;      /* further ones, not kept */
-    const char    *warnings[8];      /* constant texts: several dumps in the file, zero bytes at the end, length modulo 2^32 ... */
+    const char    *warnings[8];      /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as the survey */
     unsigned       warning_count;
     bool           sequential;       /* it was read on one thread, in file order */
     uint64_t       stretch_capacity, damage_capacity;
+    char          *dumps_text;       /* the warning about several dumps, which names their number; owned */
     hdx_mem       *mem;
 } hdx_survey;
 

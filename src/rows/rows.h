@@ -17,6 +17,7 @@ typedef struct hdx_rows_maker {
        call. *more false: no further row. */
     hdx_code (*next)(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err);
     void (*close)(void *state); /* may be NULL */
+    uint64_t total;             /* how many rows there will be, where that is known beforehand; 0: it is not */
 } hdx_rows_maker;
 /* On failure `close` has been called. */
 hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);

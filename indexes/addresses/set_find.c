@@ -1,0 +1,268 @@
+/*
+ * set_find.c - address -> id and back, in a frozen set or a mapped file.
+ *
+ * The same code serves both: `mapped` is a constant where it matters, so a set in memory pays for no check.
+ */
+#include "indexes/addresses/set.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+static void note(const hdx_addresses *s, unsigned section, uint64_t offset, const char *what)
+{
+    hdx_container_note(&s->file, section, offset, what);
+}
+
+/* ---- address -> id ---- */
+INLINE bool find_hashed(const hdx_addresses *s, uint64_t number, bool mapped, uint64_t *k)
+{
+    uint64_t at = hdx_addresses_hash(number) & (s->find_count - 1);
+    for (uint64_t tries = 0; tries < s->find_count; tries++, at = (at + 1) & (s->find_count - 1)) {
+        if (mapped && !hdx_touch(&s->file, HDX_ADDR_FIND, 4 * at, 4))
+            return false;
+        *k = hdx_le32(s->find + 4 * at);
+        if (*k == HDX_NO_CHUNK)
+            return false;
+        if (mapped && !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * *k, 16))
+            return false;
+        if (hdx_le64(s->order + 16 * *k) == number)
+            return true;
+    }
+    return false;
+}
+
+/* The chunk left out of a flat directory: see make_find in set_freeze.c. */
+static bool is_first_chunk(const hdx_addresses *s, uint64_t number)
+{
+    return s->chunk_count > 0 && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_ORDER, 0, 16)) && hdx_le64(s->order) == number;
+}
+
+INLINE hdx_id find_map(const hdx_addresses *s, hdx_addr address, bool mapped)
+{
+    uint64_t slot = address >> s->shift, number = slot >> HDX_CHUNK_BITS, k;
+    if (slot << s->shift != address)
+        return HDX_NO_ID;
+    if (s->way == HDX_ADDRESSES_FLAT) {
+        uint64_t i = number - s->find_first;
+        if (__builtin_expect(i < s->find_count, 1)) {
+            if (mapped && !hdx_touch(&s->file, HDX_ADDR_FIND, 4 * i, 4))
+                return HDX_NO_ID;
+            if ((k = hdx_le32(s->find + 4 * i)) == HDX_NO_CHUNK)
+                return HDX_NO_ID;
+        } else if (is_first_chunk(s, number)) {
+            k = 0;
+        } else {
+            return HDX_NO_ID;
+        }
+    } else if (!find_hashed(s, number, mapped, &k)) {
+        return HDX_NO_ID;
+    }
+    uint64_t block = k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10;
+    if (mapped && (!hdx_touch(&s->file, HDX_ADDR_CHUNKS, block, 10) || !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16)))
+        return HDX_NO_ID;
+    uint64_t bits = hdx_le64(s->chunks + block), bit = 1ull << (slot & 63);
+    if ((bits & bit) == 0)
+        return HDX_NO_ID;
+    hdx_id id = hdx_le64(s->order + 16 * k + 8) + hdx_le16(s->chunks + block + 8) + (uint64_t)__builtin_popcountll(bits & (bit - 1));
+    if (mapped && id >= s->count) {
+        note(s, HDX_ADDR_CHUNKS, block, "an id beyond the number of objects");
+        return HDX_NO_ID;
+    }
+    return id;
+}
+
+/* Halving without a branch to guess. */
+INLINE hdx_id find_table(const hdx_addresses *s, hdx_addr address, bool mapped)
+{
+    uint64_t from = 0, n = s->count;
+    while (n > 1) {
+        uint64_t half = n / 2;
+        if (mapped && !hdx_touch(&s->file, HDX_ADDR_TABLE, 8 * (from + half), 8))
+            return HDX_NO_ID;
+        from = hdx_le64(s->table + 8 * (from + half)) <= address ? from + half : from;
+        n -= half;
+    }
+    if (n == 0 || (mapped && !hdx_touch(&s->file, HDX_ADDR_TABLE, 8 * from, 8)))
+        return HDX_NO_ID;
+    return hdx_le64(s->table + 8 * from) == address ? from : HDX_NO_ID;
+}
+
+hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
+{
+    if (s->form == HDX_ADDRESSES_TABLE)
+        return s->mapped ? find_table(s, address, true) : find_table(s, address, false);
+    return s->mapped ? find_map(s, address, true) : find_map(s, address, false);
+}
+
+void hdx_addresses_find_many(const hdx_addresses *s, const hdx_addr *addresses, size_t n, hdx_id *ids)
+{
+    if (s->form == HDX_ADDRESSES_MAP && !s->mapped)
+        for (size_t i = 0; i < n; i++) /* lookups do not wait for each other: the processor overlaps their misses by itself */
+            ids[i] = find_map(s, addresses[i], false);
+    else
+        for (size_t i = 0; i < n; i++)
+            ids[i] = hdx_addresses_find(s, addresses[i]);
+}
+
+uint64_t hdx_addresses_count(const hdx_addresses *s) { return s->frozen ? s->count : atomic_load(&s->members); }
+
+/* ---- id -> address ---- */
+static bool base_of(const hdx_addresses *s, uint64_t k, uint64_t *base)
+{
+    if (s->mapped && !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16))
+        return false;
+    *base = hdx_le64(s->order + 16 * k + 8);
+    return true;
+}
+
+/* The last chunk whose first id is at most id. */
+static bool chunk_of(const hdx_addresses *s, hdx_id id, uint64_t *chunk, uint64_t *base)
+{
+    uint64_t sample = id / HDX_ID_SAMPLE, last = hdx_samples_of(s->count) - 1, b;
+    if (s->mapped && !hdx_touch(&s->file, HDX_ADDR_SAMPLES, 4 * sample, sample < last ? 8 : 4))
+        return false;
+    uint64_t from = hdx_le32(s->samples + 4 * sample), to = sample < last ? hdx_le32(s->samples + 4 * (sample + 1)) : s->chunk_count - 1;
+    if (from > to || to >= s->chunk_count) {
+        note(s, HDX_ADDR_SAMPLES, 4 * sample, "a sample names no chunk");
+        return false;
+    }
+    while (from < to) {
+        uint64_t middle = to - (to - from) / 2;
+        if (!base_of(s, middle, &b))
+            return false;
+        if (b <= id)
+            from = middle;
+        else
+            to = middle - 1;
+    }
+    *chunk = from;
+    return base_of(s, from, base);
+}
+
+/* The last of 512 blocks with at most `rank` members before it; members are spread evenly enough for a guess to come near. */
+static unsigned block_of(const uint8_t *chunk, uint64_t rank, uint64_t members)
+{
+    unsigned from = 0, to = HDX_CHUNK_BLOCKS - 1, guess = members == 0 ? 0 : (unsigned)(rank * HDX_CHUNK_BLOCKS / members);
+    if (guess > to)
+        guess = to;
+    if (hdx_le16(chunk + 10 * (size_t)guess + 8) <= rank) {
+        from = guess;
+        if (guess + 32 < to && hdx_le16(chunk + 10 * ((size_t)guess + 32) + 8) > rank)
+            to = guess + 32;
+    } else {
+        to = guess - 1; /* block 0 has rank 0, so guess is not 0 (in a hostile file it may be: then to wraps and is cut below) */
+        if (guess == 0)
+            return 0;
+        if (guess > 32 && hdx_le16(chunk + 10 * ((size_t)guess - 32) + 8) <= rank)
+            from = guess - 32;
+    }
+    while (from < to) {
+        unsigned middle = to - (to - from) / 2;
+        if (hdx_le16(chunk + 10 * (size_t)middle + 8) <= rank)
+            from = middle;
+        else
+            to = middle - 1;
+    }
+    return from;
+}
+
+typedef struct place {
+    uint64_t chunk, first_slot; /* index; slot of its first bit */
+    unsigned block;
+    uint64_t rest;              /* bits of the block from the id's on */
+} place;
+
+static bool load_chunk(const hdx_addresses *s, uint64_t k, place *p)
+{
+    if (s->mapped && (!hdx_touch(&s->file, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES, HDX_CHUNK_BYTES) ||
+                      !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16)))
+        return false;
+    p->chunk = k;
+    p->first_slot = hdx_le64(s->order + 16 * k) << HDX_CHUNK_BITS;
+    return true;
+}
+
+static bool locate(const hdx_addresses *s, hdx_id id, place *p)
+{
+    uint64_t k, base, next = s->count;
+    if (!chunk_of(s, id, &k, &base) || (k + 1 < s->chunk_count && !base_of(s, k + 1, &next)) || !load_chunk(s, k, p))
+        return false;
+    const uint8_t *chunk = s->chunks + k * HDX_CHUNK_BYTES;
+    uint64_t       rank = id - base; /* may be anything in a hostile file: checked below */
+    p->block = base <= id && rank < 1u << HDX_CHUNK_BITS ? block_of(chunk, rank, next - base) : 0;
+    uint64_t bits = hdx_le64(chunk + 10 * (size_t)p->block), before = hdx_le16(chunk + 10 * (size_t)p->block + 8);
+    if (rank < before || rank - before >= (uint64_t)__builtin_popcountll(bits)) {
+        note(s, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES, "a chunk holds other members than its order says");
+        return false;
+    }
+    p->rest = bits & (UINT64_MAX << hdx_select64(bits, (unsigned)(rank - before)));
+    return true;
+}
+
+void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_addr *out)
+{
+    place    p;
+    uint32_t done = 0;
+    if (first > s->count || n > s->count - first) {
+        if (s->mapped)
+            note(s, HDX_ADDR_ORDER, 0, "asked for an id beyond the last: two files of the index disagree");
+    } else if (n > 0 && s->form == HDX_ADDRESSES_TABLE) {
+        for (; done < n && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_TABLE, 8 * (first + done), 8)); done++)
+            out[done] = hdx_le64(s->table + 8 * (first + done));
+    } else if (n > 0 && locate(s, first, &p)) {
+        for (;;) {
+            uint64_t slot = p.first_slot | (uint64_t)p.block << 6;
+            for (; p.rest != 0 && done < n; p.rest &= p.rest - 1)
+                out[done++] = (slot | (unsigned)__builtin_ctzll(p.rest)) << s->shift;
+            if (done == n)
+                break;
+            if (++p.block == HDX_CHUNK_BLOCKS) {
+                if (p.chunk + 1 == s->chunk_count) {
+                    note(s, HDX_ADDR_CHUNKS, p.chunk * HDX_CHUNK_BYTES, "the chunks hold fewer members than objects are");
+                    break;
+                }
+                if (!load_chunk(s, p.chunk + 1, &p))
+                    break;
+                p.block = 0;
+            }
+            p.rest = hdx_le64(s->chunks + p.chunk * HDX_CHUNK_BYTES + 10 * (size_t)p.block);
+        }
+    }
+    if (done < n) /* damage is noted; what cannot be told is 0 */
+        memset(out, 0, n * sizeof *out);
+}
+
+hdx_addr hdx_addresses_at(const hdx_addresses *s, hdx_id id)
+{
+    hdx_addr address = 0;
+    hdx_addresses_read(s, id, 1, &address);
+    return address;
+}
+
+/* ---- end ---- */
+void hdx_addresses_unfreeze(hdx_addresses *s)
+{
+    hdx_mem_put(s->mem, (void *)(uintptr_t)s->find, s->find_bytes);
+    hdx_mem_put(s->mem, (void *)(uintptr_t)s->order, s->order_bytes);
+    hdx_mem_put(s->mem, (void *)(uintptr_t)s->samples, s->samples_bytes);
+    s->find = s->order = s->samples = NULL;
+    s->find_count = s->chunk_count = 0; /* nothing is found any more */
+}
+
+void hdx_addresses_close(hdx_addresses *s)
+{
+    if (s == NULL)
+        return;
+    hdx_mem *mem = s->mem;
+    if (s->mapped) {
+        hdx_container_close(&s->file);
+    } else {
+        hdx_addresses_unfreeze(s);
+        hdx_mem_put(mem, (void *)(uintptr_t)s->chunks, s->chunks_bytes);
+        hdx_mem_put(mem, (void *)(uintptr_t)s->table, s->table_bytes);
+        hdx_mem_put(mem, s->set, s->set_slots * sizeof *s->set);
+        hdx_chunks_free(&s->build, mem);
+        (void)pthread_rwlock_destroy(&s->change);
+        (void)pthread_mutex_destroy(&s->grow);
+    }
+    hdx_mem_put(mem, s, sizeof *s);
+}

@@ -1,0 +1,68 @@
+/*
+ * slices.h - pages written by several threads, in order.
+ *
+ * A file of pages is two sections: a directory of 16 bytes per page and one entry more, and the pages. The pages are cut into slices
+ * of a fixed number; threads encode slices into buffers, rounds of them, and one thread puts the buffers out in order. So the
+ * file depends on the values alone, and the memory on the number of threads alone.
+ */
+#ifndef HDX_INDEXES_SLICES_H
+#define HDX_INDEXES_SLICES_H
+
+#include "indexes/container/container.h"
+
+#define HDX_PAGE 256u                     /* values a page */
+#define HDX_SLICE_PAGES 64u
+#define HDX_SLICE (HDX_PAGE * HDX_SLICE_PAGES)
+#define HDX_PAGE_BYTES 2304u              /* room for one encoded page: 256 raw values, and what packing may write behind them */
+#define HDX_ENTRY 16u
+
+typedef struct hdx_slice {
+    uint64_t *scratch;                     /* in: 2 * HDX_SLICE values of room */
+    uint8_t  *bytes;                       /* out: encoded pages, room for HDX_SLICE_PAGES * HDX_PAGE_BYTES */
+    uint32_t  used;
+    uint64_t  first[HDX_SLICE_PAGES];      /* out, per page: first word of the entry; second without the offset; offset in bytes */
+    uint64_t  second[HDX_SLICE_PAGES];
+    uint32_t  offset[HDX_SLICE_PAGES];
+    uint64_t  total;                       /* out: added to `first` of all later slices (0 where `first` counts nothing) */
+} hdx_slice;
+
+/* Encodes the n values from `from` on (n <= HDX_SLICE, from a multiple of it) into slice; any thread. */
+typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_slice *slice, hdx_error *err);
+
+/* Writes two sections of w, which this call begins. *total: the sum of all slices' totals. */
+hdx_code hdx_slices_write(hdx_container_writer *w, uint64_t count, hdx_slice_encode *encode, void *context, uint64_t *total, hdx_error *err);
+
+static inline uint64_t hdx_pages(uint64_t count) { return count / HDX_PAGE + (count % HDX_PAGE != 0); }
+/* Are sections `directory` and `directory + 1` as such a file of `count` values has them? */
+static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, uint64_t count)
+{
+    return c->section[directory].bytes / HDX_ENTRY == hdx_pages(count) + 1 && c->section[directory].bytes % HDX_ENTRY == 0;
+}
+
+/* A page found: its entry and its bytes, which may be read (and eight more behind each, C1). */
+typedef struct hdx_page {
+    uint64_t       first, second, next; /* words of its entry; first word of the next entry */
+    const uint8_t *at;
+    uint32_t       len;
+} hdx_page;
+
+static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
+{
+    const uint64_t low = (1ull << HDX_OFFSET_BITS) - 1;
+    if (!hdx_touch(c, directory, page * HDX_ENTRY, 2 * HDX_ENTRY))
+        return false;
+    const uint8_t *entry = c->section[directory].at + page * HDX_ENTRY;
+    p->first = hdx_le64(entry);
+    p->second = hdx_le64(entry + 8);
+    p->next = hdx_le64(entry + 16);
+    uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
+    if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
+        hdx_container_note(c, directory, page * HDX_ENTRY, "a page of impossible size");
+        return false;
+    }
+    p->at = c->section[directory + 1].at + off;
+    p->len = (uint32_t)(end - off);
+    return end == off || hdx_touch(c, directory + 1, off, end - off);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * ints.h - the page of ints/ by itself: used by ints_write.c, ints_read.c, and by one_to_n/ for windows. README.md has its bytes.
+ */
+#ifndef HDX_INDEXES_INTS_H
+#define HDX_INDEXES_INTS_H
+
+#include "indexes/container/slices.h"
+#include "indexes/ints/pack.h"
+
+/* Second word of a directory entry, above the 40 bits of the offset. */
+typedef enum hdx_ints_form { HDX_INTS_PLAIN, HDX_INTS_LINEAR, HDX_INTS_WINDOW, HDX_INTS_FORMS } hdx_ints_form;
+static inline uint64_t hdx_ints_word(hdx_ints_form form, unsigned w, unsigned shift, unsigned exceptions)
+{
+    return (uint64_t)w << 40 | (uint64_t)shift << 47 | (uint64_t)exceptions << 53 | (uint64_t)form << 61;
+}
+
+/* n values (1 .. 256) -> bytes at out (room for HDX_PAGE_BYTES), the entry's first word and its second without offset. */
+uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
+/* Values k .. k + n - 1 of a page of `count`; false: the page contradicts itself. */
+bool     hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out);
+
+/*
+ * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and all. Sorts a
+ * copy of x. False where a look at the distribution shows that no window would pay.
+ */
+typedef struct hdx_window {
+    uint64_t low, bits;
+    unsigned w, exceptions;
+} hdx_window;
+bool     hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, hdx_window *window);
+/* Fields, then a tail: width of exceptions, their places, `low`, their values. x is read, out gets it all. */
+uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window);
+
+/* The tail of a window, checked against the page's length. */
+typedef struct hdx_window_tail {
+    const uint8_t *places, *values;
+    unsigned       w, exceptions;
+} hdx_window_tail;
+static inline bool hdx_window_tail_of(const uint8_t *at, uint32_t len, unsigned count, unsigned w, unsigned exceptions, hdx_window_tail *t)
+{
+    uint64_t fields = hdx_pack_bytes(count, w);
+    if (fields + 1 > len)
+        return false;
+    *t = (hdx_window_tail){ at + fields + 1, at + fields + 1 + exceptions, at[fields], exceptions };
+    return hdx_pack_known(t->w) && fields + 1 + exceptions + hdx_pack_bytes(exceptions + 1u, t->w) <= len;
+}
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * ints_read.c - numbers out of a mapped file: one by its key, or a run.
+ *
+ * A get is a look at the directory entry and one at the page: two cache misses at most where the blocks were checked before.
+ */
+#include "indexes/ints/ints.h"
+
+struct hdx_ints {
+    hdx_container file;
+    uint64_t      count;
+    uint64_t      greatest; /* allowed value */
+};
+
+hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below,
+                       hdx_damage_note *note, hdx_ints **out, hdx_error *err)
+{
+    hdx_ints *ints = hdx_mem_get(place->mem, sizeof *ints);
+    hdx_code  code;
+    *out = NULL;
+    if (ints == NULL)
+        return hdx_no_memory(err, "an index handle", sizeof *ints);
+    if ((code = hdx_container_open(&ints->file, place, kind, file, 2, note, err)) != HDX_OK) {
+        hdx_mem_put(place->mem, ints, sizeof *ints);
+        return code;
+    }
+    ints->count = count;
+    ints->greatest = below - 1; /* below 0: no bound */
+    if (ints->file.counts[0] != count || !hdx_slices_fit(&ints->file, 0, count)) {
+        code = hdx_container_damaged(&ints->file, err, "the number of values is not the manifest's");
+        hdx_ints_close(ints);
+        return code;
+    }
+    *out = ints;
+    return HDX_OK;
+}
+
+void hdx_ints_close(hdx_ints *ints)
+{
+    if (ints == NULL)
+        return;
+    hdx_mem *mem = ints->file.mem;
+    hdx_container_close(&ints->file);
+    hdx_mem_put(mem, ints, sizeof *ints);
+}
+
+static uint64_t bad(const hdx_ints *ints, uint64_t page, const char *what)
+{
+    hdx_container_note(&ints->file, 0, page * HDX_ENTRY, what);
+    return 0;
+}
+
+static unsigned page_count(const hdx_ints *ints, uint64_t page)
+{
+    return ints->count - page * HDX_PAGE < HDX_PAGE ? (unsigned)(ints->count - page * HDX_PAGE) : HDX_PAGE;
+}
+
+/* A field of a window: itself, or the exception that stands for it. */
+static bool from_window(const hdx_page *p, unsigned count, unsigned k, unsigned w, unsigned shift, uint64_t *value)
+{
+    hdx_window_tail tail;
+    if (!hdx_window_tail_of(p->at, p->len, count, w, p->second >> 53 & 255, &tail))
+        return false;
+    uint64_t       field = hdx_pack_get(p->at, k, w);
+    const uint8_t *place = NULL;
+    if (w == 0 || field == hdx_pack_mask(w)) {
+        place = memchr(tail.places, (int)k, tail.exceptions);
+        if (place == NULL && w > 0)
+            return false;
+    }
+    if (place == NULL) {
+        *value = p->first + (field << shift);
+        return true;
+    }
+    uint64_t low = hdx_pack_get(tail.values, 0, tail.w), odd = hdx_pack_get(tail.values, (uint64_t)(place - tail.places) + 1, tail.w);
+    *value = p->first + ((odd - low) << shift);
+    return true;
+}
+
+uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
+{
+    uint64_t page = i / HDX_PAGE, value;
+    unsigned k = i % HDX_PAGE;
+    hdx_page p;
+    if (i >= ints->count)
+        return bad(ints, 0, "asked for a key beyond the last: two files of the index disagree");
+    if (!hdx_page_find(&ints->file, 0, page, &p))
+        return 0;
+    unsigned w = p.second >> 40 & 127, shift = p.second >> 47 & 63, form = (unsigned)(p.second >> 61);
+    if (!hdx_pack_known(w) || form >= HDX_INTS_FORMS)
+        return bad(ints, page, "a page of no known form");
+    if (form == HDX_INTS_WINDOW) {
+        if (!from_window(&p, page_count(ints, page), k, w, shift, &value))
+            return bad(ints, page, "a page contradicts itself");
+    } else {
+        unsigned head = form == HDX_INTS_LINEAR ? 6 : 0;
+        if (head + hdx_pack_bytes(k + 1u, w) > p.len)
+            return bad(ints, page, "a page is too short for its values");
+        value = p.first;
+        if (w != 0)
+            value += hdx_pack_get(p.at + head, k, w) << shift;
+        if (head != 0)
+            value += (hdx_le64(p.at) & 0xffffffffffffu) * k >> 16;
+    }
+    if (value > ints->greatest)
+        return bad(ints, page, "a value beyond its bound");
+    return value;
+}
+
+void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out)
+{
+    if (first > ints->count || n > ints->count - first) {
+        memset(out, 0, n * sizeof *out);
+        (void)bad(ints, 0, "asked for a key beyond the last: two files of the index disagree");
+        return;
+    }
+    while (n > 0) {
+        uint64_t page = first / HDX_PAGE, greatest = 0;
+        unsigned k = first % HDX_PAGE, part = HDX_PAGE - k < n ? HDX_PAGE - k : n;
+        hdx_page p;
+        bool     fine = hdx_page_find(&ints->file, 0, page, &p);
+        if (fine && !(fine = hdx_ints_decode(&p, page_count(ints, page), k, part, out)))
+            (void)bad(ints, page, "a page contradicts itself");
+        if (fine) {
+            for (unsigned i = 0; i < part; i++)
+                greatest = out[i] > greatest ? out[i] : greatest;
+            if (!(fine = greatest <= ints->greatest))
+                (void)bad(ints, page, "a value beyond its bound");
+        }
+        if (!fine)
+            memset(out, 0, part * sizeof *out);
+        first += part;
+        out += part;
+        n -= part;
+    }
+}

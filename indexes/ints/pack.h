@@ -1,0 +1,69 @@
+/*
+ * pack.h - fields of 0 to 64 bits, packed from the low bit of the first byte up.
+ *
+ * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such a load, so
+ * those widths are rounded up to 64, where every field begins at a byte (ALGORITHMS 8.2). Callers have eight bytes more behind
+ * what they read (container.h, C1), and behind what they write.
+ */
+#ifndef HDX_INDEXES_PACK_H
+#define HDX_INDEXES_PACK_H
+
+#include "base/base.h"
+
+static inline unsigned hdx_pack_width(uint64_t greatest)
+{
+    unsigned w = hdx_width(greatest);
+    return w > 56 ? 64 : w;
+}
+static inline bool     hdx_pack_known(unsigned w) { return w <= 56 || w == 64; }
+static inline uint64_t hdx_pack_mask(unsigned w) { return w == 0 ? 0 : UINT64_MAX >> (64 - w); }
+static inline uint64_t hdx_pack_bytes(uint64_t n, unsigned w) { return (n * w + 7) / 8; }
+static inline uint64_t hdx_pack_get(const uint8_t *p, uint64_t i, unsigned w)
+{
+    uint64_t bit = i * w;
+    return hdx_le64(p + (bit >> 3)) >> (bit & 7) & hdx_pack_mask(w);
+}
+
+/* Packs n values that fit in w bits; returns the bytes used, hdx_pack_bytes(n, w). */
+static inline uint32_t hdx_pack_put(uint8_t *out, const uint64_t *v, unsigned n, unsigned w)
+{
+    uint8_t *p = out;
+    uint64_t acc = 0;
+    unsigned have = 0;
+    if (w == 64) {
+        for (unsigned i = 0; i < n; i++)
+            hdx_put64(out + 8 * (size_t)i, v[i]);
+        return 8 * n;
+    }
+    if (w == 0)
+        return 0;
+    for (unsigned i = 0; i < n; i++) {
+        acc |= v[i] << have;
+        have += w;
+        if (have >= 64) {
+            hdx_put64(p, acc);
+            p += 8;
+            have -= 64;
+            acc = v[i] >> (w - have); /* have 0: v >> w is 0, for v fits in w bits */
+        }
+    }
+    hdx_put64(p, acc);
+    return (uint32_t)(p - out) + (have + 7) / 8;
+}
+
+/* Number of the bit of rank r (0 the lowest) among those set in x; r < popcount(x). Halving: no PDEP in the baseline. */
+static inline unsigned hdx_select64(uint64_t x, unsigned r)
+{
+    unsigned at = 0, n;
+    if (r >= (n = (unsigned)__builtin_popcountll(x & 0xffffffffu)))
+        r -= n, at = 32;
+    if (r >= (n = (unsigned)__builtin_popcountll(x >> at & 0xffff)))
+        r -= n, at += 16;
+    if (r >= (n = (unsigned)__builtin_popcountll(x >> at & 0xff)))
+        r -= n, at += 8;
+    for (x >>= at; r > 0; r--)
+        x &= x - 1;
+    return at + (unsigned)__builtin_ctzll(x | 1ull << 63);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, or a run of values of a key.
+ */
+#include "indexes/one_to_n/one_to_n.h"
+
+enum { OFFSETS = 0, VALUES = 2 }; /* sections of the two directories */
+
+struct hdx_one_to_n {
+    hdx_container file;
+    uint64_t      keys, values;
+    uint64_t      greatest; /* allowed value */
+};
+
+hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys, uint64_t below,
+                           hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err)
+{
+    hdx_one_to_n *lists = hdx_mem_get(place->mem, sizeof *lists);
+    hdx_code      code;
+    *out = NULL;
+    if (lists == NULL)
+        return hdx_no_memory(err, "an index handle", sizeof *lists);
+    if ((code = hdx_container_open(&lists->file, place, kind, file, 4, note, err)) != HDX_OK) {
+        hdx_mem_put(place->mem, lists, sizeof *lists);
+        return code;
+    }
+    lists->keys = keys;
+    lists->values = lists->file.counts[1];
+    lists->greatest = below - 1; /* below 0: no bound */
+    if (lists->file.counts[0] != keys || !hdx_slices_fit(&lists->file, OFFSETS, keys) || !hdx_slices_fit(&lists->file, VALUES, lists->values)) {
+        code = hdx_container_damaged(&lists->file, err, "the number of lists is not the manifest's");
+        hdx_one_to_n_close(lists);
+        return code;
+    }
+    *out = lists;
+    return HDX_OK;
+}
+
+void hdx_one_to_n_close(hdx_one_to_n *lists)
+{
+    if (lists == NULL)
+        return;
+    hdx_mem *mem = lists->file.mem;
+    hdx_container_close(&lists->file);
+    hdx_mem_put(mem, lists, sizeof *lists);
+}
+
+uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists) { return lists->values; }
+
+static bool bad(const hdx_one_to_n *lists, unsigned directory, uint64_t page, const char *what)
+{
+    hdx_container_note(&lists->file, directory, page * HDX_ENTRY, what);
+    return false;
+}
+
+static unsigned page_count(uint64_t all, uint64_t page)
+{
+    return all - page * HDX_PAGE < HDX_PAGE ? (unsigned)(all - page * HDX_PAGE) : HDX_PAGE;
+}
+
+void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length)
+{
+    uint64_t page = key / HDX_PAGE, from, to;
+    hdx_page p;
+    *first = *length = 0;
+    if (key >= lists->keys) {
+        (void)bad(lists, OFFSETS, 0, "asked for a list beyond the last: two files of the index disagree");
+        return;
+    }
+    if (!hdx_page_find(&lists->file, OFFSETS, page, &p))
+        return;
+    if (!hdx_offsets_find(&p, page_count(lists->keys, page), key % HDX_PAGE, &from, &to) || from > to || p.first > lists->values ||
+        to > lists->values - p.first) {
+        (void)bad(lists, OFFSETS, page, "a page of offsets contradicts itself");
+        return;
+    }
+    *first = p.first + from;
+    *length = to - from;
+}
+
+static bool read_run(const hdx_one_to_n *lists, uint64_t page, uint64_t key, unsigned k, unsigned n, uint64_t *out)
+{
+    hdx_page p;
+    uint64_t greatest = 0;
+    if (!hdx_page_find(&lists->file, VALUES, page, &p))
+        return false;
+    if (!hdx_values_decode(&p, page_count(lists->values, page), key, k, n, out))
+        return bad(lists, VALUES, page, "a page of values contradicts itself");
+    for (unsigned i = 0; i < n; i++)
+        greatest = out[i] > greatest ? out[i] : greatest;
+    return greatest <= lists->greatest || bad(lists, VALUES, page, "a value beyond its bound");
+}
+
+uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i)
+{
+    uint64_t value;
+    hdx_one_to_n_read(lists, key, i, 1, &value);
+    return value;
+}
+
+void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out)
+{
+    if (first > lists->values || n > lists->values - first) {
+        memset(out, 0, n * sizeof *out);
+        (void)bad(lists, VALUES, 0, "asked for a value beyond the last: two files of the index disagree");
+        return;
+    }
+    while (n > 0) {
+        unsigned k = first % HDX_PAGE, part = HDX_PAGE - k < n ? HDX_PAGE - k : n;
+        if (!read_run(lists, first / HDX_PAGE, key, k, part, out))
+            memset(out, 0, part * sizeof *out);
+        first += part;
+        out += part;
+        n -= part;
+    }
+}

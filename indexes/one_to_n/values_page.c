@@ -1,0 +1,231 @@
+/*
+ * values_page.c - up to 256 values of lists with the keys they belong to: which form is smallest, and how each is packed.
+ *
+ * Two bands: most references are either close to their source or all in the same distant region, and in nearly every page a few of
+ * the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give the place in the band,
+ * so access by number stays O(1). The best border between the bands is found exactly from one histogram: for each width of the
+ * zigzag distance the count, the least and the greatest value; joined from the widest down they give the far band's range for
+ * every border (trying each border by itself costs 26-45 ns a value, ALGORITHMS 6.2).
+ */
+#include "indexes/one_to_n/one_to_n.h"
+#include "indexes/one_to_n/ascending.h"
+#include "indexes/ints/ints.h"
+
+typedef struct bands {
+    uint64_t bits, base;
+    unsigned near, far, border; /* widths; a distance of more than `border` bits is far */
+} bands;
+
+/* The border with the fewest bits. */
+static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n)
+{
+    uint32_t count[65] = { 0 };
+    uint64_t low[65], high[65];
+    bands    best = { .bits = UINT64_MAX };
+    memset(low, 0xff, sizeof low);
+    memset(high, 0, sizeof high);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned w = hdx_width(distance[i]);
+        count[w]++;
+        low[w] = v[i] < low[w] ? v[i] : low[w];
+        high[w] = v[i] > high[w] ? v[i] : high[w];
+    }
+    uint64_t far_low = UINT64_MAX, far_high = 0, far = 0;
+    for (unsigned w = 65; w-- > 0;) { /* here: far is what is wider than w */
+        if (count[w] > 0) {
+            unsigned near_w = w > 56 ? 64 : w, far_w = far == 0 ? 0 : hdx_pack_width(far_high - far_low);
+            uint64_t bits = 8 * ((n + 7) / 8 + hdx_pack_bytes(n - far, near_w) + hdx_pack_bytes(far, far_w));
+            if (bits < best.bits)
+                best = (bands){ bits, far == 0 ? 0 : far_low, near_w, far_w, w };
+            far += count[w];
+            far_low = low[w] < far_low ? low[w] : far_low;
+            far_high = high[w] > far_high ? high[w] : far_high;
+        }
+    }
+    return best;
+}
+
+static uint32_t put_bands(uint8_t *out, const uint64_t *v, const uint64_t *distance, unsigned n, const bands *b)
+{
+    uint64_t near[HDX_PAGE], far[HDX_PAGE], limit = hdx_pack_mask(b->border);
+    unsigned nears = 0, fars = 0;
+    uint32_t used = (n + 7) / 8;
+    memset(out, 0, used);
+    for (unsigned i = 0; i < n; i++) { /* both written, one kept: no branch to guess */
+        unsigned is_far = distance[i] > limit;
+        near[nears] = distance[i];
+        far[fars] = v[i] - b->base;
+        nears += 1 - is_far;
+        fars += is_far;
+        out[i >> 3] = (uint8_t)(out[i >> 3] | is_far << (i & 7));
+    }
+    used += hdx_pack_put(out + used, near, nears, b->near);
+    return used + hdx_pack_put(out + used, far, fars, b->far);
+}
+
+static uint64_t word(hdx_values_form form, unsigned w1, unsigned w2)
+{
+    return (uint64_t)w1 << 40 | (uint64_t)w2 << 47 | (uint64_t)form << 61;
+}
+
+uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+{
+    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
+    uint64_t   low = v[0], high = v[0], bits, b;
+    int64_t    near_low = INT64_MAX, near_high = INT64_MIN;
+    bool       rising = true;
+    hdx_window window = { 0 };
+    for (unsigned i = 0; i < n; i++) {
+        int64_t d = (int64_t)(v[i] - keys[i]);
+        rising &= v[i] >= v[i == 0 ? 0 : i - 1];
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+        near_low = d < near_low ? d : near_low;
+        near_high = d > near_high ? d : near_high;
+        distance[i] = hdx_zigzag(d);
+    }
+    uint64_t        range = high - low, near_range = (uint64_t)near_high - (uint64_t)near_low;
+    unsigned        w = hdx_pack_width(range), near_w = hdx_pack_width(near_range), rising_w = 0;
+    hdx_values_form form = HDX_VALUES_PLAIN;
+    bits = 8 * hdx_pack_bytes(n, w);
+    if ((b = 8 * hdx_pack_bytes(n, near_w)) < bits) {
+        form = HDX_VALUES_NEAR;
+        bits = b;
+    }
+    if (rising && n > 1 && (rising_w = hdx_ascending_low(range, n)) <= 56 && (b = 8 * hdx_ascending_bytes(range, n, rising_w)) < bits) {
+        form = HDX_VALUES_ASCENDING;
+        bits = b;
+    }
+    bands two = { .bits = UINT64_MAX };
+    if (bits > 2 * n && (two = choose_bands(v, distance, n)).bits < bits) {
+        form = HDX_VALUES_BANDS;
+        bits = two.bits;
+    }
+    for (unsigned i = 0; i < n; i++)
+        x[i] = v[i] - low;
+    if (bits > 6 * n && hdx_window_find(x, n, range, &window) && window.bits + 8 < bits)
+        form = HDX_VALUES_WINDOW;
+    *first = low;
+    switch (form) {
+    case HDX_VALUES_NEAR:
+        for (unsigned i = 0; i < n; i++)
+            x[i] = v[i] - keys[i] - (uint64_t)near_low;
+        *first = (uint64_t)near_low;
+        *second = word(form, near_w, 0);
+        return hdx_pack_put(out, x, n, near_w);
+    case HDX_VALUES_BANDS:
+        *first = two.base;
+        *second = word(form, two.near, two.far);
+        return put_bands(out, v, distance, n, &two);
+    case HDX_VALUES_WINDOW: /* one byte more than in ints/: the entry has no room for the number of exceptions */
+        *first = low + window.low;
+        *second = word(form, window.w, 0);
+        out[0] = (uint8_t)window.exceptions;
+        return 1 + hdx_window_put(out + 1, x, n, range, &window);
+    case HDX_VALUES_ASCENDING:
+        *second = word(form, rising_w, 0);
+        return hdx_ascending_put(out, x, n, range, rising_w);
+    default:
+        *second = word(HDX_VALUES_PLAIN, w, 0);
+        return hdx_pack_put(out, x, n, w);
+    }
+}
+
+static bool decode_bands(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out)
+{
+    unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, fars = 0, before = 0;
+    uint32_t bytes = (count + 7) / 8;
+    uint64_t selector[4] = { 0 };
+    if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
+        return false;
+    memcpy(selector, page->at, bytes);
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t bits = hdx_le64((const uint8_t *)&selector[i]);
+        if (i == count / 64)
+            bits &= hdx_pack_mask(count % 64); /* bits behind the last value count for nothing */
+        selector[i] = bits;
+        fars += (unsigned)__builtin_popcountll(bits);
+        if (i < k / 64)
+            before += (unsigned)__builtin_popcountll(bits);
+        else if (i == k / 64)
+            before += (unsigned)__builtin_popcountll(bits & hdx_pack_mask(k % 64));
+    }
+    uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
+    if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)
+        return false;
+    const uint8_t *near = page->at + bytes, *far = near + near_bytes;
+    uint64_t       m1 = hdx_pack_mask(w1), m2 = hdx_pack_mask(w2), near_bit = (uint64_t)(k - before) * w1, far_bit = (uint64_t)before * w2;
+    for (unsigned i = 0; i < n; i++) { /* both read, one taken: a far value is as good as a coin toss to the branch predictor */
+        uint64_t is_far = 0 - (selector[(k + i) >> 6] >> ((k + i) & 63) & 1);
+        uint64_t a = key + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
+        uint64_t b = page->first + (hdx_le64(far + (far_bit >> 3)) >> (far_bit & 7) & m2);
+        out[i] = (a & ~is_far) | (b & is_far);
+        near_bit += w1 & ~is_far;
+        far_bit += w2 & is_far;
+    }
+    return true;
+}
+
+static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out)
+{
+    hdx_window_tail tail;
+    unsigned        w = page->second >> 40 & 127;
+    uint64_t        mask = hdx_pack_mask(w <= 64 ? w : 64), base = page->first, bit = (uint64_t)k * w;
+    if (page->len < 1 || !hdx_pack_known(w) || !hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
+        return false;
+    for (unsigned i = 0; i < n; i++, bit += w)
+        out[i] = base + (hdx_le64(page->at + 1 + (bit >> 3)) >> (bit & 7) & mask);
+    base -= hdx_pack_get(tail.values, 0, tail.w);
+    for (unsigned e = 0; e < tail.exceptions; e++) {
+        unsigned at = (unsigned)tail.places[e] - k;
+        if (at < n)
+            out[at] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
+    }
+    return true;
+}
+
+static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out)
+{
+    hdx_ascending a;
+    unsigned      at;
+    uint64_t      rest;
+    if (!hdx_ascending_of(page->at, page->len, count, page->second >> 40 & 127, &a) || !hdx_ascending_find(&a, k, &at, &rest))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        if (!hdx_ascending_next(&a, k + i, &at, &rest, &out[i]))
+            return false;
+        out[i] += page->first;
+    }
+    return true;
+}
+
+bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out)
+{
+    unsigned w = page->second >> 40 & 127;
+    uint64_t mask, bit = (uint64_t)k * w, base = page->first;
+    switch (page->second >> 61) {
+    case HDX_VALUES_NEAR:
+        base += key; /* then as plain: one key, one base */
+        /* fall through */
+    case HDX_VALUES_PLAIN:
+        if (!hdx_pack_known(w) || hdx_pack_bytes(count, w) > page->len)
+            return false;
+        if (w == 0) {
+            for (unsigned i = 0; i < n; i++)
+                out[i] = base;
+            return true;
+        }
+        mask = hdx_pack_mask(w);
+        for (unsigned i = 0; i < n; i++, bit += w)
+            out[i] = base + (hdx_le64(page->at + (bit >> 3)) >> (bit & 7) & mask);
+        return true;
+    case HDX_VALUES_BANDS:
+        return decode_bands(page, count, key, k, n, out);
+    case HDX_VALUES_WINDOW:
+        return decode_window(page, count, k, n, out);
+    case HDX_VALUES_ASCENDING:
+        return decode_ascending(page, count, k, n, out);
+    default:
+        return false;
+    }
+}

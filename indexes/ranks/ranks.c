@@ -1,0 +1,188 @@
+/*
+ * ranks.c - a set of ids with ranks: is it in, how many are before it, and which is the how-manieth.
+ *
+ * Lines of 64 bytes: the number of members before the line, then 448 bits. A find touches one cache line. A sample of the line of
+ * every 512th member bounds the search for the member of a rank. README.md has the bytes.
+ */
+#include "indexes/container/container.h"
+#include "indexes/ints/pack.h"
+
+#define LINE 64u
+#define LINE_BITS 448u
+#define SAMPLE 512u /* members */
+
+enum { LINES = 0, SAMPLES = 1 };
+
+struct hdx_ranks {
+    hdx_container file;
+    uint64_t      size, count, lines;
+};
+
+static uint64_t lines_of(uint64_t size) { return size / LINE_BITS + (size % LINE_BITS != 0); }
+static uint64_t samples_of(uint64_t count) { return count / SAMPLE + (count % SAMPLE != 0); }
+
+/* 64 bits from bit `at` on; bits at `size` and beyond are 0 whatever the caller's last word holds. */
+static uint64_t word_at(const uint64_t *words, uint64_t size, uint64_t at)
+{
+    if (at >= size)
+        return 0;
+    uint64_t x = words[at >> 6]; /* 448 is a multiple of 64: words stay whole */
+    return size - at >= 64 ? x : x & hdx_pack_mask((unsigned)(size - at));
+}
+
+hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t size, const uint64_t *words, hdx_index_file *out, hdx_error *err)
+{
+    hdx_container_writer w;
+    uint64_t             lines = lines_of(size), count = 0, rank = 0, next_sample = 0, counts[3];
+    uint8_t              line[LINE], number[8];
+    hdx_code             code;
+    for (uint64_t at = 0; at < size; at += 64)
+        count += (uint64_t)__builtin_popcountll(word_at(words, size, at));
+    counts[0] = size, counts[1] = count, counts[2] = 0;
+    if ((code = hdx_container_create(&w, place, kind, counts, err)) != HDX_OK ||
+        (code = hdx_container_section(&w, lines * LINE, err)) != HDX_OK ||
+        (code = hdx_container_section(&w, samples_of(count) * 8, err)) != HDX_OK)
+        goto out;
+    for (uint64_t l = 0; l < lines; l++) {
+        hdx_put64(line, rank);
+        for (unsigned i = 0; i < 7; i++) {
+            uint64_t x = word_at(words, size, l * LINE_BITS + 64 * i);
+            hdx_put64(line + 8 + 8 * (size_t)i, x);
+            rank += (uint64_t)__builtin_popcountll(x);
+        }
+        if ((code = hdx_container_put(&w, LINES, line, LINE, err)) != HDX_OK)
+            goto out;
+        for (; next_sample < rank; next_sample += SAMPLE) {
+            hdx_put64(number, l);
+            if ((code = hdx_container_put(&w, SAMPLES, number, 8, err)) != HDX_OK)
+                goto out;
+        }
+        if (l % 65536 == 65535 && hdx_tick(place->tick, 65536ull * LINE_BITS)) {
+            code = hdx_tick_stop(err);
+            goto out;
+        }
+    }
+    code = hdx_container_finish(&w, out, err);
+out:
+    hdx_container_drop(&w);
+    return code;
+}
+
+hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size, hdx_damage_note *note,
+                        hdx_ranks **out, hdx_error *err)
+{
+    hdx_ranks *r = hdx_mem_get(place->mem, sizeof *r);
+    hdx_code   code;
+    *out = NULL;
+    if (r == NULL)
+        return hdx_no_memory(err, "an index handle", sizeof *r);
+    if ((code = hdx_container_open(&r->file, place, kind, file, 2, note, err)) != HDX_OK) {
+        hdx_mem_put(place->mem, r, sizeof *r);
+        return code;
+    }
+    r->size = size;
+    r->count = r->file.counts[1];
+    r->lines = lines_of(size);
+    const hdx_section *s = r->file.section;
+    if (r->file.counts[0] != size || s[LINES].bytes / LINE != r->lines || s[LINES].bytes % LINE != 0 || r->count > size ||
+        s[SAMPLES].bytes != samples_of(r->count) * 8) {
+        code = hdx_container_damaged(&r->file, err, "the size of the set is not the manifest's");
+        hdx_ranks_close(r);
+        return code;
+    }
+    *out = r;
+    return HDX_OK;
+}
+
+void hdx_ranks_close(hdx_ranks *r)
+{
+    if (r == NULL)
+        return;
+    hdx_mem *mem = r->file.mem;
+    hdx_container_close(&r->file);
+    hdx_mem_put(mem, r, sizeof *r);
+}
+
+uint64_t hdx_ranks_count(const hdx_ranks *r) { return r->count; }
+
+bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
+{
+    uint64_t line = i / LINE_BITS;
+    unsigned bit = (unsigned)(i - line * LINE_BITS);
+    *rank = 0;
+    if (i >= r->size) {
+        hdx_container_note(&r->file, LINES, 0, "asked for an id beyond the set: two files of the index disagree");
+        return false;
+    }
+    if (!hdx_touch(&r->file, LINES, line * LINE, LINE))
+        return false;
+    const uint8_t *p = r->file.section[LINES].at + line * LINE;
+    uint64_t       x = hdx_le64(p + 8 + 8 * (size_t)(bit >> 6)), before = hdx_le64(p);
+    if ((x >> (bit & 63) & 1) == 0)
+        return false;
+    for (unsigned w = 0; w < bit >> 6; w++)
+        before += (uint64_t)__builtin_popcountll(hdx_le64(p + 8 + 8 * (size_t)w));
+    before += (uint64_t)__builtin_popcountll(x & hdx_pack_mask(bit & 63));
+    if (before >= r->count) {
+        hdx_container_note(&r->file, LINES, line * LINE, "a rank beyond the number of members");
+        return false;
+    }
+    *rank = before;
+    return true;
+}
+
+static bool line_rank(const hdx_ranks *r, uint64_t line, uint64_t *rank)
+{
+    if (!hdx_touch(&r->file, LINES, line * LINE, 8))
+        return false;
+    *rank = hdx_le64(r->file.section[LINES].at + line * LINE);
+    return true;
+}
+
+/* Lines the member of that rank may be in, from the sample: [*from, *to]. */
+static bool line_range(const hdx_ranks *r, uint64_t rank, uint64_t *from, uint64_t *to)
+{
+    uint64_t sample = rank / SAMPLE, last = samples_of(r->count) - 1;
+    if (!hdx_touch(&r->file, SAMPLES, sample * 8, sample < last ? 16 : 8))
+        return false;
+    const uint8_t *p = r->file.section[SAMPLES].at + sample * 8;
+    *from = hdx_le64(p);
+    *to = sample < last ? hdx_le64(p + 8) : r->lines - 1;
+    if (*from <= *to && *to < r->lines)
+        return true;
+    hdx_container_note(&r->file, SAMPLES, sample * 8, "a sample names no line");
+    return false;
+}
+
+uint64_t hdx_ranks_at(const hdx_ranks *r, uint64_t rank)
+{
+    uint64_t from, to, before;
+    if (rank >= r->count) {
+        hdx_container_note(&r->file, LINES, 0, "asked for a rank beyond the set: two files of the index disagree");
+        return 0;
+    }
+    if (!line_range(r, rank, &from, &to))
+        return 0;
+    while (from < to) { /* the last line with at most `rank` members before it */
+        uint64_t middle = to - (to - from) / 2;
+        if (!line_rank(r, middle, &before))
+            return 0;
+        if (before <= rank)
+            from = middle;
+        else
+            to = middle - 1;
+    }
+    if (!hdx_touch(&r->file, LINES, from * LINE, LINE))
+        return 0;
+    const uint8_t *p = r->file.section[LINES].at + from * LINE;
+    before = hdx_le64(p);
+    for (unsigned w = 0; w < 7 && before <= rank; w++) {
+        uint64_t x = hdx_le64(p + 8 + 8 * (size_t)w), ones = (uint64_t)__builtin_popcountll(x);
+        uint64_t i = from * LINE_BITS + 64 * w;
+        if (rank - before < ones && (i += hdx_select64(x, (unsigned)(rank - before))) < r->size)
+            return i;
+        before += ones;
+    }
+    hdx_container_note(&r->file, LINES, from * LINE, "a line holds fewer members than the next one says");
+    return 0;
+}

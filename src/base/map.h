@@ -1,0 +1,51 @@
+/* map.h - a hash map from 64-bit keys to 64-bit values, and hashing of bytes. Open addressing, at most half full; not thread-safe for writers. */
+#ifndef HDX_BASE_MAP_H
+#define HDX_BASE_MAP_H
+
+#include "base/mem.h"
+
+typedef struct hdx_map_slot {
+    uint64_t key, value;
+} hdx_map_slot;
+typedef struct hdx_map {
+    hdx_map_slot *slots;
+    uint64_t      capacity; /* a power of two, or 0 */
+    uint64_t      count;
+    uint64_t      empty;    /* key that marks a free slot; the same key as a real one is kept in `own` */
+    bool          has_own;
+    uint64_t      own;
+    hdx_mem      *mem;
+} hdx_map;
+
+/* The splitmix64 finaliser: every bit of the result depends on every bit of x. */
+static inline uint64_t hdx_mix64(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+/* For telling contents apart, not against an adversary. */
+uint64_t hdx_hash_bytes(uint64_t seed, const void *bytes, size_t len);
+
+static inline hdx_map hdx_map_of(hdx_mem *mem) { return (hdx_map){ .empty = 0xfffffffffffffff3ull, .mem = mem }; }
+/* The value's place, made (zero) if the key is new; NULL: no memory. Valid until the next call that makes one. */
+uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh);
+void      hdx_map_free(hdx_map *map);
+
+static inline const uint64_t *hdx_map_get(const hdx_map *map, uint64_t key) /* NULL: not there */
+{
+    if (key == map->empty)
+        return map->has_own ? &map->own : NULL;
+    if (map->capacity == 0)
+        return NULL;
+    for (uint64_t i = key * 0x9e3779b97f4a7c15ull >> 20;; i++) {
+        const hdx_map_slot *s = &map->slots[i & (map->capacity - 1)];
+        if (s->key == key)
+            return &s->value;
+        if (s->key == map->empty)
+            return NULL;
+    }
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* texts.c - open addressing over numbers of texts, at most half full; the hash is seeded, so that a dump cannot aim at it. */
+#include "catalog/texts.h"
+
+#define FIRST_SLOTS 1024u
+
+void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem)
+{
+    memset(t, 0, sizeof *t);
+    t->mem = mem;
+    t->arena = hdx_arena_of(mem);
+    t->seed = (hdx_now_ns() ^ (uint64_t)(uintptr_t)t) * 0x9e3779b97f4a7c15ull;
+    t->call = 1;
+}
+
+void hdx_text_table_free(hdx_text_table *t)
+{
+    hdx_mem_put(t->mem, t->slots, t->slot_count * sizeof *t->slots);
+    hdx_mem_put(t->mem, t->texts, t->capacity * sizeof *t->texts);
+    hdx_arena_free(&t->arena);
+}
+
+void hdx_text_table_call(hdx_text_table *t)
+{
+    if (++t->call != 0)
+        return;
+    memset(t->recent, 0, sizeof t->recent); /* after 2^32 calls the stamps begin again */
+    t->call = 1;
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0xff51afd7ed558ccdull;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash(const hdx_text_table *t, hdx_text text)
+{
+    const uint8_t *p = (const uint8_t *)text.at;
+    uint64_t       h = mix(t->seed, text.len), tail = 0;
+    uint32_t       i = 0;
+    for (; text.len - i >= 8; i += 8)
+        h = mix(h, hdx_le64(p + i));
+    for (; i < text.len; i++)
+        tail = tail << 8 | p[i];
+    return mix(mix(h, tail), t->seed);
+}
+
+static bool grow(hdx_text_table *t)
+{
+    uint64_t  count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
+    uint32_t *slots = hdx_mem_array(t->mem, count, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (uint64_t i = 0; i < t->count; i++) {
+        uint64_t at = hash(t, t->texts[i]) & (count - 1);
+        while (slots[at] != 0)
+            at = (at + 1) & (count - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    hdx_mem_put(t->mem, t->slots, t->slot_count * sizeof *t->slots);
+    t->slots = slots;
+    t->slot_count = count;
+    return true;
+}
+
+static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err)
+{
+    if ((t->count + 1) * 2 > t->slot_count && !grow(t))
+        return hdx_no_memory(err, "names of the catalog", t->slot_count * 2 * sizeof *t->slots);
+    uint64_t at = hash(t, text) & (t->slot_count - 1);
+    for (; t->slots[at] != 0; at = (at + 1) & (t->slot_count - 1))
+        if (hdx_text_same(t->texts[t->slots[at] - 1], text)) {
+            *number = t->slots[at] - 1;
+            return HDX_OK;
+        }
+    if (t->count == UINT32_MAX - 1)
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "more than %u different names", UINT32_MAX - 1);
+    char *copy = hdx_arena_copy(&t->arena, text.at, text.len);
+    if (copy == NULL || !hdx_mem_room(t->mem, (void **)&t->texts, &t->capacity, t->count, sizeof *t->texts))
+        return hdx_no_memory(err, "names of the catalog", text.len);
+    t->texts[t->count] = (hdx_text){ copy, text.len };
+    *number = (uint32_t)t->count++;
+    t->slots[at] = *number + 1;
+    return HDX_OK;
+}
+
+hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err)
+{
+    uint64_t place = ((uint64_t)(uintptr_t)text.at * 0x9e3779b97f4a7c15ull >> 32) % HDX_TEXT_RECENT;
+    if (t->recent[place].call == t->call && t->recent[place].text.at == text.at && t->recent[place].text.len == text.len) {
+        *number = t->recent[place].number;
+        return HDX_OK;
+    }
+    hdx_code code = look_up(t, text, number, err);
+    if (code == HDX_OK) {
+        t->recent[place].text = text;
+        t->recent[place].number = *number;
+        t->recent[place].call = t->call;
+    }
+    return code;
+}

@@ -1,0 +1,28 @@
+/* texts.h - names while a catalog is written: each different text gets a number, in the order of first sight. Inside of this room alone. */
+#ifndef HDX_CATALOG_TEXTS_H
+#define HDX_CATALOG_TEXTS_H
+
+#include "base/base.h"
+
+#define HDX_TEXT_RECENT 1024u
+
+typedef struct hdx_text_table {
+    hdx_mem   *mem;
+    hdx_arena  arena;
+    hdx_text  *texts;
+    uint64_t   count, capacity;
+    uint32_t  *slots; /* number + 1; 0: free */
+    uint64_t   slot_count; /* a power of two */
+    uint64_t   seed;
+    /* Pointers seen in the present call: one long name borne by 65 535 fields is read once. */
+    struct { hdx_text text; uint32_t number; uint32_t call; } recent[HDX_TEXT_RECENT];
+    uint32_t   call;
+} hdx_text_table;
+
+void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem);
+void hdx_text_table_free(hdx_text_table *t);
+/* From here on pointers may hold other texts than before. */
+void hdx_text_table_call(hdx_text_table *t);
+hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err);
+
+#endif

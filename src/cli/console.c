@@ -1,0 +1,324 @@
+/*
+ * console.c - standard error and signals: errors, notices, the progress line, Ctrl-C.
+ *
+ * Everything that may hold a name out of a dump goes through cli_put_plain: a class may be called ESC [ 2 J.
+ * Signals only set a flag that long work asks for; it is the one piece of process-wide state here, as signals are process-wide.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ---- signals ---- */
+
+static atomic_int caught; /* the first signal that asked to stop */
+
+static void note_signal(int number)
+{
+    int none = 0;
+    (void)atomic_compare_exchange_strong(&caught, &none, number);
+}
+
+void cli_catch_signals(void)
+{
+    struct sigaction stop = { .sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND }; /* a second Ctrl-C ends the process at once */
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    (void)sigemptyset(&stop.sa_mask);
+    (void)sigemptyset(&ignore.sa_mask);
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old;
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup, and jobs behind & of a script, stay as they are */
+            (void)sigaction(numbers[i], &stop, NULL);
+    }
+    (void)sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe must not end a build half-way; writes say EPIPE instead */
+}
+
+int cli_signal(void) { return atomic_load_explicit(&caught, memory_order_relaxed); }
+
+static bool stop_wanted(void *context)
+{
+    (void)context;
+    return cli_signal() != 0;
+}
+
+/* ---- text ---- */
+
+/* Length of the well-formed UTF-8 character at p that a terminal may see, or 0. */
+static size_t harmless(const unsigned char *p, size_t len)
+{
+    uint32_t c;
+    size_t   n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    if (n == 0 || n > len)
+        return 0;
+    if (n == 1)
+        return p[0] >= 0x20 && p[0] != 0x7f ? 1 : 0;
+    c = p[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3fu);
+    }
+    bool least = n == 2 || (n == 3 ? c >= 0x800 : c >= 0x10000 && c <= 0x10ffff);
+    bool control = c < 0xa0 || (c >= 0xd800 && c < 0xe000);
+    bool turns = (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); /* bidi overrides show text that is not there */
+    return least && !control && !turns ? n : 0;
+}
+
+void cli_put_plain(hdx_buffer *b, const char *text, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t i = 0; i < len;) {
+        size_t n = harmless(p + i, len - i);
+        if (n > 0)
+            hdx_buffer_put(b, p + i, n);
+        else
+            hdx_buffer_format(b, "\\x%02x", p[i]);
+        i += n > 0 ? n : 1;
+    }
+}
+
+static void say(const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(STDERR_FILENO, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return; /* nobody is left to be told */
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+unsigned cli_terminal_width(int fd)
+{
+    struct winsize size;
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    unsigned    n = 0;
+    for (; columns != NULL && *columns >= '0' && *columns <= '9' && n < 100000; columns++)
+        n = 10 * n + (unsigned)(*columns - '0');
+    return n >= 20 ? n : 0;
+}
+
+/* ---- progress ---- */
+
+static void rate(char *to, size_t size, double per_second, const char *unit)
+{
+    char human[16];
+    if (strcmp(unit, "bytes") == 0) {
+        hdx_render_human(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, human);
+        (void)snprintf(to, size, "%s/s", human);
+    } else if (per_second >= 1e6) {
+        (void)snprintf(to, size, "%.1f M %s/s", per_second / 1e6, unit);
+    } else {
+        (void)snprintf(to, size, "%.0f %s/s", per_second, unit);
+    }
+}
+
+void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns)
+{
+    double      seconds = (double)elapsed_ns / 1e9;
+    const char *unit = r->unit != NULL ? r->unit : "";
+    size_t      len = (size_t)snprintf(to, size, "%u/%u %s", r->number, r->steps, r->step != NULL ? r->step : "");
+    if (len < size && r->total > 0) {
+        double part = r->done < r->total ? (double)r->done / (double)r->total : 1;
+        len += (size_t)snprintf(to + len, size - len, "  %3.0f %%", 100 * part);
+    }
+    if (len < size && r->done > 0 && seconds >= 0.2) {
+        char text[48];
+        rate(text, sizeof text, (double)r->done / seconds, unit);
+        len += (size_t)snprintf(to + len, size - len, "  %s", text);
+        if (len < size && r->total > r->done) {
+            double left = seconds * (double)(r->total - r->done) / (double)r->done;
+            if (left < 360000)
+                (void)snprintf(to + len, size - len, "  %u:%02u left", (unsigned)left / 60, (unsigned)left % 60);
+        }
+    }
+    if (width > 0 && strlen(to) + 1 > width) /* one column stays free, or the terminal would wrap */
+        to[width - 1] = '\0';
+}
+
+static void show(void *context, const hdx_progress_report *r)
+{
+    cli_console *c = context;
+    uint64_t     now = hdx_now_ns();
+    char         text[512], line[256];
+    (void)pthread_mutex_lock(&c->one);
+    bool next = c->step != r->number;
+    if (next) {
+        c->step = r->number;
+        c->step_ns = now;
+    }
+    if (c->progress == CLI_AS_JSON) {
+        int n = snprintf(text, sizeof text, "{\"step\": \"%s\", \"number\": %u, \"steps\": %u, \"done\": %llu, \"total\": %llu, \"unit\": \"%s\", \"seconds\": %.3f}\n",
+                         r->step != NULL ? r->step : "", r->number, r->steps, (unsigned long long)r->done, (unsigned long long)r->total,
+                         r->unit != NULL ? r->unit : "", (double)(now - c->step_ns) / 1e9);
+        say(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    } else if (c->terminal) {
+        unsigned width = cli_terminal_width(STDERR_FILENO);
+        cli_progress_line(line, sizeof line, width != 0 ? width : 80, r, now - c->step_ns);
+        int n = snprintf(text, sizeof text, "\r%s\x1b[K", line);
+        say(text, (size_t)n);
+        c->line = true;
+    } else if (next || now - c->shown_ns >= 1000000000u) { /* --progress always into a file: a line per step and second */
+        cli_progress_line(line, sizeof line, 0, r, now - c->step_ns);
+        int n = snprintf(text, sizeof text, "heapdex: %s\n", line);
+        say(text, (size_t)n);
+        c->shown_ns = now;
+    }
+    (void)pthread_mutex_unlock(&c->one);
+}
+
+hdx_progress cli_console_progress(cli_console *c)
+{
+    bool shows = c->progress == CLI_AS_JSON || c->progress == CLI_ALWAYS || (c->progress == CLI_AUTO && c->terminal);
+    return (hdx_progress){ .context = c, .report = shows ? show : NULL, .cancelled = stop_wanted };
+}
+
+static void erase(cli_console *c)
+{
+    if (c->line)
+        say("\r\x1b[K", 4);
+    c->line = false;
+}
+
+void cli_console_erase(cli_console *c)
+{
+    (void)pthread_mutex_lock(&c->one);
+    erase(c);
+    (void)pthread_mutex_unlock(&c->one);
+}
+
+void cli_console_open(cli_console *c, const cli_call *call)
+{
+    *c = (cli_console){ .terminal = isatty(STDERR_FILENO) == 1 };
+    (void)pthread_mutex_init(&c->one, NULL);
+    if (call != NULL) {
+        c->quiet = call->quiet;
+        c->verbose = call->verbose;
+        c->progress = call->progress;
+    }
+}
+
+void cli_console_close(cli_console *c)
+{
+    cli_console_erase(c);
+    (void)pthread_mutex_destroy(&c->one);
+}
+
+void cli_notice(cli_console *c, const char *format, ...)
+{
+    char       text[2048];
+    hdx_buffer line = hdx_buffer_of(NULL);
+    va_list    args;
+    if (c->quiet)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    hdx_buffer_text(&line, "heapdex: ");
+    cli_put_plain(&line, text, strlen(text));
+    hdx_buffer_text(&line, "\n");
+    (void)pthread_mutex_lock(&c->one);
+    erase(c);
+    if (!line.failed)
+        say(line.at, (size_t)line.len);
+    (void)pthread_mutex_unlock(&c->one);
+    hdx_buffer_free(&line);
+}
+
+/* ---- errors ---- */
+
+int cli_exit_code(hdx_code code)
+{
+    switch (code) {
+    case HDX_OK: return 0;
+    case HDX_USAGE: return 2;
+    case HDX_BAD_DUMP: return 3;
+    case HDX_NOT_FOUND: return 4;
+    case HDX_DAMAGED: return 5;
+    case HDX_LIMIT: return 6;
+    case HDX_IO: return 7;
+    case HDX_BUSY: return 75;
+    case HDX_CANCELLED: return cli_signal() == SIGTERM || cli_signal() == SIGHUP ? 75 : 130;
+    }
+    return 7;
+}
+
+static hdx_cell text_cell(const char *s) { return (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } }; }
+
+/* {"error": {...}} on standard output. */
+static void document(int exit_code, const hdx_error *err)
+{
+    hdx_member members[6] = { { "code", { .kind = HDX_CELL_UINT, .as.natural = (uint64_t)exit_code } },
+                              { "kind", text_cell(hdx_code_name(err->code)) },
+                              { "message", text_cell(err->message) },
+                              { "file", { .kind = HDX_CELL_NULL } },
+                              { "offset", { .kind = HDX_CELL_NULL } },
+                              { "hint", { .kind = HDX_CELL_NULL } } };
+    uint64_t   count = err->hint[0] != '\0' ? 6 : 5;
+    hdx_buffer out = hdx_buffer_of(NULL);
+    if (err->where[0] != '\0')
+        members[3].value = text_cell(err->where);
+    if (err->offset != HDX_NOWHERE)
+        members[4].value = (hdx_cell){ .kind = HDX_CELL_UINT, .as.natural = err->offset };
+    if (count == 6)
+        members[5].value = text_cell(err->hint);
+    hdx_member whole = { "error", { .kind = HDX_CELL_OBJECT, .as.object = { members, count } } };
+    hdx_cell   cell = { .kind = HDX_CELL_OBJECT, .as.object = { &whole, 1 } };
+    hdx_render_json_cell(&out, &cell);
+    hdx_buffer_text(&out, "\n");
+    for (uint64_t at = 0; !out.failed && at < out.len;) {
+        ssize_t n = write(STDOUT_FILENO, out.at + at, (size_t)(out.len - at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        at += (uint64_t)n;
+    }
+    hdx_buffer_free(&out);
+}
+
+int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
+{
+    hdx_error  given = *err;
+    hdx_buffer line = hdx_buffer_of(NULL);
+    int        exit_code = cli_exit_code(code);
+    if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
+        given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = "interrupted; nothing is left half done" };
+    } else if (given.code != code || given.message[0] == '\0') { /* nobody said more */
+        given = (hdx_error){ .code = code, .offset = HDX_NOWHERE };
+        (void)snprintf(given.message, sizeof given.message, "%s", hdx_code_name(code));
+    }
+    if (json)
+        document(exit_code, &given);
+    hdx_buffer_text(&line, "heapdex: ");
+    if (given.where[0] != '\0') {
+        cli_put_plain(&line, given.where, strlen(given.where));
+        hdx_buffer_text(&line, ": ");
+    }
+    if (given.offset != HDX_NOWHERE)
+        hdx_buffer_format(&line, "offset 0x%llx: ", (unsigned long long)given.offset);
+    cli_put_plain(&line, given.message, strlen(given.message));
+    hdx_buffer_text(&line, "\n");
+    if (given.hint[0] != '\0') {
+        hdx_buffer_text(&line, "hint: ");
+        cli_put_plain(&line, given.hint, strlen(given.hint));
+        hdx_buffer_text(&line, "\n");
+    }
+    (void)pthread_mutex_lock(&c->one);
+    erase(c);
+    if (!line.failed)
+        say(line.at, (size_t)line.len);
+    (void)pthread_mutex_unlock(&c->one);
+    hdx_buffer_free(&line);
+    return exit_code;
+}

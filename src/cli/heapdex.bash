@@ -1,0 +1,49 @@
+# bash completion of heapdex; printed by: heapdex __complete bash
+_heapdex()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            index|info|histogram|dominators|object|objects|refs|path|retained|roots|threads|export|verify|remove) command=${COMP_WORDS[i]}; break ;;
+        esac
+    done
+    COMPREPLY=()
+    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}
+    [[ $cur == '=' ]] && { cur=; }
+    case $command:$prev in
+        index:--until) COMPREPLY=($(compgen -W 'objects outbound inbound dominators' -- "$cur")); return ;;
+        histogram:--by) COMPREPLY=($(compgen -W 'class package loader superclass heap' -- "$cur")); return ;;
+        dominators:--by) COMPREPLY=($(compgen -W 'object class package loader' -- "$cur")); return ;;
+        refs:--by) COMPREPLY=($(compgen -W 'class' -- "$cur")); return ;;
+        roots:--by) COMPREPLY=($(compgen -W 'type' -- "$cur")); return ;;
+        export:--table) COMPREPLY=($(compgen -W 'objects references named_references classes loaders roots threads packages dump' -- "$cur")); return ;;
+        export:--format) COMPREPLY=($(compgen -W 'csv tsv jsonl' -- "$cur")); return ;;
+        *:--format) COMPREPLY=($(compgen -W 'table json jsonl csv tsv' -- "$cur")); return ;;
+        *:--reachable) COMPREPLY=($(compgen -W 'live all garbage' -- "$cur")); return ;;
+        *:--units) COMPREPLY=($(compgen -W 'bytes human' -- "$cur")); return ;;
+        *:--progress) COMPREPLY=($(compgen -W 'auto always never json' -- "$cur")); return ;;
+        *:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        case $command in
+            index) COMPREPLY=($(compgen -W '--force --until --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            info) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            histogram) COMPREPLY=($(compgen -W '--by --class --retained --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            dominators) COMPREPLY=($(compgen -W '--by --depth --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            object) COMPREPLY=($(compgen -W '--elements --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            objects) COMPREPLY=($(compgen -W '--class --subclasses --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            refs) COMPREPLY=($(compgen -W '--by --out --in --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            path) COMPREPLY=($(compgen -W '--exclude --exclude-field --paths --merge --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            retained) COMPREPLY=($(compgen -W '--class --subclasses --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            roots) COMPREPLY=($(compgen -W '--by --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            threads) COMPREPLY=($(compgen -W '--stacks --locals --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            export) COMPREPLY=($(compgen -W '--table --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            verify) COMPREPLY=($(compgen -W '--full --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            remove) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            *) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+        esac
+    elif [[ -z $command ]]; then
+        COMPREPLY=($(compgen -W 'index info histogram dominators object objects refs path retained roots threads export verify remove' -- "$cur"))
+    fi
+}
+complete -o default -o bashdefault -F _heapdex heapdex

@@ -1,0 +1,150 @@
+/*
+ * output.c - where an answer goes: standard output, or a file that is there whole or not at all.
+ *
+ * A file gets a name of its own beside the wanted one, is synced and then renamed; whatever stood there stays until that moment.
+ * What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system directly and not through hdx_io:
+ * an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody reads.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t mode, hdx_error *err)
+{
+    o->final = exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
+    size_t room = o->final != NULL ? strlen(o->final) + 32 : 0;
+    if (o->final == NULL || (o->part = malloc(room)) == NULL)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(errno));
+    (void)snprintf(o->part, room, "%s.part-%ld", o->final, (long)getpid());
+    o->fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->fd < 0) {
+        int why = errno;
+        free(o->part);
+        o->part = NULL; /* not ours to remove */
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(why));
+    }
+    if (exists)
+        (void)fchmod(o->fd, mode & 0777);
+    return HDX_OK;
+}
+
+hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, hdx_error *err)
+{
+    struct stat there, other;
+    o->fd = STDOUT_FILENO;
+    o->opened = o->written = o->interrupted = false;
+    o->failed = 0;
+    o->bytes = 0;
+    o->filled = 0;
+    o->path = NULL;
+    o->final = o->part = NULL;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return HDX_OK;
+    bool exists = stat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a folder; -o needs a file name");
+    if (exists && dump != NULL && stat(dump, &other) == 0 && there.st_dev == other.st_dev && there.st_ino == other.st_ino)
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is the dump itself; the answer would overwrite it");
+    o->path = path;
+    if (!exists || S_ISREG(there.st_mode)) {
+        hdx_code code = make_part(o, path, exists, exists ? there.st_mode : 0, err);
+        o->opened = code == HDX_OK;
+        return code;
+    }
+    o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (o->fd < 0)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(errno));
+    o->opened = true;
+    return HDX_OK;
+}
+
+static bool flush(cli_output *o)
+{
+    for (size_t at = 0; at < o->filled;) {
+        if (cli_signal() != 0) {
+            o->interrupted = true;
+            return false;
+        }
+        ssize_t n = write(o->fd, o->buffer + at, o->filled - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            o->failed = errno;
+            return false;
+        }
+        at += (size_t)n;
+        o->bytes += (uint64_t)n;
+        o->written = true;
+    }
+    o->filled = 0;
+    return true;
+}
+
+bool cli_output_write(cli_output *o, const char *bytes, size_t len)
+{
+    if (o->failed != 0 || o->interrupted)
+        return false;
+    while (len > 0) {
+        if (o->filled == sizeof o->buffer && !flush(o))
+            return false;
+        size_t n = sizeof o->buffer - o->filled < len ? sizeof o->buffer - o->filled : len;
+        memcpy(o->buffer + o->filled, bytes, n);
+        o->filled += n;
+        bytes += n;
+        len -= n;
+    }
+    return true;
+}
+
+static bool sink_write(void *context, const char *bytes, size_t len) { return cli_output_write(context, bytes, len); }
+
+hdx_sink cli_output_sink(cli_output *o) { return (hdx_sink){ sink_write, o }; }
+
+static hdx_code why(const cli_output *o, hdx_error *err)
+{
+    const char *where = o->path != NULL ? o->path : "standard output";
+    if (o->interrupted)
+        return hdx_fail(err, HDX_CANCELLED, where, HDX_NOWHERE, "interrupted while the answer was written");
+    return hdx_fail(err, HDX_IO, where, HDX_NOWHERE, "cannot write: %s", strerror(o->failed));
+}
+
+hdx_code cli_output_commit(cli_output *o, hdx_error *err)
+{
+    if (o->failed != 0 || o->interrupted || !flush(o))
+        return why(o, err);
+    if (o->part != NULL && fsync(o->fd) != 0) {
+        o->failed = errno;
+        return why(o, err);
+    }
+    if (o->opened) {
+        o->opened = false; /* given up even when close fails */
+        if (close(o->fd) != 0) {
+            o->failed = errno;
+            return why(o, err);
+        }
+    }
+    if (o->part != NULL && rename(o->part, o->final) != 0) {
+        o->failed = errno;
+        return why(o, err);
+    }
+    free(o->part);
+    o->part = NULL;
+    return HDX_OK;
+}
+
+void cli_output_drop(cli_output *o)
+{
+    if (o->opened)
+        (void)close(o->fd);
+    if (o->part != NULL)
+        (void)unlink(o->part);
+    free(o->part);
+    free(o->final);
+    o->part = o->final = NULL;
+    o->opened = false;
+}

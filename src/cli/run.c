@@ -1,0 +1,199 @@
+/*
+ * run.c - one call from its first word to its exit code.
+ *
+ *     words -> output opened (nothing is built for an answer that has no place) -> index, graph -> question -> where, sort, limit,
+ *     columns -> rendered -> index checked once more -> output in place
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Where a shell closed one of the three, the next file opened would take its place and get the answer written into it. */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
+}
+
+/* Sizes and counts fall, names and addresses rise, unless the call says it. */
+static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
+{
+    char              column[128];
+    const char       *colon = strrchr(how, ':');
+    size_t            len = colon != NULL ? (size_t)(colon - how) : strlen(how);
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(*rows, &count);
+    if (len >= sizeof column)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name");
+    memcpy(column, how, len);
+    column[len] = '\0';
+    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
+    for (unsigned i = 0; colon == NULL && i < count; i++)
+        if (strcmp(columns[i].name, column) == 0)
+            descending = columns[i].unit != HDX_UNIT_NONE;
+    return hdx_rows_sort(rows, column, descending, err);
+}
+
+static hdx_code shape(const cli_call *c, hdx_rows **rows, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    uint64_t limit = c->limited ? c->limit : c->format == HDX_FORMAT_TABLE && c->command->trims ? CLI_TABLE_ROWS : 0;
+    for (size_t i = 0; code == HDX_OK && i < c->where_count; i++)
+        code = hdx_rows_where(rows, c->where[i], err);
+    if (code == HDX_OK && c->sort != NULL)
+        code = sort(rows, c->sort, err);
+    if (code == HDX_OK && limit > 0)
+        code = hdx_rows_limit(rows, limit, err);
+    if (code == HDX_OK && c->columns != NULL)
+        code = hdx_rows_select(rows, c->columns, err);
+    return code;
+}
+
+static bool colored(const cli_call *c)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (c->color != CLI_AUTO)
+        return c->color == CLI_ALWAYS;
+    return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 && c->output == NULL && isatty(STDOUT_FILENO) == 1;
+}
+
+static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_error *err)
+{
+    const cli_call    *c = s->call;
+    hdx_render_options options = { .format = c->format, .human_sizes = !c->bytes, .color = colored(c),
+                                   .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
+    hdx_sink           sink = cli_output_sink(output);
+    uint64_t           more = 0;
+    hdx_code           code;
+    bool               cards = c->id == CLI_OBJECT || (c->id == CLI_THREADS && (c->stacks || c->locals));
+    if (c->format != HDX_FORMAT_TABLE)
+        return hdx_render(rows, &options, s->head, sizeof s->head / sizeof *s->head, &sink, err);
+    code = cards && c->columns == NULL ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, NULL, 0, &sink, err);
+    if (code == HDX_OK && !c->limited && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
+        static const char line[] = "(--limit 0 shows all)\n";
+        if (!cli_output_write(output, line, sizeof line - 1))
+            return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    }
+    return code;
+}
+
+static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
+{
+    const cli_call *c = s->call;
+    hdx_rows       *rows = NULL;
+    hdx_code        code = c->id == CLI_REMOVE ? HDX_OK : cli_session_open(s, err);
+    if (code == HDX_OK && s->graph != NULL && c->format != HDX_FORMAT_JSON)
+        cli_session_warn(s);
+    if (code == HDX_OK)
+        code = c->command->ask(s, &rows, err);
+    if (code == HDX_OK)
+        code = cli_session_head(s, err);
+    if (code == HDX_OK)
+        code = shape(c, &rows, err);
+    cli_console_erase(s->console);
+    if (code == HDX_OK)
+        code = render(s, rows, output, err);
+    if (code == HDX_OK && s->graph != NULL)
+        code = hdx_graph_check(s->graph, err);
+    hdx_rows_close(rows);
+    /* A sink that refused says nothing of the reason; the output knows it. */
+    if (code == HDX_OK || (code == HDX_IO && (output->failed != 0 || output->interrupted))) {
+        hdx_code written = cli_output_commit(output, err);
+        code = written != HDX_OK ? written : code;
+    }
+    return code;
+}
+
+/* Text that needs no dump: help, version, completions. */
+static hdx_code print(hdx_buffer *text, cli_output *output, hdx_error *err)
+{
+    hdx_code code = text->failed ? hdx_no_memory(err, "the text", text->len) : HDX_OK;
+    if (code == HDX_OK) {
+        (void)cli_output_write(output, text->at, (size_t)text->len);
+        code = cli_output_commit(output, err);
+    }
+    hdx_buffer_free(text);
+    return code;
+}
+
+/* A reader that left early (| head) is no failure of ours: end as other programs do, by the signal. */
+static void leave_by_pipe(void)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t         set;
+    (void)sigemptyset(&usual.sa_mask);
+    (void)sigaction(SIGPIPE, &usual, NULL);
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGPIPE);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    (void)raise(SIGPIPE);
+}
+
+int hdx_cli_main(int argc, const char *const *argv)
+{
+    static const char *const nothing[] = { "heapdex", NULL };
+    hdx_error   err = { .offset = HDX_NOWHERE };
+    cli_console console;
+    cli_call    call;
+    hdx_code    code;
+    int         status = 0;
+    if (argc < 1) {
+        argc = 1;
+        argv = nothing;
+    }
+    hold_standard_files();
+    cli_catch_signals();
+    cli_console_open(&console, NULL);
+    cli_output  *output = hdx_mem_get(NULL, sizeof *output);
+    cli_session *s = hdx_mem_get(NULL, sizeof *s);
+    bool         json = cli_asks_json(argc, argv);
+    if (output == NULL || s == NULL) {
+        status = cli_report(&console, hdx_no_memory(&err, "a call", sizeof *output), &err, json);
+        goto out;
+    }
+    s->arena = hdx_arena_of(NULL);
+    (void)cli_output_open(output, NULL, NULL, &err);
+    if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
+        hdx_buffer text = hdx_buffer_of(NULL);
+        if (cli_complete(&text, argv[2]))
+            code = print(&text, output, &err);
+        else
+            code = hdx_fail(&err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'", argv[2]);
+    } else if ((code = cli_parse(argc, argv, &s->arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER) {
+        hdx_buffer text = hdx_buffer_of(NULL);
+        if (call.wants == CLI_WANTS_VERSION)
+            hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
+        else
+            cli_help(&text, call.command);
+        code = print(&text, output, &err);
+    } else if (code == HDX_OK) {
+        cli_console_close(&console);
+        cli_console_open(&console, &call);
+        s->call = &call;
+        s->console = &console;
+        s->progress = cli_console_progress(&console);
+        code = cli_output_open(output, call.output, call.dump, &err);
+        if (code == HDX_OK)
+            code = answer(s, output, &err);
+        if (code == HDX_OK && call.verbose && output->path != NULL)
+            cli_notice(&console, "%s: %llu bytes written", output->path, (unsigned long long)output->bytes);
+    }
+    bool pipe = output->failed == EPIPE && output->path == NULL;
+    if (code != HDX_OK && !pipe) /* a document that is half out cannot be followed by another */
+        status = cli_report(&console, code, &err, json && !(output->written && output->path == NULL));
+    cli_session_close(s);
+    cli_output_drop(output);
+    if (pipe)
+        leave_by_pipe();
+out:
+    cli_console_close(&console);
+    hdx_mem_put(NULL, s, sizeof *s);
+    hdx_mem_put(NULL, output, sizeof *output);
+    return status;
+}

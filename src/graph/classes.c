@@ -1,0 +1,302 @@
+/*
+ * classes.c - the table of classes, and what the catalog holds besides: roots, threads, Android heaps.
+ *
+ * In:  the catalog's lists, decoded on the first question.
+ * Out: classes by number, by object, by name; roots by object and by thread.
+ * Knows that a catalog may lie: numbers and chains of super classes are checked once, here (invariant G3).
+ * Cost: O(classes * log classes) on the first use; by name another sort on the first question for a name. Sorted tables, not hashes:
+ * names and ids come from the dump, and a file made for it could make every name of a hash collide.
+ */
+#include "graph/inside.h"
+
+#include <stdlib.h>
+
+static int by_id(const void *a, const void *b)
+{
+    const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_text(hdx_text a, hdx_text b)
+{
+    uint32_t n = a.len < b.len ? a.len : b.len;
+    int      c = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return c != 0 ? c : a.len < b.len ? -1 : a.len > b.len;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
+    int              c = compare_text(x->name, y->name);
+    return c != 0 ? c : x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Does every chain of super classes end? Chains seen to end are marked, so each class is walked over once. */
+static bool chains_end(const hdx_class *classes, uint32_t count, uint32_t *seen)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t n = i, walk = i + 1;
+        while (n != HDX_NO_CLASS && seen[n] == 0) {
+            seen[n] = walk;
+            n = classes[n].super;
+        }
+        if (n != HDX_NO_CLASS && seen[n] == walk)
+            return false;
+    }
+    return true;
+}
+
+static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint32_t count, hdx_error *err)
+{
+    if (count != g->m->classes)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%u classes, the manifest says %llu", count,
+                        (unsigned long long)g->m->classes);
+    for (uint32_t i = 0; i < count; i++) {
+        const hdx_class *c = &classes[i];
+        if (c->number != i || c->id >= g->objects || (c->super != HDX_NO_CLASS && c->super >= count) || (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
+            (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)))
+            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is not sound", i);
+    }
+    uint32_t *seen = hdx_mem_array(NULL, count, sizeof *seen);
+    if (seen == NULL)
+        return hdx_no_memory(err, "classes", count * sizeof *seen);
+    bool end = chains_end(classes, count, seen);
+    hdx_mem_put(NULL, seen, count * sizeof *seen);
+    return end ? HDX_OK : hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "a class is its own ancestor");
+}
+
+static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
+{
+    const hdx_class *classes = NULL;
+    uint32_t         count = 0;
+    hdx_code         code;
+    if ((code = hdx_catalog_classes(g->catalog, &classes, &count, err)) != HDX_OK || (code = check_classes(g, classes, count, err)) != HDX_OK)
+        return code;
+    hdx_class_table  *t = hdx_mem_get(NULL, sizeof *t);
+    const hdx_class **ids = hdx_mem_array(NULL, count, sizeof *ids);
+    uint8_t          *mirror = hdx_mem_get(NULL, count);
+    if (t == NULL || ids == NULL || mirror == NULL) {
+        hdx_mem_put(NULL, t, sizeof *t);
+        hdx_mem_put(NULL, (void *)ids, count * sizeof *ids);
+        hdx_mem_put(NULL, mirror, count);
+        return hdx_no_memory(err, "classes", count * sizeof *ids);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = &classes[i];
+        mirror[i] = hdx_text_is(classes[i].name, "java.lang.Class");
+    }
+    qsort(ids, count, sizeof *ids, by_id);
+    *t = (hdx_class_table){ classes, count, ids, mirror };
+    *out = t;
+    return HDX_OK;
+}
+
+const hdx_class_table *hdx_graph_load_classes(hdx_graph *g)
+{
+    if (atomic_load(&g->classes_failed))
+        return NULL;
+    (void)pthread_mutex_lock(&g->lock);
+    hdx_class_table *t = atomic_load(&g->classes);
+    if (t == NULL && !atomic_load(&g->classes_failed)) {
+        hdx_error e = { .code = HDX_OK };
+        hdx_code  code = load(g, &t, &e);
+        if (code == HDX_OK) {
+            atomic_store_explicit(&g->classes, t, memory_order_release);
+        } else {
+            e.code = code;
+            hdx_graph_note(g, &e);
+            atomic_store(&g->classes_failed, true);
+        }
+    }
+    (void)pthread_mutex_unlock(&g->lock);
+    return t;
+}
+
+const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count)
+{
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    *count = t != NULL ? t->count : 0;
+    return t != NULL ? t->at : NULL;
+}
+
+const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number)
+{
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    return t != NULL && number < t->count ? &t->at[number] : NULL;
+}
+
+const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id)
+{
+    uint32_t from = 0, end = t->count;
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (t->by_id[middle]->id < id)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from < t->count && t->by_id[from]->id == id ? t->by_id[from] : NULL;
+}
+
+const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id)
+{
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    return t != NULL ? hdx_class_of_object(t, id) : NULL;
+}
+
+static const hdx_class **names(hdx_graph *g, const hdx_class_table *t)
+{
+    const hdx_class **sorted = atomic_load_explicit(&g->by_name, memory_order_acquire);
+    if (sorted != NULL)
+        return sorted;
+    (void)pthread_mutex_lock(&g->lock);
+    sorted = atomic_load(&g->by_name);
+    if (sorted == NULL && (sorted = hdx_mem_array(NULL, t->count, sizeof *sorted)) != NULL) {
+        memcpy((void *)sorted, (const void *)t->by_id, t->count * sizeof *sorted);
+        qsort(sorted, t->count, sizeof *sorted, by_name);
+        atomic_store_explicit(&g->by_name, sorted, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&g->lock);
+    if (sorted == NULL) {
+        hdx_error e;
+        (void)hdx_no_memory(&e, "names of classes", t->count * sizeof *sorted);
+        hdx_graph_note(g, &e);
+    }
+    return sorted;
+}
+
+const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
+{
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    size_t                 len = strlen(name);
+    const hdx_class      **sorted = t != NULL && len <= UINT32_MAX ? names(g, t) : NULL;
+    if (sorted == NULL)
+        return NULL;
+    hdx_text wanted = { name, (uint32_t)len };
+    uint32_t from = 0, end = t->count;
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (compare_text(sorted[middle]->name, wanted) < 0)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from < t->count && hdx_text_same(sorted[from]->name, wanted) ? sorted[from] : NULL;
+}
+
+bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor)
+{
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    if (t == NULL || number >= t->count)
+        return false;
+    while (number != ancestor && number != HDX_NO_CLASS)
+        number = t->at[number].super;
+    return number == ancestor && number != HDX_NO_CLASS;
+}
+
+/* ---- roots, threads, heaps ---- */
+
+static const void *noted(hdx_graph *g, hdx_code code, hdx_error *e, const void *list, uint64_t *count)
+{
+    if (code == HDX_OK)
+        return list;
+    e->code = code;
+    hdx_graph_note(g, e);
+    *count = 0;
+    return NULL;
+}
+
+const hdx_root *hdx_graph_roots(hdx_graph *g, uint64_t *count)
+{
+    hdx_error       e = { .code = HDX_OK };
+    const hdx_root *roots = NULL;
+    hdx_code        code = hdx_catalog_roots(g->catalog, &roots, count, &e);
+    return noted(g, code, &e, roots, count);
+}
+
+hdx_code hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err)
+{
+    *count = 0;
+    return hdx_catalog_roots_of(g->catalog, id, out, max, count, err);
+}
+
+const hdx_thread *hdx_graph_threads(hdx_graph *g, uint64_t *count)
+{
+    hdx_error         e = { .code = HDX_OK };
+    const hdx_thread *threads = NULL;
+    hdx_code          code = hdx_catalog_threads(g->catalog, &threads, count, &e);
+    return noted(g, code, &e, threads, count);
+}
+
+const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count)
+{
+    hdx_error             e = { .code = HDX_OK };
+    const hdx_heap_space *heaps = NULL;
+    hdx_code              code = hdx_catalog_heaps(g->catalog, &heaps, count, &e);
+    return noted(g, code, &e, heaps, count);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const hdx_root *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static hdx_code sort_locals(hdx_graph *g, hdx_locals **out, hdx_error *err)
+{
+    const hdx_root *roots = NULL;
+    uint64_t        count = 0, n = 0;
+    hdx_code        code = hdx_catalog_roots(g->catalog, &roots, &count, err);
+    if (code != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < count; i++)
+        n += roots[i].thread != HDX_NO_ID && roots[i].object < g->objects;
+    hdx_locals *l = hdx_mem_get(NULL, sizeof *l);
+    hdx_root   *at = hdx_mem_array(NULL, n, sizeof *at);
+    if (l == NULL || at == NULL) {
+        hdx_mem_put(NULL, l, sizeof *l);
+        hdx_mem_put(NULL, at, n * sizeof *at);
+        return hdx_no_memory(err, "locals of threads", n * sizeof *at);
+    }
+    *l = (hdx_locals){ at, 0 };
+    for (uint64_t i = 0; i < count; i++)
+        if (roots[i].thread != HDX_NO_ID && roots[i].object < g->objects)
+            at[l->count++] = roots[i];
+    qsort(at, (size_t)n, sizeof *at, by_thread);
+    *out = l;
+    return HDX_OK;
+}
+
+hdx_code hdx_graph_locals(hdx_graph *g, hdx_id thread, const hdx_root **at, uint64_t *count, hdx_error *err)
+{
+    hdx_code    code = HDX_OK;
+    hdx_locals *l = atomic_load_explicit(&g->locals, memory_order_acquire);
+    *count = 0;
+    if (l == NULL) {
+        (void)pthread_mutex_lock(&g->lock);
+        l = atomic_load(&g->locals);
+        if (l == NULL && (code = sort_locals(g, &l, err)) == HDX_OK)
+            atomic_store_explicit(&g->locals, l, memory_order_release);
+        (void)pthread_mutex_unlock(&g->lock);
+    }
+    if (code != HDX_OK)
+        return code;
+    uint64_t from = 0, end = l->count;
+    while (from < end) {
+        uint64_t middle = from + (end - from) / 2;
+        if (l->at[middle].thread < thread)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    *at = l->at + from;
+    while (from + *count < l->count && l->at[from + *count].thread == thread)
+        ++*count;
+    return HDX_OK;
+}

@@ -1,0 +1,184 @@
+/*
+ * columns.c - whole columns in runs, for questions that look at every object.
+ *
+ * In:  runs of ids.
+ * Out: the same values as the getters of objects.c.
+ * Knows pages no more than they do; it asks for runs of them and keeps the rest of a run on the stack.
+ * Cost: 2 to 5 ns an object and column; dominators and nearest parents pay one inbound list for each object that is not special.
+ */
+#include "graph/inside.h"
+
+#define PART 512u
+
+/* Values of an ints file for ids first .. first + n - 1; 0 past the end and where the file is not there. */
+static void numbers(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *out)
+{
+    const hdx_ints *ints = first < g->objects ? hdx_graph_use(g, kind) : NULL;
+    uint64_t        there = ints == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
+    if (there > 0)
+        hdx_ints_read(ints, first, (uint32_t)there, out);
+    if (there < n)
+        memset(out + there, 0, (size_t)(n - there) * sizeof *out);
+}
+
+void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out)
+{
+    const hdx_addresses *set = first < g->objects ? hdx_graph_use(g, HDX_KIND_ADDRESS) : NULL;
+    uint64_t             there = set == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
+    if (there > 0)
+        hdx_addresses_read(set, first, (uint32_t)there, out);
+    if (there < n)
+        memset(out + there, 0, (size_t)(n - there) * sizeof *out);
+}
+
+void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids)
+{
+    const hdx_addresses *set = hdx_graph_use(g, HDX_KIND_ADDRESS);
+    if (set != NULL)
+        hdx_addresses_find_many(set, addresses, n, ids);
+    for (size_t i = 0; i < n; i++)
+        if (set == NULL || ids[i] >= g->objects)
+            ids[i] = HDX_NO_ID;
+}
+
+void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_SIZE, first, n, out); }
+void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_RETAINED, first, n, out); }
+void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_POSITION, first, n, out); }
+
+void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32_t *out)
+{
+    uint64_t part[PART];
+    bool     readable = hdx_graph_use(g, HDX_KIND_CLASS) != NULL;
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        numbers(g, HDX_KIND_CLASS, first + done, now, part);
+        for (uint32_t i = 0; i < now; i++) {
+            bool known = readable && first + done + i < g->objects && part[i] < g->m->classes;
+            out[done + i] = known ? (uint32_t)part[i] : HDX_NO_CLASS;
+        }
+    }
+}
+
+void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out)
+{
+    uint32_t               part[PART];
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        hdx_graph_read_classes(g, first + done, now, part);
+        for (uint32_t i = 0; i < now; i++) {
+            if (t == NULL || part[i] == HDX_NO_CLASS)
+                out[done + i] = HDX_INSTANCE;
+            else if (t->mirror[part[i]] && hdx_class_of_object(t, first + done + i) != NULL)
+                out[done + i] = HDX_CLASS_OBJECT;
+            else
+                out[done + i] = (uint8_t)t->at[part[i]].kind;
+        }
+    }
+}
+
+static uint64_t shallow_of(const hdx_graph *g, const hdx_class_table *t, hdx_id id, uint32_t number, uint64_t length)
+{
+    const hdx_class *c = &t->at[number], *own;
+    if (c->kind == HDX_OBJECT_ARRAY)
+        return hdx_object_array_size(&g->sizing, length);
+    if (c->kind == HDX_PRIMITIVE_ARRAY)
+        return hdx_primitive_array_size(&g->sizing, c->element_type, length);
+    if (t->mirror[number] && (own = hdx_class_of_object(t, id)) != NULL)
+        return own->class_shallow;
+    return c->instance_size;
+}
+
+void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    uint32_t               classes[PART];
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    numbers(g, HDX_KIND_SIZE, first, n, out); /* lengths first, each replaced by its size */
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        hdx_graph_read_classes(g, first + done, now, classes);
+        for (uint32_t i = 0; i < now; i++)
+            out[done + i] = t == NULL || classes[i] == HDX_NO_CLASS ? 0 : shallow_of(g, t, first + done + i, classes[i], out[done + i]);
+    }
+}
+
+void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t *out)
+{
+    uint64_t part[PART], count = 0;
+    if (hdx_graph_use(g, HDX_KIND_HEAP) != NULL)
+        (void)hdx_graph_heaps((hdx_graph *)g, &count);
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        numbers(g, HDX_KIND_HEAP, first + done, now, part);
+        for (uint32_t i = 0; i < now; i++) /* the file has place + 1: an object may lie in none, and heap 0 ("default") is one */
+            out[done + i] = part[i] != 0 && part[i] <= count && part[i] <= INT32_MAX ? (int32_t)(part[i] - 1) : -1;
+    }
+}
+
+/*
+ * What `kind` says of up to PART ids: values[i] for those in `special`, their bits in `members`. Ranks rise with ids, so the values of a
+ * run are a run of the file.
+ */
+static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members, uint64_t *values)
+{
+    const hdx_ranks *ranks = first < g->objects ? hdx_graph_use(g, HDX_KIND_SPECIAL) : NULL;
+    const hdx_ints  *ints = ranks != NULL ? hdx_graph_use(g, kind) : NULL;
+    uint64_t         packed[PART], from = 0, count = 0, rank;
+    memset(members, 0, (size_t)hdx_bits_words(n) * sizeof *members);
+    for (uint32_t i = 0; i < n; i++) {
+        bool known = ints != NULL && first + i < g->objects;
+        if (known && !hdx_ranks_find(ranks, first + i, &rank))
+            continue;
+        hdx_bits_put(members, i);
+        if (known && count++ == 0)
+            from = rank;
+    }
+    if (from > g->m->specials || count > g->m->specials - from)
+        count = 0; /* damaged, and noted when it was read */
+    if (count > 0)
+        hdx_ints_read(ints, from, (uint32_t)count, packed);
+    for (uint32_t i = 0, k = 0; i < n; i++)
+        values[i] = !hdx_bits_test(members, i) || k == count ? 0 : packed[k++];
+}
+
+void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    uint64_t members[PART / 64], values[PART];
+    memset(out, 0, (size_t)hdx_bits_words(n) * sizeof *out);
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
+        for (uint32_t i = 0; i < now; i++)
+            if (values[i] != 0 || !hdx_bits_test(members, i))
+                hdx_bits_put(out, done + i);
+    }
+}
+
+/* one: what the value 1 means; HDX_NO_ID: the id itself. */
+static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first, uint32_t n, hdx_id *out)
+{
+    uint64_t members[PART / 64], values[PART];
+    for (uint32_t done = 0, now; done < n; done += now) {
+        now = n - done < PART ? n - done : PART;
+        specials(g, kind, first + done, now, members, values);
+        for (uint32_t i = 0; i < now; i++) {
+            hdx_id id = first + done + i;
+            if (!hdx_bits_test(members, i))
+                out[done + i] = hdx_graph_only_referrer(g, id);
+            else if (values[i] == 1)
+                out[done + i] = one == HDX_NO_ID ? id : one;
+            else
+                out[done + i] = values[i] == 0 || values[i] - 2 >= g->objects ? HDX_NO_ID : values[i] - 2;
+        }
+    }
+}
+
+void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out)
+{
+    parents(g, HDX_KIND_DOMINATOR, HDX_VIRTUAL_ROOT, first, n, out);
+}
+
+void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out)
+{
+    parents(g, HDX_KIND_NEAREST, HDX_NO_ID, first, n, out);
+}

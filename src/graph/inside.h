@@ -1,0 +1,153 @@
+/*
+ * inside.h - what the files of this room share and nobody else sees.
+ *
+ * Invariants:
+ *   G1  After hdx_graph_open nothing of a graph changes but the pointers below that are set once, by the thread that holds `lock`, and
+ *       read without it (acquire). What they point to never changes.
+ *   G2  A file of the index is opened when first used. One that cannot be opened stays closed for the life of the graph: the reason
+ *       stands in `note` (damage) or `trouble` (memory, input), and getters give their harmless value.
+ *   G3  Class numbers, super classes and object ids handed out by this room are in range and chains of super classes end: the table of
+ *       classes is checked once when it is loaded (classes.c), so that walks over it need no counter.
+ */
+#ifndef HDX_GRAPH_INSIDE_H
+#define HDX_GRAPH_INSIDE_H
+
+#include "catalog/catalog.h"
+#include "graph/graph.h"
+#include "hprof/hprof.h"
+#include "indexes/indexes.h"
+#include "model/model.h"
+#include "source/source.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct hdx_class_table {
+    const hdx_class  *at;     /* by number; the catalog's */
+    uint32_t          count;
+    const hdx_class **by_id;  /* sorted by id of the class object */
+    uint8_t          *mirror; /* by number: is it named java.lang.Class? Only its instances can be class objects */
+} hdx_class_table;
+
+typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object, then type */
+    hdx_root *at;
+    uint64_t  count;
+} hdx_locals;
+
+struct hdx_graph {
+    hdx_catalog        *catalog;
+    const hdx_manifest *m;
+    hdx_sizing          sizing;
+    hdx_index_place     place;
+    uint64_t            objects;
+    char               *folder;
+    char               *dump; /* NULL: none given */
+    hdx_damage_note     note;
+    hdx_damage_note     trouble;
+    pthread_mutex_t     lock;
+    _Atomic(void *)            files[HDX_KINDS]; /* NULL: not opened yet; HDX_FILE_SHUT: cannot be */
+    _Atomic(hdx_source *)      source;
+    _Atomic(hdx_class_table *) classes;
+    atomic_bool                classes_failed;
+    _Atomic(const hdx_class **) by_name; /* sorted by name, then address; as many as classes */
+    _Atomic(hdx_locals *)      locals;
+    atomic_int                 utf16; /* byte order of UTF-16 in byte[]: 0 not known yet, 1 little-endian, 2 big-endian */
+    hdx_graph_summary   summary;
+    const char         *warnings[HDX_WARNINGS_MAX];
+};
+
+extern const char hdx_file_shut;
+#define HDX_FILE_SHUT ((void *)(uintptr_t)&hdx_file_shut)
+
+/* The handle of an index file (hdx_ints *, hdx_one_to_n *, hdx_ranks *, hdx_addresses * as the kind has it); NULL: G2. */
+void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind);
+static inline void *hdx_graph_use(const hdx_graph *g, hdx_kind kind)
+{
+    void *file = atomic_load_explicit(&((hdx_graph *)g)->files[kind], memory_order_acquire);
+    if (file == NULL)
+        file = hdx_graph_open_file((hdx_graph *)g, kind);
+    return file == HDX_FILE_SHUT ? NULL : file;
+}
+
+/* Notes a failure once: damage where hdx_graph_check tells of damage, anything else as it is. */
+void hdx_graph_note(hdx_graph *g, const hdx_error *error);
+/* Damage found by this room itself. */
+void hdx_graph_damage(const hdx_graph *g, const char *where, const char *what, uint64_t number);
+
+/* The dump, opened on first use; HDX_BAD_DUMP with a hint where none is at hand. */
+hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err);
+
+/* NULL when it cannot be read (noted). */
+const hdx_class_table *hdx_graph_load_classes(hdx_graph *g);
+static inline const hdx_class_table *hdx_graph_class_table(const hdx_graph *g)
+{
+    const hdx_class_table *t = atomic_load_explicit(&((hdx_graph *)g)->classes, memory_order_acquire);
+    return t != NULL ? t : hdx_graph_load_classes((hdx_graph *)g);
+}
+const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id); /* whose class object is it? NULL */
+
+/* The only inbound entry of an object that is not in `special`: its dominator and its nearest parent. */
+hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id);
+
+/* ---- values ---- */
+/* The record of an object, found and checked; body is where its content begins in the dump and how long it is. */
+typedef struct hdx_record {
+    hdx_source *source;
+    hdx_event   event;
+    hdx_pos     at;
+    uint64_t    len;
+} hdx_record;
+/* *there false: this object has no record (object 0, invented classes). */
+hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there, hdx_error *err);
+
+hdx_value hdx_value_of(uint8_t type, const uint8_t *bytes, unsigned id_size);
+
+/* An instance whose fields are read one by one: its first bytes are at hand, further ones are fetched when asked for. No heap. */
+typedef struct hdx_instance {
+    hdx_graph       *g;
+    hdx_id           id;
+    const hdx_class *class;
+    hdx_record       record;
+    uint32_t         have; /* bytes of the body in `bytes` */
+    uint8_t          bytes[512];
+} hdx_instance;
+/* *there false: no instance, or no record. */
+hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *there, hdx_error *err);
+hdx_code hdx_instance_field(const hdx_instance *i, const char *name, hdx_value *out, bool *found, hdx_error *err);
+
+/* Elements first .. first + n - 1 of a primitive or object array as raw bytes, big-endian; n * size bytes. *got: whole elements there. */
+hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first, uint64_t n, uint8_t *out, uint64_t *got, hdx_error *err);
+
+/* ---- text ---- */
+typedef enum hdx_coding { HDX_CHARS_BE, HDX_LATIN1, HDX_UTF16_LE, HDX_UTF16_BE } hdx_coding;
+/* UTF-16 units in an array of the dump. */
+typedef struct hdx_chars {
+    hdx_record array;
+    hdx_coding coding;
+    uint64_t   first; /* unit the text begins with */
+    uint64_t   units;
+} hdx_chars;
+/* The text that fields value, offset, count and coder of a String or StringBuilder show; *there false: none. */
+hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx_error *err);
+/* At most n units from unit `from` on; *got < n only where the text or the data ends. */
+hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t *units, unsigned *got, hdx_error *err);
+
+/* UTF-16 to UTF-8; *high carries a high surrogate over from call to call (0: none). A pair becomes one character, half a pair 3 bytes. */
+void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high);
+void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high);
+/* As MAT prints text in labels: 0x20 .. 0x7e as they are, all else \uXXXX (MAT 10.5). */
+void hdx_put_escaped(hdx_buffer *out, const uint16_t *units, size_t n);
+
+/* Numbers as java.lang.Double, Float and BigDecimal print them. */
+void hdx_put_double(hdx_buffer *out, double value);
+void hdx_put_float(hdx_buffer *out, float value);
+/* Magnitude of `words` 32-bit words, most significant first, in decimal; "0" for none. words are used up. */
+bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count);
+/* BigDecimal.toPlainString of digits * 10^-scale, rounded half up to `precision` digits (0: not). False: longer than `max`. */
+bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *digits, uint64_t len, int32_t scale, uint32_t precision, uint64_t max);
+
+/* ---- locals ---- */
+/* Roots that are locals of this thread's object, sorted by object and type. */
+hdx_code hdx_graph_locals(hdx_graph *g, hdx_id thread, const hdx_root **at, uint64_t *count, hdx_error *err);
+
+#endif

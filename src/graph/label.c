@@ -1,0 +1,191 @@
+/*
+ * label.c - MAT's label of an object: the rule is that of the most derived class that has one (MAT 10.4).
+ *
+ * In:  an object.
+ * Out: a line of text, or none.
+ * Knows which class has which rule. The rules themselves stand in label_kinds.c.
+ * Cost: a few fields of a few objects. What a label may look at is limited (label.h), for objects can refer to each other in circles.
+ */
+#include "graph/label.h"
+
+#include <stdlib.h>
+
+typedef struct rule {
+    const char     *class; /* sorted by this */
+    hdx_label_rule *make;
+    const char     *detail;
+} rule;
+
+static const rule rules[] = {
+    { "com.ibm.icu.impl.locale.BaseLocale", hdx_label_base_locale, "_" },
+    { "com.ibm.icu.util.ULocale", hdx_label_ulocale, NULL },
+    { "java.awt.Point", hdx_label_numbers, "x,y" },
+    { "java.awt.Rectangle", hdx_label_numbers, "x,y,width,height" },
+    { "java.lang.Boolean", hdx_label_value, NULL },
+    { "java.lang.Byte", hdx_label_value, NULL },
+    { "java.lang.Character", hdx_label_value, NULL },
+    { "java.lang.Class", hdx_label_field, "name" }, /* int.class and its like (MAT 1.4); class objects have no label */
+    { "java.lang.Double", hdx_label_value, NULL },
+    { "java.lang.Enum", hdx_label_field, "name" },
+    { "java.lang.Float", hdx_label_value, NULL },
+    { "java.lang.Integer", hdx_label_value, NULL },
+    { "java.lang.Long", hdx_label_value, NULL },
+    { "java.lang.Module", hdx_label_field, "name" },
+    { "java.lang.Package", hdx_label_field, "name" },
+    { "java.lang.ProcessEnvironment$ExternalData", hdx_label_field, "str" },
+    { "java.lang.Short", hdx_label_value, NULL },
+    { "java.lang.StackTraceElement", hdx_label_frame, NULL },
+    { "java.lang.String", hdx_label_string, NULL },
+    { "java.lang.StringBuffer", hdx_label_builder, NULL },
+    { "java.lang.StringBuilder", hdx_label_builder, NULL },
+    { "java.lang.Thread", hdx_label_field, "name" },
+    { "java.lang.ThreadGroup", hdx_label_field, "name" },
+    { "java.lang.invoke.MemberName", hdx_label_member_name, NULL },
+    { "java.lang.reflect.AccessibleObject", hdx_label_member, "c" },
+    { "java.lang.reflect.Constructor", hdx_label_member, "c()" },
+    { "java.lang.reflect.Field", hdx_label_member, "type n" },
+    { "java.lang.reflect.Method", hdx_label_member, "returnType n()" },
+    { "java.math.BigDecimal", hdx_label_big_decimal, NULL },
+    { "java.math.BigInteger", hdx_label_big_integer, NULL },
+    { "java.net.Inet6Address", hdx_label_field, "holder6" },
+    { "java.net.Inet6Address$Inet6AddressHolder", hdx_label_inet6, NULL },
+    { "java.net.InetAddress", hdx_label_field, "holder" },
+    { "java.net.InetAddress$InetAddressHolder", hdx_label_inet4, NULL },
+    { "java.net.InetSocketAddress", hdx_label_field, "holder" },
+    { "java.net.InetSocketAddress$InetSocketAddressHolder", hdx_label_socket_address, NULL },
+    { "java.net.URI", hdx_label_uri, NULL },
+    { "java.net.URL", hdx_label_url, NULL },
+    { "java.util.Locale", hdx_label_locale, NULL },
+    { "java.util.concurrent.atomic.AtomicBoolean", hdx_label_flag, NULL },
+    { "java.util.concurrent.atomic.AtomicInteger", hdx_label_value, NULL },
+    { "java.util.concurrent.atomic.AtomicLong", hdx_label_value, NULL },
+    { "java.util.concurrent.atomic.AtomicReference", hdx_label_field, "value" },
+    { "java.util.concurrent.atomic.AtomicStampedReference", hdx_label_field, "pair.reference" },
+    { "java.util.concurrent.atomic.DoubleAdder", hdx_label_adder, "double" },
+    { "java.util.concurrent.atomic.LongAdder", hdx_label_adder, "long" },
+    { "org.eclipse.core.runtime.adaptor.EclipseClassLoader", hdx_label_field, "hostdata.symbolicName" },
+    { "org.eclipse.equinox.launcher.Main$StartupClassLoader", hdx_label_constant, "Equinox Startup Class Loader" },
+    { "org.eclipse.osgi.internal.baseadaptor.DefaultClassLoader", hdx_label_field, "manager.data.symbolicName" },
+    { "org.eclipse.osgi.internal.loader.EquinoxClassLoader", hdx_label_field, "generation.revision.symbolicName" },
+    { "org.eclipse.swt.graphics.Point", hdx_label_numbers, "x,y" },
+    { "org.eclipse.swt.graphics.RGB", hdx_label_numbers, "red,green,blue" },
+    { "org.eclipse.swt.graphics.Rectangle", hdx_label_numbers, "x,y,width,height" },
+    { "org.mortbay.jetty.webapp.WebAppClassLoader", hdx_label_webapp, NULL },
+    { "org.osgi.framework.Version", hdx_label_version, NULL },
+    { "sun.nio.ch.SocketChannelImpl", hdx_label_channel, NULL },
+    { "sun.util.locale.BaseLocale", hdx_label_base_locale, "" },
+};
+
+static int compare(const void *name, const void *row)
+{
+    const hdx_text *t = name;
+    const char     *class = ((const rule *)row)->class;
+    size_t          len = strlen(class);
+    int             c = memcmp(t->at, class, t->len < len ? t->len : len);
+    return c != 0 ? c : t->len < len ? -1 : t->len > len;
+}
+
+static const rule *rule_of(const hdx_class_table *t, uint32_t number)
+{
+    for (; number != HDX_NO_CLASS; number = t->at[number].super) {
+        hdx_text    name = t->at[number].name;
+        const rule *r = name.len == 0 ? NULL : bsearch(&name, rules, sizeof rules / sizeof *rules, sizeof *rules, compare);
+        if (r != NULL)
+            return r;
+    }
+    return NULL;
+}
+
+/* char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what cannot be printed. */
+static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *some)
+{
+    uint16_t  units[HDX_LABEL_CHARS];
+    unsigned  got = 0, zeros = 0;
+    bool      there;
+    hdx_chars c = { .coding = element == 5 ? HDX_CHARS_BE : HDX_LATIN1, .units = hdx_graph_length(l->g, id) };
+    hdx_code  code = hdx_graph_record(l->g, id, &c.array, &there, l->err);
+    if (code != HDX_OK || !there)
+        return code;
+    if ((code = hdx_chars_read(&c, 0, HDX_LABEL_CHARS, units, &got, l->err)) != HDX_OK)
+        return code;
+    while (zeros < got && units[zeros] == 0)
+        zeros++;
+    if (zeros == got)
+        return HDX_OK;
+    *some = true;
+    for (unsigned i = 0; element == 8 && i < got; i++)
+        if (units[i] < 0x20 || units[i] > 0x7e)
+            units[i] = '.';
+    hdx_put_escaped(l->out, units, got);
+    if (element == 5 && c.units > HDX_LABEL_CHARS)
+        hdx_buffer_text(l->out, "...");
+    return HDX_OK;
+}
+
+static hdx_code make(hdx_labels *l, hdx_id id, bool *some)
+{
+    hdx_code               code;
+    hdx_instance           i;
+    bool                   there;
+    const hdx_class_table *t = hdx_graph_class_table(l->g);
+    uint32_t               number = t != NULL ? hdx_graph_class_of(l->g, id) : HDX_NO_CLASS;
+    if (number == HDX_NO_CLASS)
+        return HDX_OK;
+    if (id == 0 && hdx_graph_address(l->g, id) == 0) {
+        *some = true;
+        hdx_buffer_text(l->out, "<system class loader>");
+        return HDX_OK;
+    }
+    const hdx_class *c = &t->at[number];
+    if (c->kind == HDX_PRIMITIVE_ARRAY && (c->element_type == 5 || c->element_type == 8))
+        return array_label(l, id, c->element_type, some);
+    if (c->kind != HDX_INSTANCE || (t->mirror[number] && hdx_class_of_object(t, id) != NULL))
+        return HDX_OK;
+    const rule *r = rule_of(t, number);
+    if (r == NULL)
+        return HDX_OK;
+    if ((code = hdx_instance_open(l->g, id, &i, &there, l->err)) != HDX_OK || !there)
+        return code;
+    return r->make(l, &i, r->detail, some);
+}
+
+hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some)
+{
+    uint64_t before = l->out->len;
+    hdx_code code = HDX_OK;
+    *some = false;
+    if (l->depth < HDX_LABEL_DEPTH && l->steps < HDX_LABEL_STEPS) {
+        l->depth++;
+        l->steps++;
+        code = make(l, id, some);
+        l->depth--;
+    }
+    if (l->out->len > HDX_LABEL_BYTES)
+        *some = false;
+    if (!*some && l->out->at != NULL) {
+        l->out->len = before;
+        l->out->at[before] = '\0';
+    }
+    return code;
+}
+
+hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err)
+{
+    hdx_buffer out = hdx_buffer_of(NULL);
+    hdx_labels l = { .g = g, .out = &out, .err = err };
+    bool       some;
+    *text = NULL;
+    hdx_buffer_put(&out, "", 0);
+    hdx_code code = hdx_label_append(&l, id, &some);
+    if (code == HDX_OK && out.failed) {
+        code = hdx_no_memory(err, "a label", out.len);
+    } else if (code == HDX_OK && some) {
+        *text = malloc((size_t)out.len + 1);
+        if (*text == NULL)
+            code = hdx_no_memory(err, "a label", out.len + 1);
+        else
+            memcpy(*text, out.at, (size_t)out.len + 1);
+    }
+    hdx_buffer_free(&out);
+    return code;
+}

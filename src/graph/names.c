@@ -1,0 +1,229 @@
+/*
+ * names.c - the references of an object with their names: fields, elements, statics, locals of threads.
+ *
+ * In:  the class and locals from the index; field values, elements and statics from the dump.
+ * Out: one visit for each reference that leads to an object, in MAT's order (MAT 3.3, 3.4, 3.6).
+ * Knows the names MAT gives to what has none. A field counts once each time it occurs, so this list and the outbound set differ in length.
+ * Cost: one record; with only_target an array's elements are compared as they come, and nothing is kept of them.
+ */
+#include "graph/inside.h"
+
+#include <stdio.h>
+
+#define PIECE 4096u
+
+typedef struct visitor {
+    hdx_graph *g;
+    hdx_id     only; /* HDX_NO_ID: every target */
+    bool (*visit)(void *context, const hdx_named_ref *ref);
+    void      *context;
+    bool       stopped;
+    hdx_error *err;
+} visitor;
+
+const char *hdx_ref_kind_name(hdx_ref_kind kind)
+{
+    static const char *const names[] = { "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" };
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
+}
+
+/* Copies a name that comes from the dump: never empty, no NUL inside, cut between characters. */
+static void copy_name(char *to, size_t room, hdx_text name)
+{
+    size_t n = name.len < room - 1 ? name.len : room - 1;
+    if (n < name.len)
+        while (n > 0 && ((uint8_t)name.at[n] & 0xc0) == 0x80)
+            n--;
+    for (size_t i = 0; i < n; i++)
+        to[i] = name.at[i] != '\0' ? name.at[i] : '?';
+    to[n] = '\0';
+    if (n == 0)
+        (void)snprintf(to, room, "<unnamed>");
+}
+
+static void give(visitor *v, hdx_id target, hdx_ref_kind kind, hdx_text name, uint32_t owner)
+{
+    if (v->stopped || (v->only != HDX_NO_ID && v->only != target))
+        return;
+    hdx_named_ref ref = { .target = target, .kind = kind, .owner = owner };
+    copy_name(ref.name, sizeof ref.name, name);
+    v->stopped = !v->visit(v->context, &ref);
+}
+
+static void give_plain(visitor *v, hdx_id target, hdx_ref_kind kind, const char *name)
+{
+    give(v, target, kind, (hdx_text){ name, (uint32_t)strlen(name) }, HDX_NO_CLASS);
+}
+
+static void give_address(visitor *v, hdx_addr address, hdx_ref_kind kind, const char *name)
+{
+    hdx_id target;
+    if (hdx_graph_find(v->g, address, &target))
+        give_plain(v, target, kind, name);
+}
+
+/* ---- locals ---- */
+
+/* MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); behind them the one that MAT does not have. */
+static const struct { hdx_root_type type; const char *word; } root_words[] = {
+    { HDX_ROOT_UNKNOWN, "Unknown" },           { HDX_ROOT_SYSTEM_CLASS, "System Class" }, { HDX_ROOT_NATIVE_LOCAL, "JNI Local" },
+    { HDX_ROOT_NATIVE_STATIC, "JNI Global" },  { HDX_ROOT_THREAD_BLOCK, "Thread Block" }, { HDX_ROOT_BUSY_MONITOR, "Busy Monitor" },
+    { HDX_ROOT_JAVA_LOCAL, "Java Local" },     { HDX_ROOT_NATIVE_STACK, "Native Stack" }, { HDX_ROOT_THREAD_OBJ, "Thread" },
+    { HDX_ROOT_JNI_MONITOR, "JNI Monitor" },
+};
+
+static void give_local(visitor *v, hdx_id target, unsigned types)
+{
+    char        name[160];
+    size_t      n = 0;
+    const char *between = "<";
+    for (size_t i = 0; i < sizeof root_words / sizeof *root_words; i++)
+        if ((types >> root_words[i].type & 1) != 0) {
+            n += (size_t)snprintf(name + n, sizeof name - n, "%s%s", between, root_words[i].word);
+            between = ", ";
+        }
+    (void)snprintf(name + n, sizeof name - n, "%s", n == 0 ? "<Local>" : ">");
+    give_plain(v, target, HDX_REF_LOCAL, name);
+}
+
+static hdx_code locals(visitor *v, hdx_id id)
+{
+    const hdx_root *at = NULL;
+    uint64_t        count = 0;
+    hdx_code        code = hdx_graph_locals(v->g, id, &at, &count, v->err);
+    if (code != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < count && !v->stopped;) {
+        hdx_id   target = at[i].object;
+        unsigned types = 0;
+        for (; i < count && at[i].object == target; i++)
+            if ((unsigned)at[i].type < HDX_ROOT_TYPES)
+                types |= 1u << at[i].type;
+        give_local(v, target, types);
+    }
+    return HDX_OK;
+}
+
+/* ---- fields, statics, elements ---- */
+
+static void give_values(visitor *v, const hdx_values *values, hdx_ref_kind kind)
+{
+    for (uint64_t i = 0; i < values->count && !v->stopped; i++) {
+        const hdx_field_value *f = &values->at[i];
+        hdx_id                 target;
+        if (f->value.type == 2 && !f->value.absent && f->value.as.address != 0 && hdx_graph_find(v->g, f->value.as.address, &target))
+            give(v, target, kind, f->name, f->owner);
+    }
+}
+
+static bool has_references(const hdx_class_table *t, uint32_t number)
+{
+    for (; number != HDX_NO_CLASS; number = t->at[number].super)
+        for (uint32_t f = 0; f < t->at[number].field_count; f++)
+            if (t->at[number].fields[f].type == 2)
+                return true;
+    return false;
+}
+
+static hdx_code fields(visitor *v, const hdx_class_table *t, uint32_t number, hdx_id id)
+{
+    if (!has_references(t, number))
+        return HDX_OK; /* then the dump need not be at hand */
+    hdx_values values = { 0 };
+    hdx_code   code = hdx_graph_fields(v->g, id, &values, v->err);
+    if (code == HDX_OK)
+        give_values(v, &values, HDX_REF_FIELD);
+    hdx_values_free(&values);
+    return code;
+}
+
+static hdx_code class_object(visitor *v, const hdx_class_table *t, const hdx_class *c)
+{
+    hdx_addr super = c->super_address;
+    if (super == 0 && c->super != HDX_NO_CLASS)
+        super = t->at[c->super].address; /* invented classes (MAT 1.6) have their super class from us */
+    if (super != 0)
+        give_address(v, super, HDX_REF_SUPER, "<super>");
+    give_address(v, c->loader, HDX_REF_LOADER, "<classloader>"); /* always, the boot loader at address 0 included (MAT 3.3) */
+    if (c->signers != 0)
+        give_address(v, c->signers, HDX_REF_SIGNERS, "<signers>");
+    if (c->domain != 0)
+        give_address(v, c->domain, HDX_REF_DOMAIN, "<protectionDomain>");
+    bool references = false;
+    for (uint32_t s = 0; s < c->static_count; s++)
+        references = references || c->statics[s].type == 2;
+    if (!references || v->stopped)
+        return HDX_OK;
+    hdx_values values = { 0 };
+    hdx_code   code = hdx_graph_statics(v->g, c->id, &values, v->err);
+    if (code == HDX_OK)
+        give_values(v, &values, HDX_REF_STATIC);
+    hdx_values_free(&values);
+    return code;
+}
+
+static void give_elements(visitor *v, uint64_t first, uint32_t n, const hdx_addr *addresses)
+{
+    hdx_id   ids[PIECE / 4];
+    char     name[32];
+    hdx_addr only = v->only != HDX_NO_ID ? hdx_graph_address(v->g, v->only) : 0;
+    if (v->only == HDX_NO_ID)
+        hdx_graph_find_many(v->g, addresses, n, ids);
+    for (uint32_t i = 0; i < n && !v->stopped; i++) {
+        hdx_id target = v->only;
+        if (addresses[i] == 0 || (v->only != HDX_NO_ID && addresses[i] != only))
+            continue;
+        if (v->only == HDX_NO_ID && (target = ids[i]) == HDX_NO_ID)
+            continue;
+        (void)snprintf(name, sizeof name, "[%llu]", (unsigned long long)(first + i));
+        give_plain(v, target, HDX_REF_ELEMENT, name);
+    }
+}
+
+static hdx_code elements(visitor *v, hdx_id id)
+{
+    uint8_t    bytes[PIECE];
+    hdx_addr   addresses[PIECE / 4];
+    hdx_record r;
+    bool       there;
+    unsigned   size = v->g->m->id_size;
+    uint64_t   length = hdx_graph_length(v->g, id), got;
+    if (length == 0)
+        return HDX_OK;
+    hdx_code code = hdx_graph_record(v->g, id, &r, &there, v->err);
+    if (code != HDX_OK || !there)
+        return code;
+    for (uint64_t first = 0; first < length && !v->stopped; first += got) {
+        uint64_t n = length - first < PIECE / size ? length - first : PIECE / size;
+        if ((code = hdx_record_elements(&r, size, first, n, bytes, &got, v->err)) != HDX_OK)
+            return code;
+        for (uint64_t i = 0; i < got; i++)
+            addresses[i] = hdx_be_id(bytes + i * size, size);
+        give_elements(v, first, (uint32_t)got, addresses);
+        if (got < n)
+            break;
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target, bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
+                              hdx_error *err)
+{
+    visitor                v = { .g = g, .only = only_target, .visit = visit, .context = context, .err = err };
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    uint32_t               number = t != NULL ? hdx_graph_class_of(g, id) : HDX_NO_CLASS;
+    hdx_code               code;
+    if (number == HDX_NO_CLASS)
+        return HDX_OK;
+    const hdx_class *c = &t->at[number], *own = t->mirror[number] ? hdx_class_of_object(t, id) : NULL;
+    give_plain(&v, c->id, HDX_REF_CLASS, "<class>");
+    if (c->kind == HDX_INSTANCE && (code = locals(&v, id)) != HDX_OK)
+        return code;
+    if (v.stopped)
+        return HDX_OK;
+    if (own != NULL)
+        return class_object(&v, t, own);
+    if (c->kind == HDX_INSTANCE)
+        return fields(&v, t, number, id);
+    return c->kind == HDX_OBJECT_ARRAY ? elements(&v, id) : HDX_OK;
+}

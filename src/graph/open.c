@@ -1,0 +1,384 @@
+/*
+ * open.c - opens an index: the manifest now, everything else when it is first used.
+ *
+ * In:  the folder of an index; the path of its dump, or none.
+ * Out: an hdx_graph; handles of index files, of the dump, of the tables the catalog holds.
+ * Knows the bounds that the manifest sets to each file. Does not read a value of any.
+ * Cost: opening reads the catalog's manifest and nothing that grows with the dump; a file costs its head when first used.
+ */
+#include "graph/inside.h"
+
+#include <stdio.h>
+
+const char hdx_file_shut = 0;
+
+static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err);
+static void     fill_summary(hdx_graph *g);
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char  *copy = hdx_mem_get(NULL, size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static void free_text(char *text)
+{
+    if (text != NULL)
+        hdx_mem_put(NULL, text, strlen(text) + 1);
+}
+
+hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err)
+{
+    hdx_code code;
+    *out = NULL;
+    hdx_graph *g = hdx_mem_get(NULL, sizeof *g);
+    if (g == NULL)
+        return hdx_no_memory(err, "the graph", sizeof *g);
+    if (pthread_mutex_init(&g->lock, NULL) != 0) {
+        hdx_mem_put(NULL, g, sizeof *g);
+        return hdx_no_memory(err, "a lock", sizeof g->lock);
+    }
+    g->folder = copy_text(index);
+    g->dump = dump != NULL ? copy_text(dump) : NULL;
+    if (g->folder == NULL || (dump != NULL && g->dump == NULL)) {
+        code = hdx_no_memory(err, "paths", strlen(index) + 1);
+        goto out;
+    }
+    hdx_io *io = hdx_io_system();
+    if ((code = hdx_catalog_open(io, g->folder, &g->catalog, err)) != HDX_OK)
+        goto out;
+    g->m = hdx_catalog_manifest(g->catalog);
+    if ((code = check_manifest(g->m, err)) != HDX_OK)
+        goto out;
+    g->objects = g->m->objects;
+    g->sizing = (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes };
+    g->place = (hdx_index_place){ .io = io, .folder = g->folder, .mem = NULL, .threads = 1, .tick = NULL };
+    memcpy(g->place.identity, g->m->identity, sizeof g->place.identity);
+    fill_summary(g);
+    *out = g;
+    return HDX_OK;
+out:
+    hdx_graph_close(g);
+    return code;
+}
+
+static void close_file(hdx_kind kind, void *file)
+{
+    switch (kind) {
+    case HDX_KIND_ADDRESS:
+        hdx_addresses_close(file);
+        break;
+    case HDX_KIND_OUTBOUND:
+    case HDX_KIND_INBOUND:
+    case HDX_KIND_INSTANCES:
+    case HDX_KIND_DOMINATED:
+        hdx_one_to_n_close(file);
+        break;
+    case HDX_KIND_SPECIAL:
+    case HDX_KIND_DOMINATORS:
+        hdx_ranks_close(file);
+        break;
+    default:
+        hdx_ints_close(file);
+    }
+}
+
+void hdx_graph_close(hdx_graph *g)
+{
+    if (g == NULL)
+        return;
+    hdx_class_table *t = atomic_load(&g->classes);
+    if (t != NULL) {
+        const hdx_class **by_name = atomic_load(&g->by_name);
+        if (by_name != NULL)
+            hdx_mem_put(NULL, (void *)by_name, t->count * sizeof *by_name);
+        hdx_mem_put(NULL, (void *)t->by_id, t->count * sizeof *t->by_id);
+        hdx_mem_put(NULL, t->mirror, t->count);
+        hdx_mem_put(NULL, t, sizeof *t);
+    }
+    hdx_locals *locals = atomic_load(&g->locals);
+    if (locals != NULL) {
+        hdx_mem_put(NULL, locals->at, locals->count * sizeof *locals->at);
+        hdx_mem_put(NULL, locals, sizeof *locals);
+    }
+    for (unsigned k = 0; k < HDX_KINDS; k++) {
+        void *file = atomic_load(&g->files[k]);
+        if (file != NULL && file != HDX_FILE_SHUT)
+            close_file((hdx_kind)k, file);
+    }
+    hdx_source_close(atomic_load(&g->source));
+    if (g->catalog != NULL)
+        hdx_catalog_close(g->catalog);
+    free_text(g->folder);
+    free_text(g->dump);
+    (void)pthread_mutex_destroy(&g->lock);
+    hdx_mem_put(NULL, g, sizeof *g);
+}
+
+/* ---- the manifest ---- */
+
+static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err)
+{
+    if ((m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8))
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "id size %u, reference size %u: allowed are 4 and 8", m->id_size,
+                        m->reference_size);
+    if (m->alignment == 0 || m->alignment > 256)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "object alignment %u, allowed 1..256", m->alignment);
+    /* Ids and the two markers beside them must stay apart, also as id + 2 in the dominator file. */
+    if (m->objects > UINT64_MAX / 4 || m->classes >= HDX_NO_CLASS || m->classes > m->objects)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes", (unsigned long long)m->objects,
+                        (unsigned long long)m->classes);
+    if (m->specials > m->objects || m->dominators > m->objects || m->live_objects > m->objects || m->file_count > HDX_KINDS_MAX ||
+        m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX || m->dump_size == UINT64_MAX || m->live_bytes == UINT64_MAX)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "counts of the manifest contradict each other");
+    return HDX_OK;
+}
+
+static void fill_summary(hdx_graph *g)
+{
+    const hdx_manifest *m = g->m;
+    for (uint32_t i = 0; i < m->warning_count; i++)
+        g->warnings[i] = m->warnings[i];
+    g->summary = (hdx_graph_summary){
+        .version = m->version,
+        .id_size = m->id_size,
+        .reference_size = m->reference_size,
+        .alignment = m->alignment,
+        .compressed_oops = m->compressed_oops,
+        .complete = m->step >= 4, /* HDX_STEP_DOMINATORS */
+        .step = m->step,
+        .created_ms = m->created_ms,
+        .jvm = m->jvm,
+        .objects = m->objects,
+        .records = m->records,
+        .live_objects = m->live_objects,
+        .live_bytes = m->live_bytes,
+        .unreachable_objects = m->unreachable_objects,
+        .unreachable_bytes = m->unreachable_bytes,
+        .references = m->references,
+        .classes = m->classes,
+        .live_classes = m->live_classes,
+        .live_loaders = m->live_loaders,
+        .gc_roots = m->gc_roots,
+        .roots = m->roots,
+        .threads = m->threads,
+        .dangling_references = m->dangling_references,
+        .dangling_roots = m->dangling_roots,
+        .dump_number = m->dump_number,
+        .dumps_in_file = m->dumps_in_file,
+        .dump_size = m->dump_size,
+        .file_size = m->file_size,
+        .compression = (int)m->compression,
+        .dump_name = m->dump_name,
+        .built_at_ms = m->built_at_ms,
+        .build_ns = m->wall_ns,
+        .damage_count = m->damage_count,
+        .damage_more = m->damage_more,
+        .damage = m->damage,
+        .warning_count = m->warning_count,
+        .warnings = g->warnings,
+        .top_records = m->record_counts[0],
+        .sub_records = m->record_counts[1],
+    };
+}
+
+const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g) { return &g->summary; }
+
+bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes)
+{
+    for (unsigned k = 0; k < HDX_KINDS; k++) {
+        if (g->m->files[k].name[0] == '\0' || i-- > 0)
+            continue;
+        *name = g->m->files[k].name;
+        *bytes = g->m->files[k].bytes;
+        return true;
+    }
+    if (i > 0)
+        return false;
+    /* The catalog is a file of the index too; the manifest lies in it and cannot know its size. */
+    struct stat st;
+    char        path[4096];
+    int         n = snprintf(path, sizeof path, "%s/catalog.mdb", g->folder);
+    *name = "catalog";
+    *bytes = n > 0 && (size_t)n < sizeof path && g->place.io->stat(g->place.io, path, &st) >= 0 ? (uint64_t)st.st_size : 0;
+    return true;
+}
+
+bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns, uint64_t *bytes)
+{
+    if (i >= g->m->step_count)
+        return false;
+    const hdx_manifest_step *s = &g->m->steps[i];
+    *name = s->name;
+    *wall_ns = s->wall_ns;
+    *cpu_ns = s->cpu_ns;
+    *bytes = s->written_bytes;
+    return true;
+}
+
+const char *hdx_graph_record_name(bool top, uint8_t tag) { return top ? hdx_top_name(tag) : hdx_sub_name(tag); }
+
+/* ---- index files ---- */
+
+static hdx_code open_ints(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below, void **out, hdx_error *err)
+{
+    hdx_ints *ints = NULL;
+    hdx_code  code = hdx_ints_open(&g->place, kind, file, count, below, &g->note, &ints, err);
+    *out = ints;
+    return code;
+}
+
+static hdx_code open_lists(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t keys, void **out, hdx_error *err)
+{
+    hdx_one_to_n *lists = NULL;
+    hdx_code      code = hdx_one_to_n_open(&g->place, kind, file, keys, g->objects, &g->note, &lists, err);
+    *out = lists;
+    return code;
+}
+
+static hdx_code open_ranks(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t members, void **out, hdx_error *err)
+{
+    hdx_ranks *ranks = NULL;
+    hdx_code   code = hdx_ranks_open(&g->place, kind, file, g->objects, &g->note, &ranks, err);
+    if (code == HDX_OK && hdx_ranks_count(ranks) != members) {
+        code = hdx_fail(err, HDX_DAMAGED, hdx_kind_name(kind), HDX_NOWHERE, "%llu members, the manifest says %llu",
+                        (unsigned long long)hdx_ranks_count(ranks), (unsigned long long)members);
+        hdx_ranks_close(ranks);
+        ranks = NULL;
+    }
+    *out = ranks;
+    return code;
+}
+
+static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *err)
+{
+    const hdx_manifest *m = g->m;
+    hdx_index_file      file = { m->files[kind].bytes, m->files[kind].sum };
+    hdx_addresses      *set = NULL;
+    hdx_code            code;
+    switch (kind) {
+    case HDX_KIND_ADDRESS:
+        code = hdx_addresses_open(&g->place, kind, &file, g->objects, &g->note, &set, err);
+        *out = set;
+        return code;
+    case HDX_KIND_POSITION:
+        return open_ints(g, kind, &file, g->objects, m->dump_size + 1, out, err);
+    case HDX_KIND_CLASS:
+        return open_ints(g, kind, &file, g->objects, m->classes, out, err);
+    case HDX_KIND_SIZE:
+    case HDX_KIND_HEAP: /* both are u4 in the dump */
+        return open_ints(g, kind, &file, g->objects, (uint64_t)UINT32_MAX + 1, out, err);
+    case HDX_KIND_OUTBOUND:
+    case HDX_KIND_INBOUND:
+        return open_lists(g, kind, &file, g->objects, out, err);
+    case HDX_KIND_INSTANCES:
+        return open_lists(g, kind, &file, m->classes, out, err);
+    case HDX_KIND_SPECIAL:
+        return open_ranks(g, kind, &file, m->specials, out, err);
+    case HDX_KIND_DOMINATORS:
+        return open_ranks(g, kind, &file, m->dominators, out, err);
+    case HDX_KIND_DOMINATOR:
+    case HDX_KIND_NEAREST:
+        return open_ints(g, kind, &file, m->specials, g->objects + 2, out, err);
+    case HDX_KIND_DOMINATED:
+        return open_lists(g, kind, &file, m->dominators + 1, out, err);
+    case HDX_KIND_RETAINED:
+        return open_ints(g, kind, &file, g->objects, m->live_bytes + 1, out, err);
+    case HDX_KINDS:
+        break;
+    }
+    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no such kind of index: %d", (int)kind);
+}
+
+void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind)
+{
+    (void)pthread_mutex_lock(&g->lock);
+    void *file = atomic_load(&g->files[kind]);
+    if (file == NULL) {
+        hdx_error e = { .code = HDX_OK };
+        hdx_code  code = HDX_OK;
+        /* A file that was never written (--until, no Android heaps) is no damage: there is nothing to say. */
+        if (g->m->files[kind].name[0] != '\0' && (code = open_kind(g, kind, &file, &e)) != HDX_OK) {
+            e.code = code;
+            hdx_graph_note(g, &e);
+            file = NULL;
+        }
+        if (file == NULL)
+            file = HDX_FILE_SHUT;
+        atomic_store_explicit(&g->files[kind], file, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&g->lock);
+    return file;
+}
+
+/* ---- damage ---- */
+
+void hdx_graph_note(hdx_graph *g, const hdx_error *error)
+{
+    /* A file that the manifest names and that is not there is damage as well. */
+    bool             damage = error->code == HDX_DAMAGED || error->code == HDX_NOT_FOUND;
+    hdx_damage_note *note = damage ? &g->note : &g->trouble;
+    int              none = 0;
+    if (!atomic_compare_exchange_strong(&note->state, &none, 1))
+        return;
+    note->error = *error;
+    if (damage)
+        note->error.code = HDX_DAMAGED;
+    atomic_store(&note->state, 2);
+}
+
+void hdx_graph_damage(const hdx_graph *g, const char *where, const char *what, uint64_t number)
+{
+    hdx_error e;
+    (void)hdx_fail(&e, HDX_DAMAGED, where, HDX_NOWHERE, "%s (%llu)", what, (unsigned long long)number);
+    hdx_graph_note((hdx_graph *)g, &e);
+}
+
+hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err)
+{
+    hdx_code code = hdx_note_check(&g->note, err);
+    if (code != HDX_OK || atomic_load(&g->trouble.state) != 2)
+        return code;
+    if (err != NULL)
+        *err = g->trouble.error;
+    return g->trouble.error.code;
+}
+
+/* ---- the dump ---- */
+
+static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
+{
+    hdx_code code = hdx_source_open(g->dump, NULL, out, err);
+    if (code != HDX_OK)
+        return hdx_hint(err, code, "values of fields and arrays are read from the dump; everything else the index answers alone");
+    /* Another packing of the same dump is fine, positions are those of the uncompressed bytes; the same packing of another size is not. */
+    if ((uint32_t)hdx_source_compression(*out) == g->m->compression && hdx_source_file_size(*out) != g->m->file_size) {
+        code = hdx_fail(err, HDX_BAD_DUMP, g->dump, HDX_NOWHERE, "the dump changed since it was indexed: %llu bytes, were %llu",
+                        (unsigned long long)hdx_source_file_size(*out), (unsigned long long)g->m->file_size);
+        hdx_source_close(*out);
+        *out = NULL;
+        return hdx_hint(err, code, "index it again");
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
+{
+    *out = atomic_load_explicit(&g->source, memory_order_acquire);
+    if (*out != NULL)
+        return HDX_OK;
+    if (g->dump == NULL) {
+        hdx_code code = hdx_fail(err, HDX_BAD_DUMP, g->m->dump_name, HDX_NOWHERE, "the dump is not at hand");
+        return hdx_hint(err, code, "values of fields and arrays are read from the dump; everything else the index answers alone");
+    }
+    (void)pthread_mutex_lock(&g->lock);
+    hdx_code code = HDX_OK;
+    *out = atomic_load(&g->source);
+    if (*out == NULL && (code = open_source(g, out, err)) == HDX_OK)
+        atomic_store_explicit(&g->source, *out, memory_order_release);
+    (void)pthread_mutex_unlock(&g->lock);
+    return code;
+}

@@ -1,1 +1,0 @@
-typedef int hdx_placeholder;

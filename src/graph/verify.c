@@ -1,0 +1,391 @@
+/*
+ * verify.c - is an index what it says? Every file is read whole, and with `full` what its files say of each other is compared.
+ *
+ * In:  an open graph.
+ * Out: HDX_OK, or the first thing that does not hold.
+ * Knows what each kind means (indexes/indexes.h) and what follows from it.
+ * Cost: one pass over each file, some hundred nanoseconds an object; `full` adds passes over all references and, at its peak, 24 bytes an
+ * object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
+ *
+ * References in both directions are compared without turning the lists round: the sum, over all pairs, of a number made of the pair.
+ */
+#include "graph/verify.h"
+
+#include <stdlib.h>
+
+#define RUN 1024u
+#define SAMPLE (1u << 18) /* records looked up in the dump; all of them in a dump of no more */
+
+/* ---- whole files ---- */
+
+static hdx_code addresses(hdx_verifier *v)
+{
+    hdx_graph *g = v->g;
+    hdx_addr   part[RUN], last = 0;
+    hdx_id     ids[RUN];
+    if (hdx_graph_use(g, HDX_KIND_ADDRESS) == NULL)
+        return HDX_OK;
+    for (uint64_t first = 0; first < g->objects; first += RUN) {
+        uint32_t n = (uint32_t)(g->objects - first < RUN ? g->objects - first : RUN);
+        hdx_graph_read_addresses(g, first, n, part);
+        hdx_graph_find_many(g, part, n, ids);
+        for (uint32_t i = 0; i < n; i++) {
+            if (ids[i] != first + i)
+                return HDX_WRONG(v, "address", "object %llu has address 0x%llx, and that is not its own", (unsigned long long)(first + i),
+                                 (unsigned long long)part[i]);
+            if (first + i > 0 && part[i] <= last)
+                return HDX_WRONG(v, "address", "object %llu does not lie behind the one before it", (unsigned long long)(first + i));
+            last = part[i];
+        }
+    }
+    return HDX_OK;
+}
+
+static hdx_code ints(hdx_verifier *v, hdx_kind kind, uint64_t count)
+{
+    uint64_t        part[RUN];
+    const hdx_ints *file = hdx_graph_use(v->g, kind);
+    for (uint64_t first = 0; file != NULL && first < count; first += RUN)
+        hdx_ints_read(file, first, (uint32_t)(count - first < RUN ? count - first : RUN), part);
+    return HDX_OK;
+}
+
+static hdx_code ranks(hdx_verifier *v, hdx_kind kind)
+{
+    const hdx_ranks *file = hdx_graph_use(v->g, kind);
+    uint64_t         members = 0, rank;
+    for (uint64_t id = 0; file != NULL && id < v->g->objects; id++) {
+        if (!hdx_ranks_find(file, id, &rank))
+            continue;
+        if (rank != members || hdx_ranks_at(file, rank) != id)
+            return HDX_WRONG(v, hdx_kind_name(kind), "member %llu has rank %llu, and is not there", (unsigned long long)id, (unsigned long long)rank);
+        members++;
+    }
+    return file == NULL || members == hdx_ranks_count(file)
+               ? HDX_OK
+               : HDX_WRONG(v, hdx_kind_name(kind), "%llu members found", (unsigned long long)members);
+}
+
+typedef hdx_code visit_list(hdx_verifier *v, const uint64_t *values, uint32_t n, bool begins);
+
+static hdx_code lists(hdx_verifier *v, hdx_kind kind, uint64_t keys, visit_list *visit)
+{
+    const hdx_one_to_n *file = hdx_graph_use(v->g, kind);
+    uint64_t            part[RUN], at = 0, first, length;
+    if (file == NULL)
+        return HDX_OK;
+    for (uint64_t key = 0; key < keys; key++) {
+        hdx_code code = HDX_OK;
+        uint64_t last = 0;
+        v->key = key;
+        hdx_one_to_n_list(file, key, &first, &length);
+        if (first != at || length > hdx_one_to_n_values(file) - at)
+            return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin where the one before it ends", (unsigned long long)key);
+        for (uint64_t done = 0; (done < length || done == 0) && code == HDX_OK; done += RUN) {
+            uint32_t n = (uint32_t)(length - done < RUN ? length - done : RUN);
+            if (n > 0)
+                hdx_one_to_n_read(file, key, first + done, n, part);
+            for (uint32_t i = 0; i < n; i++) {
+                if (done + i > 0 && part[i] <= last)
+                    return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not rise", (unsigned long long)key);
+                last = part[i];
+            }
+            code = visit != NULL ? visit(v, part, n, done == 0) : HDX_OK;
+            if (length == 0)
+                break;
+        }
+        if (code != HDX_OK)
+            return code;
+        at += length;
+    }
+    return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values behind the last list");
+}
+
+/* Which files must be there follows from the last step the index holds. */
+static hdx_code all_there(hdx_verifier *v)
+{
+    static const uint8_t from_step[HDX_KINDS] = {
+        [HDX_KIND_ADDRESS] = 1,   [HDX_KIND_POSITION] = 1, [HDX_KIND_CLASS] = 1,     [HDX_KIND_SIZE] = 1,       [HDX_KIND_HEAP] = 0,
+        [HDX_KIND_OUTBOUND] = 2,  [HDX_KIND_INBOUND] = 3,  [HDX_KIND_INSTANCES] = 3, [HDX_KIND_SPECIAL] = 4,    [HDX_KIND_DOMINATOR] = 4,
+        [HDX_KIND_NEAREST] = 4,   [HDX_KIND_DOMINATORS] = 4, [HDX_KIND_DOMINATED] = 4, [HDX_KIND_RETAINED] = 4,
+    };
+    for (unsigned k = 0; k < HDX_KINDS; k++) {
+        bool named = v->g->m->files[k].name[0] != '\0';
+        if (!named && from_step[k] != 0 && from_step[k] <= v->g->m->step)
+            return HDX_WRONG(v, "catalog", "the index %s is not in the manifest", hdx_kind_name((hdx_kind)k));
+        if (named && hdx_graph_use(v->g, (hdx_kind)k) == NULL)
+            return hdx_graph_check(v->g, v->err);
+    }
+    return HDX_OK;
+}
+
+static hdx_code read_all(hdx_verifier *v)
+{
+    const hdx_graph    *g = v->g;
+    const hdx_manifest *m = g->m;
+    hdx_code            code;
+    uint64_t            count;
+    (void)hdx_graph_roots(v->g, &count);
+    (void)hdx_graph_threads(v->g, &count);
+    (void)hdx_graph_heaps(v->g, &count);
+    if ((v->t = hdx_graph_class_table(g)) == NULL || (code = hdx_graph_check(v->g, v->err)) != HDX_OK)
+        return hdx_graph_check(v->g, v->err);
+    if ((code = all_there(v)) != HDX_OK || (code = addresses(v)) != HDX_OK || (code = ints(v, HDX_KIND_POSITION, g->objects)) != HDX_OK ||
+        (code = ints(v, HDX_KIND_CLASS, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_SIZE, g->objects)) != HDX_OK ||
+        (code = ints(v, HDX_KIND_HEAP, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_RETAINED, g->objects)) != HDX_OK ||
+        (code = ints(v, HDX_KIND_DOMINATOR, m->specials)) != HDX_OK || (code = ints(v, HDX_KIND_NEAREST, m->specials)) != HDX_OK ||
+        (code = ranks(v, HDX_KIND_SPECIAL)) != HDX_OK || (code = ranks(v, HDX_KIND_DOMINATORS)) != HDX_OK)
+        return code;
+    return hdx_graph_check(v->g, v->err);
+}
+
+/* ---- what files say of each other ---- */
+
+static uint64_t pair(uint64_t from, uint64_t to)
+{
+    uint64_t z = from * 0x9e3779b97f4a7c15u + to; /* splitmix64 of both */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static hdx_code outbound(hdx_verifier *v, const uint64_t *to, uint32_t n, bool begins)
+{
+    bool live = v->live != NULL && hdx_bits_test(v->live, v->key);
+    if (begins) {
+        uint32_t number = hdx_graph_class_of(v->g, v->key);
+        if (number == HDX_NO_CLASS)
+            return HDX_WRONG(v, "class", "object %llu has no class", (unsigned long long)v->key);
+        v->class = v->t->at[number].id;
+        v->references += live;
+        if (live && !hdx_bits_test(v->live, v->class))
+            return HDX_WRONG(v, "special", "object %llu is live and its class is not", (unsigned long long)v->key);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (to[i] == v->class)
+            return HDX_WRONG(v, "outbound", "the list of %llu holds its class", (unsigned long long)v->key);
+        if (live && !hdx_bits_test(v->live, to[i]))
+            return HDX_WRONG(v, "special", "object %llu is live and refers to garbage", (unsigned long long)v->key);
+        v->out_sum += pair(v->key, to[i]);
+    }
+    v->references += live ? n : 0;
+    return HDX_OK;
+}
+
+static hdx_code inbound(hdx_verifier *v, const uint64_t *from, uint32_t n, bool begins)
+{
+    (void)begins;
+    for (uint32_t i = 0; i < n; i++)
+        v->in_sum += pair(from[i], v->key);
+    return HDX_OK;
+}
+
+static hdx_code instances(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool begins)
+{
+    (void)begins;
+    for (uint32_t i = 0; i < n; i++)
+        if (hdx_graph_class_of(v->g, ids[i]) != v->key)
+            return HDX_WRONG(v, "instances", "object %llu stands with class %llu, and is of another", (unsigned long long)ids[i],
+                             (unsigned long long)v->key);
+    return HDX_OK;
+}
+
+static hdx_code dominated(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool begins)
+{
+    const hdx_ranks *dominators = hdx_graph_use(v->g, HDX_KIND_DOMINATORS), *special = hdx_graph_use(v->g, HDX_KIND_SPECIAL);
+    hdx_id           above = v->key == 0 ? HDX_VIRTUAL_ROOT : hdx_ranks_at(dominators, v->key - 1);
+    uint64_t         rank;
+    (void)begins;
+    for (uint32_t i = 0; i < n; i++)
+        if (!hdx_ranks_find(special, ids[i], &rank) || hdx_graph_dominator(v->g, ids[i]) != above)
+            return HDX_WRONG(v, "dominated", "object %llu stands under another dominator than its own", (unsigned long long)ids[i]);
+    v->dominated += n;
+    return HDX_OK;
+}
+
+static hdx_code find_live(hdx_verifier *v)
+{
+    const hdx_graph *g = v->g;
+    uint64_t         words = hdx_bits_words(g->objects);
+    if ((v->live = hdx_mem_array(NULL, words, 8)) == NULL)
+        return hdx_no_memory(v->err, "live objects", words * 8);
+    for (uint64_t id = 0; id < g->objects; id += 64 * RUN)
+        hdx_graph_read_live(g, id, (uint32_t)(g->objects - id < 64 * RUN ? g->objects - id : 64 * RUN), v->live + id / 64);
+    uint64_t n = hdx_bits_count(v->live, words);
+    if (n != g->m->live_objects || g->objects - n != g->m->unreachable_objects)
+        return HDX_WRONG(v, "special", "%llu live objects, the manifest says %llu", (unsigned long long)n, (unsigned long long)g->m->live_objects);
+    return HDX_OK;
+}
+
+typedef struct totals {
+    uint64_t instances, live_instances, bytes, live_bytes;
+} totals;
+
+/* Counts and sizes by class, as the catalog has them. */
+static hdx_code class_totals(hdx_verifier *v)
+{
+    hdx_graph *g = v->g;
+    uint32_t   classes[RUN];
+    uint64_t   sizes[RUN], bytes = 0, live_bytes = 0;
+    hdx_code   code = HDX_OK;
+    totals    *sum = hdx_mem_array(NULL, v->t->count, sizeof *sum);
+    if (sum == NULL)
+        return hdx_no_memory(v->err, "classes", v->t->count * sizeof *sum);
+    for (uint64_t first = 0; first < g->objects && code == HDX_OK; first += RUN) {
+        uint32_t n = (uint32_t)(g->objects - first < RUN ? g->objects - first : RUN);
+        hdx_graph_read_classes(g, first, n, classes);
+        hdx_graph_read_shallow(g, first, n, sizes);
+        for (uint32_t i = 0; i < n; i++) {
+            if (classes[i] == HDX_NO_CLASS) {
+                code = HDX_WRONG(v, "class", "object %llu has no class", (unsigned long long)(first + i));
+                break;
+            }
+            bool live = v->live == NULL || hdx_bits_test(v->live, first + i);
+            sum[classes[i]].instances++;
+            sum[classes[i]].bytes += sizes[i];
+            sum[classes[i]].live_instances += live;
+            sum[classes[i]].live_bytes += live ? sizes[i] : 0;
+            bytes += sizes[i];
+            live_bytes += live ? sizes[i] : 0;
+        }
+    }
+    for (uint32_t n = 0; n < v->t->count && code == HDX_OK && v->live != NULL; n++) {
+        const hdx_class *c = &v->t->at[n];
+        if (c->instances != sum[n].instances || c->bytes != sum[n].bytes || c->live_instances != sum[n].live_instances ||
+            c->live_bytes != sum[n].live_bytes)
+            code = HDX_WRONG(v, "catalog", "class %u: %llu instances (%llu live) of %llu bytes, found %llu (%llu) of %llu", n,
+                             (unsigned long long)c->instances, (unsigned long long)c->live_instances, (unsigned long long)c->bytes,
+                             (unsigned long long)sum[n].instances, (unsigned long long)sum[n].live_instances, (unsigned long long)sum[n].bytes);
+    }
+    if (code == HDX_OK && v->live != NULL && (live_bytes != g->m->live_bytes || bytes - live_bytes != g->m->unreachable_bytes))
+        code = HDX_WRONG(v, "catalog", "%llu live bytes, the manifest says %llu", (unsigned long long)live_bytes,
+                         (unsigned long long)g->m->live_bytes);
+    hdx_mem_put(NULL, sum, v->t->count * sizeof *sum);
+    return code;
+}
+
+static hdx_code check_roots(hdx_verifier *v)
+{
+    uint64_t        count = 0, distinct = 0;
+    const hdx_root *roots = hdx_graph_roots(v->g, &count);
+    hdx_id          last = HDX_NO_ID;
+    for (uint64_t i = 0; i < count; i++) {
+        hdx_id id = roots[i].object;
+        if (id >= v->g->objects || (roots[i].thread != HDX_NO_ID && roots[i].thread >= v->g->objects))
+            return HDX_WRONG(v, "catalog", "root %llu is no object", (unsigned long long)i);
+        if (roots[i].thread != HDX_NO_ID || id == last)
+            continue;
+        last = id;
+        distinct++;
+        if (v->live != NULL && (hdx_graph_nearest(v->g, id) != id || hdx_graph_dominator(v->g, id) != HDX_VIRTUAL_ROOT))
+            return HDX_WRONG(v, "special", "object %llu is a GC root and has something above it", (unsigned long long)id);
+    }
+    if (v->live != NULL && distinct != v->g->m->gc_roots)
+        return HDX_WRONG(v, "catalog", "%llu GC roots, the manifest says %llu", (unsigned long long)distinct, (unsigned long long)v->g->m->gc_roots);
+    return HDX_OK;
+}
+
+/* ---- records of the dump ---- */
+
+typedef struct place {
+    uint64_t pos;
+    hdx_id   id;
+} place;
+
+static int by_position(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+static hdx_code check_record(hdx_verifier *v, hdx_id id)
+{
+    hdx_record       r;
+    bool             there;
+    hdx_code         code = hdx_graph_record(v->g, id, &r, &there, v->err); /* compares the address */
+    const hdx_class *c = hdx_graph_class(v->g, hdx_graph_class_of(v->g, id));
+    if (code != HDX_OK || !there || c == NULL)
+        return code;
+    bool array = r.event.tag == HDX_SUB_OBJECT_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    if (array && r.event.count != hdx_graph_length(v->g, id))
+        return HDX_WRONG(v, "size", "object %llu has %llu elements, its record %u", (unsigned long long)id,
+                         (unsigned long long)hdx_graph_length(v->g, id), r.event.count);
+    if ((r.event.tag == HDX_SUB_INSTANCE || r.event.tag == HDX_SUB_OBJECT_ARRAY) && r.event.class_addr != c->address &&
+        (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class stands where the id it is asked by is taken (R14) */
+        return HDX_WRONG(v, "class", "object %llu is of class 0x%llx, its record says 0x%llx", (unsigned long long)id,
+                         (unsigned long long)c->address, (unsigned long long)r.event.class_addr);
+    return HDX_OK;
+}
+
+static hdx_code records(hdx_verifier *v)
+{
+    hdx_graph *g = v->g;
+    uint64_t   step = g->objects / SAMPLE + 1, n = 0, room = g->objects / step + 1;
+    hdx_code   code = HDX_OK;
+    if (g->dump == NULL)
+        return HDX_OK;
+    place *at = hdx_mem_array(NULL, room, sizeof *at);
+    if (at == NULL)
+        return hdx_no_memory(v->err, "positions", room * sizeof *at);
+    for (uint64_t id = 0; id < g->objects; id += step) {
+        at[n].id = id;
+        n += hdx_graph_position(g, id, &at[n].pos);
+    }
+    qsort(at, (size_t)n, sizeof *at, by_position);
+    for (uint64_t i = 0; i < n && code == HDX_OK; i++)
+        code = check_record(v, at[i].id);
+    hdx_mem_put(NULL, at, room * sizeof *at);
+    return code;
+}
+
+/* ---- all of it ---- */
+
+static hdx_code compare(hdx_verifier *v, bool full)
+{
+    const hdx_manifest *m = v->g->m;
+    hdx_code            code;
+    uint64_t            objects = v->g->objects;
+    if (full && v->g->summary.complete && (code = find_live(v)) != HDX_OK)
+        return code;
+    if ((code = lists(v, HDX_KIND_OUTBOUND, objects, full ? outbound : NULL)) != HDX_OK ||
+        (code = lists(v, HDX_KIND_INBOUND, objects, full ? inbound : NULL)) != HDX_OK ||
+        (code = lists(v, HDX_KIND_INSTANCES, m->classes, full ? instances : NULL)) != HDX_OK ||
+        (code = lists(v, HDX_KIND_DOMINATED, m->dominators + 1, full ? dominated : NULL)) != HDX_OK)
+        return code;
+    if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK || !full)
+        return code;
+    const hdx_one_to_n *members = hdx_graph_use(v->g, HDX_KIND_INSTANCES);
+    if (members != NULL && hdx_one_to_n_values(members) != objects)
+        return HDX_WRONG(v, "instances", "%llu objects in the lists of all classes, there are %llu",
+                         (unsigned long long)hdx_one_to_n_values(members), (unsigned long long)objects);
+    if (hdx_graph_use(v->g, HDX_KIND_INBOUND) != NULL && v->in_sum != v->out_sum)
+        return HDX_WRONG(v, "inbound", "it is not the outbound lists turned round");
+    if (v->live != NULL && v->references != m->references)
+        return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu", (unsigned long long)v->references,
+                         (unsigned long long)m->references);
+    if ((code = class_totals(v)) != HDX_OK || (code = check_roots(v)) != HDX_OK)
+        return code;
+    if (v->live != NULL && ((code = hdx_verify_dominators(v)) != HDX_OK || (code = hdx_verify_nearest(v)) != HDX_OK))
+        return code;
+    return records(v);
+}
+
+hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err)
+{
+    hdx_verifier v = { .g = g, .err = err };
+    hdx_code     code = read_all(&v);
+    if (code == HDX_OK)
+        code = compare(&v, full);
+    /* Damage of a page is the better word for what it led to. */
+    if (code != HDX_OK) {
+        hdx_error e;
+        hdx_code  noted = hdx_graph_check(g, &e);
+        if (noted != HDX_OK && err != NULL)
+            *err = e;
+        code = noted != HDX_OK ? noted : code;
+    } else {
+        code = hdx_graph_check(g, err);
+    }
+    hdx_mem_put(NULL, v.live, hdx_bits_words(g->objects) * 8);
+    return code;
+}

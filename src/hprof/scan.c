@@ -1,0 +1,233 @@
+/*
+ * scan.c - bytes to events: the one scanner of heap sub-records (HPROF facts 3).
+ *
+ * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the reader decides.
+ * The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head offsets are constants. Heads are
+ * read before their length is compared: the window keeps HDX_WINDOW_PAD zero bytes behind its content.
+ */
+#include "hprof/inside.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* Bytes of an element of a primitive array by its type; 0: no such type (HPROF facts 3). */
+static const uint8_t widths[16] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
+
+ALWAYS uint64_t id_at(const uint8_t *p, const uint32_t i) { return i == 4 ? hdx_be32(p) : hdx_be64(p); }
+
+/* What the head of a sub-record says. False: no such tag. */
+ALWAYS bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t *size)
+{
+    e->addr = id_at(p + 1, i);
+    switch (*p) {
+    case HDX_SUB_ROOT_JNI_GLOBAL:
+        e->class_addr = id_at(p + 1 + i, i);
+        *size = 1 + 2 * i;
+        return true;
+    case HDX_SUB_ROOT_JNI_LOCAL:
+    case HDX_SUB_ROOT_JAVA_FRAME:
+    case HDX_SUB_ROOT_JNI_MONITOR:
+    case HDX_SUB_ROOT_THREAD_OBJECT:
+        e->serial = hdx_be32(p + 1 + i);
+        e->frame = (int32_t)hdx_be32(p + 5 + i);
+        *size = 9 + i;
+        return true;
+    case HDX_SUB_ROOT_NATIVE_STACK:
+    case HDX_SUB_ROOT_THREAD_BLOCK:
+        e->serial = hdx_be32(p + 1 + i);
+        *size = 5 + i;
+        return true;
+    case HDX_SUB_HEAP_DUMP_INFO:
+        e->count = hdx_be32(p + 1);
+        e->addr = id_at(p + 5, i);
+        *size = 5 + i;
+        return true;
+    case HDX_SUB_ROOT_UNKNOWN:
+    case HDX_SUB_ROOT_STICKY_CLASS:
+    case HDX_SUB_ROOT_MONITOR_USED:
+    case HDX_SUB_ROOT_INTERNED_STRING:
+    case HDX_SUB_ROOT_FINALIZING:
+    case HDX_SUB_ROOT_DEBUGGER:
+    case HDX_SUB_ROOT_REFERENCE_CLEANUP:
+    case HDX_SUB_ROOT_VM_INTERNAL:
+    case HDX_SUB_UNREACHABLE:
+        *size = 1 + i;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Hands out the next part of a long object array: elements held.body_from .. of which the bytes begin at *pos. */
+static hdx_scan_stop next_part(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos)
+{
+    while (s->parts > 0) {
+        const uint64_t n = s->parts < HDX_PART_MAX ? s->parts : HDX_PART_MAX;
+        if (s->n == HDX_BATCH)
+            return HDX_SCAN_FULL;
+        if (have < n * s->id_size)
+            return s->want = n * s->id_size, HDX_SCAN_WANT;
+        hdx_event *e = &s->events[s->n++];
+        *e = s->held;
+        e->body = at;
+        e->body_len = (uint32_t)(n * s->id_size);
+        s->held.body_from += (uint32_t)n;
+        s->parts -= n;
+        at += e->body_len;
+        have -= e->body_len;
+        *pos += e->body_len;
+    }
+    return HDX_SCAN_END;
+}
+
+ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end, const uint32_t i, const bool bodies)
+{
+    const hdx_pos base = *at_pos;
+    uint64_t      o = 0; /* offset of the sub-record from `at` */
+    hdx_scan_stop stop = HDX_SCAN_END;
+    size_t        n = s->n;
+
+    while (base + o < end) {
+        if (n == HDX_BATCH) {
+            stop = HDX_SCAN_FULL;
+            break;
+        }
+        if (o >= have) {
+            s->want = 1;
+            stop = HDX_SCAN_WANT;
+            break;
+        }
+        const uint8_t *p = at + o;
+        hdx_event     *e = &s->events[n];
+        uint64_t       head, size, body = 0;
+        *e = (hdx_event){ .pos = base + o, .frame = -1, .heap = s->heap, .tag = *p };
+
+        if (*p == HDX_SUB_INSTANCE) {
+            head = 9 + 2 * i;
+            e->addr = id_at(p + 1, i);
+            e->class_addr = id_at(p + 5 + i, i);
+            e->count = hdx_be32(p + 5 + 2 * i);
+            size = head + e->count;
+            if (bodies)
+                body = e->count < HDX_BODY_MAX ? e->count : HDX_BODY_MAX;
+        } else if (*p == HDX_SUB_PRIMITIVE_ARRAY || *p == HDX_SUB_PRIMITIVE_ARRAY_NODATA) {
+            head = 10 + i;
+            e->addr = id_at(p + 1, i);
+            e->count = hdx_be32(p + 5 + i);
+            e->type = p[9 + i];
+            const uint32_t width = widths[e->type & 15] & (e->type < 16 ? 15u : 0u);
+            if (width == 0 && have - o >= head) {
+                s->type = e->type;
+                stop = HDX_SCAN_TYPE;
+                break;
+            }
+            size = head + (*p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * width : 0);
+        } else if (*p == HDX_SUB_OBJECT_ARRAY) {
+            head = 9 + 2 * i;
+            e->addr = id_at(p + 1, i);
+            e->count = hdx_be32(p + 5 + i);
+            e->class_addr = id_at(p + 9 + i, i);
+            size = head + (uint64_t)e->count * i;
+            if (bodies && e->count <= HDX_PART_MAX)
+                body = (uint64_t)e->count * i;
+        } else if (*p == HDX_SUB_CLASS) {
+            hdx_class_dump cut = { 0 };
+            switch (hdx_class_dump_state((hdx_view){ p, have - (size_t)o }, i, &cut, &s->type)) {
+            case HDX_CLASS_SHORT:
+                s->want = cut.size;
+                stop = HDX_SCAN_WANT;
+                break;
+            case HDX_CLASS_BAD_TYPE:
+                stop = HDX_SCAN_TYPE;
+                break;
+            case HDX_CLASS_WHOLE:
+                break;
+            }
+            if (stop != HDX_SCAN_END)
+                break;
+            head = size = cut.size;
+            e->addr = cut.addr;
+            e->body = p;
+            e->body_len = (uint32_t)size; /* at most 2.5 MiB: three u2 counts */
+        } else {
+            if (!root_head(p, i, e, &size)) {
+                stop = HDX_SCAN_TAG;
+                break;
+            }
+            head = size;
+        }
+
+        if (have - o < head) {
+            s->want = head;
+            stop = HDX_SCAN_WANT;
+            break;
+        }
+        if (__builtin_expect(base + o + size > (end < s->exist ? end : s->exist) || e->addr == 0 || e->count > INT32_MAX, 0)) {
+            s->size = size;
+            s->held = *e;
+            s->held.body = NULL;
+            if (e->count > INT32_MAX && *p != HDX_SUB_HEAP_DUMP_INFO && *p != HDX_SUB_INSTANCE) {
+                stop = HDX_SCAN_COUNT;
+                break;
+            }
+            if (base + o + size > s->exist) {
+                stop = HDX_SCAN_BEYOND;
+                break;
+            }
+            if (base + o + size > end) {
+                stop = HDX_SCAN_CROSSES;
+                break;
+            }
+            if (e->addr == 0 && hdx_sub_is_object(*p)) {
+                stop = HDX_SCAN_NO_ID;
+                break;
+            }
+        }
+        if (bodies && *p != HDX_SUB_CLASS) {
+            if (have - o < head + body) {
+                s->want = head + body;
+                stop = HDX_SCAN_WANT;
+                break;
+            }
+            if (*p == HDX_SUB_INSTANCE || *p == HDX_SUB_OBJECT_ARRAY) {
+                e->body = p + head;
+                e->body_len = (uint32_t)body;
+                if (*p == HDX_SUB_OBJECT_ARRAY && e->count > HDX_PART_MAX) { /* its parts come one by one */
+                    s->held = *e;
+                    s->parts = e->count;
+                    s->counts[*p]++;
+                    s->n = n;
+                    *at_pos = base + o + head;
+                    stop = next_part(s, p + head, have - (size_t)(o + head), at_pos);
+                    if (stop == HDX_SCAN_END && *at_pos < end) {
+                        s->want = 1;
+                        stop = HDX_SCAN_WANT;
+                    }
+                    return stop;
+                }
+            }
+        }
+        if (*p == HDX_SUB_HEAP_DUMP_INFO)
+            s->heap = e->count;
+        s->counts[*p]++;
+        n++;
+        o += size;
+    }
+    s->n = n;
+    *at_pos = base + o;
+    return stop;
+}
+
+hdx_scan_stop hdx_scan_run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end)
+{
+    if (s->parts > 0) {
+        const hdx_pos before = *pos;
+        hdx_scan_stop stop = next_part(s, at, have, pos);
+        if (stop != HDX_SCAN_END)
+            return stop;
+        at += *pos - before;
+        have -= (size_t)(*pos - before);
+    }
+    if (s->id_size == 4)
+        return s->bodies ? run(s, at, have, pos, end, 4, true) : run(s, at, have, pos, end, 4, false);
+    return s->bodies ? run(s, at, have, pos, end, 8, true) : run(s, at, have, pos, end, 8, false);
+}

@@ -1,0 +1,68 @@
+/*
+ * kinds.c - primitive types, kinds of objects and types of GC roots: small constant tables.
+ */
+#include "model/model.h"
+
+/* HPROF facts 3; 0, 1, 3 and 12 up are no types (1 is "array object" in a HotSpot enum that is never written). */
+static const struct {
+    uint8_t     size; /* 0: as wide as a reference */
+    const char *name;
+} types[12] = {
+    [2] = { 0, "ref" },  [4] = { 1, "boolean" }, [5] = { 2, "char" }, [6] = { 4, "float" }, [7] = { 8, "double" },
+    [8] = { 1, "byte" }, [9] = { 2, "short" },   [10] = { 4, "int" }, [11] = { 8, "long" },
+};
+
+unsigned hdx_type_size(uint8_t type, unsigned reference_size)
+{
+    return type == 2 ? reference_size : type < 12 ? types[type].size : 0;
+}
+
+const char *hdx_type_name(uint8_t type) { return type < 12 ? types[type].name : NULL; }
+
+bool hdx_type_is_primitive(uint8_t type) { return type < 12 && types[type].size != 0; }
+
+const char *hdx_object_kind_name(hdx_object_kind kind)
+{
+    switch (kind) {
+    case HDX_INSTANCE: return "instance";
+    case HDX_OBJECT_ARRAY: return "object_array";
+    case HDX_PRIMITIVE_ARRAY: return "primitive_array";
+    case HDX_CLASS_OBJECT: return "class";
+    }
+    return "unknown";
+}
+
+/* The tag of the HPROF sub-record and the name on the command line (MAT 4.1, HPROF facts 5.1; Android's keep their names). */
+static const struct {
+    uint8_t     tag;
+    const char *name;
+} roots[HDX_ROOT_TYPES] = {
+    [HDX_ROOT_SYSTEM_CLASS] = { 0x05, "SYSTEM_CLASS" },
+    [HDX_ROOT_NATIVE_LOCAL] = { 0x02, "NATIVE_LOCAL" },
+    [HDX_ROOT_NATIVE_STATIC] = { 0x01, "NATIVE_STATIC" },
+    [HDX_ROOT_NATIVE_STACK] = { 0x04, "NATIVE_STACK" },
+    [HDX_ROOT_THREAD_BLOCK] = { 0x06, "THREAD_BLOCK" },
+    [HDX_ROOT_THREAD_OBJ] = { 0x08, "THREAD_OBJ" },
+    [HDX_ROOT_BUSY_MONITOR] = { 0x07, "BUSY_MONITOR" },
+    [HDX_ROOT_JAVA_LOCAL] = { 0x03, "JAVA_LOCAL" },
+    [HDX_ROOT_UNKNOWN] = { 0xFF, "UNKNOWN" },
+    [HDX_ROOT_INTERNED_STRING] = { 0x89, "INTERNED_STRING" },
+    [HDX_ROOT_FINALIZING] = { 0x8A, "FINALIZING" },
+    [HDX_ROOT_DEBUGGER] = { 0x8B, "DEBUGGER" },
+    [HDX_ROOT_REFERENCE_CLEANUP] = { 0x8C, "REFERENCE_CLEANUP" },
+    [HDX_ROOT_VM_INTERNAL] = { 0x8D, "VM_INTERNAL" },
+    [HDX_ROOT_JNI_MONITOR] = { 0x8E, "JNI_MONITOR" },
+    [HDX_ROOT_UNREACHABLE] = { 0x90, "UNREACHABLE" },
+};
+
+const char *hdx_root_type_name(hdx_root_type type) { return (unsigned)type < HDX_ROOT_TYPES ? roots[type].name : "UNKNOWN"; }
+
+bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out)
+{
+    for (unsigned k = 0; k < HDX_ROOT_TYPES; k++)
+        if (roots[k].tag == tag) {
+            *out = (hdx_root_type)k;
+            return true;
+        }
+    return false;
+}

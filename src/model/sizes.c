@@ -1,0 +1,106 @@
+/*
+ * sizes.c - shallow sizes by the rules of Eclipse MAT 1.17 (facts: MAT 2.1 to 2.7).
+ *
+ * They are not always the JVM's (MAT 2.9), but they are the ones that all numbers of a dump can be compared by.
+ */
+#include "model/model.h"
+
+uint64_t hdx_object_array_size(const hdx_sizing *s, uint64_t elements)
+{
+    /* up(P + R + 4 + n * R, A) (MAT 2.5) */
+    return hdx_round_up(s->id_size + s->reference_size + 4 + elements * s->reference_size, s->alignment);
+}
+
+uint64_t hdx_primitive_array_size(const hdx_sizing *s, uint8_t type, uint64_t elements)
+{
+    /* up(up(P + R + 4, R) + n * e, A): here the header is rounded by itself (MAT 2.4) */
+    const uint64_t head = hdx_round_up(s->id_size + s->reference_size + 4, s->reference_size);
+    return hdx_round_up(head + elements * hdx_type_size(type, s->reference_size), s->alignment);
+}
+
+bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference)
+{
+    uint64_t a = *divisor, b = difference;
+    if (b == 0)
+        return true; /* two records for one address: no difference at all, and no division by it */
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    *divisor = a;
+    return a > 8; /* the computation stops as soon as the divisor is <= 8 (MAT 2.2) */
+}
+
+uint32_t hdx_alignment_of(uint64_t divisor) { return divisor < 8 ? 8 : divisor > 256 ? 256 : (uint32_t)divisor; }
+
+uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size)
+{
+    uint64_t bytes = 0;
+    for (; number != HDX_NO_CLASS; number = classes[number].super)
+        for (uint32_t k = 0; k < classes[number].field_count; k++)
+            bytes += hdx_type_size(classes[number].fields[k].type, id_size);
+    return bytes;
+}
+
+static uint64_t own_bytes(const hdx_field *fields, uint32_t count, unsigned reference_size)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < count; k++)
+        bytes += hdx_type_size(fields[k].type, reference_size);
+    return bytes;
+}
+
+/* S(C) before the rounding at the end (MAT 2.3); that of the super class, if any, is in size[] already. */
+static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, const uint64_t *size)
+{
+    const uint64_t base = s->id_size + s->reference_size;
+    if (c->super == HDX_NO_CLASS && c->super_address == 0)
+        return base; /* java.lang.Object, and every class with super 0: its own fields do not count */
+    /* a class whose chain was cut stands as if it extended java.lang.Object */
+    const uint64_t above = c->super == HDX_NO_CLASS ? base : size[c->super];
+    return hdx_round_up(above + own_bytes(c->fields, c->field_count, s->reference_size), s->reference_size);
+}
+
+enum { UNSEEN, ON_PATH, DONE };
+
+bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts)
+{
+    uint64_t *size = hdx_mem_array(mem, count, sizeof *size);
+    uint32_t *path = hdx_mem_array(mem, count, sizeof *path); /* the chain being climbed: chains of 3000 are in golden/malformed */
+    uint8_t  *state = hdx_mem_array(mem, count, sizeof *state);
+    const bool ok = size != NULL && path != NULL && state != NULL;
+    *cuts = 0;
+    for (uint32_t first = 0; ok && first < count; first++) {
+        uint32_t depth = 0, c = first;
+        while (c != HDX_NO_CLASS && state[c] == UNSEEN) {
+            state[c] = ON_PATH;
+            path[depth++] = c;
+            c = classes[c].super;
+        }
+        if (c != HDX_NO_CLASS && state[c] == ON_PATH) { /* R15: the chain repeats; it is cut where it does */
+            classes[path[depth - 1]].super = HDX_NO_CLASS;
+            cut[(*cuts)++] = path[depth - 1];
+        }
+        while (depth > 0) {
+            c = path[--depth];
+            size[c] = raw_size(s, &classes[c], size);
+            state[c] = DONE;
+        }
+    }
+    for (uint32_t k = 0; ok && k < count; k++) {
+        hdx_class *c = &classes[k];
+        if (c->kind != HDX_INSTANCE)
+            c->instance_size = s->reference_size; /* MAT 2.7 */
+        else if (s->stated && (c->flags & HDX_CLASS_INVENTED) == 0)
+            c->instance_size = c->stated_size; /* Android's are real ones (HPROF facts 3.4) */
+        else
+            c->instance_size = hdx_round_up(size[k], s->alignment);
+        /* static fields only: no header, no fields of java.lang.Class (MAT 2.6) */
+        c->class_shallow = hdx_round_up(own_bytes(c->statics, c->static_count, s->reference_size), s->alignment);
+    }
+    hdx_mem_put(mem, size, (uint64_t)count * sizeof *size);
+    hdx_mem_put(mem, path, (uint64_t)count * sizeof *path);
+    hdx_mem_put(mem, state, (uint64_t)count * sizeof *state);
+    return ok;
+}

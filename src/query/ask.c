@@ -1,0 +1,172 @@
+/*
+ * ask.c - what every question needs: a copy of the caller's query, cells for the things of the heap, ids that grow.
+ *
+ * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value) is answered without it: the index travels alone.
+ */
+#include "query/query.h"
+
+hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
+{
+    if (q == NULL || q->graph == NULL)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a question needs an open graph");
+    *out = (hdx_ask){ .q = *q, .g = q->graph };
+    if (!hdx_graph_summary_of(q->graph)->complete) {
+        hdx_fail(err, HDX_BAD_DUMP, "", HDX_NOWHERE, "the index stops before the dominators");
+        return hdx_hint(err, HDX_BAD_DUMP, "finish it with: heapdex index DUMP");
+    }
+    return hdx_ask_stopped(q, err);
+}
+
+hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err)
+{
+    const hdx_progress *p = q->progress;
+    return p != NULL && p->cancelled != NULL && p->cancelled(p->context) ? hdx_tick_stop(err) : HDX_OK;
+}
+
+hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err)
+{
+    return (++a->turns & 255) == 0 ? hdx_ask_stopped(&a->q, err) : HDX_OK;
+}
+
+hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err)
+{
+    *more = false;
+    return hdx_graph_check(a->g, err);
+}
+
+unsigned hdx_ask_threads(const hdx_query *q)
+{
+    unsigned n = q->threads == 0 ? hdx_workers_default() : q->threads;
+    return n > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : n;
+}
+
+hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number)
+{
+    const hdx_class *c = number == HDX_NO_CLASS ? NULL : hdx_graph_class(g, number);
+    return c == NULL ? hdx_cell_null() : hdx_cell_text(c->name);
+}
+
+hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id) { return hdx_class_cell(g, hdx_graph_class_of(g, id)); }
+
+hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id)
+{
+    return id == HDX_NO_ID || id == HDX_VIRTUAL_ROOT ? hdx_cell_null() : hdx_cell_address(hdx_graph_address(g, id));
+}
+
+hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
+{
+    return hdx_graph_live(g, id) ? hdx_cell_uint(hdx_graph_retained(g, id)) : hdx_cell_null();
+}
+
+hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_error mine;
+    char     *text = NULL;
+    *out = hdx_cell_null();
+    hdx_code code = hdx_graph_label(g, id, &text, &mine);
+    if (code == HDX_BAD_DUMP)
+        return HDX_OK;
+    if (code != HDX_OK) {
+        if (err != NULL)
+            *err = mine;
+        return code;
+    }
+    if (text != NULL) {
+        size_t len = strlen(text);
+        char  *copy = hdx_arena_copy(arena, text, len);
+        hdx_text_free(text);
+        if (copy == NULL)
+            return hdx_no_memory(err, "a label", len);
+        *out = hdx_cell_text((hdx_text){ copy, (uint32_t)len }); /* labels are cut far below 4 GiB (MAT 10.4) */
+    }
+    return HDX_OK;
+}
+
+hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)
+{
+    char *copy = hdx_arena_copy(arena, text.at, text.len);
+    return copy == NULL ? hdx_cell_null() : hdx_cell_text((hdx_text){ copy, text.len });
+}
+
+/* A char is a one-character text; halves of surrogate pairs are no characters and stay numbers. */
+static hdx_cell char_cell(hdx_arena *arena, uint16_t c)
+{
+    if (c >= 0xd800 && c <= 0xdfff)
+        return hdx_cell_uint(c);
+    char    *p = hdx_arena_get(arena, 4);
+    uint32_t n = 0;
+    if (p == NULL)
+        return hdx_cell_uint(c);
+    if (c < 0x80) {
+        p[n++] = (char)c;
+    } else if (c < 0x800) {
+        p[n++] = (char)(0xc0 | c >> 6);
+        p[n++] = (char)(0x80 | (c & 0x3f));
+    } else {
+        p[n++] = (char)(0xe0 | c >> 12);
+        p[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        p[n++] = (char)(0x80 | (c & 0x3f));
+    }
+    return hdx_cell_text((hdx_text){ p, n });
+}
+
+hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value)
+{
+    if (value->absent)
+        return (hdx_cell){ .kind = HDX_CELL_ABSENT };
+    switch (value->type) {
+    case 2:
+        return value->as.address == 0 ? hdx_cell_null() : hdx_cell_address(value->as.address);
+    case 4:
+        return hdx_cell_bool(value->as.boolean);
+    case 5:
+        return char_cell(arena, value->as.character);
+    case 6:
+        return hdx_cell_real((double)value->as.single);
+    case 7:
+        return hdx_cell_real(value->as.real);
+    default:
+        return hdx_cell_int(value->as.integer);
+    }
+}
+
+hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    uint64_t        count = 0, low = 0, high;
+    uint32_t        types = 0, n = 0; /* a bit per type */
+    const hdx_root *roots = hdx_graph_roots(g, &count);
+    if (roots == NULL)
+        count = 0;
+    for (high = count; low < high;) { /* sorted by object: the first entry not before id */
+        uint64_t mid = low + (high - low) / 2;
+        if (roots[mid].object < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (; low < count && roots[low].object == id; low++)
+        if ((locals || roots[low].thread == HDX_NO_ID) && (unsigned)roots[low].type < HDX_ROOT_TYPES)
+            types |= 1u << roots[low].type;
+    hdx_cell *cells = hdx_arena_get(arena, HDX_ROOT_TYPES * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "types of roots", HDX_ROOT_TYPES * sizeof *cells);
+    for (unsigned t = 0; t < HDX_ROOT_TYPES; t++)
+        if (types >> t & 1)
+            cells[n++] = hdx_cell_string(hdx_root_type_name((hdx_root_type)t));
+    *out = hdx_cell_list(cells, n);
+    return HDX_OK;
+}
+
+hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&ids->at, &ids->capacity, ids->count, sizeof *ids->at))
+        return hdx_no_memory(err, "a list of objects", (ids->count + 1) * sizeof *ids->at);
+    ids->at[ids->count++] = id;
+    return HDX_OK;
+}
+
+void hdx_ids_drop(hdx_ids *ids)
+{
+    hdx_mem_put(NULL, ids->at, ids->capacity * sizeof *ids->at);
+    *ids = (hdx_ids){ NULL, 0, 0 };
+}

@@ -1,0 +1,312 @@
+/*
+ * dominators.c - the dominator tree from the top or from one object, or the same grouped by class, package or loader.
+ *
+ * Children are sorted by retained size, largest first (MAT 6.2; ties: shallow, then address). Rows stream in tree order: the stack holds,
+ * for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made for rows that go out.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+typedef struct child {
+    hdx_id   id;
+    uint64_t retained, shallow;
+} child;
+
+typedef struct level {
+    child   *at;
+    uint64_t count, capacity, next;
+} level;
+
+typedef struct tree {
+    hdx_ask  ask;
+    unsigned depth; /* most levels */
+    double   total; /* live bytes */
+    level   *levels;
+    uint64_t count, capacity;
+    hdx_id   open;  /* the row given last may have children to go to; HDX_NO_ID: none */
+} tree;
+
+static int by_retained(const void *a, const void *b)
+{
+    const child *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->shallow != y->shallow)
+        return x->shallow > y->shallow ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static hdx_code list_children(hdx_ask *ask, hdx_id of, level *l, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_code code;
+    hdx_graph_dominated(ask->g, of, &refs);
+    while (hdx_refs_next(&refs, &id)) {
+        if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
+            return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
+        l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id), hdx_graph_shallow(ask->g, id) };
+        if ((code = hdx_ask_turn(ask, err)) != HDX_OK)
+            return code;
+    }
+    if (l->count > 0)
+        qsort(l->at, l->count, sizeof *l->at, by_retained);
+    return HDX_OK;
+}
+
+static void tree_close(void *state)
+{
+    tree *t = state;
+    for (uint64_t i = 0; i < t->count; i++)
+        hdx_mem_put(NULL, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
+    hdx_mem_put(NULL, t->levels, t->capacity * sizeof *t->levels);
+    free(t);
+}
+
+static hdx_code push(tree *t, hdx_id of, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
+        return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
+    t->levels[t->count] = (level){ NULL, 0, 0, 0 };
+    return list_children(&t->ask, of, &t->levels[t->count++], err);
+}
+
+static uint64_t count_children(hdx_graph *g, hdx_id of)
+{
+    hdx_refs refs;
+    hdx_id   id;
+    uint64_t n = 0;
+    hdx_graph_dominated(g, of, &refs);
+    while (hdx_refs_next(&refs, &id))
+        n++;
+    return n;
+}
+
+static hdx_cell percent(uint64_t bytes, double total) { return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0); }
+
+static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    tree    *t = state;
+    hdx_code code = hdx_ask_turn(&t->ask, err);
+    if (code == HDX_OK && t->open != HDX_NO_ID) {
+        code = push(t, t->open, err);
+        t->open = HDX_NO_ID;
+    }
+    if (code != HDX_OK)
+        return code;
+    while (t->count > 0 && t->levels[t->count - 1].next == t->levels[t->count - 1].count) {
+        level *done = &t->levels[--t->count];
+        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
+    }
+    if (t->count == 0)
+        return hdx_ask_end(&t->ask, more, err);
+    level       *top = &t->levels[t->count - 1];
+    const child *c = &top->at[top->next++];
+    uint64_t     children = count_children(t->ask.g, c->id);
+    if (children > 0 && t->count < t->depth && t->count <= hdx_graph_objects(t->ask.g)) /* invariant 3 */
+        t->open = c->id;
+    cells[0] = hdx_id_cell(t->ask.g, c->id);
+    cells[1] = hdx_class_of_cell(t->ask.g, c->id);
+    if ((code = hdx_label_cell(t->ask.g, c->id, arena, &cells[2], err)) != HDX_OK)
+        return code;
+    cells[3] = hdx_cell_uint(c->shallow);
+    cells[4] = hdx_cell_uint(c->retained);
+    cells[5] = percent(c->retained, t->total);
+    cells[6] = hdx_cell_uint(children);
+    if (t->depth > 1)
+        cells[7] = hdx_cell_uint(t->count);
+    *more = true;
+    return HDX_OK;
+}
+
+static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double total, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false }, { "shallow", HDX_UNIT_BYTES, false },
+        { "retained", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }, { "children", HDX_UNIT_COUNT, false }, { "depth", HDX_UNIT_COUNT, false },
+    };
+    tree *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return hdx_no_memory(err, "the dominator tree", sizeof *t);
+    *t = (tree){ .ask = *ask, .depth = depth == 0 ? 1 : depth, .total = total, .open = of };
+    hdx_rows_maker maker = { columns, t->depth > 1 ? 8 : 7, t, tree_next, tree_close, 0 };
+    return hdx_rows_make(&maker, out, err);
+}
+
+/* ---- groups ---- */
+
+typedef struct group {
+    uint32_t number; /* the class that stands for the key */
+    uint64_t objects, shallow, retained;
+} group;
+
+typedef struct groups {
+    hdx_ask  ask;
+    hdx_by   by;
+    double   total;
+    group   *at;
+    uint64_t count, capacity, next;
+} groups;
+
+static void groups_close(void *state)
+{
+    groups *s = state;
+    hdx_mem_put(NULL, s->at, s->capacity * sizeof *s->at);
+    free(s);
+}
+
+static hdx_cell key_cell(const groups *s, uint32_t number)
+{
+    const hdx_class *c = hdx_graph_class(s->ask.g, number);
+    if (c == NULL)
+        return hdx_cell_null();
+    return s->by == HDX_BY_PACKAGE ? hdx_cell_text(hdx_package_of(c->name)) : s->by == HDX_BY_LOADER ? hdx_cell_address(c->loader) : hdx_cell_text(c->name);
+}
+
+static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    groups *s = state;
+    (void)arena;
+    if (s->next == s->count)
+        return hdx_ask_end(&s->ask, more, err);
+    const group *g = &s->at[s->next++];
+    cells[0] = key_cell(s, g->number);
+    cells[1] = hdx_cell_uint(g->objects);
+    cells[2] = hdx_cell_uint(g->shallow);
+    cells[3] = hdx_cell_uint(g->retained);
+    cells[4] = percent(g->retained, s->total);
+    *more = true;
+    return HDX_OK;
+}
+
+/* By package and loader a class object goes with the class it is, else all of them would be java.lang's; by class it is a java.lang.Class. */
+static uint32_t class_for(const groups *s, hdx_id id)
+{
+    if (s->by != HDX_BY_CLASS && hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT) {
+        const hdx_class *own = hdx_graph_class_object(s->ask.g, id);
+        if (own != NULL)
+            return own->number;
+    }
+    return hdx_graph_class_of(s->ask.g, id);
+}
+
+static int compare_keys(const hdx_cell *a, const hdx_cell *b)
+{
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->kind == HDX_CELL_ADDRESS)
+        return (a->as.address > b->as.address) - (a->as.address < b->as.address);
+    if (a->kind != HDX_CELL_TEXT)
+        return 0;
+    uint32_t n = a->as.text.len < b->as.text.len ? a->as.text.len : b->as.text.len;
+    int      d = n == 0 ? 0 : memcmp(a->as.text.at, b->as.text.at, n);
+    return d != 0 ? d : (a->as.text.len > b->as.text.len) - (a->as.text.len < b->as.text.len);
+}
+
+typedef struct keyed {
+    hdx_cell key;
+    group    sum;
+} keyed;
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    int          d = compare_keys(&x->key, &y->key);
+    return d != 0 ? d : (x->sum.number > y->sum.number) - (x->sum.number < y->sum.number);
+}
+
+static int by_group_retained(const void *a, const void *b)
+{
+    const group *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->shallow != y->shallow)
+        return x->shallow > y->shallow ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Sums per class first (an array over class numbers), then classes of one key together. */
+static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
+{
+    uint32_t classes = 0, used = 0;
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_code code = HDX_OK;
+    (void)hdx_graph_classes(s->ask.g, &classes);
+    keyed *sums = hdx_mem_array(NULL, classes, sizeof *sums);
+    if (sums == NULL)
+        return hdx_no_memory(err, "groups", classes * sizeof *sums);
+    hdx_graph_dominated(s->ask.g, of, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        uint32_t c = class_for(s, id);
+        if (c < classes) {
+            sums[c].sum.objects++;
+            sums[c].sum.shallow += hdx_graph_shallow(s->ask.g, id);
+            sums[c].sum.retained += hdx_graph_retained(s->ask.g, id);
+        }
+        code = hdx_ask_turn(&s->ask, err);
+    }
+    for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
+        if (sums[c].sum.objects > 0) {
+            sums[used] = sums[c];
+            sums[used].sum.number = c;
+            sums[used].key = s->by == HDX_BY_CLASS ? hdx_cell_uint(c) : key_cell(s, c);
+            used++;
+        }
+    if (used > 0)
+        qsort(sums, used, sizeof *sums, by_key);
+    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
+        if (i > 0 && s->by != HDX_BY_CLASS && compare_keys(&sums[i].key, &sums[i - 1].key) == 0) {
+            group *last = &s->at[s->count - 1];
+            last->objects += sums[i].sum.objects;
+            last->shallow += sums[i].sum.shallow;
+            last->retained += sums[i].sum.retained;
+        } else if (hdx_mem_room(NULL, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
+            s->at[s->count++] = sums[i].sum;
+        } else {
+            code = hdx_no_memory(err, "groups", s->count * sizeof *s->at);
+        }
+    }
+    hdx_mem_put(NULL, sums, classes * sizeof *sums);
+    if (s->count > 0)
+        qsort(s->at, s->count, sizeof *s->at, by_group_retained);
+    return code;
+}
+
+static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double total, hdx_rows **out, hdx_error *err)
+{
+#define NUMBERS { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }
+    static const hdx_column class_columns[] = { { "class", HDX_UNIT_NONE, false }, NUMBERS };
+    static const hdx_column package_columns[] = { { "package", HDX_UNIT_NONE, false }, NUMBERS };
+    static const hdx_column loader_columns[] = { { "loader", HDX_UNIT_NONE, false }, NUMBERS };
+    groups *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return hdx_no_memory(err, "groups", sizeof *s);
+    *s = (groups){ .ask = *ask, .by = by, .total = total };
+    hdx_code code = sum_up(s, of, err);
+    if (code != HDX_OK) {
+        groups_close(s);
+        return code;
+    }
+    hdx_rows_maker maker = { by == HDX_BY_PACKAGE ? package_columns : by == HDX_BY_LOADER ? loader_columns : class_columns, 5, s, groups_next, groups_close, s->count };
+    return hdx_rows_make(&maker, out, err);
+}
+
+hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    hdx_id  from = of == NULL ? HDX_VIRTUAL_ROOT : *of;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (of != NULL && from >= hdx_graph_objects(q->graph))
+        return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)from);
+    double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
+    switch (by) {
+    case HDX_BY_NONE: case HDX_BY_OBJECT: return tree_rows(&ask, from, depth, total, out, err);
+    case HDX_BY_CLASS: case HDX_BY_PACKAGE: case HDX_BY_LOADER: return group_rows(&ask, from, by, total, out, err);
+    default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package or loader");
+    }
+}

@@ -1,0 +1,147 @@
+/*
+ * exclude.c - references that a path must not use (MAT 6.8).
+ *
+ * A rule is a set of classes and a glob over the names of their references; subclasses inherit it, and it holds for the class objects of
+ * those classes (their statics) as well. A referrer is passed over when *all* its named references to the object are excluded.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool must_exist, hdx_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t    count = 0;
+    hdx_error mine;
+    if (x->count == HDX_RULES_MAX)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "more than %u excluded fields", HDX_RULES_MAX);
+    hdx_code code = hdx_query_classes_named(q, pattern, true, &numbers, &count, &mine);
+    if (code == HDX_NOT_FOUND && !must_exist)
+        return HDX_OK; /* a dump without soft references has none to exclude */
+    if (code != HDX_OK) {
+        if (err != NULL)
+            *err = mine;
+        return code;
+    }
+    if ((x->field[x->count] = strdup(field)) == NULL) {
+        hdx_numbers_free(numbers);
+        return hdx_no_memory(err, "excluded fields", strlen(field));
+    }
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] < x->classes)
+            x->of_class[numbers[i]] |= 1ull << x->count;
+    x->count++;
+    hdx_numbers_free(numbers);
+    return HDX_OK;
+}
+
+static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text, hdx_error *err)
+{
+    const char *mark = strrchr(text, '#');
+    if (mark == NULL || mark == text || mark[1] == '\0')
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s is no CLASS#FIELD", text);
+    char *name = strndup(text, (size_t)(mark - text));
+    if (name == NULL)
+        return hdx_no_memory(err, "excluded fields", strlen(text));
+    hdx_code code = add_rule(q, x, name, mark + 1, true, err);
+    free(name);
+    return code;
+}
+
+hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err)
+{
+    static const struct { unsigned kind; const char *name, *field; } known[] = {
+        { HDX_EXCLUDE_WEAK, "java.lang.ref.WeakReference", "referent" },
+        { HDX_EXCLUDE_SOFT, "java.lang.ref.SoftReference", "referent" },
+        { HDX_EXCLUDE_PHANTOM, "java.lang.ref.PhantomReference", "referent" },
+        { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "referent" },
+        { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "unfinalized" },
+    };
+    hdx_code code = HDX_OK;
+    *out = (hdx_excludes){ .g = q->graph };
+    (void)hdx_graph_classes(q->graph, &out->classes);
+    out->of_class = hdx_mem_array(NULL, out->classes, sizeof *out->of_class);
+    if (out->of_class == NULL)
+        return hdx_no_memory(err, "excluded classes", out->classes * sizeof *out->of_class);
+    for (size_t i = 0; code == HDX_OK && i < sizeof known / sizeof known[0]; i++)
+        if (options->exclude & known[i].kind)
+            code = add_rule(q, out, known[i].name, known[i].field, false, err);
+    for (size_t i = 0; code == HDX_OK && i < options->exclude_field_count; i++)
+        code = add_field(q, out, options->exclude_fields[i], err);
+    if (code != HDX_OK)
+        hdx_excludes_close(out);
+    return code;
+}
+
+void hdx_excludes_close(hdx_excludes *x)
+{
+    for (unsigned i = 0; i < x->count; i++)
+        free(x->field[i]);
+    hdx_mem_put(NULL, x->of_class, x->classes * sizeof *x->of_class);
+    *x = (hdx_excludes){ .g = x->g };
+}
+
+/* Rules for the references that `from` holds: those of its class, and of the class it is (its statics). */
+static uint64_t rules_of(const hdx_excludes *x, hdx_id from)
+{
+    uint32_t c = hdx_graph_class_of(x->g, from);
+    uint64_t rules = c < x->classes ? x->of_class[c] : 0;
+    if (hdx_graph_kind(x->g, from) == HDX_CLASS_OBJECT) {
+        const hdx_class *own = hdx_graph_class_object(x->g, from);
+        if (own != NULL && own->number < x->classes)
+            rules |= x->of_class[own->number];
+    }
+    return rules;
+}
+
+static bool excluded(const hdx_excludes *x, uint64_t rules, const char *name)
+{
+    hdx_text text = { name, (uint32_t)strlen(name) };
+    for (; rules != 0; rules &= rules - 1) {
+        const char *field = x->field[__builtin_ctzll(rules)];
+        if (hdx_glob_match((hdx_text){ field, (uint32_t)strlen(field) }, text))
+            return true;
+    }
+    return false;
+}
+
+typedef struct edge_names {
+    const hdx_excludes *x;
+    uint64_t            rules;
+    bool                any;   /* a name was seen */
+    bool                other; /* one that no rule excludes; it is copied to *keep */
+    hdx_named_ref      *keep;
+} edge_names;
+
+static bool look(void *context, const hdx_named_ref *ref)
+{
+    edge_names *e = context;
+    e->any = true;
+    if (excluded(e->x, e->rules, ref->name))
+        return true;
+    e->other = true;
+    if (e->keep != NULL)
+        *e->keep = *ref;
+    return false;
+}
+
+hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *yes, hdx_error *err)
+{
+    *yes = false;
+    if (x->count == 0)
+        return HDX_OK;
+    edge_names e = { .x = x, .rules = rules_of(x, from) };
+    if (e.rules == 0)
+        return HDX_OK;
+    hdx_code code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
+    *yes = code == HDX_OK && e.any && !e.other;
+    return code;
+}
+
+hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found, hdx_error *err)
+{
+    edge_names e = { .x = x, .rules = x->count == 0 ? 0 : rules_of(x, from), .keep = out };
+    hdx_code   code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
+    *found = code == HDX_OK && e.other;
+    return code;
+}

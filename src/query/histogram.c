@@ -1,0 +1,396 @@
+/*
+ * histogram.c - objects and bytes by class, package, loader, superclass or heap.
+ *
+ * Counts come from the table of classes, so an answer costs nothing that grows with the heap; only --retained (groups.c) and a heap of an
+ * Android dump together with a class pattern look at objects. Class objects count as instances of java.lang.Class there (MAT 5.2).
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#define NO_LINE UINT32_MAX
+#define PAIRS_MAX (1u << 26) /* of class and superclass: only a chain of classes that nobody wrote comes near */
+
+typedef struct line {
+    hdx_text name;     /* class, package or heap */
+    uint32_t number;   /* class, or HDX_NO_CLASS */
+    hdx_addr loader;
+    uint64_t classes, objects, shallow, retained;
+} line;
+
+typedef struct histogram {
+    hdx_ask           ask;
+    hdx_by            by;
+    bool              has_retained;
+    const hdx_class  *classes;
+    uint32_t          class_count;
+    uint32_t         *chosen;       /* class numbers */
+    size_t            chosen_count;
+    line             *lines;
+    uint64_t          count, capacity, at;
+    uint32_t         *line_of;      /* place among `chosen` -> line; not for superclasses */
+} histogram;
+
+static void histogram_close(void *state)
+{
+    histogram *h = state;
+    hdx_mem_put(NULL, h->lines, h->capacity * sizeof *h->lines);
+    hdx_mem_put(NULL, h->line_of, h->chosen_count * sizeof *h->line_of);
+    hdx_numbers_free(h->chosen);
+    free(h);
+}
+
+static void in_scope(const histogram *h, const hdx_class *c, uint64_t *objects, uint64_t *bytes)
+{
+    bool live = h->ask.q.scope == HDX_LIVE, all = h->ask.q.scope == HDX_ALL;
+    *objects = live ? c->live_instances : all ? c->instances : c->instances - c->live_instances;
+    *bytes = live ? c->live_bytes : all ? c->bytes : c->bytes - c->live_bytes;
+}
+
+static hdx_code add_line(histogram *h, const line *l, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&h->lines, &h->capacity, h->count, sizeof *h->lines))
+        return hdx_no_memory(err, "a histogram", h->count * sizeof *h->lines);
+    h->lines[h->count++] = *l;
+    return HDX_OK;
+}
+
+/* ---- grouping ---- */
+
+typedef struct keyed {
+    hdx_text text;
+    uint64_t number;
+    uint32_t place; /* among `chosen` */
+} keyed;
+
+static int texts(hdx_text a, hdx_text b)
+{
+    uint32_t n = a.len < b.len ? a.len : b.len;
+    int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    int          d = texts(x->text, y->text);
+    if (d != 0)
+        return d;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Classes with one key become one line: by class every class has a key of its own. */
+static hdx_code group(histogram *h, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    keyed   *keys = hdx_mem_array(NULL, h->chosen_count, sizeof *keys);
+    if (keys == NULL)
+        return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *keys);
+    for (uint32_t i = 0; i < h->chosen_count; i++) {
+        const hdx_class *c = &h->classes[h->chosen[i]];
+        keys[i] = (keyed){ { "", 0 }, 0, i };
+        if (h->by == HDX_BY_PACKAGE)
+            keys[i].text = hdx_package_of(c->name);
+        else
+            keys[i].number = h->by == HDX_BY_LOADER ? c->loader : c->number;
+    }
+    qsort(keys, h->chosen_count, sizeof *keys, by_key);
+    for (uint32_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
+        const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
+        uint64_t         objects, bytes;
+        if (i == 0 || keys[i].number != keys[i - 1].number || texts(keys[i].text, keys[i - 1].text) != 0) {
+            line l = { .name = h->by == HDX_BY_PACKAGE ? keys[i].text : c->name, .number = c->number, .loader = c->loader };
+            if ((code = add_line(h, &l, err)) != HDX_OK)
+                break;
+        }
+        in_scope(h, c, &objects, &bytes);
+        h->lines[h->count - 1].objects += objects;
+        h->lines[h->count - 1].shallow += bytes;
+        h->lines[h->count - 1].classes += objects > 0;
+        h->line_of[keys[i].place] = (uint32_t)(h->count - 1);
+    }
+    hdx_mem_put(NULL, keys, h->chosen_count * sizeof *keys);
+    return code;
+}
+
+typedef struct sums {
+    uint64_t objects, shallow, classes;
+    uint32_t subclasses; /* direct ones not added yet */
+} sums;
+
+/* A class has what it and all classes below it have: leaves first, each added to its superclass once. A class not chosen has no line. */
+static hdx_code cumulate(histogram *h, hdx_error *err)
+{
+    uint64_t  head = 0, tail = 0, n = h->class_count;
+    hdx_code  code = HDX_OK;
+    sums     *sum = hdx_mem_array(NULL, n, sizeof *sum);
+    uint32_t *order = hdx_mem_array(NULL, n, sizeof *order);
+    if (sum == NULL || order == NULL)
+        code = hdx_no_memory(err, "a histogram", n * sizeof *sum);
+    for (uint32_t i = 0; code == HDX_OK && i < n; i++) {
+        in_scope(h, &h->classes[i], &sum[i].objects, &sum[i].shallow);
+        sum[i].classes = sum[i].objects > 0;
+        if (h->classes[i].super < n)
+            sum[h->classes[i].super].subclasses++;
+    }
+    for (uint32_t i = 0; code == HDX_OK && i < n; i++)
+        if (sum[i].subclasses == 0)
+            order[tail++] = i;
+    for (; code == HDX_OK && head < tail; head++) {
+        const sums *below = &sum[order[head]];
+        uint32_t    super = h->classes[order[head]].super;
+        if (super >= n)
+            continue;
+        sum[super].objects += below->objects;
+        sum[super].shallow += below->shallow;
+        sum[super].classes += below->classes;
+        if (--sum[super].subclasses == 0 && tail < n)
+            order[tail++] = super;
+    }
+    for (size_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
+        const hdx_class *c = &h->classes[h->chosen[i]];
+        const sums      *s = &sum[h->chosen[i]];
+        line             l = { .name = c->name, .number = c->number, .loader = c->loader, .classes = s->classes, .objects = s->objects, .shallow = s->shallow };
+        h->line_of[i] = (uint32_t)h->count;
+        code = add_line(h, &l, err);
+    }
+    hdx_mem_put(NULL, order, n * sizeof *order);
+    hdx_mem_put(NULL, sum, n * sizeof *sum);
+    return code;
+}
+
+static hdx_code by_heap(histogram *h, const char *pattern, hdx_error *err)
+{
+    uint64_t              count = 0;
+    const hdx_heap_space *heaps = hdx_graph_heaps(h->ask.g, &count);
+    hdx_refs_scope        scope = h->ask.q.scope;
+    hdx_code              code = HDX_OK;
+    for (uint64_t i = 0; heaps != NULL && code == HDX_OK && i < count; i++) {
+        line l = { .name = heaps[i].name, .number = HDX_NO_CLASS };
+        if (pattern == NULL) {
+            l.objects = scope == HDX_LIVE ? heaps[i].live_objects : scope == HDX_ALL ? heaps[i].objects : heaps[i].objects - heaps[i].live_objects;
+            l.shallow = scope == HDX_LIVE ? heaps[i].live_bytes : scope == HDX_ALL ? heaps[i].bytes : heaps[i].bytes - heaps[i].live_bytes;
+        }
+        code = add_line(h, &l, err);
+    }
+    for (size_t i = 0; pattern != NULL && code == HDX_OK && i < h->chosen_count; i++) {
+        hdx_refs refs;
+        hdx_id   id;
+        hdx_graph_instances(h->ask.g, h->chosen[i], scope, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+            int heap = hdx_graph_heap(h->ask.g, id);
+            if (heap >= 0 && (uint64_t)heap < h->count) {
+                h->lines[heap].objects++;
+                h->lines[heap].shallow += hdx_graph_shallow(h->ask.g, id);
+            }
+            code = hdx_ask_turn(&h->ask, err);
+        }
+    }
+    return code;
+}
+
+/* ---- retained ---- */
+
+/* Sets of a class are its lines: one, or for superclasses its own and those of all chosen classes above it. Loaders belong to their line. */
+static hdx_code retain(histogram *h, hdx_error *err)
+{
+    uint64_t  total = 0, pairs = 0, room = h->class_count + 1ull;
+    hdx_code  code = HDX_OK;
+    uint32_t *at = hdx_mem_array(NULL, room, sizeof *at), *line_of = hdx_mem_array(NULL, room, sizeof *line_of), *set = NULL, *more_set = NULL;
+    hdx_id   *more = NULL;
+    uint64_t *bytes = hdx_mem_array(NULL, h->count, sizeof *bytes);
+    if (at == NULL || line_of == NULL || bytes == NULL) {
+        code = hdx_no_memory(err, "retained sets", room * sizeof *at);
+        goto out;
+    }
+    for (size_t i = 0; i < h->chosen_count; i++)
+        line_of[h->chosen[i]] = h->line_of[i] == NO_LINE ? 0 : h->line_of[i] + 1;
+    for (int fill = 0; fill < 2; fill++) { /* count, then fill */
+        total = 0;
+        for (uint32_t i = 0; i < h->class_count; i++) {
+            uint32_t steps = 0;
+            at[i] = (uint32_t)total;
+            for (uint32_t c = i; c < h->class_count && steps++ < h->class_count; c = h->by == HDX_BY_SUPERCLASS ? h->classes[c].super : HDX_NO_CLASS)
+                if (line_of[c] != 0) {
+                    if (fill)
+                        set[total] = line_of[c] - 1;
+                    if (++total > PAIRS_MAX) {
+                        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u pairs of class and superclass", PAIRS_MAX);
+                        goto out;
+                    }
+                }
+        }
+        at[h->class_count] = (uint32_t)total;
+        pairs = total;
+        if (!fill && (set = hdx_mem_array(NULL, pairs, sizeof *set)) == NULL) {
+            code = hdx_no_memory(err, "retained sets", total * sizeof *set);
+            goto out;
+        }
+    }
+    hdx_class_sets sets = { .count = (uint32_t)h->count, .classes = h->class_count, .at = at, .set = set };
+    if (h->by == HDX_BY_LOADER) {
+        more = hdx_mem_array(NULL, h->count, sizeof *more);
+        more_set = hdx_mem_array(NULL, h->count, sizeof *more_set);
+        if (more == NULL || more_set == NULL) {
+            code = hdx_no_memory(err, "retained sets", h->count * sizeof *more);
+            goto out;
+        }
+        for (uint32_t i = 0; i < h->count; i++)
+            if (hdx_graph_find(h->ask.g, h->lines[i].loader, &more[sets.more_count]))
+                more_set[sets.more_count++] = i;
+        sets.more = more;
+        sets.more_set = more_set;
+    }
+    if ((code = hdx_class_sets_retained(&h->ask.q, &sets, bytes, err)) == HDX_OK)
+        for (uint64_t i = 0; i < h->count; i++)
+            h->lines[i].retained = bytes[i];
+out:
+    hdx_mem_put(NULL, more_set, h->count * sizeof *more_set);
+    hdx_mem_put(NULL, more, h->count * sizeof *more);
+    hdx_mem_put(NULL, set, pairs * sizeof *set);
+    hdx_mem_put(NULL, bytes, h->count * sizeof *bytes);
+    hdx_mem_put(NULL, line_of, room * sizeof *line_of);
+    hdx_mem_put(NULL, at, room * sizeof *at);
+    return code;
+}
+
+/* ---- rows ---- */
+
+static int by_shallow(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    if (x->shallow != y->shallow)
+        return x->shallow > y->shallow ? -1 : 1;
+    int d = texts(x->name, y->name);
+    if (d != 0)
+        return d;
+    return (x->loader > y->loader) - (x->loader < y->loader);
+}
+
+static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    histogram *h = state;
+    (void)arena;
+    if (h->at == h->count)
+        return hdx_ask_end(&h->ask, more, err);
+    const line *l = &h->lines[h->at++];
+    unsigned    n = 0;
+    hdx_id      loader;
+    switch (h->by) {
+    case HDX_BY_PACKAGE:
+        cells[n++] = hdx_cell_text(l->name);
+        cells[n++] = hdx_cell_uint(l->classes);
+        break;
+    case HDX_BY_LOADER:
+        cells[n++] = hdx_cell_address(l->loader);
+        cells[n++] = hdx_graph_find(h->ask.g, l->loader, &loader) ? hdx_class_of_cell(h->ask.g, loader) : hdx_cell_null();
+        cells[n++] = hdx_cell_uint(l->classes);
+        break;
+    case HDX_BY_HEAP:
+        cells[n++] = hdx_cell_text(l->name);
+        break;
+    default:
+        cells[n++] = hdx_cell_text(l->name);
+        cells[n++] = hdx_cell_address(l->loader);
+        break;
+    }
+    cells[n++] = hdx_cell_uint(l->objects);
+    cells[n++] = hdx_cell_uint(l->shallow);
+    cells[n++] = h->has_retained ? hdx_cell_uint(l->retained) : hdx_cell_null();
+    *more = true;
+    return HDX_OK;
+}
+
+#define NUMBERS { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }
+static const hdx_column class_columns[] = { { "class", HDX_UNIT_NONE, false }, { "loader", HDX_UNIT_NONE, false }, NUMBERS };
+static const hdx_column package_columns[] = { { "package", HDX_UNIT_NONE, false }, { "classes", HDX_UNIT_COUNT, false }, NUMBERS };
+static const hdx_column loader_columns[] = { { "loader", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "classes", HDX_UNIT_COUNT, false }, NUMBERS };
+static const hdx_column heap_columns[] = { { "heap", HDX_UNIT_NONE, false }, NUMBERS };
+
+/* Lines without objects go before retained sets are computed: most classes of a dump have none. */
+static hdx_code drop_empty(histogram *h, hdx_error *err)
+{
+    uint64_t  kept = 0, lines = h->count;
+    uint32_t *moved = hdx_mem_array(NULL, lines, sizeof *moved);
+    if (moved == NULL)
+        return hdx_no_memory(err, "a histogram", lines * sizeof *moved);
+    for (uint64_t i = 0; i < lines; i++) {
+        moved[i] = h->lines[i].objects > 0 ? (uint32_t)kept : NO_LINE;
+        if (h->lines[i].objects > 0)
+            h->lines[kept++] = h->lines[i];
+    }
+    for (size_t i = 0; i < h->chosen_count; i++)
+        h->line_of[i] = moved[h->line_of[i]];
+    h->count = kept;
+    hdx_mem_put(NULL, moved, lines * sizeof *moved);
+    return HDX_OK;
+}
+
+static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
+{
+    if (pattern != NULL)
+        return hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
+    if ((h->chosen = malloc((h->class_count == 0 ? 1 : h->class_count) * sizeof *h->chosen)) == NULL)
+        return hdx_no_memory(err, "a histogram", h->class_count * sizeof *h->chosen);
+    for (uint32_t i = 0; i < h->class_count; i++)
+        h->chosen[h->chosen_count++] = i;
+    return HDX_OK;
+}
+
+static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error *err)
+{
+    hdx_code code = choose(h, pattern, err);
+    if (code != HDX_OK)
+        return code;
+    if ((h->line_of = hdx_mem_array(NULL, h->chosen_count, sizeof *h->line_of)) == NULL)
+        return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *h->line_of);
+    code = h->by == HDX_BY_HEAP ? by_heap(h, pattern, err) : h->by == HDX_BY_SUPERCLASS ? cumulate(h, err) : group(h, err);
+    if (code != HDX_OK)
+        return code;
+    if (h->by != HDX_BY_HEAP && (code = drop_empty(h, err)) != HDX_OK)
+        return code;
+    h->has_retained = retained && h->by != HDX_BY_HEAP && h->ask.q.scope != HDX_GARBAGE;
+    if (h->has_retained && (code = retain(h, err)) != HDX_OK)
+        return code;
+    if (h->count > 0)
+        qsort(h->lines, h->count, sizeof *h->lines, by_shallow);
+    return hdx_graph_check(h->ask.g, err);
+}
+
+hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
+{
+    static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects", "Histogram of unreachable objects" };
+    hdx_rows_maker maker = { .next = histogram_next, .close = histogram_close };
+    hdx_code       code;
+    *out = NULL;
+    histogram *h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return hdx_no_memory(err, "a histogram", sizeof *h);
+    h->by = by == HDX_BY_NONE ? HDX_BY_CLASS : by;
+    switch (h->by) {
+    case HDX_BY_CLASS: case HDX_BY_SUPERCLASS: maker.columns = class_columns; maker.column_count = 5; break;
+    case HDX_BY_PACKAGE: maker.columns = package_columns; maker.column_count = 5; break;
+    case HDX_BY_LOADER: maker.columns = loader_columns; maker.column_count = 6; break;
+    case HDX_BY_HEAP: maker.columns = heap_columns; maker.column_count = 4; break;
+    default:
+        free(h);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram goes by class, package, loader, superclass or heap");
+    }
+    if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
+        h->classes = hdx_graph_classes(q->graph, &h->class_count);
+        code = fill(h, class_pattern, retained, err);
+    }
+    if (code != HDX_OK) {
+        histogram_close(h);
+        return code;
+    }
+    maker.state = h;
+    maker.total = h->count;
+    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && (unsigned)q->scope < 3 && (code = hdx_rows_set_title(*out, titles[q->scope], err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
+}

@@ -1,0 +1,208 @@
+/*
+ * info.c - what is said once about a dump and its index.
+ *
+ * The document is the extra "info"; as rows it is flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
+ */
+#include "query/query.h"
+
+#include <heapdex/source.h>
+#include <time.h>
+#include <stdio.h>
+
+#define KEYS_MAX 40u
+
+typedef struct members {
+    hdx_member *at;
+    uint64_t    count;
+} members;
+
+static void put(members *m, const char *key, hdx_cell value) { m->at[m->count++] = (hdx_member){ key, value }; }
+
+/* Milliseconds since 1970 as ISO 8601 in UTC; null where no calendar has the year. */
+static hdx_cell time_cell(hdx_arena *arena, uint64_t ms)
+{
+    struct tm tm;
+    char      text[64];
+    time_t    seconds = (time_t)(ms / 1000);
+    if (seconds < 0 || gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 8099)
+        return hdx_cell_null();
+    (void)snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                   (unsigned)(ms % 1000));
+    return hdx_cell_copy(arena, text);
+}
+
+static const char *compression_name(int compression)
+{
+    return compression == HDX_GZIP ? "gzip" : compression == HDX_ZLIB ? "zlib" : "none";
+}
+
+static hdx_code heaps_cell(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    uint64_t              count = 0;
+    const hdx_heap_space *heaps = hdx_graph_heaps(g, &count);
+    hdx_cell             *cells = hdx_arena_get(arena, (heaps == NULL ? 0 : count) * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "heaps", count * sizeof *cells);
+    for (uint64_t i = 0; heaps != NULL && i < count; i++) {
+        members m = { hdx_arena_get(arena, 5 * sizeof *m.at), 0 };
+        if (m.at == NULL)
+            return hdx_no_memory(err, "heaps", 5 * sizeof *m.at);
+        put(&m, "name", hdx_cell_text(heaps[i].name));
+        put(&m, "objects", hdx_cell_uint(heaps[i].objects));
+        put(&m, "bytes", hdx_cell_uint(heaps[i].bytes));
+        put(&m, "live_objects", hdx_cell_uint(heaps[i].live_objects));
+        put(&m, "live_bytes", hdx_cell_uint(heaps[i].live_bytes));
+        cells[i] = hdx_cell_object(m.at, m.count);
+    }
+    *out = hdx_cell_list(cells, heaps == NULL ? 0 : count);
+    return HDX_OK;
+}
+
+static hdx_code records_cell(const hdx_graph_summary *s, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    members m = { hdx_arena_get(arena, 512 * sizeof *m.at), 0 };
+    if (m.at == NULL)
+        return hdx_no_memory(err, "records", 512 * sizeof *m.at);
+    for (unsigned i = 0; i < 2; i++) { /* top-level records, then those of the heap */
+        const uint64_t *counts = i == 0 ? s->top_records : s->sub_records;
+        for (unsigned tag = 0; counts != NULL && tag < 256; tag++) {
+            const char *name = counts[tag] == 0 ? NULL : hdx_graph_record_name(i == 0, (uint8_t)tag);
+            if (name != NULL)
+                put(&m, name, hdx_cell_uint(counts[tag]));
+        }
+    }
+    *out = hdx_cell_object(m.at, m.count);
+    return HDX_OK;
+}
+
+static hdx_code index_cell(hdx_graph *g, const hdx_graph_summary *s, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const char *name;
+    uint64_t    bytes, total = 0;
+    unsigned    count = 0;
+    double      objects = s->objects == 0 ? 1.0 : (double)s->objects;
+    while (hdx_graph_file(g, count, &name, &bytes))
+        count++;
+    hdx_cell *files = hdx_arena_get(arena, count * sizeof *files);
+    members   m = { hdx_arena_get(arena, 6 * sizeof *m.at), 0 };
+    if (files == NULL || m.at == NULL)
+        return hdx_no_memory(err, "index files", count * sizeof *files);
+    for (unsigned i = 0; i < count && hdx_graph_file(g, i, &name, &bytes); i++) {
+        members f = { hdx_arena_get(arena, 3 * sizeof *f.at), 0 };
+        if (f.at == NULL)
+            return hdx_no_memory(err, "index files", 3 * sizeof *f.at);
+        put(&f, "name", hdx_cell_copy(arena, name));
+        put(&f, "bytes", hdx_cell_uint(bytes));
+        put(&f, "bytes_per_object", hdx_cell_real((double)bytes / objects));
+        files[i] = hdx_cell_object(f.at, f.count);
+        total += bytes;
+    }
+    put(&m, "files", hdx_cell_list(files, count));
+    put(&m, "bytes", hdx_cell_uint(total));
+    put(&m, "bytes_per_object", hdx_cell_real((double)total / objects));
+    put(&m, "complete", hdx_cell_bool(s->complete));
+    put(&m, "built_at", time_cell(arena, s->built_at_ms));
+    put(&m, "seconds", hdx_cell_real((double)s->build_ns / 1e9));
+    *out = hdx_cell_object(m.at, m.count);
+    return HDX_OK;
+}
+
+static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
+    hdx_cell                 heaps, records, index;
+    hdx_code                 code;
+    if (m.at == NULL)
+        return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
+    if ((code = heaps_cell(g, arena, &heaps, err)) != HDX_OK || (code = records_cell(s, arena, &records, err)) != HDX_OK ||
+        (code = index_cell(g, s, arena, &index, err)) != HDX_OK)
+        return code;
+    put(&m, "version", hdx_cell_string(s->version));
+    put(&m, "id_size", hdx_cell_uint(s->id_size));
+    put(&m, "reference_size", hdx_cell_uint(s->reference_size));
+    put(&m, "object_alignment", hdx_cell_uint(s->alignment));
+    put(&m, "compressed_oops", hdx_cell_bool(s->compressed_oops));
+    put(&m, "created", time_cell(arena, s->created_ms));
+    put(&m, "jvm", s->jvm == NULL || s->jvm[0] == '\0' ? hdx_cell_null() : hdx_cell_string(s->jvm));
+    put(&m, "objects", hdx_cell_uint(s->objects));
+    put(&m, "live_objects", hdx_cell_uint(s->live_objects));
+    put(&m, "unreachable_objects", hdx_cell_uint(s->unreachable_objects));
+    put(&m, "classes", hdx_cell_uint(s->live_classes));
+    put(&m, "all_classes", hdx_cell_uint(s->classes));
+    put(&m, "class_loaders", hdx_cell_uint(s->live_loaders));
+    put(&m, "gc_roots", hdx_cell_uint(s->gc_roots));
+    put(&m, "threads", hdx_cell_uint(s->threads));
+    put(&m, "references", hdx_cell_uint(s->references));
+    put(&m, "live_bytes", hdx_cell_uint(s->live_bytes));
+    put(&m, "unreachable_bytes", hdx_cell_uint(s->unreachable_bytes));
+    put(&m, "dangling_references", hdx_cell_uint(s->dangling_references));
+    put(&m, "dangling_roots", hdx_cell_uint(s->dangling_roots));
+    put(&m, "heaps", heaps);
+    put(&m, "stripping", hdx_cell_null());
+    put(&m, "compression", hdx_cell_string(compression_name(s->compression)));
+    put(&m, "dump_size", hdx_cell_uint(s->dump_size));
+    put(&m, "file_size", hdx_cell_uint(s->file_size));
+    put(&m, "dump_number", hdx_cell_uint(s->dump_number));
+    put(&m, "dumps_in_file", hdx_cell_uint(s->dumps_in_file));
+    put(&m, "records", records);
+    put(&m, "index", index);
+    *out = hdx_cell_object(m.at, m.count);
+    return HDX_OK;
+}
+
+/* The document's own shape, four levels at most: members add their key to the prefix, entries of lists the name that is their first member. */
+static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value, hdx_error *err)
+{
+    hdx_code   code = HDX_OK;
+    uint64_t   len = prefix->len;
+    hdx_arena *arena = hdx_table_arena(t);
+    if (value->kind == HDX_CELL_OBJECT) {
+        for (uint64_t i = 0; code == HDX_OK && i < value->as.object.count; i++) {
+            hdx_buffer_text(prefix, len == 0 ? "" : ".");
+            hdx_buffer_text(prefix, value->as.object.at[i].key);
+            code = flatten(t, prefix, &value->as.object.at[i].value, err);
+            prefix->len = len;
+        }
+    } else if (value->kind == HDX_CELL_LIST) {
+        for (uint64_t i = 0; code == HDX_OK && i < value->as.list.count; i++) {
+            const hdx_cell *entry = &value->as.list.at[i], *name = &entry->as.object.at[0].value;
+            hdx_cell        rest = hdx_cell_object(entry->as.object.at + 1, entry->as.object.count - 1);
+            hdx_buffer_text(prefix, ".");
+            if (name->kind == HDX_CELL_TEXT)
+                hdx_buffer_put(prefix, name->as.text.at, name->as.text.len);
+            code = flatten(t, prefix, &rest, err);
+            prefix->len = len;
+        }
+    } else {
+        hdx_cell cells[2] = { hdx_text_cell(arena, (hdx_text){ prefix->at, (uint32_t)prefix->len }), *value };
+        code = prefix->failed ? hdx_no_memory(err, "info", prefix->len) : hdx_table_add(t, cells, err);
+    }
+    return code;
+}
+
+hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = { { "key", HDX_UNIT_NONE, false }, { "value", HDX_UNIT_NONE, false } };
+    hdx_table *t;
+    hdx_cell   info = hdx_cell_null();
+    *out = NULL;
+    hdx_code code = hdx_table_new(columns, 2, &t, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_buffer prefix = hdx_buffer_of(NULL);
+    if ((code = describe(q->graph, hdx_table_arena(t), &info, err)) == HDX_OK)
+        code = flatten(t, &prefix, &info, err);
+    hdx_buffer_free(&prefix);
+    if (code == HDX_OK)
+        code = hdx_graph_check(q->graph, err);
+    if (code != HDX_OK) {
+        hdx_table_free(t);
+        return code;
+    }
+    if ((code = hdx_table_rows(t, out, err)) == HDX_OK && (code = hdx_rows_add_extra(*out, "info", info, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
+}

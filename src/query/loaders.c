@@ -1,0 +1,225 @@
+/*
+ * loaders.c - the tables of classes and of class loaders.
+ *
+ * A loader is a live instance of java.lang.ClassLoader or a subclass, object 0 (the boot loader) and loaders without classes included; its
+ * classes are the live ones it defined, its instances and bytes theirs. `retained` is that of the loader object.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+/* ---- classes ---- */
+
+typedef struct class_rows {
+    hdx_ask           ask;
+    const hdx_class **at;
+    uint64_t          count, capacity, next;
+} class_rows;
+
+static void classes_close(void *state)
+{
+    class_rows *c = state;
+    hdx_mem_put(NULL, c->at, c->capacity * sizeof *c->at);
+    free(c);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static hdx_code classes_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    class_rows *r = state;
+    (void)arena;
+    if (r->next == r->count)
+        return hdx_ask_end(&r->ask, more, err);
+    const hdx_class *c = r->at[r->next++], *super = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(r->ask.g, c->super);
+    cells[0] = hdx_cell_address(c->address);
+    cells[1] = hdx_cell_text(c->name);
+    cells[2] = super == NULL ? hdx_cell_null() : hdx_cell_address(super->address);
+    cells[3] = hdx_cell_address(c->loader);
+    cells[4] = hdx_cell_uint(c->instances);
+    cells[5] = hdx_cell_uint(c->instance_size);
+    cells[6] = hdx_cell_uint(r->ask.q.scope == HDX_LIVE ? c->live_bytes : r->ask.q.scope == HDX_ALL ? c->bytes : c->bytes - c->live_bytes);
+    cells[7] = hdx_cell_uint(c->live_instances);
+    cells[8] = hdx_cell_uint(c->class_shallow);
+    *more = true;
+    return HDX_OK;
+}
+
+hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false },    { "name", HDX_UNIT_NONE, false },           { "super", HDX_UNIT_NONE, false },
+        { "loader", HDX_UNIT_NONE, false },     { "instances", HDX_UNIT_COUNT, false },     { "instance_size", HDX_UNIT_BYTES, false },
+        { "shallow", HDX_UNIT_BYTES, false },   { "reachable_instances", HDX_UNIT_COUNT, false }, { "class_shallow", HDX_UNIT_BYTES, false },
+    };
+    hdx_ask  ask;
+    uint32_t count = 0;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_class *classes = hdx_graph_classes(q->graph, &count);
+    class_rows      *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "classes", sizeof *r);
+    r->ask = ask;
+    if ((r->at = hdx_mem_array(NULL, count, sizeof *r->at)) == NULL) {
+        classes_close(r);
+        return hdx_no_memory(err, "classes", count * sizeof *r->at);
+    }
+    r->capacity = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (hdx_ask_wants(&ask, classes[i].id))
+            r->at[r->count++] = &classes[i];
+    if (r->count > 0)
+        qsort(r->at, r->count, sizeof *r->at, by_address);
+    hdx_rows_maker maker = { columns, 9, r, classes_next, classes_close, r->count };
+    return hdx_rows_make(&maker, out, err);
+}
+
+/* ---- loaders ---- */
+
+typedef struct loader {
+    hdx_id   id;
+    hdx_addr address;
+    uint64_t classes, instances, shallow;
+} loader;
+
+typedef struct loader_rows {
+    hdx_ask  ask;
+    loader  *at;
+    uint64_t count, capacity, next;
+} loader_rows;
+
+static void loaders_close(void *state)
+{
+    loader_rows *l = state;
+    hdx_mem_put(NULL, l->at, l->capacity * sizeof *l->at);
+    free(l);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const loader *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The loader above: the field `parent` where there is one and the dump is at hand. */
+static hdx_code parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *err)
+{
+    hdx_error mine;
+    hdx_value value;
+    hdx_pos   pos;
+    bool      found = false;
+    *out = hdx_cell_null();
+    if (!hdx_graph_position(g, id, &pos)) /* object 0 has no record */
+        return HDX_OK;
+    hdx_code code = hdx_graph_field(g, id, "parent", &value, &found, &mine);
+    if (code == HDX_BAD_DUMP)
+        return HDX_OK;
+    if (code != HDX_OK) {
+        if (err != NULL)
+            *err = mine;
+        return code;
+    }
+    if (found && value.type == 2 && (value.absent || value.as.address != 0))
+        *out = value.absent ? (hdx_cell){ .kind = HDX_CELL_ABSENT } : hdx_cell_address(value.as.address);
+    return HDX_OK;
+}
+
+static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    loader_rows *r = state;
+    hdx_code     code = hdx_ask_turn(&r->ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (r->next == r->count)
+        return hdx_ask_end(&r->ask, more, err);
+    const loader *l = &r->at[r->next++];
+    cells[0] = hdx_cell_address(l->address);
+    if ((code = hdx_label_cell(r->ask.g, l->id, arena, &cells[1], err)) != HDX_OK || (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
+        return code;
+    cells[3] = hdx_cell_uint(l->classes);
+    cells[4] = hdx_cell_uint(l->instances);
+    cells[5] = hdx_cell_uint(l->shallow);
+    cells[6] = hdx_retained_cell(r->ask.g, l->id);
+    cells[7] = hdx_class_of_cell(r->ask.g, l->id);
+    *more = true;
+    return HDX_OK;
+}
+
+/* Which classes are java.lang.ClassLoader or below it; several classes of that name are all taken. */
+static hdx_code loader_classes(const hdx_query *q, uint32_t **numbers, size_t *count, hdx_error *err)
+{
+    hdx_error mine;
+    hdx_code  code = hdx_query_classes_named(q, "java.lang.ClassLoader", true, numbers, count, &mine);
+    if (code == HDX_NOT_FOUND)
+        return HDX_OK;
+    if (code != HDX_OK && err != NULL)
+        *err = mine;
+    return code;
+}
+
+static hdx_code list_loaders(loader_rows *r, hdx_error *err)
+{
+    uint32_t *numbers = NULL, class_count = 0;
+    size_t    count = 0;
+    hdx_code  code = loader_classes(&r->ask.q, &numbers, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_refs refs;
+        hdx_id   id;
+        hdx_graph_instances(r->ask.g, numbers[i], HDX_LIVE, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+            if (!hdx_mem_room(NULL, (void **)&r->at, &r->capacity, r->count, sizeof *r->at))
+                code = hdx_no_memory(err, "loaders", r->count * sizeof *r->at);
+            else
+                r->at[r->count++] = (loader){ .id = id, .address = hdx_graph_address(r->ask.g, id) };
+            if (code == HDX_OK)
+                code = hdx_ask_turn(&r->ask, err);
+        }
+    }
+    hdx_numbers_free(numbers);
+    if (r->count > 0)
+        qsort(r->at, r->count, sizeof *r->at, by_id);
+    const hdx_class *classes = hdx_graph_classes(r->ask.g, &class_count);
+    for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
+        loader key = { .id = HDX_NO_ID }, *l = NULL;
+        if (hdx_graph_live(r->ask.g, classes[i].id) && hdx_graph_find(r->ask.g, classes[i].loader, &key.id) && r->count > 0)
+            l = bsearch(&key, r->at, r->count, sizeof *r->at, by_id);
+        if (l != NULL) {
+            l->classes++;
+            l->instances += classes[i].live_instances;
+            l->shallow += classes[i].live_bytes;
+        }
+    }
+    return code == HDX_OK ? hdx_graph_check(r->ask.g, err) : code;
+}
+
+hdx_code hdx_table_loaders(const hdx_query *q, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false },    { "name", HDX_UNIT_NONE, false },     { "parent", HDX_UNIT_NONE, false },    { "classes", HDX_UNIT_COUNT, false },
+        { "instances", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "class", HDX_UNIT_NONE, false },
+    };
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    loader_rows *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "loaders", sizeof *r);
+    r->ask = ask;
+    if ((code = list_loaders(r, err)) != HDX_OK) {
+        loaders_close(r);
+        return code;
+    }
+    hdx_rows_maker maker = { columns, 8, r, loaders_next, loaders_close, r->count };
+    return hdx_rows_make(&maker, out, err);
+}

@@ -1,0 +1,135 @@
+/*
+ * mark.c - what stays reachable from the GC roots when some objects are not entered (MAT 6.4).
+ *
+ * Breadth first, level by level. A level of some ten thousand objects is shared among the workers: each takes slices, marks in the one bit
+ * set and keeps a list of what it found; narrow levels (a linked list is ten million levels of one object) run on the caller's thread.
+ * Cost: one bit per object, the two widest neighbouring levels, one read of the outbound list of each object that stays reachable.
+ */
+#include "query/query.h"
+
+#define WIDE_LEVEL 16384u
+#define SLICE 1024u
+
+typedef struct level_job {
+    const hdx_query *q;
+    const uint64_t  *without;
+    uint64_t        *seen;
+    const hdx_ids   *level;
+    hdx_ids         *found;   /* one per worker */
+    hdx_error       *errors;  /* one per worker */
+    hdx_code        *codes;
+    bool             shared;
+    _Atomic uint64_t next;    /* first object no worker has taken */
+    _Atomic bool     failed;
+} level_job;
+
+static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   target;
+    uint64_t n = hdx_graph_objects(job->q->graph);
+    for (uint64_t i = from; i < to; i++) {
+        hdx_graph_outbound(job->q->graph, job->level->at[i], HDX_ALL, &refs); /* what a live object refers to is live */
+        while (hdx_refs_next(&refs, &target)) {
+            if (target >= n || hdx_bits_test(job->without, target) || hdx_bits_test(job->seen, target))
+                continue;
+            if (job->shared ? hdx_bits_set_shared(job->seen, target) : hdx_bits_set(job->seen, target)) {
+                hdx_code code = hdx_ids_push(found, target, err);
+                if (code != HDX_OK)
+                    return code;
+            }
+        }
+    }
+    return HDX_OK;
+}
+
+static void work(void *context, unsigned n)
+{
+    level_job *job = context;
+    for (;;) {
+        uint64_t from = atomic_fetch_add(&job->next, SLICE);
+        if (from >= job->level->count || atomic_load(&job->failed))
+            return;
+        uint64_t to = job->level->count - from < SLICE ? job->level->count : from + SLICE;
+        job->codes[n] = scan(job, from, to, &job->found[n], &job->errors[n]);
+        if (job->codes[n] != HDX_OK) {
+            atomic_store(&job->failed, true);
+            return;
+        }
+    }
+}
+
+/* One wide level on all workers; what they found becomes one list. */
+static hdx_code wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    job->shared = true;
+    atomic_store(&job->next, 0);
+    atomic_store(&job->failed, false);
+    for (unsigned n = 0; n < workers; n++) {
+        job->codes[n] = HDX_OK;
+        job->found[n].count = 0;
+    }
+    hdx_workers_run(workers, work, job);
+    for (unsigned n = 0; n < workers && code == HDX_OK; n++) {
+        if ((code = job->codes[n]) != HDX_OK && err != NULL)
+            *err = job->errors[n];
+        for (uint64_t i = 0; code == HDX_OK && i < job->found[n].count; i++)
+            code = hdx_ids_push(next, job->found[n].at[i], err);
+    }
+    return code;
+}
+
+static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
+{
+    uint64_t        count = 0, n = hdx_graph_objects(job->q->graph);
+    const hdx_root *roots = hdx_graph_roots(job->q->graph, &count);
+    hdx_code        code = HDX_OK;
+    for (uint64_t i = 0; roots != NULL && code == HDX_OK && i < count; i++) {
+        hdx_id object = roots[i].object; /* a local is a reference of its thread, no root (MAT 4.2) */
+        if (roots[i].thread == HDX_NO_ID && object < n && !hdx_bits_test(job->without, object) && hdx_bits_set(job->seen, object))
+            code = hdx_ids_push(level, object, err);
+    }
+    return code;
+}
+
+hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err)
+{
+    unsigned  workers = hdx_ask_threads(q);
+    hdx_ids   level = { NULL, 0, 0 }, next = { NULL, 0, 0 };
+    uint64_t  turns = 0;
+    level_job job = { .q = q, .without = without, .seen = seen, .level = &level };
+    hdx_code  code = HDX_OK;
+    job.found = hdx_mem_array(NULL, workers, sizeof *job.found);
+    job.errors = hdx_mem_array(NULL, workers, sizeof *job.errors);
+    job.codes = hdx_mem_array(NULL, workers, sizeof *job.codes);
+    if (job.found == NULL || job.errors == NULL || job.codes == NULL)
+        code = hdx_no_memory(err, "marking", workers * sizeof *job.errors);
+    if (code == HDX_OK)
+        code = push_roots(&job, &level, err);
+    while (code == HDX_OK && level.count > 0) {
+        next.count = 0;
+        if (level.count >= WIDE_LEVEL && workers > 1) {
+            code = wide(&job, workers, &next, err);
+        } else {
+            job.shared = false;
+            code = scan(&job, 0, level.count, &next, err);
+        }
+        turns += level.count;
+        if (code == HDX_OK && turns >= 65536) {
+            turns = 0;
+            code = hdx_ask_stopped(q, err);
+        }
+        hdx_ids swapped = level;
+        level = next;
+        next = swapped;
+    }
+    for (unsigned n = 0; job.found != NULL && n < workers; n++)
+        hdx_ids_drop(&job.found[n]);
+    hdx_mem_put(NULL, job.found, workers * sizeof *job.found);
+    hdx_mem_put(NULL, job.errors, workers * sizeof *job.errors);
+    hdx_mem_put(NULL, job.codes, workers * sizeof *job.codes);
+    hdx_ids_drop(&level);
+    hdx_ids_drop(&next);
+    return code;
+}

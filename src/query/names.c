@@ -1,0 +1,380 @@
+/*
+ * names.c - objects and classes as a user names them.
+ *
+ * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob, /regex/ (POSIX
+ * extended). A name that is not there is answered with the nearest one that is.
+ */
+#include "query/query.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static hdx_text text_of(const char *s)
+{
+    size_t n = strlen(s);
+    return (hdx_text){ s, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n };
+}
+
+/* ---- classes ---- */
+
+/* The last part of a name: "Cache" of "com.acme.Cache". */
+static hdx_text simple_name(hdx_text name)
+{
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < name.len; i++)
+        if (name.at[i] == '.')
+            from = i + 1;
+    return (hdx_text){ name.at + from, name.len - from };
+}
+
+/* An edit distance over whole names, and over last parts when no package was typed. */
+static hdx_code no_class(hdx_graph *g, const char *pattern, hdx_error *err)
+{
+    char             bare[128];
+    uint32_t         count = 0, n = 0;
+    const hdx_class *classes = hdx_graph_classes(g, &count), *nearest = NULL;
+    for (const char *p = pattern; *p != '\0' && n + 1 < sizeof bare; p++)
+        if (*p != '*' && *p != '?' && *p != '^' && *p != '$')
+            bare[n++] = *p == '/' ? '.' : *p;
+    hdx_text typed = { bare, n };
+    unsigned best = n / 3 < 2 ? 2 : n / 3 > 8 ? 8 : n / 3;
+    bool     has_dot = memchr(bare, '.', n) != NULL;
+    for (uint32_t i = 0; i < count && n > 0; i++) {
+        unsigned d = hdx_edit_distance(typed, classes[i].name, best);
+        if (!has_dot) {
+            unsigned simple = hdx_edit_distance(typed, simple_name(classes[i].name), best);
+            d = simple < d ? simple : d;
+        }
+        if (d < best || (d == best && nearest == NULL)) { /* numbers go by falling instance count: the first is the likeliest */
+            nearest = &classes[i];
+            best = d;
+            if (d == 0)
+                break;
+        }
+    }
+    hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
+    return nearest == NULL ? hdx_hint(err, HDX_NOT_FOUND, "names are the Java form, as java.lang.String or byte[]; * and ? match within them")
+                           : hdx_hint(err, HDX_NOT_FOUND, "did you mean %.*s?", (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
+}
+
+typedef struct matcher {
+    hdx_text pattern;
+    bool     glob, regex;
+    regex_t  compiled;
+    char    *name; /* NUL-terminated copy for regexec */
+    size_t   room;
+} matcher;
+
+static hdx_code matcher_open(matcher *m, const char *pattern, hdx_error *err)
+{
+    size_t n = strlen(pattern);
+    *m = (matcher){ .pattern = text_of(pattern) };
+    if (n == 0)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
+    if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/') {
+        char  words[128];
+        char *body = strndup(pattern + 1, n - 2);
+        if (body == NULL)
+            return hdx_no_memory(err, "a pattern", n);
+        int rc = regcomp(&m->compiled, body, REG_EXTENDED | REG_NOSUB);
+        free(body);
+        if (rc != 0) {
+            (void)regerror(rc, &m->compiled, words, sizeof words);
+            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.80s is no regular expression: %s", pattern, words);
+        }
+        m->regex = true;
+    } else {
+        m->glob = hdx_is_glob(m->pattern);
+    }
+    return HDX_OK;
+}
+
+static void matcher_close(matcher *m)
+{
+    if (m->regex)
+        regfree(&m->compiled);
+    free(m->name);
+}
+
+static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
+{
+    if (!m->regex) {
+        *yes = m->glob ? hdx_glob_match(m->pattern, name) : hdx_text_same(m->pattern, name);
+        return HDX_OK;
+    }
+    if (name.len >= m->room) {
+        size_t room = (size_t)name.len + 256;
+        char  *p = realloc(m->name, room);
+        if (p == NULL)
+            return hdx_no_memory(err, "a class name", room);
+        m->name = p;
+        m->room = room;
+    }
+    if (name.len > 0)
+        memcpy(m->name, name.at, name.len);
+    m->name[name.len] = '\0';
+    *yes = regexec(&m->compiled, m->name, 0, NULL, 0) == 0;
+    return HDX_OK;
+}
+
+/* Marks whatever has a marked ancestor: climbs to the first class whose answer is known, then notes it on the way back down. */
+static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *state /* 0 unknown, 1 in, 2 out */)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t c = i, steps = 0;
+        while (c < count && state[c] == 0 && steps++ <= count)
+            c = classes[c].super;
+        uint8_t answer = c < count && state[c] == 1 ? 1 : 2;
+        steps = 0;
+        for (c = i; c < count && state[c] == 0 && steps++ <= count; c = classes[c].super)
+            state[c] = answer;
+    }
+}
+
+hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count, hdx_error *err)
+{
+    uint32_t         count = 0, found = 0;
+    const hdx_class *classes = hdx_graph_classes(q->graph, &count);
+    matcher          m;
+    *numbers = NULL;
+    *out_count = 0;
+    hdx_code code = matcher_open(&m, pattern, err);
+    if (code != HDX_OK)
+        return code;
+    uint8_t *state = calloc(count == 0 ? 1 : count, 1);
+    if (state == NULL) {
+        code = hdx_no_memory(err, "class numbers", count);
+        goto out;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool yes = false;
+        if ((code = matches(&m, classes[i].name, &yes, err)) != HDX_OK)
+            goto out;
+        state[i] = yes;
+        found += yes;
+    }
+    if (found == 0) {
+        code = hdx_graph_check(q->graph, err); /* no classes at all may be damage */
+        if (code == HDX_OK)
+            code = no_class(q->graph, pattern, err);
+        goto out;
+    }
+    if (subclasses) {
+        mark_subclasses(classes, count, state);
+        found = 0;
+        for (uint32_t i = 0; i < count; i++)
+            found += state[i] == 1;
+    }
+    if ((*numbers = malloc(found * sizeof **numbers)) == NULL) {
+        code = hdx_no_memory(err, "class numbers", found * sizeof **numbers);
+        goto out;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (state[i] == 1)
+            (*numbers)[(*out_count)++] = i;
+out:
+    free(state);
+    matcher_close(&m);
+    return code;
+}
+
+void hdx_numbers_free(uint32_t *numbers) { free(numbers); }
+
+/* ---- objects ---- */
+
+static hdx_code not_an_object(const char *name, hdx_error *err)
+{
+    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s names no object", name);
+    return hdx_hint(err, HDX_USAGE, "objects are named 0xADDRESS, #ID, CLASS@0xADDRESS, class:NAME or thread:NAME");
+}
+
+static bool hex(const char *s, uint64_t *out)
+{
+    uint64_t v = 0;
+    if (s[0] != '0' || (s[1] != 'x' && s[1] != 'X') || s[2] == '\0')
+        return false;
+    for (s += 2; *s != '\0'; s++) {
+        unsigned d = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10 : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A') + 10 : 16;
+        if (d == 16 || v >> 60 != 0)
+            return false;
+        v = v << 4 | d;
+    }
+    *out = v;
+    return true;
+}
+
+static bool decimal(const char *s, uint64_t *out)
+{
+    uint64_t v = 0;
+    if (*s == '\0')
+        return false;
+    for (; *s != '\0'; s++)
+        if (*s < '0' || *s > '9' || !hdx_mul(v, 10, &v) || !hdx_add(v, (uint64_t)(*s - '0'), &v))
+            return false;
+    *out = v;
+    return true;
+}
+
+static hdx_code at_address(hdx_graph *g, const char *name, const char *digits, hdx_id *id, hdx_error *err)
+{
+    hdx_addr address;
+    if (!hex(digits, &address))
+        return not_an_object(name, err);
+    if (hdx_graph_find(g, address, id))
+        return HDX_OK;
+    hdx_code code = hdx_graph_check(g, err);
+    return code != HDX_OK ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the address %.100s", digits);
+}
+
+/* "com.acme.Cache@0x7f3a10", also as MAT writes it: "com.acme.Cache @ 0x7f3a10". */
+static hdx_code of_class(hdx_graph *g, const char *name, const char *at, hdx_id *id, hdx_error *err)
+{
+    const char *end = at, *digits = at + 1;
+    while (end > name && end[-1] == ' ')
+        end--;
+    while (*digits == ' ')
+        digits++;
+    hdx_code code = at_address(g, name, digits, id, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_text         want = { name, (uint32_t)(end - name) };
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, *id));
+    if (c != NULL && hdx_text_same(c->name, want))
+        return HDX_OK;
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.60s is a %.*s, no %.*s", digits, c == NULL ? 1 : c->name.len > 80 ? 80 : (int)c->name.len,
+                    c == NULL ? "?" : c->name.at, want.len > 60 ? 60 : (int)want.len, want.at);
+}
+
+static hdx_code class_objects(const hdx_query *q, const char *pattern, hdx_ids *ids, hdx_error *err)
+{
+    uint32_t *numbers;
+    size_t    count;
+    hdx_code  code = hdx_query_classes_named(q, pattern, false, &numbers, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        const hdx_class *c = hdx_graph_class(q->graph, numbers[i]);
+        if (c != NULL && c->id != HDX_NO_ID)
+            code = hdx_ids_push(ids, c->id, err);
+    }
+    hdx_numbers_free(numbers);
+    return code;
+}
+
+static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
+{
+    uint64_t          count = 0, found = 0;
+    const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
+    hdx_arena         arena = hdx_arena_of(NULL);
+    char              near[160] = "";
+    unsigned          best = 4;
+    hdx_code          code = HDX_OK;
+    for (uint64_t i = 0; threads != NULL && code == HDX_OK && i < count; i++) {
+        hdx_cell label;
+        if ((code = hdx_label_cell(q->graph, threads[i].object, &arena, &label, err)) != HDX_OK || label.kind != HDX_CELL_TEXT)
+            continue;
+        if (hdx_text_is(label.as.text, name)) {
+            found++;
+            code = hdx_ids_push(ids, threads[i].object, err);
+            continue;
+        }
+        unsigned d = hdx_edit_distance(text_of(name), label.as.text, best);
+        if (d < best) {
+            best = d;
+            (void)snprintf(near, sizeof near, "%.*s", (int)(label.as.text.len > 150 ? 150 : label.as.text.len), label.as.text.at);
+        }
+    }
+    hdx_arena_free(&arena);
+    if (code != HDX_OK || found > 0)
+        return code;
+    if ((code = hdx_graph_check(q->graph, err)) != HDX_OK)
+        return code;
+    hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no thread is called %.120s", name);
+    return near[0] == '\0' ? HDX_NOT_FOUND : hdx_hint(err, HDX_NOT_FOUND, "did you mean thread:%s?", near);
+}
+
+static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
+{
+    const char *at = strrchr(name, '@');
+    hdx_id      id = HDX_NO_ID;
+    uint64_t    n;
+    hdx_code    code;
+    if (strncmp(name, "class:", 6) == 0)
+        return class_objects(q, name + 6, ids, err);
+    if (strncmp(name, "thread:", 7) == 0)
+        return threads_named(q, name + 7, ids, err);
+    if (name[0] == '#') {
+        if (!decimal(name + 1, &n))
+            return not_an_object(name, err);
+        if (n >= hdx_graph_objects(q->graph))
+            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %.40s; ids run from #0 to #%llu", name,
+                            (unsigned long long)(hdx_graph_objects(q->graph) == 0 ? 0 : hdx_graph_objects(q->graph) - 1));
+        id = n;
+        code = HDX_OK;
+    } else {
+        code = at != NULL && at > name ? of_class(q->graph, name, at, &id, err) : at_address(q->graph, name, name, &id, err);
+    }
+    return code != HDX_OK ? code : hdx_ids_push(ids, id, err);
+}
+
+typedef struct placed {
+    hdx_id   id;
+    uint64_t place;
+} placed;
+
+static int by_id(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Each id once, where it was named first. */
+static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_error *err)
+{
+    uint64_t kept = 0;
+    hdx_id  *list = malloc((ids->count == 0 ? 1 : ids->count) * sizeof *list);
+    placed  *p = malloc((ids->count == 0 ? 1 : ids->count) * sizeof *p);
+    if (list == NULL || p == NULL) {
+        free(list);
+        free(p);
+        return hdx_no_memory(err, "named objects", ids->count * (sizeof *p + sizeof *list));
+    }
+    for (uint64_t i = 0; i < ids->count; i++)
+        p[i] = (placed){ ids->at[i], i };
+    qsort(p, ids->count, sizeof *p, by_id);
+    for (uint64_t i = 0; i < ids->count; i++)
+        if (kept == 0 || p[i].id != p[kept - 1].id)
+            p[kept++] = p[i];
+    qsort(p, kept, sizeof *p, by_place);
+    for (uint64_t i = 0; i < kept; i++)
+        list[i] = p[i].id;
+    free(p);
+    *out = list;
+    *count = kept;
+    return HDX_OK;
+}
+
+hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **out, size_t *out_count, hdx_error *err)
+{
+    hdx_ids  ids = { NULL, 0, 0 };
+    hdx_code code = HDX_OK;
+    *out = NULL;
+    *out_count = 0;
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        if ((i & 1023) == 1023)
+            code = hdx_ask_stopped(q, err);
+        if (code == HDX_OK)
+            code = one_name(q, names[i], &ids, err);
+    }
+    if (code == HDX_OK)
+        code = distinct(&ids, out, out_count, err);
+    hdx_ids_drop(&ids);
+    return code;
+}
+
+void hdx_ids_free(hdx_id *ids) { free(ids); }

@@ -1,0 +1,67 @@
+/*
+ * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows that go out only.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+typedef struct listing {
+    hdx_ask   ask;
+    uint32_t *numbers;
+    size_t    count, at; /* classes; the one whose instances come next */
+    hdx_refs  refs;
+} listing;
+
+static void listing_close(void *state)
+{
+    listing *l = state;
+    hdx_numbers_free(l->numbers);
+    free(l);
+}
+
+static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    listing *l = state;
+    hdx_id   id;
+    hdx_code code = hdx_ask_turn(&l->ask, err);
+    while (code == HDX_OK && !hdx_refs_next(&l->refs, &id)) {
+        if (++l->at >= l->count)
+            return hdx_ask_end(&l->ask, more, err);
+        hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
+        code = hdx_ask_turn(&l->ask, err);
+    }
+    if (code != HDX_OK)
+        return code;
+    cells[0] = hdx_id_cell(l->ask.g, id);
+    cells[1] = hdx_class_cell(l->ask.g, l->numbers[l->at]);
+    if ((code = hdx_label_cell(l->ask.g, id, arena, &cells[2], err)) != HDX_OK)
+        return code;
+    cells[3] = hdx_cell_uint(hdx_graph_shallow(l->ask.g, id));
+    cells[4] = hdx_retained_cell(l->ask.g, id);
+    *more = true;
+    return HDX_OK;
+}
+
+hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
+        { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
+    };
+    hdx_ask  ask;
+    listing *l;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    if ((l = calloc(1, sizeof *l)) == NULL)
+        return hdx_no_memory(err, "objects", sizeof *l);
+    l->ask = ask;
+    if ((code = hdx_query_classes_named(q, class_pattern, subclasses, &l->numbers, &l->count, err)) != HDX_OK) {
+        listing_close(l);
+        return code;
+    }
+    hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
+    hdx_rows_maker maker = { columns, 5, l, listing_next, listing_close, 0 };
+    return hdx_rows_make(&maker, out, err);
+}

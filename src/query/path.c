@@ -1,0 +1,275 @@
+/*
+ * path.c - paths from the GC roots as documents ("paths") and as rows, or merged into one tree.
+ *
+ * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than STEPS_WHOLE steps
+ * (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut" says how many are left out. `length` is exact.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#define STEPS_WHOLE (1u << 18)
+#define STEPS_ALL (1u << 20)
+#define STEPS_ENDS 1000u
+
+enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
+
+typedef struct writer {
+    hdx_ask            *ask;
+    const hdx_excludes *x;
+    hdx_paths           found;
+    hdx_table          *table;
+    hdx_arena          *arena;
+    uint64_t            written; /* steps so far */
+    bool                merge;   /* no rows for single paths */
+} writer;
+
+static hdx_member *object_of(writer *w, uint64_t members) { return hdx_arena_get(w->arena, members * sizeof(hdx_member)); }
+
+/* {name, kind, owner} of the reference that leads on; without the dump only that to the class has a name. */
+static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out, hdx_cell *name, hdx_error *err)
+{
+    hdx_named_ref ref;
+    hdx_error     mine;
+    bool          found = false;
+    hdx_member   *m = object_of(w, 3);
+    if (m == NULL)
+        return hdx_no_memory(err, "a step", 3 * sizeof *m);
+    hdx_code code = hdx_excludes_name(w->x, from, to, &ref, &found, &mine);
+    if (code != HDX_OK && code != HDX_BAD_DUMP) {
+        if (err != NULL)
+            *err = mine;
+        return code;
+    }
+    const hdx_class *c = found ? NULL : hdx_graph_class(w->ask->g, hdx_graph_class_of(w->ask->g, from));
+    if (found) {
+        *name = hdx_cell_copy(w->arena, ref.name);
+        m[1].value = hdx_cell_string(hdx_ref_kind_name(ref.kind));
+        m[2].value = hdx_class_cell(w->ask->g, ref.owner);
+    } else {
+        bool to_class = c != NULL && c->id == to;
+        *name = hdx_cell_string(to_class ? "<class>" : "<unknown>");
+        m[1].value = to_class ? hdx_cell_string(hdx_ref_kind_name(HDX_REF_CLASS)) : hdx_cell_null();
+        m[2].value = hdx_cell_null();
+    }
+    m[0] = (hdx_member){ "name", *name };
+    m[1].key = "kind";
+    m[2].key = "owner";
+    *out = hdx_cell_object(m, 3);
+    return HDX_OK;
+}
+
+static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx_path *p, hdx_cell *out, hdx_error *err)
+{
+    hdx_graph  *g = w->ask->g;
+    hdx_id      id = w->found.steps.at[p->first + place];
+    hdx_cell    cells[COLUMNS] = { [PATH] = hdx_cell_uint(number), [STEP] = hdx_cell_uint(place) }, reference = hdx_cell_null();
+    hdx_member *m = object_of(w, 6);
+    hdx_code    code = hdx_ask_turn(w->ask, err);
+    if (code == HDX_OK && m == NULL)
+        code = hdx_no_memory(err, "a step", 6 * sizeof *m);
+    if (code != HDX_OK)
+        return code;
+    cells[ADDRESS] = hdx_id_cell(g, id);
+    cells[CLASS] = hdx_class_of_cell(g, id);
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, id));
+    cells[RETAINED] = hdx_retained_cell(g, id);
+    cells[REFERENCE] = hdx_cell_null();
+    if ((code = hdx_label_cell(g, id, w->arena, &cells[LABEL], err)) != HDX_OK)
+        return code;
+    if (place + 1 < p->count &&
+        (code = reference_cell(w, id, w->found.steps.at[p->first + place + 1], &reference, &cells[REFERENCE], err)) != HDX_OK)
+        return code;
+    m[0] = (hdx_member){ "address", cells[ADDRESS] };
+    m[1] = (hdx_member){ "class", cells[CLASS] };
+    m[2] = (hdx_member){ "label", cells[LABEL] };
+    m[3] = (hdx_member){ "shallow", cells[SHALLOW] };
+    m[4] = (hdx_member){ "retained", cells[RETAINED] };
+    m[5] = (hdx_member){ "reference", reference };
+    *out = hdx_cell_object(m, 6);
+    return w->merge ? HDX_OK : hdx_table_add(w->table, cells, err);
+}
+
+static bool is_thread(hdx_graph *g, hdx_id id)
+{
+    uint64_t          low = 0, high = 0;
+    const hdx_thread *threads = hdx_graph_threads(g, &high);
+    uint64_t          count = threads == NULL ? 0 : high;
+    for (high = count; low < high;) { /* by object id */
+        uint64_t mid = low + (high - low) / 2;
+        if (threads[mid].object < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < count && threads[low].object == id;
+}
+
+static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
+{
+    hdx_member *m = object_of(w, 3);
+    if (m == NULL)
+        return hdx_no_memory(err, "a root", 3 * sizeof *m);
+    bool thread = is_thread(w->ask->g, id);
+    m[0].key = "types";
+    m[1] = (hdx_member){ "thread", thread ? hdx_id_cell(w->ask->g, id) : hdx_cell_null() };
+    m[2] = (hdx_member){ "thread_name", hdx_cell_null() };
+    hdx_code code = hdx_root_types_cell(w->ask->g, id, false, w->arena, &m[0].value, err);
+    if (code == HDX_OK && thread)
+        code = hdx_label_cell(w->ask->g, id, w->arena, &m[2].value, err);
+    *out = hdx_cell_object(m, 3);
+    return code;
+}
+
+/* The document of one path, and its rows. */
+static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_cell *out, hdx_error *err)
+{
+    bool        whole = p->count <= 2 * STEPS_ENDS || (p->count <= STEPS_WHOLE && w->written < STEPS_ALL);
+    uint64_t    shown = whole ? p->count : 2 * STEPS_ENDS;
+    hdx_code    code = HDX_OK;
+    hdx_member *m = object_of(w, 6);
+    hdx_cell   *steps = hdx_arena_get(w->arena, shown * sizeof *steps);
+    if (m == NULL || steps == NULL)
+        return hdx_no_memory(err, "a path", shown * sizeof *steps);
+    for (uint64_t i = 0; code == HDX_OK && i < shown; i++)
+        code = write_step(w, number, whole || i < STEPS_ENDS ? i : p->count - shown + i, p, &steps[i], err);
+    w->written += shown;
+    m[0] = (hdx_member){ "target", hdx_id_cell(w->ask->g, p->target) };
+    m[1] = (hdx_member){ "reachable", hdx_cell_bool(p->count > 0) };
+    m[2] = (hdx_member){ "length", p->count > 0 ? hdx_cell_uint(p->count - 1) : hdx_cell_null() };
+    m[3] = (hdx_member){ "root", hdx_cell_null() };
+    m[4] = (hdx_member){ "steps", hdx_cell_list(steps, shown) };
+    m[5] = (hdx_member){ "steps_cut", hdx_cell_uint(p->count - shown) };
+    if (code == HDX_OK && p->count > 0)
+        code = root_cell(w, w->found.steps.at[p->first], &m[3].value, err);
+    *out = hdx_cell_object(m, whole ? 5 : 6);
+    return code;
+}
+
+/* ---- the merged tree ---- */
+
+typedef struct branch {
+    const hdx_id *at;
+    uint64_t      count;
+    uint64_t      shared; /* steps in common with the branch before */
+} branch;
+
+static uint64_t common(const branch *a, const branch *b)
+{
+    uint64_t n = 0, most = a->count < b->count ? a->count : b->count;
+    while (n < most && a->at[n] == b->at[n])
+        n++;
+    return n;
+}
+
+static int by_steps(const void *a, const void *b)
+{
+    const branch *x = a, *y = b;
+    uint64_t      n = common(x, y);
+    if (n == x->count || n == y->count)
+        return (x->count > y->count) - (x->count < y->count);
+    return x->at[n] < y->at[n] ? -1 : 1;
+}
+
+static hdx_code merged_row(writer *w, const branch *list, uint64_t count, uint64_t i, uint64_t place, hdx_error *err)
+{
+    hdx_graph *g = w->ask->g;
+    hdx_id     id = list[i].at[place];
+    uint64_t   behind = 1;
+    while (i + behind < count && list[i + behind].shared > place)
+        behind++;
+    hdx_cell cells[7] = { hdx_cell_uint(place), hdx_id_cell(g, id), hdx_class_of_cell(g, id), hdx_cell_null(), hdx_cell_uint(behind), hdx_cell_uint(hdx_graph_shallow(g, id)),
+                          hdx_retained_cell(g, id) };
+    hdx_code code = hdx_ask_turn(w->ask, err);
+    if (code == HDX_OK && hdx_table_count(w->table) >= STEPS_ALL)
+        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the merged paths have more than %u steps", STEPS_ALL);
+    if (code == HDX_OK)
+        code = hdx_label_cell(g, id, w->arena, &cells[3], err);
+    return code == HDX_OK ? hdx_table_add(w->table, cells, err) : code;
+}
+
+/* Paths in the order of their steps are the tree in preorder: each shows the steps it does not share with the one before. */
+static hdx_code write_merged(writer *w, hdx_error *err)
+{
+    uint64_t n = 0, room = w->found.count;
+    hdx_code code = HDX_OK;
+    branch  *list = hdx_mem_array(NULL, room, sizeof *list);
+    if (list == NULL)
+        return hdx_no_memory(err, "merged paths", room * sizeof *list);
+    for (uint64_t i = 0; i < w->found.count; i++)
+        if (w->found.at[i].count > 0)
+            list[n++] = (branch){ w->found.steps.at + w->found.at[i].first, w->found.at[i].count, 0 };
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_steps);
+    for (uint64_t i = 1; i < n; i++)
+        list[i].shared = common(&list[i], &list[i - 1]);
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+        for (uint64_t place = list[i].shared; code == HDX_OK && place < list[i].count; place++)
+            code = merged_row(w, list, n, i, place, err);
+    hdx_mem_put(NULL, list, room * sizeof *list);
+    return code;
+}
+
+/* ---- the answer ---- */
+
+static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
+{
+    hdx_code  code = HDX_OK;
+    hdx_cell *cells = hdx_arena_get(w->arena, w->found.count * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "paths", w->found.count * sizeof *cells);
+    for (uint64_t i = 0; code == HDX_OK && i < w->found.count; i++)
+        code = write_path(w, i + 1, &w->found.at[i], &cells[i], err);
+    if (code == HDX_OK && w->merge)
+        code = write_merged(w, err);
+    *paths = hdx_cell_list(cells, w->found.count);
+    return code == HDX_OK ? hdx_graph_check(w->ask->g, err) : code;
+}
+
+hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[COLUMNS] = {
+        [PATH] = { "path", HDX_UNIT_NONE, false },          [STEP] = { "step", HDX_UNIT_NONE, false },
+        [ADDRESS] = { "address", HDX_UNIT_NONE, false },    [CLASS] = { "class", HDX_UNIT_NONE, false },
+        [LABEL] = { "label", HDX_UNIT_NONE, false },        [REFERENCE] = { "reference", HDX_UNIT_NONE, false },
+        [SHALLOW] = { "shallow", HDX_UNIT_BYTES, false },   [RETAINED] = { "retained", HDX_UNIT_BYTES, false },
+    };
+    static const hdx_column merged_columns[] = {
+        { "depth", HDX_UNIT_NONE, false },    { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false },     { "label", HDX_UNIT_NONE, false },
+        { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
+    };
+    static const hdx_path_options none = { 0, NULL, 0, 1, false };
+    hdx_ask      ask;
+    hdx_excludes x;
+    hdx_cell     paths = hdx_cell_null();
+    *out = NULL;
+    if (options == NULL)
+        options = &none;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] >= hdx_graph_objects(q->graph))
+            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
+    if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
+        return code;
+    writer w = { .ask = &ask, .x = &x, .merge = options->merge };
+    code = hdx_table_new(options->merge ? merged_columns : columns, options->merge ? 7 : COLUMNS, &w.table, err);
+    if (code == HDX_OK) {
+        w.arena = hdx_table_arena(w.table);
+        code = hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found, err);
+    }
+    if (code == HDX_OK)
+        code = write_all(&w, &paths, err);
+    hdx_paths_drop(&w.found);
+    hdx_excludes_close(&x);
+    if (code != HDX_OK) {
+        hdx_table_free(w.table);
+        return code;
+    }
+    if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK && (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
+}

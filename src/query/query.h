@@ -1,0 +1,163 @@
+/*
+ * query.h - the questions: what the room's files share. One file answers one question (include/heapdex/query.h has their list); all see the
+ * heap through heapdex/graph.h alone and answer through rows/rows.h.
+ *
+ *   names.c      objects and classes as a user names them      mark.c       what stays reachable when objects are taken away
+ *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at once
+ *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c loaders.c
+ *
+ * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and a turn counter, so
+ * that every loop asks now and then whether to stop. Labels are read from the dump, so they are made in `next`, for rows that go out only.
+ *
+ * Invariants
+ *   1. No recursion over heap shapes, and nothing is allocated for a count that was not counted in the index first.
+ *   2. Every answer ends with hdx_graph_check: a damaged page is an error, never a wrong row without one.
+ *   3. Loops that follow one id to the next stop after as many steps as there are objects: a damaged index may hold a ring.
+ */
+#ifndef HDX_QUERY_QUERY_H
+#define HDX_QUERY_QUERY_H
+
+#include "base/base.h"
+#include "rows/rows.h"
+#include <heapdex/query.h>
+
+typedef struct hdx_ask {
+    hdx_query  q;
+    hdx_graph *g;
+    uint64_t   turns;
+} hdx_ask;
+
+/* ---- asking ---- */
+/* Refuses an index that stops before the dominators: live and retained are not known there. */
+hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err);
+/* Once per row or object: every 256th turn asks whether the caller wants to stop. */
+hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err);
+hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
+unsigned hdx_ask_threads(const hdx_query *q);
+hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* *more = false, and invariant 2 */
+static inline bool hdx_ask_wants(const hdx_ask *a, hdx_id id)
+{
+    return a->q.scope == HDX_ALL || hdx_graph_live(a->g, id) == (a->q.scope == HDX_LIVE);
+}
+
+/* ---- cells ---- */
+hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number);              /* its name; null for HDX_NO_CLASS */
+hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id);
+hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);                 /* its address; null for HDX_NO_ID */
+hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id);           /* null for garbage */
+hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err); /* null: none, or the dump is not at hand */
+hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value);   /* references are addresses, 0 is null */
+hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);             /* a copy */
+/* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */
+hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+
+/* ---- ids that grow ---- */
+typedef struct hdx_ids {
+    hdx_id  *at;
+    uint64_t count, capacity;
+} hdx_ids;
+hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err);
+void     hdx_ids_drop(hdx_ids *ids);
+
+/* ---- classes ---- */
+hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their elements; "(default package)" */
+/* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
+bool     hdx_glob_match(hdx_text pattern, hdx_text text);
+bool     hdx_is_glob(hdx_text pattern);
+/* Insertions, deletions, replacements and swaps of neighbours, case ignored; more than `limit`: limit + 1. Texts over 200 bytes are too far. */
+unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit);
+
+/* ---- sets (bit sets over ids) ---- */
+/*
+ * Marks what the GC roots reach without entering `without` (MAT 6.4); `seen` holds hdx_graph_objects bits, all zero; on return bits of
+ * `without` are clear in it. Both are borrowed.
+ */
+hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err);
+
+/*
+ * Retained sizes of many sets of classes (MAT 6.5): set k holds the class objects and all live instances of each of its classes, and
+ * the objects named beside. Sets of a class c: set[at[c]] .. set[at[c + 1] - 1]; a class may be in several.
+ */
+typedef struct hdx_class_sets {
+    uint32_t        count;      /* sets */
+    uint32_t        classes;
+    const uint32_t *at;         /* classes + 1 entries */
+    const uint32_t *set;
+    uint32_t        more_count; /* objects that belong to a set beside its classes: loaders */
+    const hdx_id   *more;       /* any order */
+    const uint32_t *more_set;
+} hdx_class_sets;
+hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
+
+/* ---- excluded references ---- */
+#define HDX_RULES_MAX 64u
+typedef struct hdx_excludes {
+    hdx_graph *g;
+    uint32_t   classes;
+    uint64_t  *of_class;            /* class number -> rules for its instances and for its class object */
+    unsigned   count;
+    char      *field[HDX_RULES_MAX];/* malloc'ed glob over names of references */
+} hdx_excludes;
+hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err);
+void     hdx_excludes_close(hdx_excludes *x);
+/* *yes: every named reference from `from` to `to` is excluded (MAT 6.8). */
+hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *yes, hdx_error *err);
+/* The first reference from `from` to `to` that is not excluded, in MAT's order. */
+hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found, hdx_error *err);
+
+/* ---- paths ---- */
+typedef struct hdx_path {
+    hdx_id   target;
+    uint64_t first, count; /* its steps in hdx_paths.steps, from the root to the target; count 0: not reachable */
+} hdx_path;
+typedef struct hdx_paths {
+    hdx_ids   steps;
+    hdx_path *at;
+    uint64_t  count, capacity;
+} hdx_paths;
+/* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
+hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err);
+void     hdx_paths_drop(hdx_paths *p);
+
+/* ---- threads ---- */
+typedef struct hdx_thread_facts { /* fields of a thread object; null cells where the dump lacks them */
+    hdx_cell name, daemon, priority, state, context_class_loader;
+} hdx_thread_facts;
+hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err);
+typedef struct hdx_local { /* a root entry that belongs to a thread */
+    hdx_id  thread;
+    int32_t frame;
+    hdx_id  object;
+} hdx_local;
+/* All locals by thread, frame, object, each once; from hdx_mem_get (hdx_locals_drop). */
+hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err);
+uint64_t hdx_locals_first(const hdx_local *locals, uint64_t count, hdx_id thread, int32_t frame); /* place of the first not before */
+
+/* ---- tables of their own ---- */
+hdx_code hdx_table_objects(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_references(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_named(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_loaders(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_roots(const hdx_query *q, hdx_rows **out, hdx_error *err);
+hdx_code hdx_table_threads(const hdx_query *q, hdx_rows **out, hdx_error *err);
+
+/* ---- named references of one object, collected ---- */
+typedef struct hdx_named {
+    hdx_id       target; /* HDX_NO_ID: the address is no object's */
+    hdx_addr     address;
+    hdx_ref_kind kind;
+    uint32_t     owner;
+    const char  *name;   /* in the arena */
+} hdx_named;
+typedef struct hdx_named_list {
+    hdx_named *at;
+    uint64_t   count, capacity;
+    hdx_arena  names;
+    bool       refused; /* out of memory underway */
+} hdx_named_list;
+/* Empties the list and fills it; without only_target references to no object come last. HDX_BAD_DUMP as hdx_graph_named_refs. */
+hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id only_target, hdx_error *err);
+void     hdx_named_drop(hdx_named_list *list);
+
+#endif

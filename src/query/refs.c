@@ -1,0 +1,202 @@
+/*
+ * refs.c - what an object refers to, and what refers to it.
+ *
+ * Out: its named references in MAT's order (3.6), signers and domain included. In: every referrer in scope, a row for each name by which
+ * it refers; referrers stream, so that a class object with ten million instances is no more work than the rows that are asked for.
+ * --by class: distinct objects summed by their class.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+typedef struct references {
+    hdx_ask        ask;
+    hdx_id         id;
+    bool           inbound;
+    hdx_refs       referrers; /* inbound */
+    hdx_id         referrer;
+    hdx_named_list names;
+    uint64_t       at;        /* in names */
+    bool           unnamed;   /* inbound: the dump is not at hand, so the referrer is given once without a name */
+} references;
+
+static void references_close(void *state)
+{
+    references *r = state;
+    hdx_named_drop(&r->names);
+    free(r);
+}
+
+/* The next referrer and its names. */
+static hdx_code advance(references *r, bool *found, hdx_error *err)
+{
+    hdx_error mine;
+    *found = hdx_refs_next(&r->referrers, &r->referrer);
+    r->at = 0;
+    r->unnamed = false;
+    if (!*found)
+        return HDX_OK;
+    hdx_code code = hdx_named_collect(&r->names, r->ask.g, r->referrer, r->id, &mine);
+    if (code == HDX_BAD_DUMP || (code == HDX_OK && r->names.count == 0)) {
+        r->unnamed = true;
+        return HDX_OK;
+    }
+    if (code != HDX_OK && err != NULL)
+        *err = mine;
+    return code;
+}
+
+static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    references *r = state;
+    bool        found = true;
+    hdx_code    code = hdx_ask_turn(&r->ask, err);
+    if (code == HDX_OK && r->inbound && (r->unnamed || r->at == r->names.count))
+        code = advance(r, &found, err);
+    if (code != HDX_OK)
+        return code;
+    if (!found || (!r->inbound && r->at == r->names.count))
+        return hdx_ask_end(&r->ask, more, err);
+    const hdx_named *name = r->unnamed ? NULL : &r->names.at[r->at++];
+    hdx_id           id = r->inbound ? r->referrer : name->target;
+    bool             object = id != HDX_NO_ID;
+    cells[0] = object ? hdx_id_cell(r->ask.g, id) : hdx_cell_address(name->address);
+    cells[1] = object ? hdx_class_of_cell(r->ask.g, id) : hdx_cell_null();
+    cells[2] = hdx_cell_null();
+    if (object && (code = hdx_label_cell(r->ask.g, id, arena, &cells[2], err)) != HDX_OK)
+        return code;
+    cells[3] = name == NULL ? hdx_cell_null() : hdx_cell_string(name->name);
+    cells[4] = name == NULL || name->name == NULL ? hdx_cell_null() : hdx_cell_string(hdx_ref_kind_name(name->kind));
+    cells[5] = object ? hdx_cell_uint(hdx_graph_shallow(r->ask.g, id)) : hdx_cell_null();
+    cells[6] = object ? hdx_retained_cell(r->ask.g, id) : hdx_cell_null();
+    *more = true;
+    return HDX_OK;
+}
+
+/* Without the dump the outbound set is still known: names are not, except that of the class. */
+static hdx_code outbound_without_names(references *r, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   target;
+    hdx_code code = HDX_OK;
+    bool     first = true;
+    hdx_graph_outbound(r->ask.g, r->id, HDX_ALL, &refs);
+    for (r->names.count = 0; code == HDX_OK && hdx_refs_next(&refs, &target); first = false) {
+        if (!hdx_mem_room(NULL, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
+            return hdx_no_memory(err, "references", r->names.count * sizeof *r->names.at);
+        r->names.at[r->names.count++] = (hdx_named){ target, hdx_graph_address(r->ask.g, target), first ? HDX_REF_CLASS : HDX_REF_FIELD, HDX_NO_CLASS, first ? "<class>" : NULL };
+        code = hdx_ask_turn(&r->ask, err);
+    }
+    return code;
+}
+
+static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false },    { "label", HDX_UNIT_NONE, false },     { "name", HDX_UNIT_NONE, false },
+        { "kind", HDX_UNIT_NONE, false },    { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
+    };
+    references *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "references", sizeof *r);
+    *r = (references){ .ask = *ask, .id = id, .inbound = inbound };
+    if (inbound) {
+        hdx_graph_inbound(ask->g, id, ask->q.scope, &r->referrers);
+    } else {
+        hdx_error mine;
+        hdx_code  code = hdx_named_collect(&r->names, ask->g, id, HDX_NO_ID, &mine);
+        if (code == HDX_BAD_DUMP)
+            code = outbound_without_names(r, &mine);
+        if (code != HDX_OK) {
+            if (err != NULL)
+                *err = mine;
+            references_close(r);
+            return code;
+        }
+    }
+    hdx_rows_maker maker = { columns, 7, r, references_next, references_close, inbound ? 0 : r->names.count };
+    return hdx_rows_make(&maker, out, err);
+}
+
+/* ---- by class ---- */
+
+typedef struct class_sum {
+    uint32_t number;
+    uint64_t objects, shallow, retained;
+} class_sum;
+
+static int by_retained(const void *a, const void *b)
+{
+    const class_sum *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->shallow != y->shallow)
+        return x->shallow > y->shallow ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "class", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
+    };
+    uint32_t   classes = 0, used = 0;
+    hdx_refs   refs;
+    hdx_id     other;
+    hdx_table *t;
+    hdx_code   code = hdx_table_new(columns, 4, &t, err);
+    if (code != HDX_OK)
+        return code;
+    (void)hdx_graph_classes(ask->g, &classes);
+    class_sum *sums = hdx_mem_array(NULL, classes, sizeof *sums);
+    if (sums == NULL)
+        code = hdx_no_memory(err, "groups", classes * sizeof *sums);
+    if (inbound)
+        hdx_graph_inbound(ask->g, id, ask->q.scope, &refs);
+    else
+        hdx_graph_outbound(ask->g, id, HDX_ALL, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &other)) {
+        uint32_t c = hdx_graph_class_of(ask->g, other);
+        if (c < classes) {
+            sums[c].objects++;
+            sums[c].shallow += hdx_graph_shallow(ask->g, other);
+            sums[c].retained += hdx_graph_retained(ask->g, other);
+        }
+        code = hdx_ask_turn(ask, err);
+    }
+    for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
+        if (sums[c].objects > 0) {
+            sums[used] = sums[c];
+            sums[used++].number = c;
+        }
+    if (used > 0)
+        qsort(sums, used, sizeof *sums, by_retained);
+    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
+        hdx_cell cells[4] = { hdx_class_cell(ask->g, sums[i].number), hdx_cell_uint(sums[i].objects), hdx_cell_uint(sums[i].shallow), hdx_cell_uint(sums[i].retained) };
+        code = hdx_table_add(t, cells, err);
+    }
+    hdx_mem_put(NULL, sums, classes * sizeof *sums);
+    if (code == HDX_OK)
+        code = hdx_graph_check(ask->g, err);
+    if (code != HDX_OK) {
+        hdx_table_free(t);
+        return code;
+    }
+    return hdx_table_rows(t, out, err);
+}
+
+hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (id >= hdx_graph_objects(q->graph))
+        return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)id);
+    if (by == HDX_BY_CLASS)
+        return by_class(&ask, id, inbound, out, err);
+    if (by != HDX_BY_NONE && by != HDX_BY_OBJECT)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "references go by object or class");
+    return list_rows(&ask, id, inbound, out, err);
+}

@@ -1,0 +1,153 @@
+/*
+ * roots.c - GC roots and the locals of threads, by object; or summed by type.
+ *
+ * An object has a row for each distinct type and thread. A local is no root of its own but a reference of its thread (MAT 4.2); it is listed
+ * with that thread. Only roots of their own have an empty thread.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+typedef struct root_rows {
+    hdx_ask   ask;
+    hdx_root *at;
+    uint64_t  count, next, capacity;
+    bool      labels; /* all columns; false: the export table */
+} root_rows;
+
+static int in_order(const void *a, const void *b)
+{
+    const hdx_root *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return (x->thread + 1 > y->thread + 1) - (x->thread + 1 < y->thread + 1); /* HDX_NO_ID first */
+}
+
+static void rows_close(void *state)
+{
+    root_rows *r = state;
+    hdx_mem_put(NULL, r->at, r->capacity * sizeof *r->at);
+    free(r);
+}
+
+static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    root_rows *r = state;
+    unsigned   n = 0;
+    hdx_code   code = hdx_ask_turn(&r->ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (r->next == r->count)
+        return hdx_ask_end(&r->ask, more, err);
+    const hdx_root *root = &r->at[r->next++];
+    cells[n++] = hdx_id_cell(r->ask.g, root->object);
+    if (r->labels) {
+        cells[n++] = hdx_class_of_cell(r->ask.g, root->object);
+        if ((code = hdx_label_cell(r->ask.g, root->object, arena, &cells[n++], err)) != HDX_OK)
+            return code;
+    }
+    cells[n++] = hdx_cell_string(hdx_root_type_name(root->type));
+    cells[n++] = hdx_id_cell(r->ask.g, root->thread);
+    *more = true;
+    return HDX_OK;
+}
+
+/* A copy of the roots, sorted, each distinct one once. */
+static hdx_code load(const hdx_ask *ask, root_rows *r, hdx_error *err)
+{
+    uint64_t        count = 0;
+    const hdx_root *roots = hdx_graph_roots(ask->g, &count);
+    if (roots == NULL)
+        count = 0;
+    if ((r->at = hdx_mem_array(NULL, count, sizeof *r->at)) == NULL)
+        return hdx_no_memory(err, "roots", count * sizeof *r->at);
+    r->capacity = count;
+    if (count > 0) {
+        memcpy(r->at, roots, count * sizeof *roots);
+        qsort(r->at, count, sizeof *r->at, in_order);
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (r->count == 0 || in_order(&r->at[i], &r->at[r->count - 1]) != 0)
+            r->at[r->count++] = r->at[i];
+    return hdx_graph_check(ask->g, err);
+}
+
+static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = { { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
+                                          { "type", HDX_UNIT_NONE, false },    { "thread", HDX_UNIT_NONE, false } };
+    static const hdx_column table[] = { { "address", HDX_UNIT_NONE, false }, { "type", HDX_UNIT_NONE, false }, { "thread", HDX_UNIT_NONE, false } };
+    root_rows *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "roots", sizeof *r);
+    r->ask = *ask;
+    r->labels = labels;
+    hdx_code code = load(ask, r, err);
+    if (code != HDX_OK) {
+        rows_close(r);
+        return code;
+    }
+    hdx_rows_maker maker = { labels ? columns : table, labels ? 5 : 3, r, rows_next, rows_close, r->count };
+    return hdx_rows_make(&maker, out, err);
+}
+
+/* Objects are distinct per type; an object with two types counts in both lines. */
+static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = { { "type", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "roots", HDX_UNIT_COUNT, false },
+                                          { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false } };
+    struct { uint64_t objects, roots, shallow, retained; hdx_id last; } sums[HDX_ROOT_TYPES] = { { 0, 0, 0, 0, 0 } };
+    root_rows  r = { .labels = true };
+    hdx_table *t = NULL;
+    hdx_code   code = load(ask, &r, err);
+    for (uint64_t i = 0; code == HDX_OK && i < r.count; i++) {
+        unsigned type = (unsigned)r.at[i].type;
+        if (type >= HDX_ROOT_TYPES)
+            continue;
+        sums[type].roots++;
+        if (sums[type].objects > 0 && sums[type].last == r.at[i].object)
+            continue;
+        sums[type].last = r.at[i].object;
+        sums[type].objects++;
+        sums[type].shallow += hdx_graph_shallow(ask->g, r.at[i].object);
+        sums[type].retained += hdx_graph_retained(ask->g, r.at[i].object);
+    }
+    hdx_mem_put(NULL, r.at, r.capacity * sizeof *r.at);
+    if (code == HDX_OK)
+        code = hdx_table_new(columns, 5, &t, err);
+    for (unsigned type = 0; code == HDX_OK && type < HDX_ROOT_TYPES; type++)
+        if (sums[type].roots > 0) {
+            hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)), hdx_cell_uint(sums[type].objects), hdx_cell_uint(sums[type].roots),
+                                  hdx_cell_uint(sums[type].shallow), hdx_cell_uint(sums[type].retained) };
+            code = hdx_table_add(t, cells, err);
+        }
+    if (code == HDX_OK)
+        code = hdx_graph_check(ask->g, err);
+    if (code != HDX_OK) {
+        hdx_table_free(t);
+        return code;
+    }
+    return hdx_table_rows(t, out, err);
+}
+
+hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (by != HDX_BY_NONE && by != HDX_BY_OBJECT && by != HDX_BY_TYPE)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "roots go by object or type");
+    return by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
+}
+
+hdx_code hdx_table_roots(const hdx_query *q, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    return code == HDX_OK ? each(&ask, false, out, err) : code;
+}

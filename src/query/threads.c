@@ -1,0 +1,300 @@
+/*
+ * threads.c - threads, their state, stacks and the objects their frames hold.
+ *
+ * A thread is what a THREAD_OBJ root names (MAT 4.8, HPROF 5.4). Name, priority and state are fields of the object, since JDK 19 partly
+ * of its `holder` (HPROF 6). A local belongs to the frame its root names; frame -1 to none.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+/* ---- fields ---- */
+
+/* A field of the thread, or of its holder (JDK 19 and later). */
+static hdx_code field(hdx_graph *g, hdx_id thread, hdx_id holder, const char *name, hdx_value *value, bool *found, hdx_error *err)
+{
+    hdx_code code = hdx_graph_field(g, thread, name, value, found, err);
+    if (code == HDX_OK && !*found && holder != HDX_NO_ID)
+        code = hdx_graph_field(g, holder, name, value, found, err);
+    return code;
+}
+
+/* java.lang.Thread.State from the bits of threadStatus (JVMTI thread states, as sun.misc.VM.toThreadState reads them). */
+static const char *state_name(int64_t status)
+{
+    if (status & 0x0004)
+        return "RUNNABLE";
+    if (status & 0x0400)
+        return "BLOCKED";
+    if (status & 0x0010)
+        return "WAITING";
+    if (status & 0x0020)
+        return "TIMED_WAITING";
+    if (status & 0x0002)
+        return "TERMINATED";
+    return status & 0x0001 ? "RUNNABLE" : "NEW";
+}
+
+static hdx_code read_facts(hdx_graph *g, hdx_id thread, hdx_thread_facts *out, hdx_error *err)
+{
+    hdx_value value;
+    bool      found;
+    hdx_id    holder = HDX_NO_ID;
+    hdx_code  code = hdx_graph_field(g, thread, "holder", &value, &found, err);
+    if (code == HDX_OK && found && !value.absent && value.type == 2 && value.as.address != 0 && !hdx_graph_find(g, value.as.address, &holder))
+        holder = HDX_NO_ID;
+    if (code == HDX_OK && (code = field(g, thread, holder, "daemon", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 4)
+        out->daemon = hdx_cell_bool(value.as.boolean);
+    if (code == HDX_OK && (code = field(g, thread, holder, "priority", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 10)
+        out->priority = hdx_cell_int(value.as.integer);
+    if (code == HDX_OK && (code = field(g, thread, holder, "threadStatus", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 10)
+        out->state = hdx_cell_string(state_name(value.as.integer));
+    if (code == HDX_OK && (code = hdx_graph_field(g, thread, "contextClassLoader", &value, &found, err)) == HDX_OK && found && !value.absent &&
+        value.type == 2 && value.as.address != 0)
+        out->context_class_loader = hdx_cell_address(value.as.address);
+    return code;
+}
+
+hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err)
+{
+    hdx_error mine;
+    *out = (hdx_thread_facts){ hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null() };
+    hdx_code code = hdx_label_cell(g, thread, arena, &out->name, err);
+    if (code != HDX_OK)
+        return code;
+    code = read_facts(g, thread, out, &mine);
+    if (code == HDX_BAD_DUMP) /* the dump is not at hand */
+        return HDX_OK;
+    if (code != HDX_OK && err != NULL)
+        *err = mine;
+    return code;
+}
+
+/* ---- locals ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+    const hdx_local *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->frame != y->frame)
+        return x->frame < y->frame ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
+{
+    uint64_t        n = 0, kept = 0, used = 0;
+    const hdx_root *roots = hdx_graph_roots(g, &n);
+    if (roots == NULL)
+        n = 0;
+    for (uint64_t i = 0; i < n; i++)
+        used += roots[i].thread != HDX_NO_ID;
+    *capacity = used;
+    *count = 0;
+    hdx_local *list = *out = hdx_mem_array(NULL, used, sizeof *list);
+    if (list == NULL)
+        return hdx_no_memory(err, "locals", used * sizeof *list);
+    used = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (roots[i].thread != HDX_NO_ID)
+            list[used++] = (hdx_local){ roots[i].thread, roots[i].frame, roots[i].object };
+    if (used > 0)
+        qsort(list, used, sizeof *list, by_thread);
+    for (uint64_t i = 0; i < used; i++)
+        if (kept == 0 || by_thread(&list[i], &list[kept - 1]) != 0)
+            list[kept++] = list[i];
+    *count = kept;
+    return HDX_OK;
+}
+
+uint64_t hdx_locals_first(const hdx_local *locals, uint64_t count, hdx_id thread, int32_t frame)
+{
+    hdx_local key = { thread, frame, 0 };
+    uint64_t  low = 0, high = count;
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (by_thread(&locals[mid], &key) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* ---- rows ---- */
+
+typedef struct thread_rows {
+    hdx_ask           ask;
+    const hdx_thread *threads;
+    uint64_t          count, next;
+    hdx_local        *locals;
+    uint64_t          local_count, local_capacity;
+    bool              stacks, with_locals, table;
+} thread_rows;
+
+static void rows_close(void *state)
+{
+    thread_rows *t = state;
+    hdx_mem_put(NULL, t->locals, t->local_capacity * sizeof *t->locals);
+    free(t);
+}
+
+static hdx_code locals_cell(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    uint64_t  first = hdx_locals_first(t->locals, t->local_count, thread, frame), end = first;
+    while (end < t->local_count && t->locals[end].thread == thread && t->locals[end].frame == frame)
+        end++;
+    hdx_cell *cells = hdx_arena_get(arena, (end - first) * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "locals", (end - first) * sizeof *cells);
+    for (uint64_t i = first; i < end; i++)
+        cells[i - first] = hdx_id_cell(t->ask.g, t->locals[i].object);
+    *out = hdx_cell_list(cells, end - first);
+    return HDX_OK;
+}
+
+static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number, const hdx_frame *f, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    uint64_t    len = (uint64_t)f->class_name.len + 1 + f->method.len + f->signature.len;
+    char       *method = hdx_arena_get(arena, len + 1);
+    hdx_member *m = hdx_arena_get(arena, 5 * sizeof *m);
+    hdx_cell    locals = hdx_cell_null();
+    if (method == NULL || m == NULL || len > UINT32_MAX)
+        return hdx_no_memory(err, "frames", len);
+    uint64_t n = f->class_name.len;
+    if (n > 0)
+        memcpy(method, f->class_name.at, n);
+    method[n++] = '.';
+    if (f->method.len > 0)
+        memcpy(method + n, f->method.at, f->method.len);
+    n += f->method.len;
+    if (f->signature.len > 0)
+        memcpy(method + n, f->signature.at, f->signature.len);
+    if (t->with_locals && number <= INT32_MAX) {
+        hdx_code code = locals_cell(t, thread, (int32_t)number, arena, &locals, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    m[0] = (hdx_member){ "method", hdx_cell_text((hdx_text){ method, (uint32_t)len }) };
+    m[1] = (hdx_member){ "source", f->source.len == 0 ? hdx_cell_null() : hdx_cell_text(f->source) };
+    m[2] = (hdx_member){ "line", f->line > 0 ? hdx_cell_int(f->line) : hdx_cell_null() };
+    m[3] = (hdx_member){ "native", hdx_cell_bool(f->line == -3) };
+    m[4] = (hdx_member){ "locals", locals };
+    *out = hdx_cell_object(m, 5);
+    return HDX_OK;
+}
+
+static hdx_code frames_cell(const thread_rows *t, const hdx_thread *thread, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_code  code = HDX_OK;
+    hdx_cell *cells = hdx_arena_get(arena, thread->frame_count * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "frames", thread->frame_count * sizeof *cells);
+    for (uint32_t i = 0; code == HDX_OK && i < thread->frame_count; i++)
+        code = frame_cell(t, thread->object, i, &thread->frames[i], arena, &cells[i], err);
+    *out = hdx_cell_list(cells, thread->frame_count);
+    return code;
+}
+
+static int ids(const void *a, const void *b)
+{
+    const hdx_id *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Distinct objects that the thread's frames hold. */
+static hdx_code count_locals(const thread_rows *t, hdx_id thread, hdx_arena *arena, uint64_t *count, hdx_error *err)
+{
+    uint64_t first = hdx_locals_first(t->locals, t->local_count, thread, INT32_MIN), end = first, n = 0;
+    while (end < t->local_count && t->locals[end].thread == thread)
+        end++;
+    hdx_id *objects = hdx_arena_get(arena, (end - first) * sizeof *objects);
+    if (objects == NULL)
+        return hdx_no_memory(err, "locals", (end - first) * sizeof *objects);
+    for (uint64_t i = first; i < end; i++)
+        objects[i - first] = t->locals[i].object;
+    qsort(objects, end - first, sizeof *objects, ids);
+    for (uint64_t i = 0; i < end - first; i++)
+        n += i == 0 || objects[i] != objects[i - 1];
+    *count = n;
+    return HDX_OK;
+}
+
+static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    thread_rows     *t = state;
+    hdx_thread_facts facts;
+    uint64_t         locals = 0;
+    hdx_code         code = hdx_ask_stopped(&t->ask.q, err);
+    if (code != HDX_OK)
+        return code;
+    if (t->next == t->count)
+        return hdx_ask_end(&t->ask, more, err);
+    const hdx_thread *thread = &t->threads[t->next++];
+    if ((code = hdx_thread_facts_of(t->ask.g, thread->object, arena, &facts, err)) != HDX_OK)
+        return code;
+    cells[0] = hdx_id_cell(t->ask.g, thread->object);
+    cells[1] = facts.name;
+    cells[2] = facts.daemon;
+    cells[3] = facts.priority;
+    if (t->table) {
+        if ((code = count_locals(t, thread->object, arena, &locals, err)) != HDX_OK)
+            return code;
+        cells[4] = hdx_cell_uint(thread->frame_count);
+        cells[5] = hdx_cell_uint(locals);
+        cells[6] = hdx_retained_cell(t->ask.g, thread->object);
+    } else {
+        cells[4] = facts.state;
+        cells[5] = facts.context_class_loader;
+        cells[6] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, thread->object));
+        cells[7] = hdx_retained_cell(t->ask.g, thread->object);
+        cells[8] = hdx_cell_null();
+        if (t->stacks && (code = frames_cell(t, thread, arena, &cells[8], err)) != HDX_OK)
+            return code;
+    }
+    *more = true;
+    return HDX_OK;
+}
+
+static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "address", HDX_UNIT_NONE, false }, { "name", HDX_UNIT_NONE, false }, { "daemon", HDX_UNIT_NONE, false },
+        { "priority", HDX_UNIT_NONE, false }, { "state", HDX_UNIT_NONE, false }, { "context_class_loader", HDX_UNIT_NONE, false },
+        { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "frames", HDX_UNIT_NONE, true },
+    };
+    static const hdx_column table_columns[] = {
+        { "address", HDX_UNIT_NONE, false }, { "name", HDX_UNIT_NONE, false }, { "daemon", HDX_UNIT_NONE, false }, { "priority", HDX_UNIT_NONE, false },
+        { "frames", HDX_UNIT_COUNT, false }, { "locals", HDX_UNIT_COUNT, false }, { "retained", HDX_UNIT_BYTES, false },
+    };
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    thread_rows *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return hdx_no_memory(err, "threads", sizeof *t);
+    t->ask = ask;
+    t->stacks = stacks || locals; /* locals are shown with their frames */
+    t->with_locals = locals;
+    t->table = table;
+    t->threads = hdx_graph_threads(ask.g, &t->count);
+    if (t->threads == NULL)
+        t->count = 0;
+    if (locals || table)
+        code = hdx_locals_of(ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
+    if (code == HDX_OK)
+        code = hdx_graph_check(ask.g, err);
+    if (code != HDX_OK) {
+        rows_close(t);
+        return code;
+    }
+    hdx_rows_maker maker = { table ? table_columns : columns, table ? 7 : 9, t, rows_next, rows_close, t->count };
+    return hdx_rows_make(&maker, out, err);
+}
+
+hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err) { return make(q, stacks, locals, false, out, err); }
+
+hdx_code hdx_table_threads(const hdx_query *q, hdx_rows **out, hdx_error *err) { return make(q, false, false, true, out, err); }

@@ -1,0 +1,187 @@
+/*
+ * cursor.c - the life of an hdx_rows: made, pulled row by row, asked how it ended, closed; its extras and its title.
+ *
+ * In:  a maker, or another cursor to stand over.
+ * Out: rows, one at a time; the error waits until hdx_rows_end.
+ * Cost: nothing is allocated per row. What a maker takes from the arena of the row is given back only when 256 KiB have gathered, because an
+ *       arena block has to be zeroed when it is got again.
+ */
+#include "rows/cursor.h"
+
+#include <stdlib.h>
+
+#define GATHER (256u << 10)
+
+typedef struct made {
+    hdx_rows_maker maker;
+    hdx_cell      *cells;
+} made;
+
+static hdx_code made_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    made *m = rows->state;
+    bool  more = false;
+    for (unsigned i = 0; i < rows->column_count; i++)
+        m->cells[i].kind = HDX_CELL_NULL; /* a maker that leaves a cell out means null, not the row before */
+    hdx_rows_fresh(rows);
+    hdx_code code = m->maker.next(m->maker.state, &rows->row, m->cells, &more, err);
+    *row = code == HDX_OK && more ? m->cells : NULL;
+    return code;
+}
+
+static void made_close(hdx_rows *rows)
+{
+    made *m = rows->state;
+    if (m->maker.close != NULL)
+        m->maker.close(m->maker.state);
+    free(m->cells);
+    free(m);
+}
+
+static uint64_t made_total(const hdx_rows *rows)
+{
+    const made *m = rows->state;
+    return m->maker.total == 0 ? HDX_ROWS_UNKNOWN : m->maker.total;
+}
+
+hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err)
+{
+    hdx_rows *rows = calloc(1, sizeof *rows);
+    made     *m = calloc(1, sizeof *m);
+    hdx_cell *cells = calloc(maker->column_count == 0 ? 1 : maker->column_count, sizeof *cells);
+    *out = NULL;
+    if (rows == NULL || m == NULL || cells == NULL) {
+        free(rows);
+        free(m);
+        free(cells);
+        if (maker->close != NULL)
+            maker->close(maker->state);
+        return hdx_no_memory(err, "rows", sizeof *rows);
+    }
+    *m = (made){ *maker, cells };
+    rows->columns = maker->columns;
+    rows->column_count = maker->column_count;
+    rows->base = rows;
+    rows->state = m;
+    rows->next = made_next;
+    rows->close = made_close;
+    rows->total = made_total;
+    rows->row = hdx_arena_of(&rows->row_mem);
+    rows->keep = hdx_arena_of(NULL);
+    *out = rows;
+    return HDX_OK;
+}
+
+hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error *err)
+{
+    hdx_rows *over = calloc(1, sizeof *over);
+    if (over == NULL)
+        return hdx_rows_drop(rows, hdx_no_memory(err, "rows", sizeof *over));
+    over->shape = shape;
+    over->columns = (*rows)->columns;
+    over->column_count = (*rows)->column_count;
+    over->below = *rows;
+    over->base = (*rows)->base;
+    over->state = state;
+    over->row = hdx_arena_of(&over->row_mem);
+    over->keep = hdx_arena_of(NULL);
+    *rows = over;
+    return HDX_OK;
+}
+
+void hdx_rows_fresh(hdx_rows *rows)
+{
+    if (atomic_load_explicit(&rows->row_mem.used, memory_order_relaxed) > GATHER)
+        hdx_arena_free(&rows->row);
+}
+
+hdx_code hdx_rows_pull(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    if (hdx_rows_next(rows->below, row))
+        return HDX_OK;
+    *row = NULL;
+    return hdx_rows_end(rows->below, err);
+}
+
+hdx_code hdx_rows_drop(hdx_rows **rows, hdx_code code)
+{
+    hdx_rows_close(*rows);
+    *rows = NULL;
+    return code;
+}
+
+uint64_t hdx_rows_total(const hdx_rows *rows) { return rows->total != NULL ? rows->total(rows) : HDX_ROWS_UNKNOWN; }
+
+const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count)
+{
+    *count = rows->column_count;
+    return rows->columns;
+}
+
+bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
+{
+    *cells = NULL;
+    if (rows->ended)
+        return false;
+    rows->code = rows->next(rows, cells, &rows->error);
+    if (rows->code == HDX_OK && *cells != NULL)
+        return true;
+    *cells = NULL;
+    rows->ended = true; /* R1 */
+    return false;
+}
+
+hdx_code hdx_rows_end(hdx_rows *rows, hdx_error *err)
+{
+    if (rows->code != HDX_OK && err != NULL)
+        *err = rows->error;
+    return rows->code;
+}
+
+void hdx_rows_close(hdx_rows *rows)
+{
+    while (rows != NULL) {
+        hdx_rows *below = rows->below;
+        if (rows->close != NULL)
+            rows->close(rows);
+        hdx_arena_free(&rows->row);
+        hdx_arena_free(&rows->keep);
+        hdx_mem_put(NULL, rows->extras, rows->extra_capacity * sizeof *rows->extras);
+        free(rows);
+        rows = below;
+    }
+}
+
+hdx_arena *hdx_rows_arena(hdx_rows *rows) { return &rows->base->keep; }
+
+hdx_code hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err)
+{
+    hdx_rows *base = rows->base;
+    char     *copy = hdx_arena_copy(&base->keep, key, strlen(key));
+    if (copy == NULL || !hdx_mem_room(NULL, (void **)&base->extras, &base->extra_capacity, base->extra_count + 1, sizeof *base->extras))
+        return hdx_no_memory(err, "an answer's extras", sizeof *base->extras);
+    base->extras[base->extra_count++] = (hdx_member){ copy, value };
+    base->extras[base->extra_count] = (hdx_member){ NULL, hdx_cell_null() };
+    return HDX_OK;
+}
+
+const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i)
+{
+    static const hdx_member none = { NULL, { HDX_CELL_NULL, { 0 } } };
+    return i < rows->base->extra_count ? &rows->base->extras[i] : &none;
+}
+
+hdx_code hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err)
+{
+    rows->base->title = title == NULL ? NULL : hdx_arena_copy(&rows->base->keep, title, strlen(title));
+    return title != NULL && rows->base->title == NULL ? hdx_no_memory(err, "a title", strlen(title)) : HDX_OK;
+}
+
+const char *hdx_rows_title(const hdx_rows *rows) { return rows->base->title; }
+
+hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s)
+{
+    size_t len = s == NULL ? 0 : strlen(s);
+    char  *copy = s == NULL || len > UINT32_MAX ? NULL : hdx_arena_copy(arena, s, len);
+    return copy == NULL ? hdx_cell_null() : hdx_cell_text((hdx_text){ copy, (uint32_t)len });
+}

@@ -1,0 +1,232 @@
+/*
+ * shape.c - which columns and how many rows: select, limit, and finding a column by the name that a caller wrote.
+ */
+#include "rows/cursor.h"
+
+#include <stdlib.h>
+
+/* ---- columns by name ---- */
+
+/* Letters to change, add or drop to get from a to b (Levenshtein); UINT_MAX-like 64 where a name is too long to matter. */
+static unsigned distance(const char *a, size_t a_len, const char *b)
+{
+    unsigned row[65];
+    size_t   b_len = strlen(b);
+    if (a_len > 64 || b_len > 64)
+        return 64;
+    for (unsigned j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= a_len; i++) {
+        unsigned corner = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b_len; j++) {
+            unsigned best = corner + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            corner = row[j];
+            row[j] = best;
+        }
+    }
+    return row[b_len];
+}
+
+hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err)
+{
+    char        list[192] = "";
+    size_t      used = 0;
+    unsigned    least = 64;
+    const char *nearest = NULL;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        const char *has = rows->columns[i].name;
+        if (strlen(has) == len && memcmp(has, name, len) == 0) {
+            *column = i;
+            return HDX_OK;
+        }
+        unsigned d = distance(name, len, has);
+        if (d < least) {
+            least = d;
+            nearest = has;
+        }
+        size_t need = strlen(has) + (used == 0 ? 0 : 2);
+        if (used + need < sizeof list) {
+            if (used != 0)
+                memcpy(list + used, ", ", 2);
+            memcpy(list + used + need - strlen(has), has, strlen(has) + 1);
+            used += need;
+        }
+    }
+    hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; there are %s", (int)(len > 40 ? 40 : len), name, list);
+    return nearest != NULL && least <= 2 + len / 3 ? hdx_hint(err, code, "did you mean %s?", nearest) : code;
+}
+
+/* ---- select ---- */
+
+typedef struct selection {
+    hdx_column *columns;
+    unsigned   *from; /* column below */
+    hdx_cell   *cells;
+    unsigned    count;
+} selection;
+
+static void free_selection(selection *s)
+{
+    if (s == NULL)
+        return;
+    free(s->columns);
+    free(s->from);
+    free(s->cells);
+    free(s);
+}
+
+static hdx_code select_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    selection *s = rows->state;
+    hdx_code   code = hdx_rows_pull(rows, row, err);
+    if (code != HDX_OK || *row == NULL)
+        return code;
+    for (unsigned i = 0; i < s->count; i++)
+        s->cells[i] = (*row)[s->from[i]];
+    *row = s->cells;
+    return HDX_OK;
+}
+
+static void select_close(hdx_rows *rows) { free_selection(rows->state); }
+
+static uint64_t total_below(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
+
+static const char *trim(const char *from, size_t *len)
+{
+    while (*len > 0 && (*from == ' ' || *from == '\t')) {
+        from++;
+        (*len)--;
+    }
+    while (*len > 0 && (from[*len - 1] == ' ' || from[*len - 1] == '\t'))
+        (*len)--;
+    return from;
+}
+
+static selection *new_selection(const char *columns)
+{
+    selection *s = calloc(1, sizeof *s);
+    size_t     most = 1;
+    for (const char *c = columns; *c != '\0'; c++)
+        most += *c == ',';
+    if (s == NULL)
+        return NULL;
+    s->columns = calloc(most, sizeof *s->columns);
+    s->from = calloc(most, sizeof *s->from);
+    s->cells = calloc(most, sizeof *s->cells);
+    if (s->columns != NULL && s->from != NULL && s->cells != NULL)
+        return s;
+    free_selection(s);
+    return NULL;
+}
+
+hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
+{
+    selection *s = new_selection(columns);
+    hdx_code   code;
+    if (s == NULL)
+        return hdx_rows_drop(rows, hdx_no_memory(err, "columns", strlen(columns)));
+    for (const char *at = columns;; at++) {
+        size_t      len = strcspn(at, ","), name_len = len;
+        const char *name = trim(at, &name_len);
+        unsigned    from;
+        if ((code = hdx_rows_find(*rows, name, name_len, &from, err)) != HDX_OK) {
+            free_selection(s);
+            return hdx_rows_drop(rows, code);
+        }
+        s->columns[s->count] = (*rows)->columns[from];
+        s->columns[s->count].wide = false; /* named by the caller, so shown */
+        s->from[s->count++] = from;
+        at += len;
+        if (*at == '\0')
+            break;
+    }
+    if ((code = hdx_rows_over(rows, HDX_SHAPE_SELECT, s, err)) != HDX_OK) {
+        free_selection(s);
+        return code;
+    }
+    (*rows)->columns = s->columns;
+    (*rows)->column_count = s->count;
+    (*rows)->next = select_next;
+    (*rows)->close = select_close;
+    (*rows)->total = total_below;
+    return HDX_OK;
+}
+
+/* ---- limit ---- */
+
+typedef struct limiter {
+    uint64_t limit, given;
+    bool     cut;
+    uint64_t more; /* 0: not counted */
+} limiter;
+
+static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    limiter *l = rows->state;
+    hdx_code code = HDX_OK;
+    if (l->given < l->limit) {
+        if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL)
+            l->given++;
+        return code;
+    }
+    uint64_t total = hdx_rows_total(rows->below);
+    if (total != HDX_ROWS_UNKNOWN) {
+        l->more = total > l->given ? total - l->given : 0;
+        l->cut = l->more > 0;
+    } else if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK)
+        l->cut = *row != NULL; /* one row tells that there are more */
+    *row = NULL;
+    return code;
+}
+
+static void limit_close(hdx_rows *rows) { free(rows->state); }
+
+static uint64_t limit_total(const hdx_rows *rows)
+{
+    const limiter *l = rows->state;
+    uint64_t       below = hdx_rows_total(rows->below);
+    return below == HDX_ROWS_UNKNOWN || below < l->limit ? below : l->limit;
+}
+
+hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err)
+{
+    if (n == 0)
+        return HDX_OK;
+    hdx_rows *sorting = *rows;
+    while (sorting->shape == HDX_SHAPE_SELECT)
+        sorting = sorting->below;
+    limiter *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return hdx_rows_drop(rows, hdx_no_memory(err, "a limit", sizeof *l));
+    l->limit = n;
+    hdx_code code = hdx_rows_over(rows, HDX_SHAPE_LIMIT, l, err);
+    if (code != HDX_OK) {
+        free(l);
+        return code;
+    }
+    if (sorting->shape == HDX_SHAPE_SORT)
+        hdx_rows_sort_keep(sorting, n);
+    (*rows)->stable = (*rows)->below->stable;
+    (*rows)->next = limit_next;
+    (*rows)->close = limit_close;
+    (*rows)->total = limit_total;
+    return HDX_OK;
+}
+
+bool hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more)
+{
+    const limiter *l;
+    *more = 0;
+    while (rows != NULL && rows->shape != HDX_SHAPE_LIMIT)
+        rows = rows->below;
+    if (rows == NULL)
+        return false;
+    l = rows->state;
+    *more = l->more;
+    return l->cut;
+}

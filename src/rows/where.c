@@ -1,0 +1,252 @@
+/*
+ * where.c - rows that meet a condition: "COLUMN OPERATOR VALUE" (rows.h says what each operator and value means).
+ *
+ * In:  the condition as a person typed it; parsed once.
+ * Out: the rows of the cursor below that meet it.
+ */
+#include "rows/cursor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef enum operator { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } operator;
+
+typedef struct condition {
+    unsigned column;
+    operator is;
+    bool     is_null, is_number, is_bool;
+    hdx_cell number; /* the value as a number, when it is one */
+    bool     boolean;
+    char    *text;   /* the value as it was written, quotes taken off */
+    size_t   len;
+    regex_t  pattern;
+    bool     has_pattern;
+} condition;
+
+/* ---- parsing ---- */
+
+static const char *skip_space(const char *s)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return s;
+}
+
+static bool parse_operator(const char **at, operator *out)
+{
+    static const struct { const char *text; operator is; } operators[] = {
+        { "!=", NOT_EQUAL }, { "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL }, { "=", EQUAL }, { "<", LESS }, { ">", GREATER }, { "~", MATCHES },
+    };
+    for (unsigned i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strncmp(*at, operators[i].text, strlen(operators[i].text)) == 0) {
+            *at += strlen(operators[i].text);
+            *out = operators[i].is;
+            return true;
+        }
+    return false;
+}
+
+/* K, M, G, T, P, with B or iB behind: powers of 1024; % alone: nothing. False: something else stands there. */
+static bool parse_suffix(const char *s, uint64_t *factor)
+{
+    static const char letters[] = "KkMmGgTtPp";
+    s = skip_space(s);
+    const char *letter = *s == '\0' ? NULL : strchr(letters, *s);
+    *factor = 1;
+    if (strcmp(s, "") == 0 || strcmp(s, "%") == 0 || strcmp(s, "B") == 0)
+        return true;
+    if (letter == NULL)
+        return false;
+    *factor = 1ull << (10 * ((letter - letters) / 2 + 1));
+    s++;
+    return strcmp(s, "") == 0 || strcmp(s, "B") == 0 || strcmp(s, "iB") == 0;
+}
+
+static bool parse_number(const char *s, hdx_cell *out)
+{
+    bool     negative = *s == '-';
+    uint64_t factor, size;
+    char    *end;
+    const char *digits = s + (*s == '-' || *s == '+');
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
+        if (negative || digits[2] == '\0' || strspn(digits + 2, "0123456789abcdefABCDEF") != strlen(digits + 2) || strlen(digits + 2) > 16)
+            return false;
+        *out = hdx_cell_uint(strtoull(digits + 2, NULL, 16));
+        return true;
+    }
+    size_t whole = strspn(digits, "0123456789");
+    if (whole > 0 && digits[whole] != '.' && digits[whole] != 'e' && digits[whole] != 'E') {
+        errno = 0;
+        size = strtoull(digits, &end, 10);
+        if (!parse_suffix(end, &factor))
+            return false;
+        if (errno == 0 && hdx_mul(size, factor, &size) && (!negative || size <= (uint64_t)INT64_MAX)) {
+            *out = negative ? hdx_cell_int(-(int64_t)size) : hdx_cell_uint(size);
+            return true;
+        }
+    }
+    if (strspn(digits, "0123456789.") == 0) /* keeps "inf", "nan" and hexadecimal reals out */
+        return false;
+    double real = strtod(digits, &end);
+    if (end == digits || !parse_suffix(end, &factor))
+        return false;
+    *out = hdx_cell_real((negative ? -real : real) * (double)factor);
+    return !isnan(out->as.real);
+}
+
+static void free_condition(condition *c)
+{
+    if (c == NULL)
+        return;
+    if (c->has_pattern)
+        regfree(&c->pattern);
+    free(c->text);
+    free(c);
+}
+
+static hdx_code parse_value(condition *c, const char *at, const char *whole, hdx_error *err)
+{
+    size_t len = strlen(at);
+    bool   quoted;
+    while (len > 0 && (at[len - 1] == ' ' || at[len - 1] == '\t'))
+        len--;
+    quoted = len >= 2 && (at[0] == '\'' || at[0] == '"') && at[len - 1] == at[0];
+    if (len == 0)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" has no value", whole);
+    if (quoted) {
+        at++;
+        len -= 2;
+    }
+    if ((c->text = malloc(len + 1)) == NULL)
+        return hdx_no_memory(err, "a condition", len);
+    memcpy(c->text, at, len);
+    c->text[len] = '\0';
+    c->len = len;
+    if (c->is == MATCHES) {
+        int rc = regcomp(&c->pattern, c->text, REG_EXTENDED);
+        if (rc != 0) {
+            char why[128];
+            (void)regerror(rc, &c->pattern, why, sizeof why);
+            return hdx_fail(err, rc == REG_ESPACE ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%.80s\": %s", c->text, why);
+        }
+        c->has_pattern = true;
+    } else if (!quoted) {
+        c->is_null = strcmp(c->text, "null") == 0;
+        c->boolean = strcmp(c->text, "true") == 0;
+        c->is_bool = c->boolean || strcmp(c->text, "false") == 0;
+        c->is_number = parse_number(c->text, &c->number);
+    }
+    return HDX_OK;
+}
+
+static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_error *err)
+{
+    const char *name = skip_space(text), *at;
+    size_t      len = strcspn(name, " \t=!<>~");
+    hdx_code    code;
+    at = skip_space(name + len);
+    if (len == 0 || !parse_operator(&at, &c->is))
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text),
+                        "operators are = != < <= > >= ~, as in 'retained > 1M'");
+    if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK)
+        return code;
+    return parse_value(c, skip_space(at), text, err);
+}
+
+/* ---- deciding ---- */
+
+static bool holds(operator is, int order)
+{
+    switch (is) {
+    case EQUAL: return order == 0;
+    case NOT_EQUAL: return order != 0;
+    case LESS: return order < 0;
+    case LESS_EQUAL: return order <= 0;
+    case GREATER: return order > 0;
+    default: return order >= 0;
+    }
+}
+
+static hdx_code matches(const condition *c, hdx_text text, bool *out, hdx_error *err)
+{
+    /* REG_STARTEND: the text is borrowed, has no NUL behind it and may have some inside. */
+    regmatch_t part = { 0, (regoff_t)(text.len > INT32_MAX ? INT32_MAX : text.len) };
+    int        rc = regexec(&c->pattern, text.at == NULL ? "" : text.at, 1, &part, REG_STARTEND);
+    *out = rc == 0;
+    return rc == 0 || rc == REG_NOMATCH ? HDX_OK : hdx_no_memory(err, "a regular expression", text.len);
+}
+
+/* Numbers and booleans as a person would write them, for ~ and for comparing with a text. */
+static hdx_text as_text(const hdx_cell *cell, char room[40])
+{
+    int n;
+    switch (cell->kind) {
+    case HDX_CELL_TEXT: return cell->as.text;
+    case HDX_CELL_INT: n = snprintf(room, 40, "%" PRId64, cell->as.integer); break;
+    case HDX_CELL_UINT: n = snprintf(room, 40, "%" PRIu64, cell->as.natural); break;
+    case HDX_CELL_REAL: n = snprintf(room, 40, "%.15g", cell->as.real); break;
+    case HDX_CELL_ADDRESS: n = snprintf(room, 40, "0x%" PRIx64, cell->as.address); break;
+    case HDX_CELL_BOOL: n = snprintf(room, 40, "%s", cell->as.boolean ? "true" : "false"); break;
+    default: n = 0;
+    }
+    return (hdx_text){ room, (uint32_t)(n < 0 ? 0 : n) };
+}
+
+static hdx_code decide(const condition *c, const hdx_cell *cell, bool *keep, hdx_error *err)
+{
+    char     room[40];
+    unsigned rank = hdx_cell_rank(cell);
+    *keep = c->is == NOT_EQUAL; /* for all that has no order with the value */
+    if (c->is_null) {
+        *keep = (cell->kind == HDX_CELL_NULL) == (c->is == EQUAL) && (c->is == EQUAL || c->is == NOT_EQUAL);
+        return HDX_OK;
+    }
+    if (rank > 1)
+        return HDX_OK;
+    if (c->is == MATCHES)
+        return matches(c, as_text(cell, room), keep, err);
+    if (rank == 1)
+        *keep = holds(c->is, hdx_cell_compare_texts(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
+    else if (c->is_number)
+        *keep = holds(c->is, hdx_cell_compare_numbers(cell, &c->number));
+    else if (c->is_bool && cell->kind == HDX_CELL_BOOL)
+        *keep = holds(c->is, (int)cell->as.boolean - (int)c->boolean);
+    return HDX_OK;
+}
+
+static hdx_code where_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    const condition *c = rows->state;
+    hdx_code         code;
+    bool             keep = false;
+    while ((code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL)
+        if ((code = decide(c, &(*row)[c->column], &keep, err)) != HDX_OK || keep)
+            return code;
+    return code;
+}
+
+static void where_close(hdx_rows *rows) { free_condition(rows->state); }
+
+hdx_code hdx_rows_where(hdx_rows **rows, const char *text, hdx_error *err)
+{
+    condition *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return hdx_rows_drop(rows, hdx_no_memory(err, "a condition", sizeof *c));
+    hdx_code code = parse(*rows, text, c, err);
+    if (code != HDX_OK)
+        code = hdx_rows_drop(rows, code);
+    else
+        code = hdx_rows_over(rows, HDX_SHAPE_WHERE, c, err);
+    if (code != HDX_OK) {
+        free_condition(c);
+        return code;
+    }
+    (*rows)->stable = (*rows)->below->stable;
+    (*rows)->next = where_next;
+    (*rows)->close = where_close;
+    return HDX_OK;
+}

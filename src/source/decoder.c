@@ -1,0 +1,516 @@
+/*
+ * decoder.c - goes over a gzip file or zlib container and produces the bytes of the dump.
+ *
+ * In:  bytes of the file, from its start or from a seek point on.
+ * Out: bytes of the dump; seek points, damage and checksums of slices for the source.
+ * Knows members, trailers, blocks. Does not know HPROF, threads or caches.
+ * Cost: zlib's inflate plus one CRC-32 of the output; memory is fixed whatever the file holds: no limit by ratio, since real
+ *       dumps reach 559 : 1 (gzip facts 5.6).
+ *
+ *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
+ *        ^ └── zeros ──> PADDING ──> END   (damage) └──> END  │
+ *        └────────────────────────────────────────────────────┘
+ *
+ * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so all
+ * positions behind would be wrong, and records cut by the gap would be read as if they were whole.
+ */
+#include "source/inner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
+
+static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
+
+hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop)
+{
+    hdx_decoder *d = hdx_mem_get(source->mem, sizeof *d);
+    if (d == NULL)
+        return NULL;
+    d->source = source;
+    d->stop = stop;
+    d->check = source->kind == HDX_ZLIB ? 1 : 0;
+    if (inflateInit2(&d->z, -15) != Z_OK) {
+        hdx_mem_put(source->mem, d, sizeof *d);
+        return NULL;
+    }
+    d->z_open = true;
+    return d;
+}
+
+void hdx_decoder_free(hdx_decoder *d)
+{
+    if (d == NULL)
+        return;
+    if (d->z_open)
+        (void)inflateEnd(&d->z);
+    hdx_mem_put(d->source->mem, d, sizeof *d);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- input */
+
+/* Makes bytes of the file be at hand, or sees its end. */
+static hdx_code refill(hdx_decoder *d, hdx_error *err)
+{
+    size_t   got;
+    hdx_code code;
+    if (d->z.avail_in > 0 || d->at_end_of_file)
+        return HDX_OK;
+    if (d->stop != NULL && *d->stop)
+        return hdx_fail(err, HDX_CANCELLED, d->source->path, d->in_end, "reading was given up");
+    if ((code = hdx_source_file_read(d->source, d->in_end, d->in, sizeof d->in, &got, err)) != HDX_OK)
+        return code;
+    d->z.next_in = d->in;
+    d->z.avail_in = (uInt)got;
+    d->in_end += got;
+    d->at_end_of_file = got == 0;
+    return HDX_OK;
+}
+
+static void from_byte(hdx_decoder *d, uint64_t at)
+{
+    d->z.avail_in = 0;
+    d->in_end = at;
+    d->at_end_of_file = false;
+}
+
+static void take(hdx_decoder *d, size_t n)
+{
+    d->z.next_in += n;
+    d->z.avail_in -= (uInt)n;
+}
+
+/* Gathers `want` bytes in d->few; false while they are not all here. */
+static bool gather(hdx_decoder *d, unsigned want)
+{
+    while (d->few_have < want && d->z.avail_in > 0) {
+        d->few[d->few_have++] = *d->z.next_in;
+        take(d, 1);
+    }
+    return d->few_have == want;
+}
+
+/* ------------------------------------------------------------------------------------------- sums, points, damage */
+
+/* The two running sums take in the newest bytes. */
+static void settle(hdx_decoder *d)
+{
+    if (d->run_len == 0)
+        return;
+    if (d->source->kind == HDX_GZIP)
+        d->check = (uint32_t)crc32_combine(d->check, d->run, (z_off_t)d->run_len);
+    d->slice_crc = (uint32_t)crc32_combine(d->slice_crc, d->run, (z_off_t)d->run_len);
+    d->run = 0;
+    d->run_len = 0;
+}
+
+static void sum(hdx_decoder *d, const uint8_t *bytes, size_t n)
+{
+    if (d->source->kind == HDX_ZLIB)
+        d->check = (uint32_t)adler32(d->check, bytes, narrow(n));
+    d->run = (uint32_t)crc32(d->run, bytes, narrow(n));
+    d->run_len += n;
+    d->out += n;
+}
+
+/* A point, or the end, was reached: the sum of the slice before it is noted or compared. */
+static hdx_code pass(hdx_decoder *d, hdx_error *err)
+{
+    settle(d);
+    hdx_passed passed = hdx_points_passed(&d->source->points, d->slice_from, d->out, d->slice_crc);
+    if (passed == HDX_PASSED_CHANGED)
+        return hdx_source_changed(d->source, d->slice_from, err);
+    if (passed == HDX_PASSED_POINT) {
+        d->slice_from = d->out;
+        d->slice_crc = 0;
+    }
+    return HDX_OK;
+}
+
+/* Offers a seek point at the newest byte; `bytes` ends there and `have` of them are at hand. */
+static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const uint8_t *end, size_t have, hdx_error *err)
+{
+    bool      added;
+    uint64_t  len = d->out - d->member_out;
+    hdx_point point = { .out = d->out, .bit = bit, .member = d->member, .member_at = d->member_at, .member_out = d->member_out,
+                        .damage = d->damage, .kind = (uint8_t)kind };
+    if (kind == HDX_POINT_INSIDE)
+        point.header_bit = d->header_bit;
+    if (kind == HDX_POINT_MEMBER)
+        len = 0;
+    else if (len > HDX_WINDOW)
+        len = HDX_WINDOW;
+    if (len > have)
+        return HDX_OK; /* cannot be so far behind the last point; without its window a point is none */
+    settle(d);
+    point.check = d->check;
+    point.window_len = (uint32_t)len;
+    hdx_code code = hdx_points_add(&d->source->points, &point, len > 0 ? end - len : end, &added, err);
+    return code == HDX_OK && added ? pass(d, err) : code;
+}
+
+/* The data end here, for good or because of damage. */
+static hdx_code finish(hdx_decoder *d, hdx_error *err)
+{
+    d->step = HDX_STEP_END;
+    if (!hdx_points_end(&d->source->points, d->out))
+        return hdx_source_changed(d->source, d->out, err);
+    return pass(d, err);
+}
+
+static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damage_kind kind, uint64_t offset, uint64_t lost, bool last,
+                                                       const char *format, ...)
+{
+    hdx_damage entry = { .kind = kind, .offset = offset, .lost_bytes = lost };
+    va_list    args;
+    (void)snprintf(entry.record, sizeof entry.record, "%s", d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
+    va_start(args, format);
+    (void)vsnprintf(entry.expected, sizeof entry.expected, format, args);
+    va_end(args);
+    hdx_damage_note(&d->source->damage, d->damage++, last, &entry);
+}
+
+/* Damage with nothing readable behind it, from byte `at` of the file on. */
+static hdx_code truncated(hdx_decoder *d, const char *what, uint64_t lost, hdx_error *err)
+{
+    note(d, HDX_DAMAGE_TRUNCATED, d->out, lost, true,
+         "%s (member %llu, from byte %llu of the file), found the end of the file at byte %llu", what, (unsigned long long)d->member,
+         (unsigned long long)d->member_at, (unsigned long long)hdx_decoder_consumed(d));
+    return finish(d, err);
+}
+
+static hdx_code garbage(hdx_decoder *d, uint64_t at, hdx_error *err)
+{
+    uint8_t  bytes[8];
+    char     text[3 * sizeof bytes + 1] = "";
+    size_t   got;
+    hdx_code code = hdx_source_file_read(d->source, at, bytes, sizeof bytes, &got, err);
+    if (code != HDX_OK)
+        return code;
+    for (size_t i = 0; i < got; i++)
+        (void)snprintf(text + 3 * i, 4, " %02x", bytes[i]);
+    note(d, HDX_DAMAGE_GARBAGE, d->out, d->source->file_size > at ? d->source->file_size - at : 0, true,
+         "expected %s at byte %llu of the file, found%s", d->source->kind == HDX_GZIP ? "a gzip member or the end" : "the end",
+         (unsigned long long)at, text);
+    return finish(d, err);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- steps */
+
+/* Before a member: its header, zeros, or the end of the file. */
+static hdx_code between(hdx_decoder *d, hdx_error *err)
+{
+    if (d->z.avail_in == 0)
+        return finish(d, err);
+    uint64_t at = hdx_decoder_consumed(d);
+    if (d->member > 0 && *d->z.next_in == 0) {
+        d->step = HDX_STEP_PADDING;
+        return HDX_OK;
+    }
+    if (d->member > 0 && d->source->kind == HDX_ZLIB)
+        return garbage(d, at, err);
+    d->member_at = at;
+    d->member_out = d->out;
+    if (d->member > 0) { /* a member's start costs no window, so it is taken early: JDK files get exactly their members */
+        hdx_pos  next, last;
+        uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
+        settle(d);
+        d->check = 0;
+        if (next == HDX_NOWHERE && d->out >= last + spacing / 3) {
+            hdx_code code = mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err);
+            if (code != HDX_OK)
+                return code;
+        }
+    }
+    hdx_head_begin(&d->head);
+    d->few_have = 0;
+    d->step = HDX_STEP_HEAD;
+    return HDX_OK;
+}
+
+/* Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind them is not. */
+static hdx_code padding(hdx_decoder *d, hdx_error *err)
+{
+    if (d->z.avail_in == 0)
+        return finish(d, err);
+    const uint8_t *p = d->z.next_in;
+    size_t         n = 0;
+    if (*p == 0 && memcmp(p, p + 1, d->z.avail_in - 1) == 0) /* all equal their neighbour, so all are zero */
+        n = d->z.avail_in;
+    while (n < d->z.avail_in && p[n] == 0)
+        n++;
+    take(d, n);
+    return d->z.avail_in > 0 ? garbage(d, hdx_decoder_consumed(d), err) : HDX_OK;
+}
+
+static hdx_code begin_body(hdx_decoder *d, hdx_error *err)
+{
+    d->step = HDX_STEP_BODY;
+    d->bit = d->header_bit = hdx_decoder_consumed(d) * 8;
+    return inflateReset(&d->z) == Z_OK ? HDX_OK : hdx_no_memory(err, "inflating", sizeof d->z);
+}
+
+static hdx_code head(hdx_decoder *d, hdx_error *err)
+{
+    size_t         used;
+    hdx_head_state state = HDX_HEAD_MORE;
+    if (d->z.avail_in == 0)
+        return truncated(d, "expected the header of a member", hdx_decoder_consumed(d) - d->member_at, err);
+    if (d->source->kind == HDX_ZLIB) { /* checked when the source was opened */
+        if (gather(d, 2))
+            state = HDX_HEAD_DONE;
+    } else {
+        state = hdx_head_feed(&d->head, d->z.next_in, d->z.avail_in, &used);
+        if (state != HDX_HEAD_OTHER)
+            take(d, used);
+    }
+    if (state == HDX_HEAD_OTHER)
+        return garbage(d, d->member_at, err);
+    if (state == HDX_HEAD_MORE)
+        return HDX_OK;
+    if (d->source->kind == HDX_GZIP && d->head.bad_sum)
+        note(d, HDX_DAMAGE_CRC, d->member_at, 0, false, "expected header checksum %04x of member %llu, found %04x",
+             (unsigned)(d->head.crc & 0xffff), (unsigned long long)d->member, (unsigned)d->head.stored);
+    return begin_body(d, err);
+}
+
+/* The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is wrong. */
+static hdx_code trailer(hdx_decoder *d, hdx_error *err)
+{
+    bool     gzip = d->source->kind == HDX_GZIP;
+    unsigned want = gzip ? 8 : 4;
+    if (d->z.avail_in == 0)
+        return truncated(d, "expected the checksum behind the data", 0, err);
+    if (!gather(d, want))
+        return HDX_OK;
+    settle(d);
+    uint64_t len = d->out - d->member_out;
+    uint32_t stored = gzip ? hdx_le32(d->few) : hdx_be32(d->few), size = gzip ? hdx_le32(d->few + 4) : (uint32_t)len;
+    if (stored != d->check)
+        note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
+             "expected checksum %08x of member %llu, found %08x: bytes %llu to %llu are not certain", stored, (unsigned long long)d->member,
+             d->check, (unsigned long long)d->member_out, (unsigned long long)d->out);
+    else if (size != (uint32_t)len)
+        note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
+             "expected %u bytes (modulo 2^32) in member %llu, found %llu from byte %llu on", size, (unsigned long long)d->member,
+             (unsigned long long)len, (unsigned long long)d->member_out);
+    d->member++;
+    d->step = HDX_STEP_BETWEEN;
+    return HDX_OK;
+}
+
+/*
+ * Where inflate stands inside a block, as a seek point (gzip facts 4.2): `*back` bits back to the start of the code it works on, of
+ * which `*given` bytes are already out. False in a stored block or a header.
+ */
+static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
+{
+    long m = inflateMark(z);
+    long up = m >> 16;
+    if (up < 0 || (size_t)(m & 0xffff) > n)
+        return false;
+    *back = (uint64_t)up;
+    *given = (size_t)(m & 0xffff);
+    return true;
+}
+
+/* How far one call of inflate may go. */
+typedef struct plan {
+    hdx_pos next;   /* the seek point ahead; HDX_NOWHERE: this decoder is the first here and looks for points */
+    hdx_pos due;    /* first: a point is taken at a block boundary from here on */
+    hdx_pos giant;  /* first: and inside a block from here on */
+    size_t  piece;  /* bytes to produce at most */
+} plan;
+
+/*
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one, then every
+ * 64 KiB: a slice has at most 1 MiB. A member that began at the last point is given a little more than 1 MiB: those of JDKs end
+ * before, and the next one's start is a point without a window.
+ */
+static plan plan_ahead(const hdx_decoder *d, size_t room)
+{
+    plan     p;
+    hdx_pos  last;
+    uint64_t max = d->source->max_uncompressed, piece = room;
+    uint64_t spacing = hdx_points_around(&d->source->points, d->out, &p.next, &last);
+    bool     began = last == d->member_out;
+    p.due = last + spacing + (began ? spacing / 3 + 1 : 0);
+    p.giant = last + spacing + (began ? spacing / 3 + STORED_MAX : spacing / 6);
+    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX;
+    if (piece > limit)
+        piece = limit;
+    if (max != 0 && piece > max - d->out)
+        piece = max - d->out + 1; /* one too many shows that there is more; it is not handed on */
+    p.piece = (size_t)piece;
+    return p;
+}
+
+static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
+{
+    hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->bit / 8, "inflates to more than %llu bytes, the limit max_uncompressed",
+                             (unsigned long long)d->source->max_uncompressed);
+    return hdx_hint(err, code, "raise the limit, or give 0 for none");
+}
+
+/* One call of inflate, up to the next block, seek point or piece. */
+static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_error *err)
+{
+    const hdx_source *source = d->source;
+    uint64_t          max = source->max_uncompressed;
+    plan              p = plan_ahead(d, room - *got);
+    bool              first = p.next == HDX_NOWHERE, dry = d->z.avail_in == 0;
+    uint8_t          *at = to + *got;
+    d->z.next_out = at;
+    d->z.avail_out = (uInt)p.piece;
+    int      rc = inflate(&d->z, Z_BLOCK);
+    size_t   n = p.piece - d->z.avail_out, given = 0;
+    uint64_t bit = hdx_decoder_consumed(d) * 8 - (uint64_t)(d->z.data_type & 63), back = 0;
+    bool     boundary = (d->z.data_type & 128) != 0 && rc != Z_STREAM_END, moved = n > 0 || bit != d->bit;
+    hdx_code code = HDX_OK;
+    if (max != 0 && n > max - d->out) {
+        sum(d, at, n - 1);
+        *got += n - 1;
+        return over_limit(d, err);
+    }
+    bool mid = first && rc == Z_OK && !boundary && d->z.avail_out == 0 && d->out + n >= p.giant && inside(&d->z, n, &back, &given);
+
+    sum(d, at, n - given);
+    *got += n - given;
+    if (mid)
+        code = mark(d, HDX_POINT_INSIDE, bit - back, to + *got, d->tail_len + *got, err);
+    sum(d, at + n - given, given);
+    *got += given;
+    d->bit = bit;
+    if (boundary) {
+        d->header_bit = bit;
+        if (code == HDX_OK && first && (d->z.data_type & 64) == 0 && d->out >= p.due)
+            code = mark(d, HDX_POINT_BLOCK, bit, to + *got, d->tail_len + *got, err);
+    }
+    if (code == HDX_OK && d->out == p.next && n > 0)
+        code = pass(d, err);
+    if (code != HDX_OK)
+        return code;
+
+    if (rc == Z_STREAM_END) {
+        d->few_have = 0;
+        d->step = HDX_STEP_TRAILER;
+        return HDX_OK;
+    }
+    if (rc == Z_MEM_ERROR)
+        return hdx_no_memory(err, "inflating", HDX_WINDOW);
+    if (rc != Z_OK && rc != Z_BUF_ERROR) {
+        uint64_t byte = bit / 8;
+        note(d, HDX_DAMAGE_GZIP, byte, source->file_size > byte ? source->file_size - byte : 0, true,
+             "expected deflate data in member %llu, found \"%s\" at byte %llu of the file", (unsigned long long)d->member,
+             d->z.msg != NULL ? d->z.msg : "an error", (unsigned long long)byte);
+        return finish(d, err);
+    }
+    if (dry && !moved)
+        return truncated(d, "expected more data", 0, err);
+    return HDX_OK;
+}
+
+hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point, size_t *got, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *got = 0;
+    if (d->tail_len > 0)
+        memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
+    while (code == HDX_OK && *got < room && d->step != HDX_STEP_END) {
+        if ((code = refill(d, err)) != HDX_OK)
+            break;
+        switch (d->step) {
+        case HDX_STEP_BETWEEN: code = between(d, err); break;
+        case HDX_STEP_HEAD: code = head(d, err); break;
+        case HDX_STEP_BODY: code = body(d, to, room, got, err); break;
+        case HDX_STEP_TRAILER: code = trailer(d, err); break;
+        default: code = padding(d, err); break;
+        }
+        if (to_point && *got > 0 && d->out == d->slice_from)
+            break;
+    }
+    size_t keep = d->tail_len + *got < sizeof d->tail ? d->tail_len + *got : sizeof d->tail;
+    if (keep > 0)
+        memcpy(d->tail + sizeof d->tail - keep, to + *got - keep, keep);
+    d->tail_len = keep;
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------------------- going to a point */
+
+/* Hands inflate the file from a bit on: the odd bits first. */
+static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err)
+{
+    hdx_code code;
+    from_byte(d, bit / 8);
+    if ((code = refill(d, err)) != HDX_OK)
+        return code;
+    if (d->z.avail_in == 0)
+        return hdx_source_changed(d->source, d->out, err);
+    unsigned odd = (unsigned)(bit & 7);
+    if (odd != 0) {
+        uint8_t byte = *d->z.next_in;
+        take(d, 1);
+        if (inflatePrime(&d->z, (int)(8 - odd), byte >> odd) != Z_OK)
+            return hdx_source_changed(d->source, d->out, err);
+    }
+    return HDX_OK;
+}
+
+/* Builds the tables of the block whose header begins at d->header_bit, then forgets the input (gzip facts 4.2). */
+static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
+{
+    uint8_t  none;
+    hdx_code code = feed_from(d, d->header_bit, err);
+    while (code == HDX_OK) {
+        d->z.next_out = &none;
+        d->z.avail_out = 0;
+        uInt before = d->z.avail_in;
+        int  rc = inflate(&d->z, Z_TREES);
+        if ((rc == Z_OK || rc == Z_BUF_ERROR) && (d->z.data_type & 256) != 0)
+            return inflatePrime(&d->z, -1, 0) == Z_OK ? HDX_OK : hdx_source_changed(d->source, d->out, err);
+        if ((rc != Z_OK && rc != Z_BUF_ERROR) || d->z.avail_in > 0 || before == 0)
+            break; /* no header where there was one */
+        code = refill(d, err); /* it is cut by the end of the buffer */
+    }
+    return code != HDX_OK ? code : hdx_source_changed(d->source, d->out, err);
+}
+
+hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
+{
+    hdx_point point;
+    uint8_t   window[HDX_WINDOW];
+    hdx_code  code = hdx_points_get(&d->source->points, at, &point, window, err);
+    if (code != HDX_OK)
+        return code;
+    d->out = d->slice_from = point.out;
+    d->slice_crc = d->run = 0;
+    d->run_len = 0;
+    d->member = point.member;
+    d->member_at = point.member_at;
+    d->member_out = point.member_out;
+    d->damage = point.damage;
+    d->check = point.check;
+    d->bit = point.bit;
+    d->header_bit = point.kind == HDX_POINT_INSIDE ? point.header_bit : point.bit;
+    d->tail_len = point.window_len;
+    if (point.window_len > 0)
+        memcpy(d->tail + sizeof d->tail - point.window_len, window, point.window_len);
+    if (point.kind == HDX_POINT_MEMBER) {
+        from_byte(d, point.bit / 8);
+        d->check = d->source->kind == HDX_ZLIB ? 1 : 0;
+        d->step = HDX_STEP_BETWEEN;
+        return HDX_OK;
+    }
+    if (inflateReset(&d->z) != Z_OK)
+        return hdx_no_memory(err, "inflating", sizeof d->z);
+    if (point.kind == HDX_POINT_INSIDE && (code = read_block_head(d, err)) != HDX_OK)
+        return code;
+    if ((code = feed_from(d, point.bit, err)) != HDX_OK)
+        return code;
+    if (point.window_len > 0 && inflateSetDictionary(&d->z, window, point.window_len) != Z_OK)
+        return hdx_source_changed(d->source, d->out, err);
+    d->step = HDX_STEP_BODY;
+    return HDX_OK;
+}

@@ -1,0 +1,106 @@
+/*
+ * inner.h - what the files of this room share: the source itself, its damage list, the decoder, the slice cache.
+ *
+ *     hdx_source ── file door, size, kind
+ *        ├── points    seek points, size of the dump        points.h
+ *        ├── damage    in the order of the file             damage.c
+ *        └── cache     inflated slices, idle decoders       cache.c
+ *     hdx_decoder      goes over the file from a point on   decoder.c    one thread at a time
+ *     hdx_stream       a decoder with a thread ahead        stream.c
+ *
+ * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever is
+ * first at a place notes what is there for all.
+ */
+#ifndef HDX_SOURCE_INNER_H
+#define HDX_SOURCE_INNER_H
+
+#include "base/base.h"
+#include "source/head.h"
+#include "source/points.h"
+#include "source/source.h"
+
+#include <zlib.h>
+
+#define HDX_SLICE (1u << 20)            /* bytes kept in one piece at most */
+#define HDX_HISTORY (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
+#define HDX_SOURCE_DAMAGE_MAX 1000u
+
+typedef struct hdx_damage_list {
+    pthread_mutex_t lock;
+    hdx_damage     *entries; /* room for HDX_SOURCE_DAMAGE_MAX from the start, so that borrowed pointers stay good */
+    size_t          count;
+    uint64_t        seen;    /* places met so far, kept or not */
+} hdx_damage_list;
+
+typedef struct hdx_cache hdx_cache;
+
+struct hdx_source {
+    hdx_io         *io;
+    hdx_mem        *mem; /* may be NULL */
+    char           *path;
+    int             fd;
+    hdx_compression kind;
+    uint64_t        file_size;
+    uint64_t        max_uncompressed; /* 0: none */
+    hdx_points      points;           /* compressed only, as the two below */
+    hdx_damage_list damage;
+    hdx_cache      *cache;
+};
+
+/* Reads from the file as it lies on disk; fewer bytes only at its end, which may have come nearer since the source was opened. */
+hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err);
+hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error *err);
+
+bool hdx_damage_init(hdx_damage_list *list, hdx_mem *mem);
+void hdx_damage_free(hdx_damage_list *list, hdx_mem *mem);
+/*
+ * Notes the place number `nth` of the file unless an earlier decoder did. `last`: nothing is read behind it; one entry is
+ * reserved for such a place, so that a flood of wrong checksums does not hide where the data end.
+ */
+void hdx_damage_note(hdx_damage_list *list, uint64_t nth, bool last, const hdx_damage *entry);
+
+typedef enum hdx_step { HDX_STEP_BETWEEN, HDX_STEP_HEAD, HDX_STEP_BODY, HDX_STEP_TRAILER, HDX_STEP_PADDING, HDX_STEP_END } hdx_step;
+
+typedef struct hdx_decoder {
+    hdx_source  *source;
+    const _Atomic bool *stop;   /* set by another thread: give up (HDX_CANCELLED); NULL: nobody does */
+    z_stream     z;             /* raw deflate; next_in and avail_in are the file's bytes at hand in every step */
+    bool         z_open, at_end_of_file;
+    uint64_t     in_end;        /* byte of the file behind those at hand */
+    hdx_step     step;
+    hdx_head     head;
+    uint8_t      few[8];        /* trailer, or the header of a zlib container, as far as it is here */
+    unsigned     few_have;
+    hdx_pos      out;           /* bytes of the dump produced */
+    uint64_t     bit, header_bit; /* of the file: how far inflate is, where the block it works on begins */
+    uint64_t     member, member_at;
+    hdx_pos      member_out;
+    uint64_t     damage;        /* places of damage met */
+    uint32_t     check;         /* of the member, without `run` */
+    hdx_pos      slice_from;    /* where the sum of the slice begins */
+    uint32_t     slice_crc;     /* likewise */
+    uint32_t     run;           /* CRC-32 of the newest run_len bytes: both sums take it in at once, so each byte is summed once */
+    uint64_t     run_len;
+    size_t       tail_len;
+    uint8_t      tail[HDX_HISTORY]; /* newest bytes, the newest last */
+    uint8_t      in[64u << 10];
+} hdx_decoder;
+
+/* A decoder at position 0. NULL: no memory. */
+hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop);
+void         hdx_decoder_free(hdx_decoder *decoder);
+/* Goes to the last seek point that is not behind `at`; decoder->out says where that is. */
+hdx_code hdx_decoder_seek(hdx_decoder *decoder, hdx_pos at, hdx_error *err);
+/*
+ * Produces up to `room` bytes at `to`, which has HDX_HISTORY writable bytes before it. Fewer: the end of the data, or
+ * `to_point` and a seek point was reached. On an error *got bytes are good, and the decoder is of no further use.
+ */
+hdx_code hdx_decoder_run(hdx_decoder *decoder, uint8_t *to, size_t room, bool to_point, size_t *got, hdx_error *err);
+/* Bytes of the file consumed. */
+static inline uint64_t hdx_decoder_consumed(const hdx_decoder *d) { return d->in_end - d->z.avail_in; }
+
+hdx_cache *hdx_cache_new(hdx_source *source);
+void       hdx_cache_free(hdx_cache *cache);
+hdx_code   hdx_cache_read(hdx_cache *cache, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * source.c - opens a dump, tells what kind of container it is, and reads plain ones.
+ *
+ * In:  a path.
+ * Out: an hdx_source; bytes at positions of plain dumps; compressed ones go to cache.c.
+ * Knows the first bytes of gzip and zlib. Does not map files: a mapped file that shrinks kills the reader with SIGBUS.
+ */
+#include "source/inner.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err)
+{
+    *got = 0;
+    if (at >= source->file_size) /* what was appended since is no part of the dump that was opened */
+        return HDX_OK;
+    if (want > source->file_size - at)
+        want = (size_t)(source->file_size - at);
+    int64_t n = want == 0 ? 0 : source->io->read_at(source->io, source->fd, to, want, at);
+    if (n < 0)
+        return hdx_fail(err, HDX_IO, source->path, at, "cannot read: %s", strerror((int)-n));
+    *got = (size_t)n;
+    return HDX_OK;
+}
+
+hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error *err)
+{
+    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed while it was in use"),
+                    "read it anew; an index of it must be built again");
+}
+
+/* What keeps a path from being opened: a missing or forbidden file is the caller's matter, a failing disk is not. */
+static hdx_code cannot_open(const char *path, int error, hdx_error *err)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "no such file"), "check the name");
+    case EACCES:
+    case EPERM:
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "permission denied"),
+                        "dumps are written for their owner alone: ask for read permission");
+    case ENAMETOOLONG:
+    case ELOOP:
+        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
+    default:
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
+    }
+}
+
+static hdx_code open_file(hdx_source *source, hdx_error *err)
+{
+    struct stat info;
+    int         rc = source->io->stat(source->io, source->path, &info); /* before opening: to open a pipe would wait for its writer */
+    if (rc < 0)
+        return cannot_open(source->path, -rc, err);
+    if (S_ISDIR(info.st_mode))
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is a directory"), "name a file such as app.hprof");
+    if (!S_ISREG(info.st_mode))
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is not a regular file"),
+                        "a dump is read at any position: write it to a file first");
+    if (info.st_size <= 0)
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, 0, "the file is empty"), "was the disk full when the dump was taken?");
+    source->file_size = (uint64_t)info.st_size;
+    if ((rc = source->io->open(source->io, source->path)) < 0)
+        return cannot_open(source->path, -rc, err);
+    source->fd = rc;
+    return HDX_OK;
+}
+
+static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, const char *what, unsigned seen, const char *allowed)
+{
+    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, at, "%s %u, allowed %s", what, seen, allowed),
+                    "the file is no gzip file or its first bytes are damaged");
+}
+
+/* The container by its first bytes (gzip facts 7.1); all else is plain. */
+static hdx_code sniff(hdx_source *source, hdx_error *err)
+{
+    uint8_t  b[4] = { 0 };
+    size_t   got;
+    hdx_code code = hdx_source_file_read(source, 0, b, sizeof b, &got, err);
+    if (code != HDX_OK)
+        return code;
+    source->kind = HDX_PLAIN;
+    if (got >= 2 && b[0] == 0x1f && b[1] == 0x8b) {
+        source->kind = HDX_GZIP;
+        if (got >= 3 && b[2] != 8)
+            return refuse(source, 2, err, "gzip compression method", b[2], "8 (deflate)");
+        if (got >= 4 && (b[3] & 0xe0) != 0)
+            return refuse(source, 3, err, "gzip header flags", b[3], "0 to 31");
+    } else if (got >= 2 && b[0] == 0x78 && (b[0] * 256u + b[1]) % 31 == 0) {
+        source->kind = HDX_ZLIB;
+        if ((b[1] & 0x20) != 0)
+            return refuse(source, 1, err, "zlib header flags", b[1], "none with a preset dictionary (32)");
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
+{
+    *out = NULL;
+    if (path == NULL || path[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no file is named");
+    uint64_t    path_size = strlen(path) + 1;
+    hdx_source *source = hdx_mem_get(mem, sizeof *source);
+    hdx_code    code;
+    if (source == NULL)
+        return hdx_no_memory(err, "the dump", sizeof *source);
+    source->io = io;
+    source->mem = mem;
+    source->fd = -1;
+    source->max_uncompressed = options != NULL ? options->max_uncompressed : 0;
+    if ((source->path = hdx_mem_get(mem, path_size)) == NULL) {
+        code = hdx_no_memory(err, "a path", path_size);
+        goto out;
+    }
+    memcpy(source->path, path, path_size);
+    if ((code = open_file(source, err)) != HDX_OK || (code = sniff(source, err)) != HDX_OK)
+        goto out;
+    if (source->kind != HDX_PLAIN &&
+        (!hdx_points_init(&source->points, mem, source->kind == HDX_ZLIB ? 1 : 0) || !hdx_damage_init(&source->damage, mem) ||
+         (source->cache = hdx_cache_new(source)) == NULL)) {
+        code = hdx_no_memory(err, "the dump's container", HDX_SOURCE_DAMAGE_MAX * sizeof(hdx_damage));
+        goto out;
+    }
+    *out = source;
+    source = NULL;
+out:
+    hdx_source_close(source);
+    return code;
+}
+
+hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
+{
+    return hdx_source_open_mem(io, NULL, path, options, out, err);
+}
+
+hdx_code hdx_source_open(const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
+{
+    return hdx_source_open_mem(hdx_io_system(), NULL, path, options, out, err);
+}
+
+void hdx_source_close(hdx_source *source)
+{
+    if (source == NULL)
+        return;
+    hdx_cache_free(source->cache);
+    hdx_damage_free(&source->damage, source->mem);
+    hdx_points_free(&source->points);
+    if (source->fd >= 0)
+        (void)source->io->close(source->io, source->fd);
+    if (source->path != NULL)
+        hdx_mem_put(source->mem, source->path, strlen(source->path) + 1);
+    hdx_mem_put(source->mem, source, sizeof *source);
+}
+
+const char     *hdx_source_path(const hdx_source *source) { return source->path; }
+hdx_compression hdx_source_compression(const hdx_source *source) { return source->kind; }
+uint64_t        hdx_source_file_size(const hdx_source *source) { return source->file_size; }
+
+/* A const source is still one that other threads learn about; only the locks and what they guard are not const. */
+static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uintptr_t)source; }
+
+bool hdx_source_size(const hdx_source *source, uint64_t *size)
+{
+    if (source->kind != HDX_PLAIN)
+        return hdx_points_size(&shared(source)->points, size);
+    *size = source->file_size;
+    return true;
+}
+
+hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
+{
+    if (source->kind == HDX_PLAIN)
+        return hdx_source_file_read(source, at, to, want, got, err);
+    return hdx_cache_read(source->cache, at, to, want, got, err);
+}
+
+size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries)
+{
+    hdx_damage_list *list = &shared(source)->damage;
+    *entries = NULL;
+    if (source->kind == HDX_PLAIN)
+        return 0;
+    (void)pthread_mutex_lock(&list->lock);
+    size_t count = list->count;
+    (void)pthread_mutex_unlock(&list->lock);
+    *entries = list->entries;
+    return count;
+}

@@ -1,0 +1,290 @@
+/*
+ * graphs.h - random graphs for the tests of algo, and slow obvious answers to compare with.
+ *
+ * A graph is made 64 bits wide; graph_narrow gives the same one 32 bits wide. Everything here is written without the room under
+ * test: lists are sorted with qsort, predecessors come from the rules of MAT 6.1 read aloud (graph_edges).
+ */
+#ifndef HDX_TESTS_ALGO_GRAPHS_H
+#define HDX_TESTS_ALGO_GRAPHS_H
+
+#include "algo/algo.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO HDX_NONE_64
+#define UNUSED __attribute__((unused))
+
+/* ---- numbers ---- */
+
+typedef struct dice {
+    uint64_t state;
+} dice;
+
+static UNUSED uint64_t roll(dice *d, uint64_t below)
+{
+    uint64_t z = d->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return below == 0 ? 0 : z % below;
+}
+
+static UNUSED void *zeroed(uint64_t count, uint64_t size)
+{
+    void *p = calloc(count == 0 ? 1 : count, size);
+    cr_assert(p != NULL);
+    return p;
+}
+
+/* ---- graphs ---- */
+
+typedef struct edge {
+    uint64_t from, to;
+} edge;
+
+typedef struct graph {
+    uint64_t       n, edges, capacity;
+    edge          *edge; /* references as added, before graph_finish sorts them */
+    uint32_t       classes;
+    uint32_t      *class_of;
+    uint64_t      *class_object;
+    uint64_t      *roots;
+    uint64_t       root_count;
+    uint64_t      *is_root;
+    hdx_digraph_64 wide;
+    hdx_digraph_32 narrow;
+} graph;
+
+static UNUSED graph graph_of(uint64_t n, uint32_t classes)
+{
+    graph g = { .n = n, .classes = classes };
+    g.class_of = zeroed(n, sizeof *g.class_of);
+    g.class_object = zeroed(classes, sizeof *g.class_object);
+    g.roots = zeroed(n, sizeof *g.roots);
+    g.is_root = zeroed(hdx_bits_words(n), sizeof *g.is_root);
+    for (uint64_t v = 0; v < n; v++)
+        g.class_of[v] = UINT32_MAX;
+    for (uint32_t c = 0; c < classes; c++)
+        g.class_object[c] = NO;
+    return g;
+}
+
+static UNUSED void graph_add(graph *g, uint64_t from, uint64_t to)
+{
+    if (g->edges == g->capacity) {
+        g->capacity = 2 * g->capacity + 16;
+        g->edge = realloc(g->edge, g->capacity * sizeof *g->edge);
+        cr_assert(g->edge != NULL);
+    }
+    g->edge[g->edges++] = (edge){ from, to };
+}
+
+static UNUSED void graph_root(graph *g, uint64_t v)
+{
+    if (hdx_bits_set(g->is_root, v))
+        g->roots[g->root_count++] = v;
+}
+
+static UNUSED int edge_order(const void *a, const void *b)
+{
+    const edge *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to != y->to ? (x->to < y->to ? -1 : 1) : 0;
+}
+
+/* Lists out of edges: ascending, no target twice; empties the edges. */
+static UNUSED hdx_lists_64 lists_of(edge *e, uint64_t count, uint64_t n)
+{
+    hdx_lists_64 lists = { n, zeroed(n + 1, sizeof(uint64_t)), zeroed(count, sizeof(uint64_t)) };
+    uint64_t     kept = 0;
+    if (count > 1)
+        qsort(e, count, sizeof *e, edge_order);
+    for (uint64_t i = 0; i < count; i++)
+        if (i == 0 || edge_order(&e[i - 1], &e[i]) != 0) {
+            lists.to[kept++] = e[i].to;
+            lists.at[e[i].from + 1] = kept;
+        }
+    for (uint64_t i = 0; i < n; i++)
+        if (lists.at[i + 1] < lists.at[i])
+            lists.at[i + 1] = lists.at[i];
+    return lists;
+}
+
+static UNUSED hdx_lists_64 lists_turned(const hdx_lists_64 *lists)
+{
+    uint64_t     count = lists->at[lists->n];
+    edge        *e = zeroed(count, sizeof *e);
+    hdx_lists_64 turned;
+    for (uint64_t v = 0; v < lists->n; v++)
+        for (uint64_t i = lists->at[v]; i < lists->at[v + 1]; i++)
+            e[i] = (edge){ lists->to[i], v };
+    turned = lists_of(e, count, lists->n);
+    free(e);
+    return turned;
+}
+
+static UNUSED uint32_t *narrowed(const uint64_t *from, uint64_t count)
+{
+    uint32_t *to = zeroed(count, sizeof *to);
+    for (uint64_t i = 0; i < count; i++)
+        to[i] = (uint32_t)from[i]; /* NONE of 64 bits becomes NONE of 32 */
+    return to;
+}
+
+static UNUSED hdx_lists_32 lists_narrowed(const hdx_lists_64 *l) { return (hdx_lists_32){ l->n, narrowed(l->at, l->n + 1), narrowed(l->to, l->at[l->n]) }; }
+
+static UNUSED void graph_finish(graph *g)
+{
+    edge    *e = zeroed(g->n, sizeof *e);
+    uint64_t count = 0;
+    for (uint64_t v = 0; v < g->n; v++)
+        if (g->class_of[v] < g->classes)
+            e[count++] = (edge){ g->class_of[v], v };
+    g->wide = (hdx_digraph_64){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes, .class_object = g->class_object,
+                                .roots = g->roots, .root_count = g->root_count, .is_root = g->is_root };
+    g->wide.outbound = lists_of(g->edge, g->edges, g->n);
+    g->wide.inbound = lists_turned(&g->wide.outbound);
+    g->wide.instances = lists_of(e, count, g->classes);
+    g->narrow = (hdx_digraph_32){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes,
+                                  .class_object = narrowed(g->class_object, g->classes), .roots = narrowed(g->roots, g->root_count),
+                                  .root_count = g->root_count, .is_root = g->is_root };
+    g->narrow.outbound = lists_narrowed(&g->wide.outbound);
+    g->narrow.inbound = lists_narrowed(&g->wide.inbound);
+    g->narrow.instances = lists_narrowed(&g->wide.instances);
+    free(e);
+}
+
+static UNUSED void lists_drop_64(hdx_lists_64 *l) { free(l->at); free(l->to); }
+static UNUSED void lists_drop_32(hdx_lists_32 *l) { free(l->at); free(l->to); }
+
+static UNUSED void graph_free(graph *g)
+{
+    lists_drop_64(&g->wide.outbound); lists_drop_64(&g->wide.inbound); lists_drop_64(&g->wide.instances);
+    lists_drop_32(&g->narrow.outbound); lists_drop_32(&g->narrow.inbound); lists_drop_32(&g->narrow.instances);
+    free((void *)g->narrow.class_object); free((void *)g->narrow.roots);
+    free(g->edge); free(g->class_of); free(g->class_object); free(g->roots); free(g->is_root);
+}
+
+/* ---- shapes ---- */
+
+typedef enum shape { TREE, DAG, SPARSE, DENSE, LIST, LIST_ENTERED, STAR_OUT, STAR_IN, BIPARTITE, LOOPS, HEAPLIKE, LADDER, SHAPES } shape;
+
+static UNUSED const char *shape_name(shape s)
+{
+    static const char *const names[] = { "tree", "dag", "sparse", "dense", "list", "list_entered", "star_out", "star_in", "bipartite", "loops", "heaplike", "ladder" };
+    return names[s];
+}
+
+static UNUSED void graph_shape(graph *g, shape s, dice *d)
+{
+    const uint64_t n = g->n;
+    for (uint64_t v = 0; v < n; v++)
+        switch (s) {
+        case TREE: if (v > 0) graph_add(g, roll(d, v), v); break;
+        case DAG: for (uint64_t k = roll(d, 4); k > 0 && v + 1 < n; k--) graph_add(g, v, v + 1 + roll(d, n - v - 1)); break;
+        case SPARSE: for (uint64_t k = roll(d, 4); k > 0; k--) graph_add(g, v, roll(d, n)); break;
+        case DENSE: for (uint64_t k = roll(d, 12); k > 0; k--) graph_add(g, v, roll(d, n)); break;
+        case LIST: if (v + 1 < n) graph_add(g, v, v + 1); if (v > 0 && roll(d, 2)) graph_add(g, v, v - 1); break;
+        case LIST_ENTERED: if (v + 1 < n) graph_add(g, v, v + 1); if (roll(d, 2)) graph_add(g, v, roll(d, v + 1)); if (roll(d, 16) == 0) graph_add(g, v, roll(d, n)); break;
+        case STAR_OUT: if (v > 0) graph_add(g, 0, v); if (roll(d, 8) == 0) graph_add(g, v, roll(d, n)); break;
+        case STAR_IN: graph_add(g, v, n - 1); if (v > 0) graph_add(g, v / 2, v); break;
+        case BIPARTITE: for (uint64_t k = roll(d, 5); k > 0; k--) graph_add(g, v, v < n / 2 ? n / 2 + roll(d, n - n / 2) : roll(d, n / 2 + 1)); break;
+        case LOOPS: graph_add(g, v, v); if (roll(d, 2)) graph_add(g, v, roll(d, n)); break;
+        case HEAPLIKE: if (v > 0) graph_add(g, v > 32 && roll(d, 4) ? v - 1 - roll(d, 32) : roll(d, v), v); if (roll(d, 5) == 0) graph_add(g, v, roll(d, n)); break;
+        case LADDER: if (v + 2 < n) { graph_add(g, v, v + 2); if (roll(d, 3) == 0) graph_add(g, v, v ^ 1); } if (roll(d, 10) == 0) graph_add(g, v, v / 2); break;
+        case SHAPES: break;
+        }
+}
+
+/* A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few roots. */
+static UNUSED graph graph_random(shape s, uint64_t n, dice *d)
+{
+    uint32_t classes = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64);
+    graph    g = graph_of(n, classes);
+    graph_shape(&g, s, d);
+    for (uint32_t c = 0; c < classes; c++)
+        if (roll(d, 8) != 0)
+            g.class_object[c] = c > 0 && roll(d, 16) == 0 ? g.class_object[c - 1] : roll(d, n);
+    for (uint64_t v = 0; v < n; v++)
+        if (classes > 0 && roll(d, 10) != 0)
+            g.class_of[v] = (uint32_t)(roll(d, 3) ? roll(d, (classes + 3) / 4) : roll(d, classes));
+    if (n > 0 && roll(d, 4) != 0)
+        graph_root(&g, s == LIST || s == LIST_ENTERED || s == LADDER || s == TREE ? 0 : roll(d, n));
+    for (uint64_t k = roll(d, 3) ? roll(d, 4) : roll(d, n / 4 + 1); k > 0 && n > 0; k--)
+        graph_root(&g, roll(d, n));
+    for (uint32_t c = 0; c < classes; c++)
+        if (g.class_object[c] != NO && roll(d, 4) == 0)
+            graph_root(&g, g.class_object[c]);
+    graph_finish(&g);
+    return g;
+}
+
+/* ---- the graph of MAT 6.1, said plainly: node v is v + 1, the virtual root 0 ---- */
+
+static UNUSED hdx_lists_64 graph_edges(const graph *g)
+{
+    const hdx_lists_64 *out = &g->wide.outbound;
+    uint64_t            count = 0;
+    edge               *e = zeroed(g->root_count + out->at[g->n] + g->n, sizeof *e);
+    hdx_lists_64        lists;
+    for (uint64_t i = 0; i < g->root_count; i++)
+        e[count++] = (edge){ 0, g->roots[i] + 1 };
+    for (uint64_t v = 0; v < g->n; v++) {
+        for (uint64_t i = out->at[v]; i < out->at[v + 1]; i++)
+            if (!hdx_bits_test(g->is_root, out->to[i]))
+                e[count++] = (edge){ v + 1, out->to[i] + 1 };
+        uint64_t class = g->class_of[v] < g->classes ? g->class_object[g->class_of[v]] : NO;
+        if (class != NO && !hdx_bits_test(g->is_root, class))
+            e[count++] = (edge){ v + 1, class + 1 };
+    }
+    lists = lists_of(e, count, g->n + 1);
+    free(e);
+    return lists;
+}
+
+/* Steps from the virtual root, NO where there is no path; `without` is left out (NO: nothing is). */
+static UNUSED uint64_t *distances(const hdx_lists_64 *edges, uint64_t without)
+{
+    uint64_t *steps = zeroed(edges->n, sizeof *steps), *queue = zeroed(edges->n, sizeof *queue), head = 0, tail = 0;
+    for (uint64_t v = 0; v < edges->n; v++)
+        steps[v] = NO;
+    steps[0] = 0;
+    queue[tail++] = 0;
+    while (head < tail) {
+        uint64_t v = queue[head++];
+        for (uint64_t i = edges->at[v]; i < edges->at[v + 1]; i++)
+            if (steps[edges->to[i]] == NO && edges->to[i] != without) {
+                steps[edges->to[i]] = steps[v] + 1;
+                queue[tail++] = edges->to[i];
+            }
+    }
+    free(queue);
+    return steps;
+}
+
+/* ---- memory that refuses and callers that cancel ---- */
+
+typedef struct refuser {
+    uint64_t asked, refuse_at; /* the request that is refused, from 0 */
+} refuser;
+
+static UNUSED bool refuse_one(void *context, uint64_t bytes)
+{
+    refuser *r = context;
+    (void)bytes;
+    return r->asked++ == r->refuse_at;
+}
+
+typedef struct canceller {
+    uint64_t asked, cancel_at;
+} canceller;
+
+static UNUSED bool cancel_then(void *context)
+{
+    canceller *c = context;
+    return c->asked++ == c->cancel_at;
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* test_base.c - the ground floor: numbers out of bytes, sums, budgets, arenas, maps, text, threads, files. */
+#include "base/base.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+Test(bytes, reads_both_orders)
+{
+    const uint8_t b[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    cr_expect(eq(u64, hdx_le64(b), 0x0807060504030201ull));
+    cr_expect(eq(u64, hdx_be64(b), 0x0102030405060708ull));
+    cr_expect(eq(u32, hdx_be32(b + 1), 0x02030405u));
+    cr_expect(eq(u16, hdx_be16(b), 0x0102));
+    cr_expect(eq(u16, hdx_le16(b), 0x0201));
+}
+
+Test(bytes, cut_never_goes_past_the_end)
+{
+    const uint8_t b[4] = { 9, 8, 7, 6 };
+    hdx_view      v = { b, 4 }, part;
+    cr_assert(hdx_cut(&v, 3, &part));
+    cr_expect(eq(sz, part.len, 3));
+    cr_expect(eq(sz, v.len, 1));
+    cr_expect(not(hdx_cut(&v, UINT64_MAX, &part)));
+    cr_expect(not(hdx_cut(&v, 2, &part)));
+    cr_assert(hdx_cut(&v, 1, &part));
+    cr_expect(eq(u8, part.at[0], 6));
+    cr_assert(hdx_cut(&v, 0, &part));
+}
+
+Test(bytes, products_and_sums_that_wrap_are_seen)
+{
+    uint64_t out;
+    cr_expect(not(hdx_mul(1ull << 33, 1ull << 31, &out)));
+    cr_assert(hdx_mul(1ull << 32, 1ull << 31, &out));
+    cr_expect(eq(u64, out, 1ull << 63));
+    cr_expect(not(hdx_add(UINT64_MAX, 1, &out)));
+}
+
+Test(bytes, zigzag_goes_both_ways)
+{
+    const int64_t all[] = { 0, -1, 1, INT64_MIN, INT64_MAX, -77 };
+    for (size_t i = 0; i < 6; i++)
+        cr_expect(eq(i64, hdx_unzigzag(hdx_zigzag(all[i])), all[i]));
+    cr_expect(eq(u64, hdx_zigzag(-1), 1));
+}
+
+/* One bit at a time, straight from the polynomial. */
+static uint32_t slow_crc(const uint8_t *p, size_t n)
+{
+    uint32_t c = 0xffffffffu;
+    for (size_t i = 0; i < n; i++) {
+        c ^= p[i];
+        for (int k = 0; k < 8; k++)
+            c = c & 1 ? 0x82f63b78u ^ c >> 1 : c >> 1;
+    }
+    return ~c;
+}
+
+Test(crc32c, equals_the_bitwise_definition_at_every_length)
+{
+    static uint8_t bytes[10007];
+    cr_expect(eq(u32, hdx_crc32c(0, "123456789", 9), 0xe3069283u));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)hdx_mix64(i);
+    for (size_t n = 0; n < sizeof bytes; n += n < 64 ? 1 : 331)
+        cr_expect(eq(u32, hdx_crc32c(0, bytes, n), slow_crc(bytes, n)));
+    cr_expect(eq(u32, hdx_crc32c(hdx_crc32c(0, bytes, 5000), bytes + 5000, 5007), slow_crc(bytes, sizeof bytes)));
+}
+
+Test(mem, keeps_its_limit_and_counts)
+{
+    hdx_mem mem = { .limit = 3u << 20 };
+    void   *a = hdx_mem_get(&mem, 2u << 20), *b = hdx_mem_get(&mem, 2u << 20);
+    cr_assert(ne(ptr, a, NULL));
+    cr_expect(eq(ptr, b, NULL));
+    cr_expect(eq(u64, mem.used, 2u << 20));
+    hdx_mem_put(&mem, a, 2u << 20);
+    cr_expect(eq(u64, mem.used, 0));
+    cr_expect(eq(u64, mem.peak, 2u << 20));
+    cr_expect(eq(ptr, hdx_mem_array(&mem, UINT64_MAX / 4, 8), NULL));
+}
+
+Test(mem, what_grows_is_zero_behind_the_old_end)
+{
+    const uint64_t sizes[] = { 10, 5000, (1u << 20) - 1, (1u << 20) + 5, (3u << 20) + 77, (1u << 20) + 9, 6u << 20, 12 };
+    hdx_mem        mem = { 0 };
+    uint64_t       size = 7;
+    uint8_t       *p = hdx_mem_get(&mem, size);
+    memset(p, 0xee, size);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        p = hdx_mem_resize(&mem, p, size, sizes[i]);
+        cr_assert(ne(ptr, p, NULL));
+        cr_expect(eq(u8, p[0], 0xee));
+        for (uint64_t k = size; k < sizes[i]; k++)
+            if (p[k] != 0)
+                cr_fatal("byte %llu of %llu is not zero after growing from %llu", (unsigned long long)k, (unsigned long long)sizes[i], (unsigned long long)size);
+        size = sizes[i];
+        memset(p, 0xee, size);
+    }
+    hdx_mem_put(&mem, p, size);
+    cr_expect(eq(u64, mem.used, 0));
+}
+
+Test(arena, gives_aligned_zeroed_things_and_frees_all)
+{
+    hdx_mem   mem = { 0 };
+    hdx_arena arena = hdx_arena_of(&mem);
+    for (unsigned i = 0; i < 5000; i++) {
+        uint8_t *p = hdx_arena_get(&arena, i % 700);
+        cr_assert(ne(ptr, p, NULL));
+        cr_assert(eq(u64, (uint64_t)(uintptr_t)p % 16, 0));
+        for (unsigned k = 0; k < i % 700; k++)
+            cr_assert(eq(u8, p[k], 0));
+        memset(p, 0xff, i % 700);
+    }
+    cr_expect(ne(ptr, hdx_arena_get(&arena, 3u << 20), NULL));
+    cr_expect(eq(str, hdx_arena_copy(&arena, "page", 4), "page"));
+    cr_expect(eq(ptr, hdx_arena_get(&arena, UINT64_MAX - 3), NULL));
+    hdx_arena_free(&arena);
+    cr_expect(eq(u64, mem.used, 0));
+}
+
+Test(map, holds_what_was_put_whatever_the_key)
+{
+    hdx_mem mem = { 0 };
+    hdx_map map = hdx_map_of(&mem);
+    bool    fresh;
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t *v = hdx_map_put(&map, i * 0x10001, &fresh);
+        cr_assert(fresh);
+        *v = i;
+    }
+    *hdx_map_put(&map, map.empty, &fresh) = 77;
+    cr_expect(fresh);
+    for (uint64_t i = 0; i < 20000; i++)
+        cr_assert(eq(u64, *hdx_map_get(&map, i * 0x10001), i));
+    cr_expect(eq(u64, *hdx_map_get(&map, map.empty), 77));
+    cr_expect(eq(ptr, (void *)(uintptr_t)hdx_map_get(&map, 5), NULL));
+    (void)hdx_map_put(&map, 0x10001, &fresh);
+    cr_expect(not(fresh));
+    hdx_map_free(&map);
+    cr_expect(eq(u64, mem.used, 0));
+}
+
+static bool refuse_all(void *context, uint64_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return true;
+}
+
+Test(text, remembers_that_memory_was_refused)
+{
+    hdx_mem    mem = { 0 };
+    hdx_buffer b = hdx_buffer_of(&mem);
+    hdx_buffer_format(&b, "%s-%d", "page", 7);
+    for (int i = 0; i < 100; i++)
+        hdx_buffer_text(&b, "0123456789");
+    cr_expect(not(b.failed));
+    cr_expect(eq(u64, b.len, 1006));
+    mem.refuse = refuse_all;
+    for (int i = 0; i < 1000; i++)
+        hdx_buffer_text(&b, "0123456789");
+    cr_expect(b.failed);
+    cr_expect(eq(int, strncmp(b.at, "page-70123", 10), 0));
+    hdx_buffer_free(&b);
+    cr_expect(eq(u64, mem.used, 0));
+}
+
+static void count_up(void *context, unsigned n) { atomic_fetch_add((_Atomic uint64_t *)context, 1ull << (4 * n)); }
+
+Test(workers, runs_every_number_once)
+{
+    _Atomic uint64_t seen = 0;
+    hdx_workers_run(8, count_up, &seen);
+    cr_expect(eq(u64, seen, 0x11111111ull));
+}
+
+Test(error, keeps_words_within_their_room)
+{
+    hdx_error err;
+    char      path[900];
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    cr_expect(eq(int, hdx_fail(&err, HDX_BAD_DUMP, path, 5, "%s", path), HDX_BAD_DUMP));
+    cr_expect(eq(sz, strlen(err.message), sizeof err.message - 1));
+    cr_expect(eq(u64, err.offset, 5));
+    cr_expect(eq(str, (char *)(uintptr_t)hdx_code_name(HDX_DAMAGED), "damaged"));
+    cr_expect(eq(int, hdx_fail(NULL, HDX_IO, "x", 0, "no words wanted"), HDX_IO));
+}
+
+Test(io, writes_reads_maps_and_removes)
+{
+    hdx_io     *io = hdx_io_system();
+    char        folder[] = "/tmp/hdx-base-XXXXXX", path[64], gone[64];
+    char        bytes[8] = "";
+    const uint8_t *map;
+    struct stat st;
+    cr_assert(ne(ptr, mkdtemp(folder), NULL));
+    (void)snprintf(path, sizeof path, "%s/a", folder);
+    (void)snprintf(gone, sizeof gone, "%s/b", folder);
+    int fd = io->create(io, path);
+    cr_assert(ge(int, fd, 0));
+    cr_expect(eq(int, io->write(io, fd, "01234", 5), 0));
+    cr_expect(eq(int, io->write_at(io, fd, "xy", 2, 1), 0));
+    cr_expect(eq(i64, io->read_at(io, fd, bytes, 8, 2), 3));
+    cr_expect(eq(str, bytes, "y34"));
+    cr_assert(eq(int, io->map(io, fd, 5, &map), 0));
+    cr_expect(eq(int, memcmp(map, "0xy34", 5), 0));
+    io->unmap(io, map, 5);
+    cr_expect(eq(int, io->sync(io, fd), 0));
+    cr_expect(eq(int, io->close(io, fd), 0));
+    cr_expect(eq(int, io->open(io, gone), -ENOENT));
+    cr_expect(eq(int, io->rename(io, path, gone), 0));
+    cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
+    cr_expect(eq(int, io->stat(io, folder, &st), -ENOENT));
+    cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
+}

@@ -1,0 +1,258 @@
+/* The program at work on the dump of examples/: answers, files, pipes, places, signals. */
+#include "cli/tool.h"
+
+static char *folder;
+static void enter(void)
+{
+    folder = tool_enter();
+    tool_copy_bookshop("app.hprof");
+}
+static void leave(void) { tool_leave(folder); }
+TestSuite(answers, .init = enter, .fini = leave, .timeout = 120);
+
+static ran good(const char *words)
+{
+    ran r = tool_sh("\"$H\" %s", words);
+    cr_expect(eq(int, r.code, 0), "%s: %d %s", words, r.code, r.err);
+    return r;
+}
+
+static void expect_in(const char *words, const char *text)
+{
+    ran r = good(words);
+    cr_expect(strstr(r.out, text) != NULL, "%s: %s not in\n%.2000s", words, text, r.out);
+    ran_free(&r);
+}
+
+Test(answers, tables_are_cut_at_25_rows_and_say_so)
+{
+    ran r = good("histogram app.hprof");
+    cr_expect(strstr(r.out, " more rows\n(--limit 0 shows all)\n") != NULL, "%s", r.out);
+    cr_expect(le(uint, lines_of(r.out), 25 + 6));
+    cr_expect(ge(uint, lines_of(r.out), 25 + 3));
+    ran_free(&r);
+    r = good("histogram app.hprof --limit 3");
+    cr_expect(strstr(r.out, "--limit") == NULL, "%s", r.out);
+    ran_free(&r);
+    r = good("histogram app.hprof --limit 0");
+    cr_expect(gt(uint, lines_of(r.out), 200));
+    ran_free(&r);
+    r = good("histogram app.hprof --format csv");
+    cr_expect(gt(uint, lines_of(r.out), 200));
+    cr_expect(strncmp(r.out, "class,loader,objects,shallow,retained\n", 38) == 0, "%.100s", r.out);
+    ran_free(&r);
+}
+
+Test(answers, tables_fit_80_columns_when_asked)
+{
+    static const char *const questions[] = { "histogram app.hprof", "dominators app.hprof", "info app.hprof", "objects app.hprof --class 'java.lang.*'",
+                                             "roots app.hprof", "threads app.hprof", "path app.hprof thread:clerk", "refs app.hprof thread:clerk",
+                                             "index app.hprof", "verify app.hprof" };
+    cr_assert(setenv("COLUMNS", "80", 1) == 0);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        ran r = good(questions[i]);
+        cr_expect(le(uint, longest_line(r.out), 80), "%s\n%.3000s", questions[i], r.out);
+        ran_free(&r);
+    }
+}
+
+Test(answers, rows_are_kept_sorted_cut_then_columns_chosen)
+{
+    ran r = good("histogram app.hprof --where 'class ~ ^bookshop' --where 'objects >= 200' --sort objects --limit 2 --columns objects,class --format csv");
+    cr_expect_str_eq(r.out, "objects,class\n900,bookshop.Bookshop$Order\n600,bookshop.Bookshop$Book\n");
+    ran_free(&r);
+    r = good("histogram app.hprof --where 'class ~ ^bookshop' --sort class --limit 1 --columns class --format tsv");
+    cr_expect_str_eq(r.out, "class\nbookshop.Bookshop\n");
+    ran_free(&r);
+    r = good("histogram app.hprof --where 'class = bookshop.Bookshop$Book' --columns objects --format jsonl");
+    cr_expect(strstr(r.out, "\"objects\"") != NULL && strstr(r.out, "600") != NULL && lines_of(r.out) == 1, "%s", r.out);
+    ran_free(&r);
+}
+
+Test(answers, json_says_which_dump_and_what_is_odd_about_it)
+{
+    ran r = good("info app.hprof --format json");
+    static const char *const parts[] = { "\"heapdex\"", "\"command\"", "\"info\"", "\"dump\"", "\"path\"", "\"app.hprof\"", "\"id_size\"", "\"number\"",
+                                         "\"damage\"", "\"warnings\"", "\"rows\"", "\"live_objects\"", "\"JAVA PROFILE 1.0.2\"" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        cr_expect(strstr(r.out, parts[i]) != NULL, "%s\n%.1000s", parts[i], r.out);
+    ran_free(&r);
+    r = good("index app.hprof --format json");
+    static const char *const more[] = { "\"index\"", "\"reused\"", "\"steps\"", "\"peak_rss\"", "\"seconds\"", "\"references\"", "\"cpu_seconds\"" };
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        cr_expect(strstr(r.out, more[i]) != NULL, "%s\n%.1000s", more[i], r.out);
+    ran_free(&r);
+}
+
+Test(answers, a_damaged_dump_is_answered_and_says_so)
+{
+    ran r = tool_sh("gzip -dc <app.hprof >whole.hprof; head -c 3000000 whole.hprof >cut.hprof; \"$H\" histogram cut.hprof --limit 1");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.err, "heapdex: cut.hprof: warning: the dump is damaged") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = good("histogram cut.hprof --limit 1 --quiet");
+    cr_expect_str_empty(r.err);
+    ran_free(&r);
+    r = good("histogram cut.hprof --limit 1 --quiet --format json");
+    cr_expect(strstr(r.out, "\"truncated\"") != NULL, "%.600s", r.out);
+    cr_expect_str_empty(r.err);
+    ran_free(&r);
+}
+
+Test(answers, the_leak_of_the_example_is_found)
+{
+    expect_in("dominators app.hprof --limit 3", "bookshop.Bookshop$SessionCache");
+    expect_in("objects app.hprof --class 'bookshop.*' --sort retained:desc --limit 1", "SessionCache");
+    expect_in("path app.hprof \"$(\"$H\" objects app.hprof --class '*SessionCache' --columns address --format csv | tail -n 1)\"", "visitors");
+    expect_in("threads app.hprof --stacks", "java.lang.Object.wait");
+    expect_in("object app.hprof thread:clerk", "clerk");
+}
+
+Test(answers, names_go_from_one_question_to_the_next)
+{
+    ran r = tool_sh("\"$H\" objects app.hprof --class 'bookshop.Bookshop$Author' --limit 4 | \"$H\" retained app.hprof - --format csv");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.out, "bookshop.Bookshop$Author,4,") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" objects app.hprof --class 'bookshop.Bookshop$Author' --format jsonl | \"$H\" retained app.hprof - --format csv");
+    cr_expect(strstr(r.out, "bookshop.Bookshop$Author,64,") != NULL, "%s %s", r.out, r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" object app.hprof - </dev/null");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, examples_of_the_help_run)
+{
+    ran list = tool_sh("\"$H\" __complete examples");
+    cr_assert(gt(uint, lines_of(list.out), 20));
+    for (char *line = strtok(list.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        ran r = tool_sh("heapdex() { \"$H\" \"$@\"; }; heapdex index app.hprof --quiet >/dev/null && %s", line);
+        cr_expect(eq(int, r.code, 0), "%s: %s", line, r.err);
+        cr_expect(r.out[0] != '\0' || strstr(line, " -o ") != NULL, "%s", line);
+        ran_free(&r);
+    }
+    ran_free(&list);
+}
+
+Test(answers, a_file_is_whole_or_as_it_was)
+{
+    ran r = good("export app.hprof --table classes -o classes.csv");
+    cr_expect_str_empty(r.out);
+    ran_free(&r);
+    char *text = tool_read("classes.csv");
+    cr_assert(text != NULL);
+    cr_expect(strncmp(text, "address,name,super,loader,", 26) == 0, "%.80s", text);
+    free(text);
+    r = tool_sh("echo old >answer; \"$H\" object app.hprof 0x1 -o answer; ls -A | grep part; cat answer");
+    cr_expect_str_eq(r.out, "old\n");
+    ran_free(&r);
+    r = tool_sh("chmod 600 answer; ln -s answer link; \"$H\" roots app.hprof --by type -o link && test -L link && stat -c %%a answer && grep -c SYSTEM_CLASS answer");
+    cr_expect_str_eq(r.out, "600\n1\n", "%s%s", r.out, r.err);
+    ran_free(&r);
+    r = good("roots app.hprof --by type -o /dev/null");
+    ran_free(&r);
+    r = good("roots app.hprof --by type -o -");
+    cr_expect(strstr(r.out, "SYSTEM_CLASS") != NULL);
+    ran_free(&r);
+    r = tool_sh("\"$H\" info app.hprof -o app.hprof");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("cmp app.hprof '" BOOKSHOP "' && \"$H\" info app.hprof -o .");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, a_full_disk_leaves_no_file)
+{
+    ran r = tool_sh("\"$H\" index app.hprof --quiet >/dev/null; (ulimit -f 64; trap '' XFSZ; \"$H\" export app.hprof --table objects -o big.csv)");
+    cr_expect(eq(int, r.code, 7), "%d %s", r.code, r.err);
+    cr_expect(strstr(r.err, "big.csv") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("ls -A | grep big");
+    cr_expect_str_empty(r.out);
+    ran_free(&r);
+}
+
+Test(answers, a_reader_that_leaves_early_is_no_error)
+{
+    ran r = tool_sh("\"$H\" index app.hprof --quiet >/dev/null; \"$H\" export app.hprof --table references | head -n 1");
+    cr_expect(eq(int, r.code, 0));
+    cr_expect_str_eq(r.out, "src,dst\n");
+    cr_expect_str_empty(r.err);
+    ran_free(&r);
+}
+
+Test(answers, names_of_files_may_hold_anything)
+{
+    ran r = tool_sh("mkdir 'B\xc3\xbc" "cher und Bl\xc3\xa4tter' && cp app.hprof 'B\xc3\xbc" "cher und Bl\xc3\xa4tter/der dump.hprof.gz' && "
+                    "\"$H\" info 'B\xc3\xbc" "cher und Bl\xc3\xa4tter/der dump.hprof.gz' --format json");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.out, "\"B\xc3\xbc" "cher und Bl\xc3\xa4tter/der dump.hprof.gz\"") != NULL, "%.400s", r.out);
+    cr_expect(access("B\xc3\xbc" "cher und Bl\xc3\xa4tter/der dump.hprof.gz.hdx", F_OK) == 0);
+    ran_free(&r);
+    r = tool_sh("cp app.hprof ./-strange.hprof && \"$H\" roots --by type -- -strange.hprof");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, an_index_can_be_asked_without_its_dump)
+{
+    ran r = good("index app.hprof --quiet");
+    ran_free(&r);
+    r = tool_sh("\"$H\" object app.hprof.hdx thread:clerk --format json | grep -c '\"priority\"'");
+    cr_expect_str_eq(r.out, "1\n", "%s%s", r.out, r.err); /* the dump lies beside its index: fields are read */
+    ran_free(&r);
+    r = tool_sh("\"$H\" histogram app.hprof --format csv >with && mv app.hprof.hdx away && \"$H\" histogram away --format csv >without && cmp with without");
+    cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    ran_free(&r);
+}
+
+Test(answers, the_index_goes_to_the_cache_where_the_place_is_read_only)
+{
+    if (geteuid() == 0)
+        cr_skip_test("root may write everywhere");
+    ran r = tool_sh("mkdir ro cache && cp app.hprof ro/ && chmod a-w ro && XDG_CACHE_HOME=$PWD/cache \"$H\" roots ro/app.hprof --by type");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.err, "cache/heapdex") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, remove_takes_the_index_and_leaves_the_dump)
+{
+    ran r = tool_sh("\"$H\" index app.hprof --quiet && \"$H\" remove app.hprof && test ! -e app.hprof.hdx && cmp app.hprof '" BOOKSHOP "'");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, progress_is_one_object_a_line)
+{
+    ran r = good("index app.hprof --progress json --quiet");
+    cr_expect(strncmp(r.err, "{\"step\": \"", 10) == 0, "%s", r.err);
+    cr_expect(strstr(r.err, "\"unit\": \"bytes\"") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = good("index app.hprof --force");
+    cr_expect_str_empty(r.err); /* auto: no terminal, nothing */
+    ran_free(&r);
+    r = good("index app.hprof --force --progress always");
+    cr_expect(strstr(r.err, "heapdex: 1/") == r.err, "%s", r.err);
+    cr_expect(strchr(r.err, '\r') == NULL);
+    ran_free(&r);
+}
+
+Test(answers, a_signal_ends_it_and_breaks_nothing)
+{
+    /* Standard output is a pipe that nobody reads: the answer fills it, and the signal finds the program waiting. */
+    static const struct { const char *name; int code; } cases[] = { { "INT", 130 }, { "TERM", 75 } };
+    for (int i = 0; i < 2; i++) {
+        ran r = tool_sh("\"$H\" index app.hprof --quiet >/dev/null; mkfifo pipe%d; exec 9<>pipe%d; "
+                        /* jobs behind & ignore SIGINT */
+                        "env --default-signal=INT \"$H\" export app.hprof --table named_references >&9 & p=$!; sleep 1; kill -%s $p; wait $p; echo $?", i, i, cases[i].name);
+        cr_expect(eq(int, atoi(r.out), cases[i].code), "%s: %s %s", cases[i].name, r.out, r.err);
+        cr_expect(strstr(r.err, "interrupted") != NULL, "%s", r.err);
+        ran_free(&r);
+    }
+    ran r = tool_sh("\"$H\" verify app.hprof");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}

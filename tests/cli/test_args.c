@@ -1,0 +1,172 @@
+/* Words to a call: options anywhere, values, what is refused and what is offered instead. */
+#include "cli/cli.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static hdx_arena arena;
+static cli_call  call;
+static hdx_error err;
+
+/* Parses blank-separated words. */
+static hdx_code parse(const char *line)
+{
+    static char  copy[512];
+    const char  *argv[32] = { "heapdex" };
+    int          argc = 1;
+    (void)snprintf(copy, sizeof copy, "%s", line);
+    for (char *w = strtok(copy, " "); w != NULL; w = strtok(NULL, " "))
+        argv[argc++] = w;
+    memset(&err, 0, sizeof err);
+    return cli_parse(argc, argv, &arena, &call, &err);
+}
+
+static void clean(void) { hdx_arena_free(&arena); }
+TestSuite(args, .fini = clean);
+
+Test(args, options_stand_anywhere_and_both_forms_are_the_same)
+{
+    cr_assert(eq(int, parse("--format json histogram --limit=10 app.hprof --sort retained:desc"), HDX_OK));
+    cr_expect(eq(int, (int)call.id, CLI_HISTOGRAM));
+    cr_expect(eq(int, (int)call.format, HDX_FORMAT_JSON));
+    cr_expect(eq(u64, call.limit, 10));
+    cr_expect(call.limited);
+    cr_expect_str_eq(call.sort, "retained:desc");
+    cr_expect_str_eq(call.dump, "app.hprof");
+    cr_assert(eq(int, parse("histogram app.hprof --format=tsv -o out.tsv"), HDX_OK));
+    cr_expect(eq(int, (int)call.format, HDX_FORMAT_TSV));
+    cr_expect_str_eq(call.output, "out.tsv");
+    cr_assert(eq(int, parse("histogram app.hprof -oout.tsv"), HDX_OK));
+    cr_expect_str_eq(call.output, "out.tsv");
+}
+
+Test(args, two_dashes_end_options)
+{
+    cr_assert(eq(int, parse("info -- --strange.hprof"), HDX_OK));
+    cr_expect_str_eq(call.dump, "--strange.hprof");
+    cr_expect_not(cli_asks_json(4, (const char *const[]){ "heapdex", "--", "--format", "json" }));
+    cr_expect(cli_asks_json(3, (const char *const[]){ "heapdex", "--format=json", "--nonsense" }));
+}
+
+Test(args, a_dash_alone_is_an_object)
+{
+    cr_assert(eq(int, parse("object app.hprof 0x10 - #3"), HDX_OK));
+    cr_expect(eq(sz, call.word_count, 3));
+    cr_expect_str_eq(call.words[1], "-");
+}
+
+Test(args, repeated_options_add_up_where_they_can)
+{
+    cr_assert(eq(int, parse("objects d --class X --where a>1 --where=b~x --limit 3 --limit 0"), HDX_OK));
+    cr_expect(eq(sz, call.where_count, 2));
+    cr_expect_str_eq(call.where[1], "b~x");
+    cr_expect(eq(u64, call.limit, 0));
+    cr_assert(eq(int, parse("path d #1 --exclude weak,soft --exclude finalizer --exclude-field A#b --exclude-field C#d"), HDX_OK));
+    cr_expect(eq(uint, call.exclude, HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_FINALIZER));
+    cr_expect(eq(sz, call.exclude_field_count, 2));
+    cr_assert(eq(int, parse("histogram d --class A --class B"), HDX_USAGE));
+}
+
+Test(args, by_means_what_the_command_says)
+{
+    static const struct { const char *line; hdx_code code; hdx_by by; } cases[] = {
+        { "histogram d --by package", HDX_OK, HDX_BY_PACKAGE }, { "histogram d --by superclass", HDX_OK, HDX_BY_SUPERCLASS },
+        { "dominators d --by object", HDX_OK, HDX_BY_OBJECT },  { "roots d --by type", HDX_OK, HDX_BY_TYPE },
+        { "refs d #1 --by class", HDX_OK, HDX_BY_CLASS },       { "roots d --by package", HDX_USAGE, HDX_BY_NONE },
+        { "info d --by class", HDX_USAGE, HDX_BY_NONE },        { "histogram d --by heap", HDX_OK, HDX_BY_HEAP },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(eq(int, parse(cases[i].line), cases[i].code), "%s", cases[i].line);
+        if (cases[i].code == HDX_OK)
+            cr_expect(eq(int, (int)call.by, (int)cases[i].by), "%s", cases[i].line);
+    }
+}
+
+Test(args, says_what_was_probably_meant)
+{
+    static const struct { const char *line, *hint; } cases[] = {
+        { "histgram app.hprof", "did you mean 'histogram'?" },     { "dominator app.hprof", "did you mean 'dominators'?" },
+        { "info app.hprof --fromat json", "did you mean '--format'?" }, { "info app.hprof --no-buld", "did you mean '--no-build'?" },
+        { "info app.hprof --format jsno", "did you mean 'json'?" }, { "path d #1 --exclude weka", "did you mean 'weak'?" },
+        { "export d --table object", "did you mean 'objects'?" },  { "info d --depth 2", "it belongs to: dominators" },
+        { "export d --table objects --format jsom", "did you mean 'jsonl'?" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(eq(int, parse(cases[i].line), HDX_USAGE), "%s", cases[i].line);
+        cr_expect_str_eq(err.hint, cases[i].hint, "%s: %s / %s", cases[i].line, err.message, err.hint);
+    }
+    cr_expect(eq(int, parse("xylophone app.hprof"), HDX_USAGE));
+    cr_expect_str_eq(err.hint, "heapdex --help lists the commands");
+}
+
+Test(args, refuses_what_makes_no_call)
+{
+    static const char *const lines[] = { "", "info", "info a b", "object a", "refs a", "refs a #1 #2", "objects a", "export a", "retained a",
+                                         "retained a #1 --class X", "refs a #1 --in --out", "index a --force --no-build", "retained a #1 --subclasses",
+                                         "info a --limit", "info a --limit -1", "info a --limit 1x", "info a --limit 99999999999999999999",
+                                         "info a --threads 257", "info a --memory lots", "info a --memory 99999999T", "info a --dump-number 0",
+                                         "info a --quiet=yes", "info a --sort :desc", "info a --sort x:up", "dominators a --depth 0",
+                                         "path a #1 --exclude-field name", "path a #1 --exclude weak,", "info a -x", "info a --", "--format json" };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        bool fits = strcmp(lines[i], "info a --") == 0;
+        cr_expect(eq(int, parse(lines[i]), fits ? HDX_OK : HDX_USAGE), "%s", lines[i]);
+        cr_expect(fits || err.message[0] != '\0', "%s", lines[i]);
+    }
+}
+
+Test(args, sizes_are_powers_of_1024)
+{
+    static const struct { const char *text; bool good; uint64_t bytes; } cases[] = {
+        { "0", true, 0 }, { "1048576", true, 1048576 }, { "768M", true, 768ull << 20 }, { "4G", true, 4ull << 30 }, { "4g", true, 4ull << 30 },
+        { "2T", true, 2ull << 40 }, { "10K", true, 10240 }, { "10KB", true, 10240 }, { "10KiB", true, 10240 }, { "16777215T", true, 16777215ull << 40 },
+        { "16777216T", false, 0 }, { "", false, 0 }, { "M", false, 0 }, { "-1", false, 0 }, { " 1", false, 0 }, { "1.5G", false, 0 }, { "1GG", false, 0 },
+        { "18446744073709551616", false, 0 }, { "5X", false, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = 0;
+        cr_expect(eq(int, cli_size(cases[i].text, &bytes), cases[i].good), "%s", cases[i].text);
+        if (cases[i].good)
+            cr_expect(eq(u64, bytes, cases[i].bytes), "%s", cases[i].text);
+    }
+}
+
+Test(args, distance_counts_letters)
+{
+    cr_expect(eq(uint, cli_distance("", ""), 0));
+    cr_expect(eq(uint, cli_distance("", "abc"), 3));
+    cr_expect(eq(uint, cli_distance("format", "fromat"), 1));
+    cr_expect(eq(uint, cli_distance("kitten", "sitting"), 3));
+    cr_expect(eq(uint, cli_distance("a", "a"), 0));
+}
+
+/* The textbook definition, exponential, for words of up to five letters. */
+static unsigned slow(const char *a, size_t m, const char *b, size_t n)
+{
+    if (m == 0 || n == 0)
+        return (unsigned)(m + n);
+    unsigned best = slow(a, m - 1, b, n - 1) + (a[m - 1] != b[n - 1]);
+    unsigned d = slow(a, m - 1, b, n) + 1;
+    best = d < best ? d : best;
+    d = slow(a, m, b, n - 1) + 1;
+    best = d < best ? d : best;
+    if (m > 1 && n > 1 && a[m - 1] == b[n - 2] && a[m - 2] == b[n - 1]) {
+        d = slow(a, m - 2, b, n - 2) + 1;
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+Test(args, distance_agrees_with_the_definition)
+{
+    unsigned seed = 20240611;
+    for (int i = 0; i < 3000; i++) {
+        char a[6] = "", b[6] = "";
+        for (unsigned k = 0, n = (seed = seed * 1103515245 + 12345) >> 16 & 7; k < n && k < 5; k++)
+            a[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
+        for (unsigned k = 0, n = (seed = seed * 1103515245 + 12345) >> 16 & 7; k < n && k < 5; k++)
+            b[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
+        cr_assert(eq(uint, cli_distance(a, b), slow(a, strlen(a), b, strlen(b))), "%s %s, round %d of seed 20240611", a, b, i);
+    }
+}

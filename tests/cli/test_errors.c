@@ -1,0 +1,135 @@
+/* How a call fails: exit codes, one line for people, a document for programs, nothing half left behind. */
+#include "cli/tool.h"
+
+static char *folder;
+static void enter(void) { folder = tool_enter(); }
+static void leave(void) { tool_leave(folder); }
+TestSuite(errors, .init = enter, .fini = leave);
+
+static void expect(const char *words, int code, const char *in_err)
+{
+    ran r = tool_sh("\"$H\" %s", words);
+    cr_expect(eq(int, r.code, code), "%s: %s", words, r.err);
+    cr_expect(strstr(r.err, in_err) != NULL, "%s: %s", words, r.err);
+    cr_expect(strncmp(r.err, "heapdex: ", 9) == 0, "%s: %s", words, r.err);
+    cr_expect(le(uint, lines_of(r.err), 2), "%s: %s", words, r.err);
+    cr_expect_str_empty(r.out);
+    ran_free(&r);
+}
+
+Test(errors, a_wrong_call_is_2)
+{
+    expect("", 2, "no command is given");
+    expect("histgram app.hprof", 2, "hint: did you mean 'histogram'?");
+    expect("info app.hprof --fromat json", 2, "hint: did you mean '--format'?");
+    expect("info", 2, "needs a heap dump");
+    expect("export app.hprof --table objects --format parquet", 2, "is none of: csv tsv jsonl");
+    expect("export app.hprof --table objekts", 2, "hint: did you mean 'objects'?");
+    expect("index app.hprof --memory much", 2, "a size is expected");
+}
+
+Test(errors, an_unusable_dump_is_3)
+{
+    cr_assert(mkdir("folder", 0755) == 0);
+    tool_write("text.hprof", "this is no heap dump, only words\n", 33);
+    tool_write("empty.hprof", "", 0);
+    tool_write("archive.hprof", "PK\3\4\24\0\0\0\10\0 and so on, as a zip archive begins", 46);
+    expect("info missing.hprof", 3, "missing.hprof");
+    expect("info folder", 3, "folder");
+    expect("info text.hprof", 3, "text.hprof");
+    expect("info empty.hprof", 3, "empty.hprof");
+    expect("info archive.hprof", 3, "archive.hprof");
+    for (const char *const *left = (const char *const[]){ "missing.hprof.hdx", "text.hprof.hdx", "empty.hprof.hdx", "archive.hprof.hdx", NULL }; *left != NULL; left++)
+        cr_expect(access(*left, F_OK) != 0, "%s is left", *left);
+}
+
+Test(errors, a_file_that_may_not_be_read_is_3)
+{
+    if (geteuid() == 0)
+        cr_skip_test("root may read everything");
+    tool_write("secret.hprof", "JAVA PROFILE 1.0.2", 19);
+    cr_assert(chmod("secret.hprof", 0) == 0);
+    expect("info secret.hprof", 3, "ermission");
+}
+
+Test(errors, no_build_and_no_index_is_3)
+{
+    tool_copy_bookshop("app.hprof");
+    expect("info app.hprof --no-build", 3, "index");
+    cr_expect(access("app.hprof.hdx", F_OK) != 0);
+}
+
+Test(errors, what_is_not_in_the_dump_is_4)
+{
+    tool_copy_bookshop("app.hprof");
+    ran r = tool_sh("\"$H\" index app.hprof --quiet");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect("object app.hprof 0x1", 4, "0x1");
+    expect("object app.hprof '#99999999'", 4, "99999999");
+    expect("objects app.hprof --class bookshop.Bookshop\\$Sesion", 4, "hint:");
+    expect("path app.hprof thread:nobody", 4, "nobody");
+    expect("remove other.hprof", 4, "other.hprof");
+    expect("object app.hprof nonsense", 2, "nonsense");
+    expect("histogram app.hprof --where 'shalow > 3'", 2, "shalow");
+    expect("histogram app.hprof --sort shalow", 2, "shalow");
+    expect("histogram app.hprof --columns clas", 2, "clas");
+}
+
+Test(errors, a_document_for_programs)
+{
+    ran r = tool_sh("\"$H\" info missing.hprof --format json");
+    cr_expect(eq(int, r.code, 3));
+    cr_expect(strncmp(r.out, "{\"error\":", 9) == 0, "%s", r.out);
+    cr_expect(strstr(r.out, "\"code\": 3") != NULL || strstr(r.out, "\"code\":3") != NULL, "%s", r.out);
+    cr_expect(strstr(r.out, "bad_dump") != NULL && strstr(r.out, "\"message\"") != NULL && strstr(r.out, "missing.hprof") != NULL, "%s", r.out);
+    cr_expect(strstr(r.out, "\"offset\"") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" --nonsense --format=json");
+    cr_expect(eq(int, r.code, 2));
+    cr_expect(strstr(r.out, "\"usage\"") != NULL, "%s", r.out);
+    ran_free(&r);
+}
+
+Test(errors, a_damaged_index_is_5_and_says_how_to_rebuild)
+{
+    tool_copy_bookshop("app.hprof");
+    ran r = tool_sh("\"$H\" index app.hprof --quiet && for f in app.hprof.hdx/*; do printf '\\377\\377\\377\\377\\377\\377\\377\\377' | dd of=\"$f\" conv=notrunc status=none; done");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" histogram app.hprof");
+    cr_expect(eq(int, r.code, 5), "%s", r.err);
+    cr_expect(strstr(r.err, "\nhint: ") != NULL && strstr(r.err, "--force") != NULL, "%s", r.err);
+    cr_expect_str_empty(r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" index app.hprof --force --quiet && \"$H\" verify app.hprof --full");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(errors, hostile_names_reach_no_terminal)
+{
+    ran r = tool_sh("\"$H\" info \"$(printf 'a\\033[2Jb\\nc.hprof')\"");
+    cr_expect(eq(int, r.code, 3));
+    cr_expect(strchr(r.err, '\033') == NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "a\\x1b[2Jb\\x0ac.hprof") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(errors, output_that_cannot_be_written_is_7)
+{
+    ran r = tool_sh("\"$H\" --help >/dev/full");
+    cr_expect(eq(int, r.code, 7));
+    cr_expect(strstr(r.err, "standard output: cannot write: No space left") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" --help >&-");
+    cr_expect(eq(int, r.code, 7), "%s", r.err);
+    ran_free(&r);
+    tool_copy_bookshop("app.hprof");
+    r = tool_sh("\"$H\" histogram app.hprof --quiet --format csv >/dev/full");
+    cr_expect(eq(int, r.code, 7), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" info app.hprof -o no/such/folder/out.txt");
+    cr_expect(eq(int, r.code, 7), "%s", r.err);
+    ran_free(&r);
+}

@@ -1,0 +1,58 @@
+/*
+ * fuzz_gzip.c - any bytes as a dump file: a stream to the end, random reads, a second stream; all must agree and nothing may be hurt.
+ * The first bytes may be of any container; inflating stops at 64 MiB so that small inputs stay quick.
+ */
+#include "source/source.h"
+#include "support/gzip_maker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint32_t pass(hdx_source *source, size_t step, uint64_t *len, hdx_code *code)
+{
+    static uint8_t part[1u << 16];
+    hdx_stream    *stream;
+    size_t         got;
+    uint32_t       crc = 0;
+    *len = 0;
+    if ((*code = hdx_stream_open(source, 0, &stream, NULL)) != HDX_OK)
+        return 0;
+    do {
+        *code = hdx_stream_read(stream, part, step, &got, NULL);
+        crc = (uint32_t)crc32(crc, part, (uInt)got);
+        *len += got;
+    } while (*code == HDX_OK && got == step);
+    hdx_stream_close(stream);
+    return crc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gm_bytes    bytes = { (uint8_t *)(uintptr_t)data, size, size };
+    gm_file     door = gm_file_of(&bytes);
+    hdx_source *source;
+    hdx_error   err;
+    uint64_t    first, second, known, seed = size;
+    hdx_code    code, again;
+    if (hdx_source_open_io(&door.io, "fuzz", &(hdx_source_options){ .max_uncompressed = 64u << 20 }, &source, &err) != HDX_OK)
+        return 0;
+    uint32_t crc = pass(source, 60001, &first, &code);
+    for (int i = 0; i < 8; i++) {
+        uint8_t part[1000];
+        size_t  got;
+        hdx_pos at = gm_random(&seed) % (first + 1);
+        if (hdx_source_read_at(source, at, part, sizeof part, &got, &err) == HDX_OK && got != (first - at < sizeof part ? first - at : sizeof part))
+            abort();
+    }
+    if (pass(source, 777, &second, &again) != crc || second != first || again != code)
+        abort();
+    if (code == HDX_OK && (!hdx_source_size(source, &known) || known != first))
+        abort();
+    hdx_source_close(source);
+    if (door.open_now != 0)
+        abort();
+    return 0;
+}

@@ -1,0 +1,302 @@
+/* test_one_to_n.c - lists written and read back, whatever their lengths and wherever their values lie. */
+#include "tests/indexes/place.h"
+#include "indexes/one_to_n/one_to_n.h"
+
+#include <criterion/parameterized.h>
+
+typedef struct lists {
+    uint64_t  keys, values;
+    uint64_t *degree, *value, *key;
+} lists;
+
+static hdx_code give_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    (void)err;
+    memcpy(degrees, ((lists *)context)->degree + first, n * sizeof *degrees);
+    return HDX_OK;
+}
+static hdx_code give_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    (void)err;
+    memcpy(values, ((lists *)context)->value + first, n * sizeof *values);
+    memcpy(keys, ((lists *)context)->key + first, n * sizeof *keys);
+    return HDX_OK;
+}
+
+/* Degrees are there; makes room for values and says whose each is. */
+static void make_room(lists *l)
+{
+    uint64_t at = 0;
+    for (uint64_t k = 0; k < l->keys; k++)
+        l->values += l->degree[k];
+    l->value = calloc(l->values + 1, sizeof *l->value);
+    l->key = calloc(l->values + 1, sizeof *l->key);
+    for (uint64_t k = 0; k < l->keys; k++)
+        for (uint64_t i = 0; i < l->degree[k]; i++)
+            l->key[at++] = k;
+}
+static void free_lists(lists *l)
+{
+    free(l->degree);
+    free(l->value);
+    free(l->key);
+}
+
+static void round_trip(lists *l, unsigned threads)
+{
+    test_place     t;
+    hdx_index_file file;
+    hdx_one_to_n  *read;
+    hdx_error      err = { 0 };
+    uint64_t       at = 0, first, length, *out = calloc(l->values + 1, sizeof *out);
+    place_open(&t, threads);
+    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, l->keys, l->values, give_degrees, give_lists, l, &file, &err), HDX_OK), "%s",
+              err.message);
+    cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_OUTBOUND, &file, l->keys, 0, &t.note, &read, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(u64, hdx_one_to_n_values(read), l->values));
+    for (uint64_t k = 0; k < l->keys; k++) {
+        hdx_one_to_n_list(read, k, &first, &length);
+        cr_assert(first == at && length == l->degree[k], "key %llu: %llu + %llu, should be %llu + %llu", (unsigned long long)k,
+                  (unsigned long long)first, (unsigned long long)length, (unsigned long long)at, (unsigned long long)l->degree[k]);
+        hdx_one_to_n_read(read, k, first, (uint32_t)length, out);
+        cr_assert(length == 0 || memcmp(out, l->value + at, length * sizeof *out) == 0, "values of key %llu", (unsigned long long)k);
+        for (uint64_t i = 0; i < length; i += 1 + length / 5)
+            cr_assert(hdx_one_to_n_get(read, k, first + i) == l->value[first + i]);
+        at += length;
+    }
+    cr_assert(eq(int, hdx_note_check(&t.note, &err), HDX_OK), "%s", err.message);
+    hdx_one_to_n_close(read);
+    place_close(&t);
+    free(out);
+}
+
+ParameterizedTestParameters(one_to_n, every_count_of_keys)
+{
+    static unsigned counts[] = { 0, 1, 2, 255, 256, 257, 512, 16384, 16385 };
+    return cr_make_param_array(unsigned, counts, sizeof counts / sizeof *counts);
+}
+ParameterizedTest(unsigned *count, one_to_n, every_count_of_keys)
+{
+    for (unsigned most = 0; most < 4; most++) {
+        dice  d = { *count + most };
+        lists l = { .keys = *count, .degree = calloc(*count + 1, sizeof(uint64_t)) };
+        for (unsigned k = 0; k < *count; k++)
+            l.degree[k] = most == 3 ? 1 : below(&d, most + 1);
+        make_room(&l);
+        for (uint64_t i = 0; i < l.values; i++)
+            l.value[i] = below(&d, *count);
+        round_trip(&l, 2);
+        free_lists(&l);
+    }
+}
+
+Test(one_to_n, lists_of_a_million_among_short_ones)
+{
+    lists l = { .keys = 700, .degree = calloc(700, sizeof(uint64_t)) };
+    dice  d = { 7 };
+    for (unsigned k = 0; k < 700; k++)
+        l.degree[k] = k == 300 ? 1000000 : k == 301 ? 70000 : k % 3;
+    make_room(&l);
+    for (uint64_t i = 0, last = 0; i < l.values; i++)
+        l.value[i] = last = i > 0 && l.key[i] == l.key[i - 1] ? last + 1 + below(&d, 9) : below(&d, 1000);
+    round_trip(&l, 2);
+    free_lists(&l);
+}
+
+ParameterizedTestParameters(one_to_n, every_width)
+{
+    static unsigned widths[65];
+    for (unsigned w = 0; w <= 64; w++)
+        widths[w] = w;
+    return cr_make_param_array(unsigned, widths, 65);
+}
+ParameterizedTest(unsigned *width, one_to_n, every_width)
+{
+    uint64_t mask = hdx_pack_mask(*width);
+    for (unsigned form = 0; form < 4; form++) {
+        dice  d = { *width };
+        lists l = { .keys = 600, .degree = calloc(600, sizeof(uint64_t)) };
+        for (unsigned k = 0; k < 600; k++)
+            l.degree[k] = below(&d, 4);
+        make_room(&l);
+        for (uint64_t i = 0; i < l.values; i++) {
+            uint64_t r = roll(&d);
+            switch (form) {
+            case 0: l.value[i] = r & mask; break;
+            case 1: l.value[i] = l.key[i] + (r & mask); break;
+            case 2: l.value[i] = (r & 3) == 0 ? l.key[i] + (r >> 8 & 31) - 16 : (1ull << 62) + (r & mask); break;
+            default: l.value[i] = (r & 31) == 0 ? r & mask : (mask >> 1) + (r >> 20 & 255); break;
+            }
+        }
+        round_trip(&l, 1);
+        free_lists(&l);
+    }
+}
+
+/* Degrees and values of shapes that lead to every form of page. */
+static lists random_lists(dice *d, uint64_t keys)
+{
+    lists l = { .keys = keys, .degree = calloc(keys + 1, sizeof(uint64_t)) };
+    for (uint64_t k = 0, end; k < keys; k = end) {
+        unsigned kind = (unsigned)below(d, 6), most = (unsigned)below(d, 12) + 1, odd = (unsigned)below(d, 30);
+        end = k + 1 + below(d, 600);
+        for (uint64_t i = k; i < end && i < keys; i++)
+            l.degree[i] = kind == 0   ? most % 3
+                          : kind == 1 ? below(d, most)
+                          : kind == 2 ? (below(d, 100) < odd ? below(d, 50) : 1)
+                          : kind == 3 ? i % most
+                          : kind == 4 ? (below(d, 300) == 0 ? below(d, 3000) : 0)
+                                      : (below(d, 100) < odd ? 0 : 2);
+    }
+    make_room(&l);
+    for (uint64_t i = 0, end; i < l.values; i = end) {
+        unsigned kind = (unsigned)below(d, 6), odd = (unsigned)below(d, 60), width = (unsigned)below(d, 30);
+        uint64_t far = below(d, keys * 100 + 1), last = far;
+        end = i + 1 + below(d, 700);
+        for (uint64_t j = i; j < end && j < l.values; j++) {
+            uint64_t r = roll(d) >> 8;
+            l.value[j] = kind == 0   ? r % (keys + 1)
+                         : kind == 1 ? l.key[j] + (r & 63)
+                         : kind == 2 ? (below(d, 100) < odd ? far + (r & 4095) : l.key[j] + 100 - (r & 31))
+                         : kind == 3 ? (below(d, 100) < odd ? r % (keys * 100 + 1) : far + (r & hdx_pack_mask(width)))
+                         : kind == 4 ? (last += r & 15)
+                                     : far;
+        }
+    }
+    return l;
+}
+
+Test(one_to_n, gives_back_random_lists)
+{
+    dice d = dice_new("one_to_n");
+    for (unsigned round = 0; round < 12; round++) {
+        lists l = random_lists(&d, 1 + below(&d, 20000));
+        round_trip(&l, 1 + round % 3);
+        free_lists(&l);
+    }
+}
+
+Test(one_to_n, bytes_do_not_depend_on_threads)
+{
+    dice     d = dice_new("one_to_n threads");
+    lists    l = random_lists(&d, 100000);
+    unsigned threads[] = { 1, 2, 8 };
+    uint8_t *bytes[3];
+    size_t   len[3];
+    for (unsigned i = 0; i < 3; i++) {
+        test_place     t;
+        hdx_index_file file;
+        place_open(&t, threads[i]);
+        cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+        bytes[i] = place_bytes(&t, HDX_KIND_INBOUND, &len[i]);
+        cr_assert(i == 0 || (len[i] == len[0] && memcmp(bytes[i], bytes[0], len[0]) == 0));
+        place_close(&t);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        free(bytes[i]);
+    free_lists(&l);
+}
+
+Test(one_to_n, another_number_of_values_than_announced_is_refused)
+{
+    test_place     t;
+    hdx_index_file file;
+    uint64_t       degree[] = { 1, 2 }, value[] = { 0, 0, 0, 0 }, key[] = { 0, 1, 1, 1 };
+    lists          l = { 2, 4, degree, value, key };
+    place_open(&t, 1);
+    cr_expect(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 4, give_degrees, give_lists, &l, &file, NULL), HDX_USAGE));
+    place_close(&t);
+}
+
+Test(one_to_n, a_value_beyond_the_bound_is_damage)
+{
+    test_place     t;
+    hdx_index_file file;
+    hdx_one_to_n  *read;
+    uint64_t       degree[] = { 1, 2 }, value[] = { 4, 5, 9 }, key[] = { 0, 1, 1 }, first, length;
+    lists          l = { 2, 3, degree, value, key };
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 3, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_OUTBOUND, &file, 2, 9, &t.note, &read, NULL), HDX_OK));
+    cr_expect(eq(u64, hdx_one_to_n_get(read, 1, 1), 5));
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_OK));
+    cr_expect(eq(u64, hdx_one_to_n_get(read, 1, 2), 0));
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_DAMAGED));
+    place_clear(&t);
+    hdx_one_to_n_list(read, 2, &first, &length);
+    cr_expect(eq(u64, length, 0));
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_DAMAGED));
+    hdx_one_to_n_close(read);
+    place_close(&t);
+}
+
+/* one_to_n/README.md: the worked examples, byte for byte. */
+static void text_of(const uint8_t *bytes, uint32_t used, char *text)
+{
+    text[0] = '\0';
+    for (uint32_t i = 0; i < used; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+static void offsets_are(const uint64_t *degrees, unsigned n, uint64_t second, const char *hex)
+{
+    uint8_t  out[HDX_PAGE_BYTES];
+    char     text[2 * HDX_PAGE_BYTES + 1];
+    uint32_t used;
+    uint64_t word, sum, at = 0, from, to;
+    cr_assert(eq(int, hdx_offsets_encode(degrees, n, out, &used, &word, &sum, NULL), HDX_OK));
+    text_of(out, used, text);
+    cr_expect(eq(u64, word, second));
+    cr_expect(eq(str, text, (char *)(uintptr_t)hex));
+    hdx_page page = { 0, word, sum, out, used };
+    for (unsigned k = 0; k < n; at += degrees[k++]) {
+        cr_assert(hdx_offsets_find(&page, n, k, &from, &to));
+        cr_expect(from == at && to == at + degrees[k]);
+    }
+}
+Test(offsets_page, forms_as_in_the_readme)
+{
+    uint64_t mostly[20], linear[64], rising[] = { 0, 3, 1, 0, 2, 5, 0, 1 };
+    for (unsigned i = 0; i < 20; i++)
+        mostly[i] = i == 4 ? 3 : 1;
+    for (unsigned i = 0; i < 64; i++)
+        linear[i] = i % 2 == 0 ? 10 : 12;
+    offsets_are((uint64_t[]){ 2, 2, 2 }, 3, 0, "");
+    offsets_are(mostly, 20, 1ull << 47 | 1ull << 61, "02" "04" "0d");
+    offsets_are(linear, 64, 1ull << 40 | 2ull << 61, "00000b000000" "01000000" "5555555555555555");
+    offsets_are(rising, 8, 3ull << 61, "0300" "d1040b");
+}
+static void values_are(const uint64_t *v, const uint64_t *keys, unsigned n, uint64_t first, uint64_t second, const char *hex)
+{
+    uint8_t  out[HDX_PAGE_BYTES];
+    char     text[2 * HDX_PAGE_BYTES + 1];
+    uint64_t a, b, one;
+    uint32_t used = hdx_values_encode(v, keys, n, out, &a, &b);
+    text_of(out, used, text);
+    cr_expect(eq(u64, a, first));
+    cr_expect(eq(u64, b, second));
+    cr_expect(eq(str, text, (char *)(uintptr_t)hex));
+    hdx_page page = { a, b, 0, out, used };
+    for (unsigned k = 0; k < n; k++)
+        cr_expect(hdx_values_decode(&page, n, keys[k], k, 1, &one) && one == v[k]);
+}
+Test(values_page, forms_as_in_the_readme)
+{
+    uint64_t v[64], keys[64];
+    values_are((uint64_t[]){ 9, 8, 11 }, (uint64_t[]){ 0, 50, 90 }, 3, 8, 2ull << 40, "31");
+    values_are((uint64_t[]){ 1001, 2003, 3002 }, (uint64_t[]){ 1000, 2000, 3000 }, 3, 1, 2ull << 40 | 1ull << 61, "18");
+    for (unsigned i = 0; i < 8; i++) {
+        keys[i] = 100 + 10 * i;
+        v[i] = i == 2 || i == 5 ? 70000 + i : keys[i] + 1;
+    }
+    values_are(v, keys, 8, 70002, 2ull << 40 | 2ull << 47 | 2ull << 61, "24" "aa0a" "0c");
+    for (unsigned i = 0; i < 32; i++) {
+        keys[i] = i * 1000;
+        v[i] = i == 7 ? 3 : i == 20 ? 9999999 : 1000000 + (i * 5 & 7);
+    }
+    values_are(v, keys, 32, 1000000, 4ull << 40 | 3ull << 61, "02" "507214f65072143650721f3650721436" "18" "0714" "3d420f000000" "7c9698");
+    for (unsigned i = 0; i < 16; i++) {
+        keys[i] = 3;
+        v[i] = 500 + 10 * i + (i & 1);
+    }
+    values_are(v, keys, 16, 500, 3ull << 40 | 4ull << 61, "0500" "188ff1188ff1" "55aa54a902");
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# test.sh BUILD TREE: installs BUILD into a folder of its own and builds walk.c against it, by pkg-config (shared) and by
+# find_package (shared and static); all three must print the same tree, and the installed program must know its man page's commands.
+set -euo pipefail
+build=$1 tree=$2
+flags=${3:-}
+work=$(mktemp -d "$build/install-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# CMAKE_INSTALL_PREFIX is written into heapdex.pc, so pkg-config is told where the files are now.
+cmake --install "$build" --prefix "$work/prefix" --component heapdex >"$work/install.log"
+for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 share/bash-completion/completions/heapdex share/zsh/site-functions/_heapdex; do
+    [ -s "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+pc=$(find "$work/prefix" -name heapdex.pc)
+libdir=$(dirname "$(dirname "$pc")")
+export PKG_CONFIG_PATH=$(dirname "$pc")
+define=(--define-variable=includedir="$work/prefix/include" --define-variable=libdir="$libdir")
+"$work/prefix/bin/heapdex" --version | grep -q "$(pkg-config --modversion heapdex)" || { echo "versions differ"; exit 1; }
+
+dump=$tree/examples/bookshop.hprof.gz
+# shellcheck disable=SC2046,SC2086
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -o "$work/walk" "$tree/tests/install/walk.c" $(pkg-config "${define[@]}" --cflags --libs heapdex)
+LD_LIBRARY_PATH=$libdir "$work/walk" "$dump" "$work/index" >"$work/shared.txt"
+grep -q 'bookshop.Bookshop$SessionCache@0x' "$work/shared.txt" || { echo "the cache is not among the largest:"; cat "$work/shared.txt"; exit 1; }
+
+cmake -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" >"$work/cmake.log"
+cmake --build "$work/build" >>"$work/cmake.log"
+LD_LIBRARY_PATH=$libdir "$work/build/walk" "$dump" "$work/index" | cmp - "$work/shared.txt"
+"$work/build/walk_static" "$dump" "$work/index" | cmp - "$work/shared.txt"
+cat "$work/shared.txt"

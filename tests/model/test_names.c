@@ -1,0 +1,137 @@
+/*
+ * test_names.c - class names of all writers in one form; tables of kinds.
+ */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "model/model.h"
+
+static void expect_name_of(const void *raw, size_t len, const char *want, size_t want_len)
+{
+    hdx_arena arena = hdx_arena_of(NULL);
+    hdx_text  name;
+    uint8_t  *exact = malloc(len == 0 ? 1 : len);
+    memcpy(exact, raw, len);
+    cr_assert(hdx_java_class_name(&arena, (hdx_view){ exact, len }, &name));
+    cr_expect(name.len == want_len && memcmp(name.at, want, want_len) == 0, "\"%.*s\" is not \"%s\"", (int)name.len, name.at, want);
+    free(exact);
+    hdx_arena_free(&arena);
+}
+#define NAME(raw, want) expect_name_of(raw, sizeof(raw) - 1, want, sizeof(want) - 1)
+
+Test(names, every_writer_gives_the_java_form)
+{
+    NAME("java/lang/String", "java.lang.String");
+    NAME("java.lang.String", "java.lang.String");
+    NAME("[Ljava/lang/String;", "java.lang.String[]");
+    NAME("[[Ljava.lang.String;", "java.lang.String[][]");
+    NAME("java.lang.String[]", "java.lang.String[]");
+    NAME("[I", "int[]");
+    NAME("[[J", "long[][]");
+    NAME("[Z", "boolean[]");
+    NAME("[B", "byte[]");
+    NAME("int[]", "int[]");
+    NAME("I", "I");
+    NAME("", "");
+}
+
+Test(names, addresses_of_hidden_classes_stay_as_they_are)
+{
+    NAME("app/Main$$Lambda+0x00007f1c04001200", "app.Main$$Lambda+0x00007f1c04001200");
+    NAME("app/Main$$Lambda$14/0x0000000800c03000", "app.Main$$Lambda$14/0x0000000800c03000");
+    NAME("[Lapp/Main$$Lambda$14/0x0000000800c03000;", "app.Main$$Lambda$14/0x0000000800c03000[]");
+    NAME("a/0x/b", "a.0x.b");
+    NAME("a/0xyz", "a.0xyz");
+    NAME("/0x1", "/0x1");
+}
+
+Test(names, modified_utf_8_becomes_utf_8_and_broken_bytes_are_kept)
+{
+    NAME("app/Z\xc0\x80" "ero", "app.Z\0ero");
+    NAME("app/\xed\xa0\xbd\xed\xb8\x80", "app.\xf0\x9f\x98\x80");
+    NAME("app/\xff\xfe", "app.\xff\xfe");
+    NAME("\xed\xa0\xbd", "\xed\xa0\xbd");
+    NAME("\xed\xa0\xbd\xed\xb8", "\xed\xa0\xbd\xed\xb8");
+    NAME("\xc0", "\xc0");
+    NAME("\xed\xb8\x80\xed\xa0\xbd", "\xed\xb8\x80\xed\xa0\xbd");
+}
+
+Test(names, odd_array_signatures_are_unknown_arrays)
+{
+    NAME("[", "unknown[]");
+    NAME("[[", "unknown[][]");
+    NAME("[Q", "unknown[]");
+    NAME("[II", "unknown[]");
+    NAME("[L", "unknown[]");
+    NAME("[L;", "[]");
+    NAME("[Ljava/lang/Open", "java.lang.Open[]");
+}
+
+Test(names, any_bytes_give_a_name_no_longer_than_twice_theirs)
+{
+    uint64_t x = 12345;
+    for (unsigned round = 0; round < 20000; round++) {
+        static const char alphabet[] = "[L;/.IZ0xa\xc0\x80\xed\xa0\xb0\xbf$+";
+        uint8_t           raw[24];
+        size_t            len = 0;
+        hdx_arena         arena = hdx_arena_of(NULL);
+        hdx_text          name;
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        for (uint64_t r = x >> 20; len < (x >> 59) % 24; len++, r = r * 31 + 7)
+            raw[len] = (uint8_t)alphabet[r % (sizeof alphabet - 1)];
+        uint8_t *exact = malloc(len == 0 ? 1 : len);
+        memcpy(exact, raw, len);
+        cr_assert(hdx_java_class_name(&arena, (hdx_view){ exact, len }, &name));
+        cr_expect(le(u64, name.len, 2 * len + 16));
+        cr_assert(hdx_java_text(&arena, (hdx_view){ exact, len }, &name));
+        cr_expect(le(u64, name.len, len));
+        free(exact);
+        hdx_arena_free(&arena);
+    }
+}
+
+static hdx_text text(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) }; }
+
+Test(names, element_types)
+{
+    cr_expect(eq(u8, hdx_name_element_type(text("int[]")), 10));
+    cr_expect(eq(u8, hdx_name_element_type(text("boolean[]")), 4));
+    cr_expect(eq(u8, hdx_name_element_type(text("long[]")), 11));
+    cr_expect(eq(u8, hdx_name_element_type(text("int[][]")), 2));
+    cr_expect(eq(u8, hdx_name_element_type(text("java.lang.Object[]")), 2));
+    cr_expect(eq(u8, hdx_name_element_type(text("java.lang.Object")), 0));
+    cr_expect(eq(u8, hdx_name_element_type(text("ref[]")), 2));
+    cr_expect(hdx_name_is_array(text("a[]")));
+    cr_expect(not(hdx_name_is_array(text("[]"))));
+    cr_expect(not(hdx_name_is_array(text(""))));
+}
+
+Test(kinds, types_roots_and_objects_have_names)
+{
+    cr_expect(eq(u32, hdx_type_size(2, 4), 4));
+    cr_expect(eq(u32, hdx_type_size(2, 8), 8));
+    cr_expect(eq(u32, hdx_type_size(5, 8), 2));
+    cr_expect(eq(u32, hdx_type_size(11, 4), 8));
+    for (unsigned type = 0; type < 256; type++) {
+        const bool real = type == 2 || (type >= 4 && type <= 11);
+        cr_expect(eq(int, hdx_type_name((uint8_t)type) != NULL, real), "%u", type);
+        cr_expect(eq(int, hdx_type_size((uint8_t)type, 8) != 0, real), "%u", type);
+        cr_expect(eq(int, hdx_type_is_primitive((uint8_t)type), real && type != 2), "%u", type);
+    }
+    cr_expect(eq(str, (char *)hdx_type_name(2), (char *)"ref"));
+    cr_expect(eq(str, (char *)hdx_type_name(9), (char *)"short"));
+    cr_expect(eq(str, (char *)hdx_object_kind_name(HDX_OBJECT_ARRAY), (char *)"object_array"));
+    cr_expect(eq(str, (char *)hdx_object_kind_name(HDX_CLASS_OBJECT), (char *)"class"));
+    cr_expect(eq(str, (char *)hdx_root_type_name(HDX_ROOT_JAVA_LOCAL), (char *)"JAVA_LOCAL"));
+    hdx_root_type type;
+    unsigned      tags = 0;
+    for (unsigned tag = 0; tag < 256; tag++)
+        if (hdx_root_type_of_tag((uint8_t)tag, &type)) {
+            tags++;
+            cr_expect(hdx_root_type_name(type)[0] != 0);
+        }
+    cr_expect(eq(u32, tags, 16));
+    cr_expect(hdx_root_type_of_tag(0x05, &type) && type == HDX_ROOT_SYSTEM_CLASS);
+    cr_expect(hdx_root_type_of_tag(0xFF, &type) && type == HDX_ROOT_UNKNOWN);
+    cr_expect(not(hdx_root_type_of_tag(0x21, &type)));
+}

@@ -1,0 +1,282 @@
+/*
+ * test_random.c - paths, retained sets and histograms of random small heaps against the obvious definitions.
+ *
+ * The model reads edges, classes and sizes through the graph once and then asks itself: what is reachable when these are not entered,
+ * how far is it from a root. A failure names its seed.
+ */
+#include "heap.h"
+
+#define SEEDS 16u
+#define NODES_MAX 160u
+
+typedef struct model {
+    uint64_t n;
+    bool    *edge; /* n * n */
+    bool    *weak; /* n * n: every reference of the pair is a referent */
+    bool    *root;
+    uint64_t shallow[NODES_MAX];
+    uint32_t class_of[NODES_MAX];
+} model;
+
+enum { CLASSES = 6 };
+
+/* Nodes of a few classes and arrays with random references, some weak; a thread with locals; garbage comes by itself. */
+static void random_heap(heap *h, unsigned seed)
+{
+    dump_maker *m = dump_maker_new(seed % 2 ? 4 : 8);
+    uint64_t    classes[CLASSES], refs[8], at[80];
+    unsigned    n = 10 + (unsigned)rand_r(&seed) % 60;
+    char        name[32];
+    uint64_t    object = dump_maker_class_at(m, 0x100, "java.lang.Object", 0, "");
+    uint64_t    weak = dump_maker_class_at(m, 0x200, "java.lang.ref.WeakReference", object, "referent:L queue:L");
+    uint64_t    thread = dump_maker_class_at(m, 0x300, "java.lang.Thread", object, "");
+    uint64_t    array = dump_maker_class_at(m, 0x400, "[Ljava/lang/Object;", object, "");
+    for (unsigned i = 0; i < n; i++)
+        at[i] = 0x10000 + 64 * (uint64_t)i + 8 * (uint64_t)(rand_r(&seed) % 3);
+    for (unsigned c = 0; c < CLASSES; c++) {
+        snprintf(name, sizeof name, "p%u.C%u", c / 3, c);
+        if (rand_r(&seed) % 2)
+            dump_maker_static(m, "s", 'L', at[(unsigned)rand_r(&seed) % n]);
+        classes[c] = dump_maker_class_at(m, 0x1000 + 32 * (uint64_t)c, name, c % 3 == 2 ? classes[c - 1] : object, "a:L b:L");
+        if (rand_r(&seed) % 3 == 0)
+            dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, classes[c], 0, 0);
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 8; k++)
+            refs[k] = rand_r(&seed) % 3 == 0 ? 0 : at[(unsigned)rand_r(&seed) % n];
+        unsigned kind = (unsigned)rand_r(&seed) % 10;
+        if (i == 0)
+            dump_maker_instance_at(m, at[i], thread, NULL);
+        else if (kind == 0)
+            dump_maker_array_at(m, at[i], array, refs, (uint32_t)rand_r(&seed) % 8);
+        else if (kind == 1)
+            dump_maker_instance_at(m, at[i], weak, DUMP_VALUES(refs[0], rand_r(&seed) % 4 == 0 ? refs[0] : refs[1]));
+        else
+            dump_maker_instance_at(m, at[i], classes[(unsigned)rand_r(&seed) % CLASSES], refs);
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, at[0], 1, 1);
+    for (unsigned i = 0; i < 3; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, at[(unsigned)rand_r(&seed) % n], 1, 0);
+    for (unsigned i = 0; i < 1 + seed % 4; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at[(unsigned)rand_r(&seed) % n], 0, 0);
+    heap_open(h, m);
+}
+
+typedef struct names_of { bool any, strong; } names_of;
+
+static bool see(void *context, const hdx_named_ref *ref)
+{
+    names_of *n = context;
+    n->any = true;
+    n->strong = n->strong || strcmp(ref->name, "referent") != 0;
+    return true;
+}
+
+static void model_open(model *m, heap *h)
+{
+    uint64_t        count;
+    const hdx_root *roots = hdx_graph_roots(h->g, &count);
+    m->n = hdx_graph_objects(h->g);
+    cr_assert(m->n <= NODES_MAX);
+    m->edge = calloc(m->n * m->n, 1);
+    m->weak = calloc(m->n * m->n, 1);
+    m->root = calloc(m->n, 1);
+    for (uint64_t i = 0; i < count; i++)
+        if (roots[i].thread == HDX_NO_ID)
+            m->root[roots[i].object] = true;
+    for (hdx_id v = 0; v < m->n; v++) {
+        hdx_refs         refs;
+        hdx_id           to;
+        const hdx_class *c = hdx_graph_class(h->g, hdx_graph_class_of(h->g, v));
+        m->class_of[v] = c->number;
+        m->shallow[v] = hdx_graph_shallow(h->g, v);
+        hdx_graph_outbound(h->g, v, HDX_ALL, &refs);
+        while (hdx_refs_next(&refs, &to)) {
+            names_of names = { false, false };
+            m->edge[v * m->n + to] = true;
+            cr_assert(eq(int, hdx_graph_named_refs(h->g, v, to, see, &names, &h->err), HDX_OK));
+            m->weak[v * m->n + to] = hdx_text_is(c->name, "java.lang.ref.WeakReference") && names.any && !names.strong;
+        }
+    }
+}
+
+static void model_close(model *m)
+{
+    free(m->edge);
+    free(m->weak);
+    free(m->root);
+}
+
+/* Least number of references from a root, UINT64_MAX where there is no way. A root is its own beginning: no way passes through one. */
+static void distances(const model *m, const bool *without, bool no_weak, uint64_t *out)
+{
+    bool grew = true;
+    for (hdx_id v = 0; v < m->n; v++)
+        out[v] = m->root[v] && !(without != NULL && without[v]) ? 0 : UINT64_MAX;
+    while (grew) {
+        grew = false;
+        for (hdx_id v = 0; v < m->n; v++)
+            for (hdx_id to = 0; out[v] != UINT64_MAX && to < m->n; to++)
+                if (m->edge[v * m->n + to] && !(no_weak && m->weak[v * m->n + to]) && !(without != NULL && without[to]) && out[v] + 1 < out[to]) {
+                    out[to] = out[v] + 1;
+                    grew = true;
+                }
+    }
+}
+
+static void retained_by(const model *m, const bool *without, uint64_t *objects, uint64_t *bytes)
+{
+    uint64_t live[NODES_MAX], left[NODES_MAX];
+    distances(m, NULL, false, live);
+    distances(m, without, false, left);
+    *objects = *bytes = 0;
+    for (hdx_id v = 0; v < m->n; v++)
+        if (live[v] != UINT64_MAX && left[v] == UINT64_MAX) {
+            ++*objects;
+            *bytes += m->shallow[v];
+        }
+}
+
+static uint64_t member(const hdx_cell *object, const char *key)
+{
+    for (uint64_t i = 0; i < object->as.object.count; i++)
+        if (strcmp(object->as.object.at[i].key, key) == 0)
+            return object->as.object.at[i].value.as.natural;
+    cr_assert(false, "no member %s", key);
+    return 0;
+}
+
+static const hdx_cell *child(const hdx_cell *object, const char *key)
+{
+    for (uint64_t i = 0; i < object->as.object.count; i++)
+        if (strcmp(object->as.object.at[i].key, key) == 0)
+            return &object->as.object.at[i].value;
+    cr_assert(false, "no member %s", key);
+    return NULL;
+}
+
+static void check_retained(heap *h, const model *m, unsigned seed)
+{
+    for (unsigned round = 0; round < 12; round++) {
+        bool      without[NODES_MAX] = { false };
+        hdx_id    ids[5];
+        size_t    count = 1 + (unsigned)rand_r(&seed) % 5;
+        uint64_t  objects, bytes;
+        hdx_rows *rows;
+        for (size_t i = 0; i < count; i++)
+            without[ids[i] = (hdx_id)rand_r(&seed) % m->n] = true;
+        retained_by(m, without, &objects, &bytes);
+        cr_assert(eq(int, hdx_query_retained(&h->q, ids, count, &rows, &h->err), HDX_OK), "%s", h->err.message);
+        cr_expect(eq(u64, member(extra(rows, "total"), "objects"), objects), "seed %u round %u", seed, round);
+        cr_expect(eq(u64, member(extra(rows, "total"), "bytes"), bytes), "seed %u round %u", seed, round);
+        hdx_rows_close(rows);
+    }
+}
+
+/* Is class c in the set named by key? by class: itself; superclass: below it; package: in it. */
+static bool in_set(heap *h, hdx_by by, uint32_t c, hdx_text key)
+{
+    const hdx_class *k = hdx_graph_class(h->g, c);
+    if (by == HDX_BY_PACKAGE)
+        return k->name.len > key.len && memcmp(k->name.at, key.at, key.len) == 0 && k->name.at[key.len] == '.' && memchr(k->name.at + key.len + 1, '.', k->name.len - key.len - 1) == NULL;
+    for (; k != NULL; k = by == HDX_BY_SUPERCLASS && k->super != HDX_NO_CLASS ? hdx_graph_class(h->g, k->super) : NULL)
+        if (hdx_text_same(k->name, key))
+            return true;
+    return false;
+}
+
+static void check_histogram(heap *h, const model *m, hdx_by by, unsigned seed)
+{
+    hdx_rows       *rows;
+    const hdx_cell *cells;
+    cr_assert(eq(int, hdx_query_histogram(&h->q, by, NULL, true, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    while (hdx_rows_next(rows, &cells)) {
+        bool     without[NODES_MAX] = { false };
+        uint64_t objects, bytes, live[NODES_MAX], want_objects = 0, want_shallow = 0;
+        if (by == HDX_BY_PACKAGE && cells[0].as.text.at[0] == '(')
+            continue;
+        distances(m, NULL, false, live);
+        for (hdx_id v = 0; v < m->n; v++) {
+            const hdx_class *own = hdx_graph_class_object(h->g, v);
+            bool             instance = in_set(h, by, m->class_of[v], cells[0].as.text);
+            without[v] = instance || (own != NULL && in_set(h, by, own->number, cells[0].as.text));
+            want_objects += instance && live[v] != UINT64_MAX;
+            want_shallow += instance && live[v] != UINT64_MAX ? m->shallow[v] : 0;
+        }
+        retained_by(m, without, &objects, &bytes);
+        cr_expect(eq(u64, cells[2].as.natural, want_objects), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
+        cr_expect(eq(u64, cells[3].as.natural, want_shallow), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
+        cr_expect(eq(u64, cells[4].as.natural, bytes), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
+    }
+    cr_assert(eq(int, hdx_rows_end(rows, &h->err), HDX_OK));
+    hdx_rows_close(rows);
+}
+
+/* Every path is of least length, runs along references that are not excluded, and has its one root at the beginning. */
+static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, unsigned seed)
+{
+    hdx_id           ids[NODES_MAX];
+    uint64_t         want[NODES_MAX], first_length[NODES_MAX];
+    bool             seen[NODES_MAX] = { false };
+    hdx_rows        *rows;
+    hdx_path_options options = { .exclude = no_weak ? HDX_EXCLUDE_WEAK | HDX_EXCLUDE_FINALIZER : 0, .paths = paths };
+    for (hdx_id v = 0; v < m->n; v++)
+        ids[v] = v;
+    distances(m, NULL, no_weak, want);
+    uint64_t live[NODES_MAX];
+    distances(m, NULL, false, live);
+    cr_assert(eq(int, hdx_query_path(&h->q, ids, m->n, &options, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    const hdx_cell *list = extra(rows, "paths");
+    for (uint64_t i = 0; i < list->as.list.count; i++) {
+        const hdx_cell *p = &list->as.list.at[i], *steps = child(p, "steps");
+        hdx_id          target = id_at(h, child(p, "target")->as.address), before = HDX_NO_ID;
+        uint64_t        length = child(p, "length")->as.natural;
+        bool            reachable = child(p, "reachable")->as.boolean;
+        cr_expect(eq(int, reachable, want[target] != UINT64_MAX && live[target] != UINT64_MAX), "seed %u target %llu", seed, (unsigned long long)target);
+        if (!reachable) {
+            cr_expect(eq(u64, steps->as.list.count, 0));
+            seen[target] = true;
+            continue;
+        }
+        cr_assert(eq(u64, steps->as.list.count, length + 1));
+        if (!seen[target])
+            cr_expect(eq(u64, length, want[target]), "seed %u target %llu", seed, (unsigned long long)target);
+        else
+            cr_expect(ge(u64, length, first_length[target]), "shortest first, seed %u", seed);
+        first_length[target] = length;
+        seen[target] = true;
+        for (uint64_t s = 0; s <= length; s++) {
+            hdx_id id = id_at(h, child(&steps->as.list.at[s], "address")->as.address);
+            cr_expect(eq(int, m->root[id], s == 0), "seed %u: one root, at the beginning", seed);
+            if (before != HDX_NO_ID) {
+                cr_expect(m->edge[before * m->n + id] && !(no_weak && m->weak[before * m->n + id]), "seed %u", seed);
+                cr_expect(eq(int, child(child(&steps->as.list.at[s - 1], "reference"), "name")->kind, HDX_CELL_TEXT));
+            }
+            before = id;
+        }
+        cr_expect(eq(u64, before, target));
+    }
+    for (hdx_id v = 0; v < m->n; v++)
+        cr_expect(seen[v], "seed %u: a document for every target", seed);
+    hdx_rows_close(rows);
+}
+
+Test(random_heaps, agree_with_the_obvious_definitions, .timeout = 120)
+{
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        heap  h;
+        model m = { .n = 0 };
+        random_heap(&h, seed);
+        model_open(&m, &h);
+        check_retained(&h, &m, seed);
+        check_histogram(&h, &m, HDX_BY_CLASS, seed);
+        check_histogram(&h, &m, HDX_BY_PACKAGE, seed);
+        check_histogram(&h, &m, HDX_BY_SUPERCLASS, seed);
+        check_paths(&h, &m, false, 1, seed);
+        check_paths(&h, &m, true, 1, seed);
+        check_paths(&h, &m, seed % 2, 4, seed);
+        model_close(&m);
+        heap_close(&h);
+    }
+}

@@ -1,0 +1,333 @@
+/* test_render.c - every format to the byte. */
+#include "render/out.h"
+#include "rows/rows.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hdx_column columns[] = { { "class", HDX_UNIT_NONE, false }, { "size", HDX_UNIT_BYTES, false }, { "share", HDX_UNIT_PERCENT, false },
+                                      { "at", HDX_UNIT_NONE, false },    { "more", HDX_UNIT_NONE, true } };
+enum { COLUMNS = 5 };
+
+/* ---- a sink that keeps ---- */
+
+typedef struct kept {
+    hdx_buffer text;
+    uint64_t   refuse_after; /* bytes; 0: never */
+} kept;
+
+static bool keep(void *context, const char *bytes, size_t len)
+{
+    kept *k = context;
+    hdx_buffer_put(&k->text, bytes, len);
+    return k->refuse_after == 0 || k->text.len < k->refuse_after;
+}
+
+static hdx_rows *rows_of(const hdx_cell *cells, unsigned count, unsigned width)
+{
+    hdx_table *t;
+    hdx_rows  *rows;
+    cr_assert(eq(int, hdx_table_new(columns, width, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < count; i++)
+        cr_assert(eq(int, hdx_table_add(t, &cells[i * width], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    return rows;
+}
+
+static void expect_text(hdx_rows *rows, const hdx_render_options *options, const hdx_member *head, size_t head_count, const char *should)
+{
+    kept      k = { .text = hdx_buffer_of(NULL) };
+    hdx_sink  sink = { keep, &k };
+    hdx_error err = { 0 };
+    cr_assert(eq(int, hdx_render(rows, options, head, head_count, &sink, &err), HDX_OK), "%s", err.message);
+    cr_expect(eq(str, k.text.at == NULL ? "" : k.text.at, (char *)should));
+    hdx_buffer_free(&k.text);
+    hdx_rows_close(rows);
+}
+
+static hdx_rows *sample(void)
+{
+    static hdx_member inner[2];
+    static hdx_cell   list[3];
+    inner[0] = (hdx_member){ "name", hdx_cell_string("x") };
+    inner[1] = (hdx_member){ "value", { .kind = HDX_CELL_ABSENT } };
+    list[0] = hdx_cell_uint(1);
+    list[1] = hdx_cell_object(inner, 2);
+    list[2] = hdx_cell_list(NULL, 0);
+    hdx_cell cells[2 * COLUMNS] = { hdx_cell_string("com.acme.A"), hdx_cell_uint(1536), hdx_cell_real(12.5), hdx_cell_address(0x7F3A10), hdx_cell_list(list, 3),
+                                    hdx_cell_string("a,\"b\"\n\\"), hdx_cell_int(-7), hdx_cell_null(), hdx_cell_bool(true), { .kind = HDX_CELL_ABSENT } };
+    return rows_of(cells, 2, COLUMNS);
+}
+
+/* ---- formats ---- */
+
+Test(json, is_one_document_with_a_row_a_line)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_JSON };
+    hdx_member         head[2] = { { "heapdex", hdx_cell_string("0.1.0") }, { "damage", hdx_cell_list(NULL, 0) } };
+    hdx_rows          *rows = sample();
+    hdx_cell           paths[2] = { hdx_cell_uint(1), hdx_cell_null() };
+    cr_assert(eq(int, hdx_rows_add_extra(rows, "paths", hdx_cell_list(paths, 2), NULL), HDX_OK));
+    expect_text(rows, &options, head, 2,
+                "{\n"
+                "  \"heapdex\": \"0.1.0\",\n"
+                "  \"damage\": [],\n"
+                "  \"rows\": [\n"
+                "    {\"class\": \"com.acme.A\", \"size\": 1536, \"share\": 12.5, \"at\": \"0x7f3a10\", \"more\": [1, {\"name\": \"x\", \"value\": {\"absent\": true}}, []]},\n"
+                "    {\"class\": \"a,\\\"b\\\"\\n\\\\\", \"size\": -7, \"share\": null, \"at\": true, \"more\": {\"absent\": true}}\n"
+                "  ],\n"
+                "  \"paths\": [\n"
+                "    1,\n"
+                "    null\n"
+                "  ]\n"
+                "}\n");
+    expect_text(rows_of(NULL, 0, COLUMNS), &options, NULL, 0, "{\n  \"rows\": []\n}\n");
+}
+
+Test(jsonl, is_rows_alone)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_JSONL };
+    hdx_cell           cells[4] = { hdx_cell_string("A"), hdx_cell_uint(1), hdx_cell_string(""), hdx_cell_null() };
+    expect_text(rows_of(cells, 2, 2), &options, NULL, 0, "{\"class\": \"A\", \"size\": 1}\n{\"class\": \"\", \"size\": null}\n");
+    expect_text(rows_of(cells, 0, 2), &options, NULL, 0, "");
+}
+
+Test(csv, quotes_as_rfc_4180_says)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_CSV };
+    expect_text(sample(), &options, NULL, 0,
+                "class,size,share,at,more\n"
+                "com.acme.A,1536,12.5,0x7f3a10,\"[1, {\"\"name\"\": \"\"x\"\", \"\"value\"\": {\"\"absent\"\": true}}, []]\"\n"
+                "\"a,\"\"b\"\"\n\\\",-7,,true,\"{\"\"absent\"\": true}\"\n");
+    hdx_cell odd[6] = { hdx_cell_string(""), hdx_cell_null(), hdx_cell_text((hdx_text){ "a\xff\xc3\xa4\r", 5 }), hdx_cell_real(NAN), hdx_cell_string("x\xc3"), hdx_cell_real(0.1) };
+    expect_text(rows_of(odd, 3, 2), &options, NULL, 0, "class,size\n\"\",\n\"a\xef\xbf\xbd\xc3\xa4\r\",NaN\nx\xef\xbf\xbd,0.1\n");
+    hdx_cell alone[2] = { hdx_cell_null(), hdx_cell_uint(5) }; /* an empty line would be skipped by readers */
+    expect_text(rows_of(alone, 2, 1), &options, NULL, 0, "class\n\"\"\n5\n");
+}
+
+Test(tsv, escapes_tabs_lines_and_backslashes)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TSV };
+    hdx_cell           cells[4] = { hdx_cell_string("a\tb\nc\\d\re\"f,"), hdx_cell_uint(UINT64_MAX), hdx_cell_string(""), hdx_cell_null() };
+    expect_text(rows_of(cells, 2, 2), &options, NULL, 0, "class\tsize\na\\tb\\nc\\\\d\\re\"f,\t18446744073709551615\n\t\n");
+}
+
+Test(table, aligns_and_leaves_wide_columns_out)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    hdx_rows          *rows = sample();
+    cr_assert(eq(int, hdx_rows_set_title(rows, "Sizes", NULL), HDX_OK));
+    expect_text(rows, &options, NULL, 0,
+                "Sizes\n"
+                "\n"
+                "class           size  share  at\n"
+                "com.acme.A    1.5 KB  12.5%  0x7f3a10\n"
+                "a,\"b\"\\x0a\\  -7 bytes      -  true\n");
+}
+
+Test(table, shows_plain_bytes_when_asked_and_colors_its_head)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .color = true };
+    hdx_cell           cells[2] = { hdx_cell_string("A"), hdx_cell_uint(15360) };
+    expect_text(rows_of(cells, 1, 2), &options, NULL, 0, "\x1b[1mclass   size\x1b[0m\nA      15360\n");
+}
+
+Test(table, cuts_long_texts_in_the_middle_to_the_width_of_the_terminal)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 30 };
+    hdx_cell           cells[4] = { hdx_cell_string("com.acme.internal.very.long.CacheEntry"), hdx_cell_uint(123456), hdx_cell_string("ä"), hdx_cell_uint(1) };
+    expect_text(rows_of(cells, 2, 2), &options, NULL, 0,
+                "class                     size\n"
+                "com.acme.i….CacheEntry  123456\n"
+                "ä                            1\n");
+}
+
+Test(table, never_is_wider_than_eighty_columns_where_texts_can_be_cut)
+{
+    static const hdx_column wide[] = { { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
+                                       { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false } };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 80, .human_sizes = true };
+    char               text[300];
+    hdx_table         *t;
+    hdx_rows          *rows;
+    kept               k = { .text = hdx_buffer_of(NULL) };
+    hdx_sink           sink = { keep, &k };
+    memset(text, 'c', sizeof text);
+    cr_assert(eq(int, hdx_table_new(wide, 6, &t, NULL), HDX_OK));
+    for (uint32_t i = 0; i < 3000; i++) { /* beyond the rows that decide the widths, too */
+        hdx_cell cells[6] = { hdx_cell_address(0x7f3a10000000 + i), hdx_cell_text((hdx_text){ text, i % 300 }), hdx_cell_text((hdx_text){ text, 299 - i % 300 }),
+                              hdx_cell_uint(1023), hdx_cell_uint(1ull << 40), hdx_cell_real(99.9) };
+        cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
+    }
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_render(rows, &options, NULL, 0, &sink, NULL), HDX_OK));
+    unsigned lines = 0;
+    for (char *line = strtok(k.text.at, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++) {
+        unsigned width = 0;
+        for (const char *c = line; *c != '\0'; c++)
+            width += ((unsigned char)*c & 0xc0) != 0x80;
+        cr_assert(le(u32, width, 80), "%s", line);
+    }
+    cr_expect(eq(u32, lines, 3001));
+    hdx_rows_close(rows);
+    hdx_buffer_free(&k.text);
+}
+
+Test(table, lets_no_name_drive_the_terminal)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE };
+    hdx_cell           cells[3] = { hdx_cell_string("\x1b[2J\x07\x7f"), hdx_cell_string("\xc2\x9b" "2J\xff\xe2\x80\xae"), hdx_cell_string("日本\xed\xa0\x80") };
+    expect_text(rows_of(cells, 3, 1), &options, NULL, 0, "class\n\\x1b[2J\\x07\\x7f\n\\xc2\\x9b2J\\xff\\xe2\\x80\\xae\n日本\\xed\\xa0\\x80\n");
+}
+
+Test(table, says_how_many_rows_were_left_out)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE };
+    hdx_cell           cells[3] = { hdx_cell_string("a"), hdx_cell_string("b"), hdx_cell_string("c") };
+    hdx_rows          *rows = rows_of(cells, 3, 1);
+    cr_assert(eq(int, hdx_rows_limit(&rows, 1, NULL), HDX_OK));
+    expect_text(rows, &options, NULL, 0, "class\na\n… 2 more rows\n");
+}
+
+/* ---- values ---- */
+
+static void expect_json(hdx_cell cell, const char *should)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_render_json_cell(&b, &cell);
+    cr_expect(eq(str, b.at, (char *)should));
+    hdx_buffer_free(&b);
+}
+
+Test(json, escapes_what_is_no_plain_text)
+{
+    expect_json(hdx_cell_text((hdx_text){ "\0\x01\b\t\n\f\r\x1f\x7f", 9 }), "\"\\u0000\\u0001\\b\\t\\n\\f\\r\\u001f\\u007f\"");
+    expect_json(hdx_cell_string("ä日\xf0\x9f\x98\x80"), "\"ä日\xf0\x9f\x98\x80\"");
+    expect_json(hdx_cell_string("\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xc0\x80"),
+                "\"\\ufffd\\ufffd(\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    expect_json(hdx_cell_string("\xe6\x97"), "\"\\ufffd\\ufffd\"");
+    expect_json(hdx_cell_string("\xc2\x85\xe2\x80\xa8"), "\"\\u0085\\u2028\"");
+}
+
+Test(json, writes_numbers_that_read_back_the_same)
+{
+    expect_json(hdx_cell_int(INT64_MIN), "-9223372036854775808");
+    expect_json(hdx_cell_uint(UINT64_MAX), "18446744073709551615");
+    expect_json(hdx_cell_real(0.1), "0.1");
+    expect_json(hdx_cell_real(1e300), "1e+300");
+    expect_json(hdx_cell_real(100), "100");
+    expect_json(hdx_cell_real(NAN), "\"NaN\"");
+    expect_json(hdx_cell_real(-INFINITY), "\"-Infinity\"");
+    expect_json(hdx_cell_address(0), "\"0x0\"");
+    expect_json(hdx_cell_address(UINT64_MAX), "\"0xffffffffffffffff\"");
+    srand(20240504); /* the seed */
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t   bits = (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand(), shifted = bits >> i % 64;
+        double     real;
+        char       text[32];
+        hdx_buffer b = hdx_buffer_of(NULL);
+        memcpy(&real, &bits, 8);
+        if (isfinite(real)) {
+            hdx_cell cell = hdx_cell_real(real);
+            hdx_render_json_cell(&b, &cell);
+            cr_assert(strtod(b.at, NULL) == real);
+        }
+        hdx_buffer_clear(&b);
+        hdx_cell whole = hdx_cell_uint(shifted);
+        hdx_render_json_cell(&b, &whole);
+        (void)snprintf(text, sizeof text, "%llu", (unsigned long long)shifted);
+        cr_assert(eq(str, b.at, text));
+        hdx_buffer_free(&b);
+    }
+}
+
+Test(json, nests_a_hundred_thousand_deep)
+{
+    enum { DEEP = 100000 };
+    hdx_cell *chain = calloc(DEEP, sizeof *chain);
+    for (unsigned i = 0; i + 1 < DEEP; i++)
+        chain[i] = hdx_cell_list(&chain[i + 1], 1);
+    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_render_json_cell(&b, &chain[0]);
+    cr_expect(eq(u64, b.len, 2 * (DEEP - 1) + 4));
+    hdx_buffer_free(&b);
+    free(chain);
+}
+
+Test(human, has_at_most_four_digits)
+{
+    static const struct { uint64_t bytes; const char *text; } cases[] = {
+        { 0, "0 bytes" }, { 1, "1 byte" }, { 312, "312 bytes" }, { 1023, "1023 bytes" }, { 1024, "1.0 KB" }, { 1536, "1.5 KB" }, { 1023999, "1000 KB" },
+        { 1023897, "999.9 KB" }, { 1048064, "1.0 MB" }, { 1047552, "1023 KB" }, { 1572864, "1.5 MB" }, { 1ull << 30, "1.0 GB" }, { 1ull << 40, "1.0 TB" },
+        { 1ull << 50, "1.0 PB" }, { 1ull << 60, "1.0 EB" }, { UINT64_MAX, "16.0 EB" },
+    };
+    char text[16];
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_render_human(cases[i].bytes, text);
+        cr_expect(eq(str, text, (char *)cases[i].text));
+    }
+    srand(20240505); /* the seed */
+    for (unsigned i = 0; i < 100000; i++) {
+        uint64_t bytes = ((uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand()) >> i % 64;
+        unsigned digits = 0;
+        hdx_render_human(bytes, text);
+        for (const char *c = text; *c != '\0'; c++)
+            digits += *c >= '0' && *c <= '9';
+        cr_assert(le(u32, digits, 4), "%s", text);
+        static const char units[] = "bKMGTPE";
+        double shown = strtod(text, NULL);
+        for (long unit = strchr(units, strchr(text, ' ')[1]) - units; unit > 0; unit--)
+            shown *= 1024;
+        cr_assert(fabs(shown - (double)bytes) <= (double)bytes * 0.051, "%s is not %llu", text, (unsigned long long)bytes);
+    }
+}
+
+/* ---- failures ---- */
+
+Test(render, tells_when_the_sink_refuses)
+{
+    for (unsigned f = HDX_FORMAT_TABLE; f <= HDX_FORMAT_TSV; f++) {
+        hdx_render_options options = { .format = (hdx_format)f };
+        kept               k = { .text = hdx_buffer_of(NULL), .refuse_after = 1 };
+        hdx_sink           sink = { keep, &k };
+        hdx_error          err;
+        hdx_rows          *rows = sample();
+        cr_expect(eq(int, hdx_render(rows, &options, NULL, 0, &sink, &err), HDX_IO));
+        cr_expect(err.message[0] != '\0');
+        hdx_rows_close(rows);
+        hdx_buffer_free(&k.text);
+    }
+}
+
+static hdx_code broken(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    unsigned *left = state;
+    (void)arena;
+    cells[0] = hdx_cell_uint(*left);
+    *more = true;
+    return (*left)-- == 0 ? hdx_fail(err, HDX_DAMAGED, "retained", 3, "broken") : HDX_OK;
+}
+
+Test(render, writes_nothing_when_the_first_row_fails_and_passes_the_error_on)
+{
+    for (unsigned f = HDX_FORMAT_TABLE; f <= HDX_FORMAT_TSV; f++)
+        for (unsigned good = 0; good < 3000; good += 1499) {
+            unsigned           left = good;
+            hdx_rows_maker     maker = { columns, 1, &left, broken, NULL, 0 };
+            hdx_render_options options = { .format = (hdx_format)f };
+            kept               k = { .text = hdx_buffer_of(NULL) };
+            hdx_sink           sink = { keep, &k };
+            hdx_error          err = { 0 };
+            hdx_rows          *rows;
+            cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+            cr_expect(eq(int, hdx_render(rows, &options, NULL, 0, &sink, &err), HDX_DAMAGED));
+            cr_expect(eq(str, err.where, "retained"));
+            cr_expect(eq(int, k.text.len > 0, good > 0));
+            hdx_rows_close(rows);
+            hdx_buffer_free(&k.text);
+        }
+}

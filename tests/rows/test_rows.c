@@ -1,0 +1,521 @@
+/* test_rows.c - cursors, conditions, orders and limits, each against the slow obvious way. */
+#include "rows/cursor.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const hdx_column columns[] = { { "name", HDX_UNIT_NONE, false }, { "size", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }, { "at", HDX_UNIT_NONE, false } };
+enum { COLUMNS = 4 };
+
+/* ---- a streaming maker over numbers, whose texts die with each row ---- */
+
+typedef struct counting {
+    uint64_t at, count, fail_at;
+    char     text[32];
+    unsigned closed;
+    const hdx_cell *cells; /* when set: these instead */
+} counting;
+
+static hdx_code counting_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    counting *c = state;
+    if (c->at == c->fail_at)
+        return hdx_fail(err, HDX_DAMAGED, "outbound", 7, "broken");
+    if ((*more = c->at < c->count) == false)
+        return HDX_OK;
+    uint64_t i = c->at++;
+    if (c->cells != NULL) {
+        for (unsigned k = 0; k < COLUMNS; k++) {
+            cells[k] = c->cells[i * COLUMNS + k];
+            if (cells[k].kind == HDX_CELL_TEXT) /* as a maker would: in the arena of the row */
+                cells[k].as.text.at = hdx_arena_copy(arena, cells[k].as.text.at, cells[k].as.text.len);
+        }
+        return HDX_OK;
+    }
+    (void)snprintf(c->text, sizeof c->text, "row %llu", (unsigned long long)i);
+    cells[0] = hdx_cell_string(c->text);
+    cells[1] = hdx_cell_uint(i * 7919 % 1000);
+    cells[3] = hdx_cell_address(0x1000 + i);
+    return HDX_OK; /* cells[2] stays null */
+}
+
+static void counting_close(void *state) { ((counting *)state)->closed++; }
+
+static hdx_rows *make(counting *c)
+{
+    hdx_rows_maker maker = { columns, COLUMNS, c, counting_next, counting_close, 0 };
+    hdx_rows      *rows;
+    if (c->fail_at == 0)
+        c->fail_at = UINT64_MAX;
+    cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+    return rows;
+}
+
+Test(rows, come_one_by_one_and_end_well)
+{
+    counting        c = { .count = 3 };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    for (unsigned i = 0; i < 3; i++) {
+        cr_assert(hdx_rows_next(rows, &row));
+        cr_expect(eq(u64, row[3].as.address, 0x1000 + i));
+        cr_expect(eq(int, row[2].kind, HDX_CELL_NULL));
+    }
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    cr_expect(row == NULL);
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    cr_expect(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
+    hdx_rows_close(rows);
+    cr_expect(eq(u32, c.closed, 1));
+}
+
+Test(rows, keep_an_error_until_the_end_is_asked_through_all_shapings)
+{
+    counting        c = { .count = 30, .fail_at = 11 };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    hdx_error       err = { 0 };
+    cr_assert(eq(int, hdx_rows_where(&rows, "size >= 0", NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_select(&rows, "name", NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_limit(&rows, 20, NULL), HDX_OK));
+    for (unsigned i = 0; i < 11; i++)
+        cr_assert(hdx_rows_next(rows, &row));
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    cr_expect(eq(int, hdx_rows_end(rows, &err), HDX_DAMAGED));
+    cr_expect(eq(str, err.message, "broken"));
+    cr_expect(eq(u64, err.offset, 7));
+    hdx_rows_close(rows);
+    cr_expect(eq(u32, c.closed, 1));
+    counting again = { .count = 30, .fail_at = 11 };
+    rows = make(&again);
+    cr_assert(eq(int, hdx_rows_sort(&rows, "size", true, NULL), HDX_OK));
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    cr_expect(eq(int, hdx_rows_end(rows, &err), HDX_DAMAGED));
+    hdx_rows_close(rows);
+}
+
+Test(rows, carry_extras_and_title_through_every_shaping)
+{
+    counting  c = { .count = 3 };
+    hdx_rows *rows = make(&c);
+    cr_assert(eq(int, hdx_rows_set_title(rows, "All of them", NULL), HDX_OK));
+    for (unsigned i = 0; i < 40; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "key%u", i);
+        cr_assert(eq(int, hdx_rows_add_extra(rows, key, hdx_cell_copy(hdx_rows_arena(rows), key), NULL), HDX_OK));
+    }
+    cr_assert(eq(int, hdx_rows_sort(&rows, "size", true, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_limit(&rows, 2, NULL), HDX_OK));
+    cr_expect(eq(str, (char *)hdx_rows_title(rows), "All of them"));
+    cr_expect(eq(str, (char *)hdx_rows_extra(rows, 39)->key, "key39"));
+    cr_expect(hdx_text_is(hdx_rows_extra(rows, 39)->value.as.text, "key39"));
+    cr_expect(hdx_rows_extra(rows, 40)->key == NULL);
+    cr_expect(hdx_rows_extra(rows, 4000)->key == NULL);
+    hdx_rows_close(rows);
+}
+
+Test(rows, of_a_table_stay_where_they_are)
+{
+    hdx_table      *t;
+    hdx_rows       *rows;
+    const hdx_cell *row, *first = NULL;
+    cr_assert(eq(int, hdx_table_new(columns, COLUMNS, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < 100; i++) {
+        hdx_cell cells[COLUMNS] = { hdx_cell_copy(hdx_table_arena(t), "name"), hdx_cell_uint(i), hdx_cell_real(i / 2.0), hdx_cell_null() };
+        cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
+    }
+    cr_expect(eq(u64, hdx_table_count(t), 100));
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    for (unsigned i = 0; i < 100; i++) {
+        cr_assert(hdx_rows_next(rows, &row));
+        first = i == 0 ? row : first;
+        cr_expect(eq(u64, row[1].as.natural, i));
+    }
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    cr_expect(eq(u64, first[1].as.natural, 0));
+    hdx_rows_close(rows);
+}
+
+/* ---- select ---- */
+
+Test(rows, selects_columns_in_the_order_named)
+{
+    counting        c = { .count = 1 };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    unsigned        count;
+    cr_assert(eq(int, hdx_rows_select(&rows, " at , size,at", NULL), HDX_OK));
+    const hdx_column *has = hdx_rows_columns(rows, &count);
+    cr_assert(eq(u32, count, 3));
+    cr_expect(eq(str, (char *)has[0].name, "at"));
+    cr_expect(eq(str, (char *)has[1].name, "size"));
+    cr_assert(hdx_rows_next(rows, &row));
+    cr_expect(eq(u64, row[2].as.address, 0x1000));
+    hdx_rows_close(rows);
+}
+
+Test(rows, names_the_columns_and_the_nearest_when_there_is_no_such_column)
+{
+    static const char *const wrong[] = { "siez", "", "name,,at", "name,siez" };
+    hdx_error                err;
+    for (unsigned i = 0; i < 4; i++) {
+        counting  c = { .count = 1 };
+        hdx_rows *rows = make(&c);
+        cr_expect(eq(int, hdx_rows_select(&rows, wrong[i], &err), HDX_USAGE));
+        cr_expect(rows == NULL);
+        cr_expect(eq(u32, c.closed, 1));
+    }
+    cr_expect(eq(str, err.message, "no column \"siez\"; there are name, size, percent, at"));
+    cr_expect(eq(str, err.hint, "did you mean size?"));
+    counting  c = { .count = 1 };
+    hdx_rows *rows = make(&c);
+    cr_expect(eq(int, hdx_rows_sort(&rows, "no such thing", false, &err), HDX_USAGE));
+    cr_expect(eq(str, err.hint, ""));
+    cr_expect(rows == NULL);
+    counting d = { .count = 1 };
+    rows = make(&d);
+    cr_expect(eq(int, hdx_rows_where(&rows, "Size > 1", &err), HDX_USAGE));
+    cr_expect(eq(str, err.hint, "did you mean size?"));
+    cr_expect(rows == NULL);
+    cr_expect(eq(u32, d.closed, 1));
+}
+
+/* ---- where ---- */
+
+static hdx_cell t(const char *s) { return hdx_cell_string(s); }
+
+/* How many of the cells (each in column `name`) meet the condition. */
+static unsigned meeting(const hdx_cell *cells, unsigned count, const char *condition)
+{
+    hdx_table      *table;
+    hdx_rows       *rows;
+    const hdx_cell *row;
+    hdx_error       err = { 0 };
+    unsigned        n = 0;
+    cr_assert(eq(int, hdx_table_new(columns, 1, &table, NULL), HDX_OK));
+    for (unsigned i = 0; i < count; i++)
+        cr_assert(eq(int, hdx_table_add(table, &cells[i], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(table, &rows, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_where(&rows, condition, &err), HDX_OK), "%s: %s", condition, err.message);
+    while (hdx_rows_next(rows, &row))
+        n++;
+    cr_assert(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
+    hdx_rows_close(rows);
+    return n;
+}
+
+static void expect_one(hdx_cell cell, const char *condition, bool meets) { cr_expect(eq(int, meeting(&cell, 1, condition) == 1, meets), "%s", condition); }
+
+Test(where, compares_numbers_of_all_kinds_by_value)
+{
+    expect_one(hdx_cell_uint(1024), "name = 1K", true);
+    expect_one(hdx_cell_uint(1024), "name=1k", true);
+    expect_one(hdx_cell_uint(1024), "name == 1KB", true);
+    expect_one(hdx_cell_uint(1024), "  name\t>=  1 KiB ", true);
+    expect_one(hdx_cell_uint(1024), "name < 1024 B", false);
+    expect_one(hdx_cell_uint(5u << 20), "name > 4.9M", true);
+    expect_one(hdx_cell_uint(5u << 20), "name > 5.1M", false);
+    expect_one(hdx_cell_uint(2ull << 30), "name = 2G", true);
+    expect_one(hdx_cell_uint(3ull << 40), "name = 3TB", true);
+    expect_one(hdx_cell_uint(UINT64_MAX), "name = 18446744073709551615", true);
+    expect_one(hdx_cell_uint(UINT64_MAX), "name < 18446744073709551616", true);
+    expect_one(hdx_cell_uint(UINT64_MAX), "name < 1e30", true);
+    expect_one(hdx_cell_int(-5), "name < 0", true);
+    expect_one(hdx_cell_int(-5), "name = -5", true);
+    expect_one(hdx_cell_int(-5), "name < -4.5", true);
+    expect_one(hdx_cell_int(-5), "name > -5.5", true);
+    expect_one(hdx_cell_int(INT64_MIN), "name <= -9223372036854775808", true);
+    expect_one(hdx_cell_int(INT64_MIN), "name < -9223372036854775807", true);
+    expect_one(hdx_cell_real(12.5), "name > 12", true);
+    expect_one(hdx_cell_real(12.5), "name > 12%", true);
+    expect_one(hdx_cell_real(12.5), "name = 12.5", true);
+    expect_one(hdx_cell_real(NAN), "name > 0", false);
+    expect_one(hdx_cell_real(INFINITY), "name > 1e300", true);
+    expect_one(hdx_cell_address(0x7f3a10), "name = 0x7F3A10", true);
+    expect_one(hdx_cell_address(0x7f3a10), "name > 0x7f3a0f", true);
+    expect_one(hdx_cell_address(UINT64_MAX), "name = 0xffffffffffffffff", true);
+}
+
+Test(where, tells_integers_apart_that_are_one_as_reals)
+{
+    expect_one(hdx_cell_uint(9007199254740993), "name > 9007199254740992.0", true);
+    expect_one(hdx_cell_uint(9007199254740993), "name = 9007199254740992", false);
+    expect_one(hdx_cell_uint(UINT64_MAX), "name = 18446744073709551616.0", false);
+}
+
+Test(where, compares_texts_by_bytes_and_with_quotes)
+{
+    expect_one(t("com.acme.A"), "name = com.acme.A", true);
+    expect_one(t("com.acme.A"), "name = 'com.acme.A'", true);
+    expect_one(t("com.acme.A"), "name != \"com.acme.A\"", false);
+    expect_one(t("a b"), "name = a b ", true);
+    expect_one(t(" a"), "name = ' a'", true);
+    expect_one(t("1024"), "name = 1K", false);
+    expect_one(t("1K"), "name = 1K", true);
+    expect_one(t("b"), "name > a", true);
+    expect_one(t("b"), "name <= a", false);
+    expect_one(t("ab"), "name > a", true);
+    expect_one(t(""), "name = ''", true);
+    expect_one(t("null"), "name = 'null'", true);
+    expect_one(hdx_cell_text((hdx_text){ "a\0b", 3 }), "name = a", false);
+}
+
+Test(where, finds_regular_expressions_anywhere)
+{
+    expect_one(t("com.acme.Cache"), "name ~ ^com\\.acme", true);
+    expect_one(t("com.acme.Cache"), "name ~ Cache$", true);
+    expect_one(t("comXacme"), "name ~ com\\.acme", false);
+    expect_one(t("com.acme.Cache"), "name ~ '(Cache|Map)'", true);
+    expect_one(t("a=b"), "name ~ =b", true);
+    expect_one(hdx_cell_text((hdx_text){ "abcdef", 3 }), "name ~ d", false); /* borrowed, no NUL behind it */
+    expect_one(hdx_cell_uint(1234), "name ~ ^12", true);
+    expect_one(hdx_cell_address(0x7f00), "name ~ ^0x7f", true);
+    expect_one(hdx_cell_null(), "name ~ .*", false);
+    counting  c = { .count = 1 };
+    hdx_rows *rows = make(&c);
+    hdx_error err;
+    cr_expect(eq(int, hdx_rows_where(&rows, "name ~ (", &err), HDX_USAGE));
+    cr_expect(rows == NULL);
+}
+
+Test(where, knows_null_true_and_false)
+{
+    expect_one(hdx_cell_null(), "name = null", true);
+    expect_one(hdx_cell_null(), "name != null", false);
+    expect_one(hdx_cell_uint(0), "name = null", false);
+    expect_one(hdx_cell_uint(0), "name != null", true);
+    expect_one(hdx_cell_null(), "name < 5", false);
+    expect_one(hdx_cell_null(), "name = 0", false);
+    expect_one(hdx_cell_null(), "name != 5", true);
+    expect_one(hdx_cell_bool(true), "name = true", true);
+    expect_one(hdx_cell_bool(true), "name = 1", true);
+    expect_one(hdx_cell_bool(false), "name != true", true);
+    expect_one(hdx_cell_list(NULL, 0), "name = 5", false);
+    expect_one(hdx_cell_uint(5), "name = five", false);
+    expect_one(hdx_cell_uint(5), "name != five", true);
+    expect_one(hdx_cell_uint(5), "name < five", false);
+}
+
+Test(where, refuses_what_is_no_condition)
+{
+    static const char *const wrong[] = { "", "name", "name 5", "> 5", "name >", "name >  ", "= = =", "name % 5" };
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        counting  c = { .count = 1 };
+        hdx_rows *rows = make(&c);
+        hdx_error err;
+        cr_expect(eq(int, hdx_rows_where(&rows, wrong[i], &err), HDX_USAGE), "%s", wrong[i]);
+        cr_expect(rows == NULL);
+        cr_expect(err.message[0] != '\0');
+    }
+}
+
+/* ---- sort and limit against a naive version ---- */
+
+enum { MOST = 5000 };
+static hdx_cell        random_cells[MOST * COLUMNS];
+static char            random_texts[MOST][12];
+static const hdx_cell  nested_inside[2] = { { .kind = HDX_CELL_UINT, .as.natural = 300 }, { .kind = HDX_CELL_TEXT, .as.text = { "deep", 4 } } };
+static const hdx_member nested_members[2] = { { "first", { .kind = HDX_CELL_LIST, .as.list = { nested_inside, 2 } } }, { "second", { .kind = HDX_CELL_REAL, .as.real = 0.5 } } };
+
+static hdx_cell random_cell(unsigned i)
+{
+    switch (rand() % 12) {
+    case 0: return hdx_cell_null();
+    case 1: return hdx_cell_int(rand() % 20 - 10);
+    case 2: return hdx_cell_real((rand() % 40 - 20) / 4.0);
+    case 3: return hdx_cell_real(rand() % 2 ? NAN : INFINITY);
+    case 4: return hdx_cell_address((uint64_t)rand() % 20);
+    case 5: return hdx_cell_bool(rand() % 2);
+    case 6:
+    case 7:
+        (void)snprintf(random_texts[i], sizeof random_texts[i], "%c%d", 'a' + rand() % 4, rand() % 5);
+        return hdx_cell_string(random_texts[i]);
+    case 8: return (hdx_cell){ .kind = HDX_CELL_ABSENT };
+    default: return hdx_cell_uint((uint64_t)rand() % 20);
+    }
+}
+
+/* By hand, with reals that are exact for these small numbers. */
+static int naive_class(const hdx_cell *c)
+{
+    if (c->kind == HDX_CELL_NULL)
+        return 3;
+    if (c->kind == HDX_CELL_ABSENT || (c->kind == HDX_CELL_REAL && isnan(c->as.real)))
+        return 2;
+    return c->kind == HDX_CELL_TEXT;
+}
+static double naive_value(const hdx_cell *c)
+{
+    return c->kind == HDX_CELL_INT ? (double)c->as.integer : c->kind == HDX_CELL_REAL ? c->as.real : c->kind == HDX_CELL_BOOL ? c->as.boolean : (double)c->as.natural;
+}
+static bool naive_before(const hdx_cell *a, const hdx_cell *b, bool descending)
+{
+    if (naive_class(a) != naive_class(b))
+        return naive_class(a) < naive_class(b);
+    if (naive_class(a) == 0)
+        return descending ? naive_value(a) > naive_value(b) : naive_value(a) < naive_value(b);
+    if (naive_class(a) != 1)
+        return false;
+    char x[12] = { 0 }, y[12] = { 0 };
+    memcpy(x, a->as.text.at, a->as.text.len);
+    memcpy(y, b->as.text.at, b->as.text.len);
+    return descending ? strcmp(x, y) > 0 : strcmp(x, y) < 0;
+}
+
+static hdx_rows *rows_of_random(unsigned count, bool stable, counting *c)
+{
+    hdx_table *table;
+    hdx_rows  *rows;
+    if (!stable) {
+        *c = (counting){ .count = count, .cells = random_cells };
+        return make(c);
+    }
+    cr_assert(eq(int, hdx_table_new(columns, COLUMNS, &table, NULL), HDX_OK));
+    for (unsigned i = 0; i < count; i++)
+        cr_assert(eq(int, hdx_table_add(table, &random_cells[i * COLUMNS], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(table, &rows, NULL), HDX_OK));
+    return rows;
+}
+
+static void check_sorted(unsigned count, bool stable, bool descending, uint64_t limit, bool with_select)
+{
+    counting        c;
+    unsigned       *order = calloc(count + 1, sizeof *order);
+    const hdx_cell *row;
+    uint64_t        more;
+    for (unsigned i = 0; i < count; i++) { /* insertion keeps equals in order */
+        unsigned j = i;
+        for (; j > 0 && naive_before(&random_cells[i * COLUMNS], &random_cells[order[j - 1] * COLUMNS], descending); j--)
+            order[j] = order[j - 1];
+        order[j] = i;
+    }
+    hdx_rows *rows = rows_of_random(count, stable, &c);
+    cr_assert(eq(int, hdx_rows_sort(&rows, "name", descending, NULL), HDX_OK));
+    if (with_select)
+        cr_assert(eq(int, hdx_rows_select(&rows, "name,size,percent,at", NULL), HDX_OK));
+    if (limit > 0)
+        cr_assert(eq(int, hdx_rows_limit(&rows, limit, NULL), HDX_OK));
+    unsigned given = limit > 0 && limit < count ? (unsigned)limit : count;
+    for (unsigned i = 0; i < given; i++) {
+        cr_assert(hdx_rows_next(rows, &row));
+        cr_assert(eq(u64, row[1].as.natural, order[i]), "place %u of %u", i, count);
+        const hdx_cell *was = &random_cells[order[i] * COLUMNS];
+        cr_assert(eq(int, row[0].kind, was->kind));
+        if (was->kind == HDX_CELL_TEXT)
+            cr_assert(hdx_text_same(row[0].as.text, was->as.text));
+        cr_assert(eq(int, row[3].kind, HDX_CELL_OBJECT));
+        const hdx_member *members = row[3].as.object.at;
+        cr_assert(eq(u64, row[3].as.object.count, 2));
+        cr_assert(eq(str, (char *)members[0].key, "first"));
+        cr_assert(hdx_text_is(members[0].value.as.list.at[1].as.text, "deep"));
+        cr_assert(members[1].value.as.real == 0.5);
+    }
+    cr_assert(not(hdx_rows_next(rows, &row)));
+    cr_assert(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_cut_off(rows, &more), given < count));
+    cr_assert(eq(u64, more, count - given));
+    hdx_rows_close(rows);
+    free(order);
+}
+
+Test(sort, is_stable_and_bounded_like_the_naive_one)
+{
+    static const unsigned counts[] = { 0, 1, 2, 15, 16, 17, 33, 100, 1000, 2500 };
+    srand(20240503); /* the seed */
+    for (unsigned k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (unsigned mode = 0; mode < 8; mode++) {
+            for (unsigned i = 0; i < counts[k]; i++) {
+                random_cells[i * COLUMNS] = mode < 4 ? random_cell(i) : hdx_cell_uint(mode == 4 ? i : mode == 5 ? counts[k] - i : (unsigned)rand() % 50);
+                random_cells[i * COLUMNS + 1] = hdx_cell_uint(i);
+                random_cells[i * COLUMNS + 2] = random_cell(MOST - 1);
+                random_cells[i * COLUMNS + 3] = hdx_cell_object(nested_members, 2);
+            }
+            check_sorted(counts[k], mode & 1, mode & 2, 0, false);
+            check_sorted(counts[k], mode & 1, mode & 2, 1, mode == 2);
+            check_sorted(counts[k], mode & 1, !(mode & 2), 25, true);
+            check_sorted(counts[k], !(mode & 1), mode & 2, 700, false);
+        }
+}
+
+Test(sort, behind_a_limit_holds_few_rows)
+{
+    counting        c = { .count = 300000 };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    uint64_t        more, n = 0, before = 0;
+    cr_assert(eq(int, hdx_rows_sort(&rows, "size", true, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_rows_limit(&rows, 10, NULL), HDX_OK));
+    while (hdx_rows_next(rows, &row)) {
+        cr_expect(eq(u64, row[1].as.natural, 999));
+        cr_expect(gt(u64, row[3].as.address, before)); /* equals as they came */
+        before = row[3].as.address;
+        n++;
+    }
+    cr_expect(eq(u64, n, 10));
+    cr_expect(hdx_rows_cut_off(rows, &more));
+    cr_expect(eq(u64, more, 300000 - 10));
+    hdx_rows_close(rows);
+}
+
+Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
+{
+    const hdx_cell *row;
+    uint64_t        more;
+    for (unsigned limit = 1; limit < 5; limit++) {
+        counting  c = { .count = 3 };
+        hdx_rows *rows = make(&c);
+        cr_assert(eq(int, hdx_rows_limit(&rows, limit, NULL), HDX_OK));
+        unsigned n = 0;
+        while (hdx_rows_next(rows, &row))
+            n++;
+        cr_expect(eq(u32, n, limit < 3 ? limit : 3));
+        cr_expect(eq(int, hdx_rows_cut_off(rows, &more), limit < 3));
+        cr_expect(eq(u64, more, 0));
+        hdx_rows_close(rows);
+        counting       d = { .count = 3, .fail_at = UINT64_MAX };
+        hdx_rows_maker maker = { columns, COLUMNS, &d, counting_next, counting_close, 3 };
+        cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_rows_limit(&rows, limit, NULL), HDX_OK));
+        while (hdx_rows_next(rows, &row))
+            ;
+        cr_expect(eq(int, hdx_rows_cut_off(rows, &more), limit < 3));
+        cr_expect(eq(u64, more, limit < 3 ? 3 - limit : 0));
+        hdx_rows_close(rows);
+    }
+    counting  c = { .count = 3 };
+    hdx_rows *rows = make(&c);
+    cr_assert(eq(int, hdx_rows_limit(&rows, 0, NULL), HDX_OK)); /* all */
+    cr_expect(hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && !hdx_rows_next(rows, &row));
+    cr_expect(not(hdx_rows_cut_off(rows, &more)));
+    hdx_rows_close(rows);
+}
+
+Test(sort, keeps_rows_that_nest_a_hundred_thousand_deep)
+{
+    enum { DEEP = 100000 };
+    hdx_cell *chain = calloc(DEEP, sizeof *chain);
+    for (unsigned i = 0; i + 1 < DEEP; i++)
+        chain[i] = hdx_cell_list(&chain[i + 1], 1);
+    chain[DEEP - 1] = hdx_cell_uint(42);
+    hdx_cell  cells[2 * COLUMNS] = { hdx_cell_uint(2), chain[0], hdx_cell_null(), hdx_cell_null(), hdx_cell_uint(1), chain[0], hdx_cell_null(), hdx_cell_null() };
+    counting  c = { .count = 2, .cells = cells };
+    hdx_rows *rows = make(&c);
+    const hdx_cell *row;
+    cr_assert(eq(int, hdx_rows_sort(&rows, "name", false, NULL), HDX_OK));
+    for (unsigned i = 1; i <= 2; i++) {
+        cr_assert(hdx_rows_next(rows, &row));
+        cr_expect(eq(u64, row[0].as.natural, i));
+        const hdx_cell *at = &row[1];
+        for (unsigned k = 0; k + 1 < DEEP; k++) {
+            cr_assert(eq(u64, at->as.list.count, 1));
+            at = at->as.list.at;
+        }
+        cr_expect(eq(u64, at->as.natural, 42));
+    }
+    hdx_rows_close(rows);
+    free(chain);
+}
