@@ -25,7 +25,7 @@ typedef enum hdx_kind {
     HDX_KIND_POSITION,  /* ints: id -> byte position of the record in the uncompressed dump, + 1; 0: no record (object 0, invented classes) */
     HDX_KIND_CLASS,     /* ints: id -> class number */
     HDX_KIND_SIZE,      /* ints: id -> array length; 0 for what is no array */
-    HDX_KIND_HEAP,      /* ints: id -> Android heap number; file absent where there are no heaps */
+    HDX_KIND_HEAP,      /* ints: id -> place in the catalog's list of heaps, + 1; 0: none; file absent where there are no heaps */
     HDX_KIND_OUTBOUND,  /* one_to_n: id -> ids ascending, each once, the class object left out */
     HDX_KIND_INBOUND,   /* one_to_n: id -> ids ascending of those that have it in their outbound list, garbage included */
     HDX_KIND_INSTANCES, /* one_to_n: class number -> ids ascending, garbage included */

@@ -324,26 +324,47 @@ static hdx_code prepare(hdx_addresses *s, hdx_addr address, hdx_error *err)
 }
 
 /* ---- inserting ---- */
-/* Inserts from a[*done] on; stops before the first address that needs something to change. */
+/* Sets bits of one word at once; gives how many were set before. */
+static uint64_t put_bits(uint64_t *word, uint64_t bits)
+{
+    return (uint64_t)__builtin_popcountll(__atomic_fetch_or(word, bits, __ATOMIC_RELAXED) & bits);
+}
+
+/* Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are neighbours in
+   the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per word, not per object. */
 static void insert_map(hdx_addresses *s, const hdx_addr *a, size_t n, size_t *done, uint64_t *again)
 {
     hdx_chunks *c = &s->build;
-    uint64_t    last = UINT64_MAX, *words = NULL, unaligned = (1ull << c->shift) - 1;
+    uint64_t    last = UINT64_MAX, *words = NULL, *word = NULL, bits = 0, repeats = 0, unaligned = (1ull << c->shift) - 1;
+    unsigned    shift = c->shift;
     size_t      i = *done;
     for (; i < n && (a[i] & unaligned) == 0; i++) {
-        uint64_t slot = a[i] >> c->shift, number = slot >> HDX_CHUNK_BITS;
-        if (number != last) { /* neighbours in the dump are neighbours in the heap, mostly */
-            if ((words = words_of(c, number)) == NULL) {
+        uint64_t slot = a[i] >> shift, number = slot >> HDX_CHUNK_BITS, bit = 1ull << (slot & 63);
+        if (number != last) {
+            uint64_t *found = words_of(c, number);
+            if (found == NULL) {
                 (void)pthread_mutex_lock(&s->grow);
-                words = words_taken(c, number);
+                found = words_taken(c, number);
                 (void)pthread_mutex_unlock(&s->grow);
             }
-            if (words == NULL)
+            if (found == NULL)
                 break;
+            words = found;
             last = number;
         }
-        *again += !hdx_bits_set_shared(words, slot & ((1u << HDX_CHUNK_BITS) - 1));
+        uint64_t *to = words + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1));
+        if (to != word) {
+            if (word != NULL)
+                repeats += put_bits(word, bits);
+            word = to;
+            bits = 0;
+        }
+        repeats += (bits & bit) != 0;
+        bits |= bit;
     }
+    if (word != NULL)
+        repeats += put_bits(word, bits);
+    *again += repeats;
     *done = i;
 }
 

@@ -36,17 +36,28 @@ static bool is_first_chunk(const hdx_addresses *s, uint64_t number)
     return s->chunk_count > 0 && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_ORDER, 0, 16)) && hdx_le64(s->order) == number;
 }
 
-INLINE hdx_id find_map(const hdx_addresses *s, hdx_addr address, bool mapped)
+/* What a lookup needs, by value: a caller's array of results cannot alias it, so loops keep it in registers. */
+typedef struct finder {
+    const uint8_t *find, *order, *chunks;
+    uint64_t       first, count;
+    unsigned       shift;
+} finder;
+static inline finder finder_of(const hdx_addresses *s)
 {
-    uint64_t slot = address >> s->shift, number = slot >> HDX_CHUNK_BITS, k;
-    if (slot << s->shift != address)
+    return (finder){ s->find, s->order, s->chunks, s->find_first, s->find_count, s->shift };
+}
+
+INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, bool flat, bool mapped)
+{
+    uint64_t slot = address >> f.shift, number = slot >> HDX_CHUNK_BITS, k;
+    if (slot << f.shift != address)
         return HDX_NO_ID;
-    if (s->way == HDX_ADDRESSES_FLAT) {
-        uint64_t i = number - s->find_first;
-        if (__builtin_expect(i < s->find_count, 1)) {
+    if (flat) {
+        uint64_t i = number - f.first;
+        if (__builtin_expect(i < f.count, 1)) {
             if (mapped && !hdx_touch(&s->file, HDX_ADDR_FIND, 4 * i, 4))
                 return HDX_NO_ID;
-            if ((k = hdx_le32(s->find + 4 * i)) == HDX_NO_CHUNK)
+            if ((k = hdx_le32(f.find + 4 * i)) == HDX_NO_CHUNK)
                 return HDX_NO_ID;
         } else if (is_first_chunk(s, number)) {
             k = 0;
@@ -59,10 +70,10 @@ INLINE hdx_id find_map(const hdx_addresses *s, hdx_addr address, bool mapped)
     uint64_t block = k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10;
     if (mapped && (!hdx_touch(&s->file, HDX_ADDR_CHUNKS, block, 10) || !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16)))
         return HDX_NO_ID;
-    uint64_t bits = hdx_le64(s->chunks + block), bit = 1ull << (slot & 63);
+    uint64_t bits = hdx_le64(f.chunks + block), bit = 1ull << (slot & 63);
     if ((bits & bit) == 0)
         return HDX_NO_ID;
-    hdx_id id = hdx_le64(s->order + 16 * k + 8) + hdx_le16(s->chunks + block + 8) + (uint64_t)__builtin_popcountll(bits & (bit - 1));
+    hdx_id id = hdx_le64(f.order + 16 * k + 8) + hdx_le16(f.chunks + block + 8) + (uint64_t)__builtin_popcountll(bits & (bit - 1));
     if (mapped && id >= s->count) {
         note(s, HDX_ADDR_CHUNKS, block, "an id beyond the number of objects");
         return HDX_NO_ID;
@@ -86,18 +97,27 @@ INLINE hdx_id find_table(const hdx_addresses *s, hdx_addr address, bool mapped)
     return hdx_le64(s->table + 8 * from) == address ? from : HDX_NO_ID;
 }
 
-hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
+static hdx_id find_slowly(const hdx_addresses *s, hdx_addr address)
 {
     if (s->form == HDX_ADDRESSES_TABLE)
         return s->mapped ? find_table(s, address, true) : find_table(s, address, false);
-    return s->mapped ? find_map(s, address, true) : find_map(s, address, false);
+    return find_map(s, finder_of(s), address, false, s->mapped);
 }
 
+hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
+{
+    if (s->form == HDX_ADDRESSES_MAP && s->way == HDX_ADDRESSES_FLAT)
+        return s->mapped ? find_map(s, finder_of(s), address, true, true) : find_map(s, finder_of(s), address, true, false);
+    return find_slowly(s, address);
+}
+
+/* Lookups do not wait for each other: the processor overlaps their misses by itself (ALGORITHMS 4: prefetching gains nothing). */
 void hdx_addresses_find_many(const hdx_addresses *s, const hdx_addr *addresses, size_t n, hdx_id *ids)
 {
-    if (s->form == HDX_ADDRESSES_MAP && !s->mapped)
-        for (size_t i = 0; i < n; i++) /* lookups do not wait for each other: the processor overlaps their misses by itself */
-            ids[i] = find_map(s, addresses[i], false);
+    finder f = finder_of(s);
+    if (s->form == HDX_ADDRESSES_MAP && s->way == HDX_ADDRESSES_FLAT && !s->mapped)
+        for (size_t i = 0; i < n; i++)
+            ids[i] = find_map(s, f, addresses[i], true, false);
     else
         for (size_t i = 0; i < n; i++)
             ids[i] = hdx_addresses_find(s, addresses[i]);

@@ -21,13 +21,13 @@ bool     hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsig
 
 /*
  * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and all. Sorts a
- * copy of x. False where a look at the distribution shows that no window would pay.
+ * copy of x, after a look at the distribution. False where no window takes less than limit_bits.
  */
 typedef struct hdx_window {
     uint64_t low, bits;
     unsigned w, exceptions;
 } hdx_window;
-bool     hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, hdx_window *window);
+bool     hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window);
 /* Fields, then a tail: width of exceptions, their places, `low`, their values. x is read, out gets it all. */
 uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window);
 

@@ -39,27 +39,51 @@ static uint64_t window_bits(unsigned n, unsigned w, unsigned exceptions, unsigne
     return 8 * (hdx_pack_bytes(n, w) + 1 + exceptions + hdx_pack_bytes(exceptions + 1u, we));
 }
 
-/* Is a good part of x within two neighbouring 64ths of the range? Else a window saves less than its exceptions cost. */
-static bool crowded(const uint64_t *x, unsigned n, unsigned width)
+/* The most of x within two neighbouring of 64 boxes of 2^shift from `low` on; *low becomes where those two begin. */
+static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *low)
 {
-    uint16_t box[65] = { 0 };
-    unsigned most = 0;
-    if (n < 16 || width < 8)
-        return false;
-    for (unsigned i = 0; i < n; i++)
-        box[x[i] >> (width - 6)]++;
+    uint16_t box[66] = { 0 };
+    unsigned most = 0, best = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t b = (x[i] - *low) >> shift;
+        box[b < 64 ? b : 65]++;
+    }
     for (unsigned b = 0; b < 64; b++)
-        if ((unsigned)box[b] + box[b + 1] > most)
+        if ((unsigned)box[b] + box[b + 1] > most) {
             most = (unsigned)box[b] + box[b + 1];
-    return most >= n / 2 + n / 8;
+            best = b;
+        }
+    *low += (uint64_t)best << shift;
+    return most;
 }
 
-bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, hdx_window *window)
+/*
+ * Could a window take less than limit_bits? Looks at six more bits each time, five of them new. What is outside the fullest two boxes is an
+ * exception to every window narrower than the two, and every wider one has fields of that width at least.
+ */
+static bool promising(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits)
+{
+    uint64_t low = 0;
+    unsigned a_piece = 8 + (width > 56 ? 64 : width), odd = 0;
+    if (n < 16 || width < 8)
+        return false;
+    for (unsigned shift = width - 6; odd * a_piece < limit_bits;) {
+        odd = n - crowd(x, n, shift, &low);
+        if (shift == 0)
+            break;
+        shift = shift > 5 ? shift - 5 : 0;
+        if (n * (shift + 1) + odd * a_piece < limit_bits)
+            return true;
+    }
+    return odd * a_piece < limit_bits;
+}
+
+bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
 {
     static const uint8_t tries[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96 };
     uint64_t             s[HDX_PAGE], other[HDX_PAGE];
     unsigned             we = hdx_pack_width(greatest);
-    if (!crowded(x, n, hdx_width(greatest)))
+    if (!promising(x, n, hdx_width(greatest), limit_bits))
         return false;
     memcpy(s, x, n * sizeof *s);
     sort(s, other, n, hdx_width(greatest));
@@ -80,7 +104,7 @@ bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, hdx_windo
     for (unsigned i = 0; i < n; i++) /* rounding w up may have let some in again */
         window->exceptions += x[i] - window->low >= hdx_pack_mask(window->w);
     window->bits = window_bits(n, window->w, window->exceptions, we);
-    return window->exceptions > 0 && window->exceptions < HDX_PAGE;
+    return window->exceptions > 0 && window->exceptions < HDX_PAGE && window->bits < limit_bits;
 }
 
 /* w 0: every value but the exceptions is `low`, and no field stands for anything. */
@@ -178,7 +202,7 @@ uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *
         form = HDX_INTS_WINDOW;
         bits = window.bits;
     }
-    if (bits > n * 4u && hdx_window_find(x, n, high, &free_window) && free_window.bits < bits) {
+    if (bits > n * 8u && hdx_window_find(x, n, high, bits, &free_window)) {
         form = HDX_INTS_WINDOW;
         window = free_window;
     }

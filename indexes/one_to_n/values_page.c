@@ -103,7 +103,7 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
     }
     for (unsigned i = 0; i < n; i++)
         x[i] = v[i] - low;
-    if (bits > 6 * n && hdx_window_find(x, n, range, &window) && window.bits + 8 < bits)
+    if (bits > 6 * n && hdx_window_find(x, n, range, bits - 8, &window)) /* 8: the byte that counts exceptions */
         form = HDX_VALUES_WINDOW;
     *first = low;
     switch (form) {
@@ -138,11 +138,10 @@ static bool decode_bands(const hdx_page *page, unsigned count, uint64_t key, uns
     uint64_t selector[4] = { 0 };
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
-    memcpy(selector, page->at, bytes);
-    for (unsigned i = 0; i < 4; i++) {
-        uint64_t bits = hdx_le64((const uint8_t *)&selector[i]);
+    for (unsigned i = 0; 64 * i < count; i++) { /* words may reach behind the selector (C1): those bits count for nothing */
+        uint64_t bits = hdx_le64(page->at + 8 * (size_t)i);
         if (i == count / 64)
-            bits &= hdx_pack_mask(count % 64); /* bits behind the last value count for nothing */
+            bits &= hdx_pack_mask(count % 64);
         selector[i] = bits;
         fars += (unsigned)__builtin_popcountll(bits);
         if (i < k / 64)
@@ -175,6 +174,8 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
         return false;
     for (unsigned i = 0; i < n; i++, bit += w)
         out[i] = base + (hdx_le64(page->at + 1 + (bit >> 3)) >> (bit & 7) & mask);
+    if (n == 1 && w > 0 && out[0] - base != mask) /* a single value is seldom an exception */
+        return true;
     base -= hdx_pack_get(tail.values, 0, tail.w);
     for (unsigned e = 0; e < tail.exceptions; e++) {
         unsigned at = (unsigned)tail.places[e] - k;

@@ -27,8 +27,12 @@ static void make_tables(void)
         table[i] = c;
     }
     for (unsigned byte = 0; byte < 4; byte++)
-        for (uint32_t i = 0; i < 256; i++) {
+        for (uint32_t i = 1; i < 256; i++) {
             uint32_t c = i << (8 * byte);
+            if ((i & (i - 1)) != 0) { /* the operator is linear: one bit and the rest */
+                shift_table[byte][i] = shift_table[byte][i & (i - 1)] ^ shift_table[byte][i & -i];
+                continue;
+            }
             for (unsigned n = 0; n < STRIDE; n++)
                 c = table[c & 0xff] ^ c >> 8;
             shift_table[byte][i] = c;

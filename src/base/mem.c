@@ -32,21 +32,103 @@ static void uncount(hdx_mem *mem, uint64_t bytes)
         atomic_fetch_sub(&mem->used, bytes);
 }
 
-static void *map(uint64_t bytes)
+static uint64_t whole(uint64_t bytes) { return hdx_round_up(bytes, HUGE_PAGE); }
+
+static bool is_huge(uint64_t bytes) { return bytes >= 2 * HUGE_PAGE; }
+
+/* A mapping whose address is a multiple of the huge page, so that the kernel can use those, and single ones can be moved. */
+static void *map_aligned(uint64_t size)
 {
-    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *p = mmap(NULL, (size_t)(size + HUGE_PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    if (bytes >= 2 * HUGE_PAGE)
-        (void)madvise(p, (size_t)bytes, MADV_HUGEPAGE);
-    return p;
+    uint64_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0)
+        (void)munmap(p, (size_t)before);
+    if (before < HUGE_PAGE)
+        (void)munmap(p + before + size, (size_t)(HUGE_PAGE - before));
+    (void)madvise(p + before, (size_t)size, MADV_HUGEPAGE);
+    return p + before;
+}
+
+static void *pool_take(hdx_mem *mem)
+{
+    void *page = NULL;
+    (void)pthread_mutex_lock(&mem->lock);
+    if (mem->pooled > 0)
+        page = mem->pool[--mem->pooled];
+    (void)pthread_mutex_unlock(&mem->lock);
+    return page;
+}
+
+static bool move(void *page, void *to) { return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED; }
+
+/* Puts pages of the pool, cleared, into a fresh mapping from `from` on, as many as there are. */
+static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size)
+{
+    for (uint64_t i = from; mem != NULL && mem->keep && i < size; i += HUGE_PAGE) {
+        void *page = pool_take(mem);
+        if (page == NULL)
+            return;
+        if (!move(page, at + i)) {
+            (void)munmap(page, HUGE_PAGE);
+            return;
+        }
+        memset(at + i, 0, HUGE_PAGE);
+    }
+}
+
+static void *map(hdx_mem *mem, uint64_t bytes)
+{
+    if (!is_huge(bytes)) {
+        void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return p == MAP_FAILED ? NULL : p;
+    }
+    uint8_t *at = map_aligned(whole(bytes));
+    if (at != NULL)
+        fill_from_pool(mem, at, 0, whole(bytes));
+    return at;
+}
+
+static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
+{
+    if (!is_huge(bytes)) {
+        (void)munmap(at, (size_t)bytes);
+        return;
+    }
+    uint64_t size = whole(bytes), i = 0;
+    if (mem != NULL && mem->keep) {
+        (void)pthread_mutex_lock(&mem->lock);
+        if (mem->pooled + size / HUGE_PAGE > mem->pool_capacity) {
+            uint64_t next = 2 * (mem->pooled + size / HUGE_PAGE);
+            void    *pool = realloc(mem->pool, (size_t)next * sizeof *mem->pool);
+            if (pool != NULL) {
+                mem->pool = pool;
+                mem->pool_capacity = next;
+            }
+        }
+        for (; i < size && mem->pooled < mem->pool_capacity; i += HUGE_PAGE)
+            mem->pool[mem->pooled++] = at + i;
+        (void)pthread_mutex_unlock(&mem->lock);
+    }
+    if (i < size)
+        (void)munmap(at + i, (size_t)(size - i));
+}
+
+void hdx_mem_close(hdx_mem *mem)
+{
+    for (uint64_t i = 0; i < mem->pooled; i++)
+        (void)munmap(mem->pool[i], HUGE_PAGE);
+    free(mem->pool);
+    mem->pool = NULL;
+    mem->pooled = mem->pool_capacity = 0;
 }
 
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes)
 {
     if (bytes > SIZE_MAX / 2 || !count(mem, bytes))
         return NULL;
-    void *p = bytes >= MAPPED ? map(bytes) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
+    void *p = bytes >= MAPPED ? map(mem, bytes) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
     if (p == NULL)
         uncount(mem, bytes);
     return p;
@@ -63,20 +145,33 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
     void *q;
     if (p == NULL)
         return hdx_mem_get(mem, new_bytes);
-    if (old_bytes >= MAPPED && new_bytes >= MAPPED) {
+    if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
+        /* in place: the pages behind the new end go back, the rest of the last one is cleared for whoever grows into it again */
         if (new_bytes > old_bytes && !count(mem, new_bytes - old_bytes))
             return NULL;
-        q = new_bytes > SIZE_MAX / 2 ? MAP_FAILED : mremap(p, (size_t)old_bytes, (size_t)new_bytes, MREMAP_MAYMOVE);
-        if (q == MAP_FAILED) {
-            if (new_bytes > old_bytes)
-                uncount(mem, new_bytes - old_bytes);
-            return NULL;
-        }
         if (new_bytes < old_bytes)
             uncount(mem, old_bytes - new_bytes);
-        else /* the tail of the last old page was never handed out as zero only if it was written; clear it */
-            memset((char *)q + old_bytes, 0, (size_t)(hdx_round_up(old_bytes, 4096) < new_bytes ? hdx_round_up(old_bytes, 4096) - old_bytes : new_bytes - old_bytes));
-        return q;
+        if (whole(old_bytes) > whole(new_bytes))
+            unmap(mem, (uint8_t *)p + whole(new_bytes), whole(old_bytes) - whole(new_bytes));
+        if (new_bytes < whole(new_bytes) && new_bytes < old_bytes)
+            memset((uint8_t *)p + new_bytes, 0, (size_t)((old_bytes < whole(new_bytes) ? old_bytes : whole(new_bytes)) - new_bytes));
+        return p;
+    }
+    if (is_huge(old_bytes) && is_huge(new_bytes)) { /* the pages move, nothing is copied, and never are both there */
+        if (new_bytes > SIZE_MAX / 2 || !count(mem, new_bytes - old_bytes))
+            return NULL;
+        uint8_t *at = map_aligned(whole(new_bytes));
+        if (at == NULL) {
+            uncount(mem, new_bytes - old_bytes);
+            return NULL;
+        }
+        for (uint64_t i = 0; i < whole(old_bytes); i += HUGE_PAGE)
+            if (!move((uint8_t *)p + i, at + i)) {
+                memcpy(at + i, (uint8_t *)p + i, HUGE_PAGE);
+                (void)munmap((uint8_t *)p + i, HUGE_PAGE);
+            }
+        fill_from_pool(mem, at, whole(old_bytes), whole(new_bytes));
+        return at;
     }
     q = hdx_mem_get(mem, new_bytes);
     if (q == NULL)
@@ -91,7 +186,7 @@ void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes)
     if (p == NULL)
         return;
     if (bytes >= MAPPED)
-        (void)munmap(p, (size_t)bytes);
+        unmap(mem, p, bytes);
     else
         free(p);
     uncount(mem, bytes);

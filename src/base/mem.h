@@ -2,12 +2,16 @@
  * mem.h - the memory door. Every working set that can grow with the dump comes through an hdx_mem: it counts, it knows the
  * peak, it can refuse (a limit, or a test that refuses the n-th request), and it never aborts.
  *
- * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero.
+ * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero. With `keep`, the huge pages
+ * of a block that is given back go into a pool, and the next block is put together from them: a page that the kernel hands out
+ * for the first time costs far more than one that is cleared again. The pool never raises the peak: fresh pages are taken only when it is
+ * empty.
  */
 #ifndef HDX_BASE_MEM_H
 #define HDX_BASE_MEM_H
 
 #include <heapdex/types.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct hdx_mem {
@@ -16,7 +20,14 @@ typedef struct hdx_mem {
     uint64_t         limit; /* 0: none */
     bool (*refuse)(void *context, uint64_t bytes); /* tests: true makes this request fail */
     void *context;
+    bool             keep;  /* pool pages; hdx_mem_close must end it */
+    pthread_mutex_t  lock;  /* guards the pool; all zero is its initial state */
+    void           **pool;  /* huge pages, each a mapping of its own */
+    uint64_t         pooled, pool_capacity;
 } hdx_mem;
+
+/* Unmaps the pool. What was got and not put stays. */
+void hdx_mem_close(hdx_mem *mem);
 
 /* bytes zeroed bytes, or NULL when refused; 0 bytes give a valid pointer. Thread-safe. */
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes);

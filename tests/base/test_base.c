@@ -106,6 +106,44 @@ Test(mem, what_grows_is_zero_behind_the_old_end)
     cr_expect(eq(u64, mem.used, 0));
 }
 
+Test(mem, gives_zeroed_blocks_from_its_pool_and_never_more_than_the_peak)
+{
+    hdx_mem  mem = { .keep = true };
+    uint64_t state = 7;
+    uint8_t *at[12] = { NULL };
+    uint64_t size[12] = { 0 };
+    for (unsigned step = 0; step < 600; step++) {
+        unsigned i = (unsigned)((state = hdx_mix64(state)) % 12);
+        uint64_t bytes = (state = hdx_mix64(state)) % (9u << 20);
+        if (at[i] == NULL) {
+            at[i] = hdx_mem_get(&mem, bytes);
+            cr_assert(ne(ptr, at[i], NULL));
+            for (uint64_t k = 0; k < bytes; k += k + 1 < bytes ? 1 + k % 61 : 1)
+                cr_assert(eq(u8, at[i][k], 0));
+            size[i] = bytes;
+            memset(at[i], 0xa0 | (int)i, bytes);
+        } else if (state % 3 == 0) {
+            uint64_t kept = bytes < size[i] ? bytes : size[i];
+            at[i] = hdx_mem_resize(&mem, at[i], size[i], bytes);
+            cr_assert(ne(ptr, at[i], NULL));
+            for (uint64_t k = 0; k < bytes; k += 1 + k % 61)
+                cr_assert(eq(u8, at[i][k], k < kept ? 0xa0 | i : 0));
+            size[i] = bytes;
+            memset(at[i], 0xa0 | (int)i, bytes);
+        } else {
+            for (uint64_t k = 0; k < size[i]; k += 1 + k % 61)
+                cr_assert(eq(u8, at[i][k], 0xa0 | i));
+            hdx_mem_put(&mem, at[i], size[i]);
+            at[i] = NULL;
+        }
+    }
+    for (unsigned i = 0; i < 12; i++)
+        hdx_mem_put(&mem, at[i], at[i] == NULL ? 0 : size[i]);
+    cr_expect(eq(u64, mem.used, 0));
+    cr_expect(gt(u64, mem.pooled, 0));
+    hdx_mem_close(&mem);
+}
+
 Test(arena, gives_aligned_zeroed_things_and_frees_all)
 {
     hdx_mem   mem = { 0 };
