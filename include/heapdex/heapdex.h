@@ -2,6 +2,7 @@
 #ifndef HEAPDEX_HEAPDEX_H
 #define HEAPDEX_HEAPDEX_H
 
+#include <heapdex/counts.h>
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 #include <heapdex/graph.h>

@@ -16,6 +16,8 @@
 
 typedef enum hdx_step { HDX_STEP_OBJECTS = 1, HDX_STEP_OUTBOUND, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS } hdx_step;
 
+typedef struct hdx_counts hdx_counts; /* counts.h */
+
 typedef struct hdx_index_options {
     const char  *dump;             /* the dump, or an index folder (then nothing is built) */
     const char  *index_dir;        /* NULL: DUMP.hdx beside the dump, else the user's cache folder */
@@ -32,6 +34,13 @@ typedef struct hdx_index_options {
     /* one line for people now and then ("index is stale, rebuilding"); may be NULL */
     void (*notice)(void *context, const char *line);
     void *notice_context;
+    /*
+     * Objects and bytes by class (counts.h), told when the first pass of a build is over, while the rest goes on behind it; they live until it
+     * returns. Not called where an index is there, nor where the dump is damaged or oddly aligned: what the other passes find would
+     * be missing. May be NULL.
+     */
+    void (*first_pass)(void *context, const hdx_counts *counts);
+    void *first_pass_context;
 } hdx_index_options;
 
 typedef struct hdx_index_step_report {

@@ -34,6 +34,8 @@ HDX_API void     hdx_numbers_free(uint32_t *numbers);
 
 HDX_API hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err); /* extra "info"; rows key, value for tables */
 HDX_API hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err);
+/* The same of all objects, from a table of classes alone (counts.h), which must outlive the rows; by: class, package, loader or superclass. */
+HDX_API hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern, hdx_rows **out, hdx_error *err);
 /* of: NULL for the top, or one object. depth 1: the children. */
 HDX_API hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out, hdx_error *err);

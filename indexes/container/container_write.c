@@ -31,8 +31,7 @@ static hdx_code write_at(hdx_container_writer *w, const void *bytes, uint64_t le
 {
     int rc = w->place->io->write_at(w->place->io, w->fd, bytes, len, at);
     if (rc < 0)
-        return hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT ? HDX_LIMIT : HDX_IO, w->path, at, "cannot write %llu bytes: %s",
-                        (unsigned long long)len, strerror(-rc));
+        return hdx_fail(err, HDX_IO, w->path, at, "cannot write %llu bytes: %s", (unsigned long long)len, strerror(-rc));
     return HDX_OK;
 }
 

@@ -167,3 +167,66 @@ bool hdx_offsets_find(const hdx_page *page, unsigned count, unsigned k, uint64_t
         return false;
     }
 }
+
+static void degrees_mostly(const hdx_page *page, unsigned k, unsigned n, uint64_t *degrees)
+{
+    unsigned       e = page->second >> 47 & 255, w = page->at[0];
+    const uint8_t *places = page->at + 1, *fields = places + e;
+    uint64_t       usual = hdx_pack_get(fields, 0, w), last = 0;
+    for (unsigned i = 0; i < n; i++)
+        degrees[i] = usual;
+    for (unsigned i = 0; i < e; i++) {
+        uint64_t sum = hdx_pack_get(fields, i + 1u, w);
+        if (places[i] - k < n) /* also false where it is before k: unsigned */
+            degrees[places[i] - k] = sum - last;
+        last = sum;
+    }
+}
+
+static void degrees_linear(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t from, uint64_t *degrees)
+{
+    unsigned w = page->second >> 40 & 127;
+    uint64_t slope = hdx_le64(page->at) & 0xffffffffffffu, bias = hdx_le32(page->at + 6);
+    for (unsigned i = 0, at = k + 1; i < n; i++, at++) {
+        uint64_t to = at == count ? page->next - page->first : (slope * at >> 16) + hdx_pack_get(page->at + 10, at, w) - bias;
+        degrees[i] = to - from;
+        from = to;
+    }
+}
+
+static bool degrees_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t from, uint64_t *degrees)
+{
+    hdx_ascending a;
+    unsigned      at = 0;
+    uint64_t      rest, to;
+    if (!hdx_ascending_of(page->at, page->len, count, page->second >> 40 & 127, &a) || !hdx_ascending_find(&a, k, &at, &rest))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        if (!hdx_ascending_next(&a, k + i, &at, &rest, &to))
+            return false;
+        degrees[i] = to - from;
+        from = to;
+    }
+    return true;
+}
+
+bool hdx_offsets_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *before, uint64_t *degrees)
+{
+    uint64_t to;
+    if (!hdx_offsets_find(page, count, k, before, &to)) /* it has the page checked */
+        return false;
+    switch (page->second >> 61) {
+    case HDX_OFFSETS_EVEN:
+        for (unsigned i = 0; i < n; i++)
+            degrees[i] = to - *before;
+        return true;
+    case HDX_OFFSETS_MOSTLY:
+        degrees_mostly(page, k, n, degrees);
+        return true;
+    case HDX_OFFSETS_LINEAR:
+        degrees_linear(page, count, k, n, *before, degrees);
+        return true;
+    default:
+        return degrees_ascending(page, count, k, n, *before, degrees);
+    }
+}

@@ -17,6 +17,8 @@ typedef enum hdx_offsets_form { HDX_OFFSETS_EVEN, HDX_OFFSETS_MOSTLY, HDX_OFFSET
 hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint8_t *out, uint32_t *used, uint64_t *second, uint64_t *sum, hdx_error *err);
 /* Values before key k of a page of `count` keys, and before key k + 1, both counted from the page's first. */
 bool     hdx_offsets_find(const hdx_page *page, unsigned count, unsigned k, uint64_t *from, uint64_t *to);
+/* Values before key k, and the degrees of keys k .. k + n - 1 (n > 0). A page that lies may give degrees without sense. */
+bool     hdx_offsets_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *before, uint64_t *degrees);
 
 /* ---- values: second word is offset | w1 << 40 | w2 << 47 | form << 61 ---- */
 typedef enum hdx_values_form {
@@ -30,5 +32,7 @@ typedef enum hdx_values_form {
 uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
 /* Values k .. k + n - 1 of a page of `count`, all of one key. */
 bool     hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out);
+/* The same where each has a key of its own. */
+bool     hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, or a run of values of a key.
+ * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, a run of values of a key; lengths and first values of
+ * runs of keys.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
@@ -112,4 +113,86 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
         out += part;
         n -= part;
     }
+}
+
+/* Lengths of the lists of keys that lie in one page of offsets; where the first of them begins. False: noted, and all are empty. */
+static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t *begin, uint64_t *degrees)
+{
+    uint64_t page = key / HDX_PAGE, before, at;
+    hdx_page p;
+    bool     fine = false;
+    if (hdx_page_find(&lists->file, OFFSETS, page, &p)) {
+        fine = hdx_offsets_decode(&p, page_count(lists->keys, page), key % HDX_PAGE, n, &before, degrees) && p.first <= lists->values &&
+               before <= lists->values - p.first;
+        at = *begin = fine ? p.first + before : 0;
+        for (unsigned i = 0; i < n && fine; i++) {
+            fine = degrees[i] <= lists->values - at;
+            at += degrees[i];
+        }
+        if (!fine)
+            (void)bad(lists, OFFSETS, page, "a page of offsets contradicts itself");
+    }
+    if (!fine)
+        memset(degrees, 0, n * sizeof *degrees);
+    return fine;
+}
+
+/* First values of those keys' lists. All values of short lists are decoded on the way: cheaper than to pick. */
+static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t at, const uint64_t *degrees, uint64_t *values)
+{
+    uint64_t keys[HDX_PAGE], decoded[HDX_PAGE];
+    uint16_t place[HDX_PAGE]; /* of a key's first value among the decoded */
+    for (unsigned i = 0, end; i < n; i = end) {
+        const uint64_t page = at / HDX_PAGE;
+        const unsigned k = at % HDX_PAGE;
+        unsigned       m = 0;
+        uint64_t       greatest = 0;
+        hdx_page       p;
+        for (end = i; end < n && at / HDX_PAGE == page; at += degrees[end++]) {
+            unsigned take = degrees[end] <= HDX_PAGE - k - m ? (unsigned)degrees[end] : 1; /* the last: of a longer one its first will do */
+            place[end] = (uint16_t)m;
+            for (unsigned t = 0; t < take; t++)
+                keys[m++] = key + end;
+        }
+        bool fine = m == 0 || hdx_page_find(&lists->file, VALUES, page, &p);
+        if (fine && m > 0 && !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded)))
+            (void)bad(lists, VALUES, page, "a page of values contradicts itself");
+        for (unsigned j = i; j < end; j++) {
+            values[j] = fine && degrees[j] > 0 ? decoded[place[j]] : 0;
+            greatest = values[j] > greatest ? values[j] : greatest;
+        }
+        if (greatest > lists->greatest) {
+            (void)bad(lists, VALUES, page, "a value beyond its bound");
+            memset(values + i, 0, (end - i) * sizeof *values);
+        }
+    }
+}
+
+static void read_keys(const hdx_one_to_n *lists, uint64_t key, uint32_t n, uint64_t *degrees, uint64_t *values)
+{
+    if (key > lists->keys || n > lists->keys - key) {
+        memset(degrees, 0, n * sizeof *degrees);
+        if (values != NULL)
+            memset(values, 0, n * sizeof *values);
+        (void)bad(lists, OFFSETS, 0, "asked for a list beyond the last: two files of the index disagree");
+        return;
+    }
+    for (uint32_t done = 0, part; done < n; done += part) {
+        unsigned room = HDX_PAGE - (unsigned)((key + done) % HDX_PAGE);
+        uint64_t begin = 0;
+        part = n - done < room ? n - done : room;
+        (void)read_degrees(lists, key + done, part, &begin, degrees + done);
+        if (values != NULL)
+            read_firsts(lists, key + done, part, begin, degrees + done, values + done);
+    }
+}
+
+void hdx_one_to_n_degrees(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n, uint64_t *degrees)
+{
+    read_keys(lists, first_key, n, degrees, NULL);
+}
+
+void hdx_one_to_n_firsts(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n, uint64_t *degrees, uint64_t *values)
+{
+    read_keys(lists, first_key, n, degrees, values);
 }

@@ -131,7 +131,8 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
     }
 }
 
-static bool decode_bands(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out)
+/* stride 0: one key for all; 1: a key for each. */
+static inline bool decode_bands(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned stride, unsigned k, unsigned n, uint64_t *out)
 {
     unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, fars = 0, before = 0;
     uint32_t bytes = (count + 7) / 8;
@@ -156,7 +157,7 @@ static bool decode_bands(const hdx_page *page, unsigned count, uint64_t key, uns
     uint64_t       m1 = hdx_pack_mask(w1), m2 = hdx_pack_mask(w2), near_bit = (uint64_t)(k - before) * w1, far_bit = (uint64_t)before * w2;
     for (unsigned i = 0; i < n; i++) { /* both read, one taken: a far value is as good as a coin toss to the branch predictor */
         uint64_t is_far = 0 - (selector[(k + i) >> 6] >> ((k + i) & 63) & 1);
-        uint64_t a = key + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
+        uint64_t a = keys[(size_t)i * stride] + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
         uint64_t b = page->first + (hdx_le64(far + (far_bit >> 3)) >> (far_bit & 7) & m2);
         out[i] = (a & ~is_far) | (b & is_far);
         near_bit += w1 & ~is_far;
@@ -221,7 +222,7 @@ bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsig
             out[i] = base + (hdx_le64(page->at + (bit >> 3)) >> (bit & 7) & mask);
         return true;
     case HDX_VALUES_BANDS:
-        return decode_bands(page, count, key, k, n, out);
+        return decode_bands(page, count, &key, 0, k, n, out);
     case HDX_VALUES_WINDOW:
         return decode_window(page, count, k, n, out);
     case HDX_VALUES_ASCENDING:
@@ -229,4 +230,16 @@ bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsig
     default:
         return false;
     }
+}
+
+bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out)
+{
+    uint64_t form = page->second >> 61;
+    if (form == HDX_VALUES_BANDS)
+        return decode_bands(page, count, keys, 1, k, n, out);
+    if (!hdx_values_decode(page, count, 0, k, n, out))
+        return false;
+    for (unsigned i = 0; form == HDX_VALUES_NEAR && i < n; i++)
+        out[i] += keys[i];
+    return true;
 }

@@ -16,6 +16,16 @@
 #define HDX_NONE_32 UINT32_MAX
 #define HDX_NONE_64 UINT64_MAX
 
+/*
+ * Where a search is written down, front to back, and read again in pieces: a file in a build, memory in a test. A depth-first search is
+ * twice an id per node, too much to keep beside the lists it came from. Calls give HDX_OK or the error that ends the work.
+ */
+typedef struct hdx_tape {
+    void *context;
+    hdx_code (*write)(void *context, const void *bytes, uint64_t len, hdx_error *err);              /* behind what was written */
+    hdx_code (*read)(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err);
+} hdx_tape;
+
 #define HDX_ALGO_DECLARE(NID, S)                                                                                                  \
     typedef struct hdx_lists##S { /* 1-to-N: the list of i is to[at[i]] .. to[at[i + 1] - 1]; n + 1 entries in at */                 \
         uint64_t n;                                                                                                               \
@@ -24,39 +34,47 @@
     } hdx_lists##S;                                                                                                               \
     typedef struct hdx_digraph##S {      /* everything borrowed */                                                                \
         uint64_t        nodes;                                                                                                    \
-        hdx_lists##S    outbound;        /* without the class; each list ascending, no target twice */                            \
-        const uint32_t *class_of;        /* node -> class number */                                                               \
+        hdx_lists##S    outbound;        /* without the class; each list ascending, no target twice; for searches */              \
+        const uint32_t *class_of;        /* node -> class number; for searches */                                                 \
         uint32_t        classes;                                                                                                  \
         const NID      *class_object;    /* class number -> node of the class object; NONE where there is none */                 \
         const NID      *roots;           /* GC roots in root order, each once */                                                  \
         uint64_t        root_count;                                                                                               \
-        const uint64_t *is_root;         /* bit set over nodes */                                                                 \
-        hdx_lists##S    inbound;         /* transposed outbound, lists ascending; needed by dominators only */                    \
-        hdx_lists##S    instances;       /* class number -> nodes of that class, ascending; needed by dominators only */          \
+        hdx_lists##S    inbound;         /* transposed outbound, lists ascending; for dominators */                               \
+        hdx_lists##S    instances;       /* class number -> nodes of that class; for dominators, and only of classes whose object */ \
+                                         /* is reached and no root: the lists of others may be empty */                           \
     } hdx_digraph##S;                                                                                                             \
-    typedef struct hdx_search##S { /* a depth-first search from the virtual root, which is number 0 */                            \
-        uint64_t reached; /* nodes numbered, the virtual root not counted: numbers run 1 .. reached */                            \
-        NID     *number;  /* node -> preorder number; 0: not reached. nodes entries */                                            \
-        NID     *node;    /* number -> node; reached + 1 entries ([0] unused, NONE) */                                            \
-        NID     *parent;  /* number -> number of the parent in the search tree; [0] unused */                                     \
-        uint64_t capacity;/* entries allocated for node and parent */                                                             \
-    } hdx_search##S;                                                                                                              \
+    typedef struct hdx_visit##S { NID node, parent; } hdx_visit##S; /* of number i at (i - 1) * sizeof; parent: a number, 0: a root */ \
+    typedef struct hdx_ranked##S { /* a bit set with ranks */                                                                      \
+        uint64_t *words;                                                                                                          \
+        NID      *before; /* members in the words before each */                                                                  \
+        uint64_t  count;                                                                                                          \
+    } hdx_ranked##S;                                                                                                              \
     /* counting sort; inbound->at and ->to are got from mem (n + 1 and outbound's length entries); threads may share the work */  \
     hdx_code hdx_transpose##S(const hdx_lists##S *outbound, unsigned threads, hdx_mem *mem, hdx_lists##S *inbound, hdx_error *err); \
     /* nodes by class, ascending */                                                                                               \
     hdx_code hdx_group##S(const uint32_t *class_of, uint64_t nodes, uint32_t classes, hdx_mem *mem, hdx_lists##S *out, hdx_error *err); \
     void hdx_lists_free##S(hdx_lists##S *lists, hdx_mem *mem);                                                                    \
-    /* push all children with their parent's number, number a node when popped: a true depth-first order; class edges included */ \
-    hdx_code hdx_depth_first##S(const hdx_digraph##S *g, hdx_mem *mem, hdx_ticker *tick, hdx_search##S *out, hdx_error *err);     \
-    void hdx_search_free##S(hdx_search##S *search, uint64_t nodes, hdx_mem *mem);                                                 \
+    /* before and count of words over n nodes; before is got from mem, hdx_bits_words(n) entries */                               \
+    hdx_code hdx_rank##S(hdx_ranked##S *set, uint64_t n, hdx_mem *mem, hdx_error *err);                                            \
+    /* push all children with their parent's number, number a node when popped: a true depth-first order; class edges included. */ \
+    /* Numbers run 1 .. reached; live: bit set over nodes from mem, the reached ones */                                           \
+    hdx_code hdx_depth_first##S(const hdx_digraph##S *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, \
+                                uint64_t **live, hdx_error *err);                                                                 \
+    /* The tape read back: number[node] (0: not reached) or node[number] ([0]: NONE); nodes and reached + 1 entries from mem */   \
+    hdx_code hdx_numbers##S(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err);  \
+    hdx_code hdx_nodes##S(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err);                      \
     /* Semi-NCA over inbound; idom[number] = number of the immediate dominator (0: the virtual root); reached + 1 entries from mem */ \
-    hdx_code hdx_dominators##S(const hdx_digraph##S *g, const hdx_search##S *search, hdx_mem *mem, hdx_ticker *tick, NID **idom,  \
-                               hdx_error *err);                                                                                   \
+    hdx_code hdx_dominators##S(const hdx_digraph##S *g, const NID *number, uint64_t reached, const hdx_tape *tape, hdx_mem *mem,  \
+                               hdx_ticker *tick, NID **idom, hdx_error *err);                                                     \
     /* retained[number] += of everything dominated; on entry the shallow sizes; [0] becomes the total */                          \
     void hdx_retained##S(const NID *idom, uint64_t reached, uint64_t *retained);                                                  \
-    /* breadth first from the roots in their order, references in list order, the class last; plain queue: parent[node] = the node it */ \
-    /* was reached from on a path of least length; the node itself for a root; NONE where not reached. parent: nodes entries */   \
-    hdx_code hdx_nearest##S(const hdx_digraph##S *g, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err);
+    /* breadth first from the roots in their order, references in list order, the class last; plain queue. For each member of `keep`, by */ \
+    /* rank: the node it was reached from on a path of least length; the node itself for a root; NONE where not reached */        \
+    hdx_code hdx_nearest##S(const hdx_digraph##S *g, const hdx_ranked##S *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err);
+
+/* Rank of a member, or of where it would stand. */
+#define HDX_RANK(set, i) ((set)->before[(i) >> 6] + (uint64_t)__builtin_popcountll((set)->words[(i) >> 6] & ((1ull << ((i) & 63)) - 1)))
 
 HDX_ALGO_DECLARE(uint32_t, _32)
 HDX_ALGO_DECLARE(uint64_t, _64)

@@ -2,12 +2,12 @@
  * depth_first_wide.c - numbers the nodes in the order of a depth-first search from the virtual root.
  *
  * In:  outbound lists, classes, roots.
- * Out: number, node and parent: 12 bytes per node at 32 bits (number for every node, the others for the reached ones).
+ * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of what was reached.
  * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root alone.
- * Cost: one pass over the references of reached nodes; a stack of two NIDs per entry, in the worst case one entry per reference
- *       (1 M entries in real dumps, 6.7 M in a list of 5 M nodes: ALGORITHMS 7.1); a copy of class_object.
+ * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry, in the
+ *       worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes: ALGORITHMS 7.1).
  *
- * All children without a number are pushed with the number of their parent, and a node is numbered when popped. Whatever is popped
+ * All children not yet closed are pushed with the number of their parent, and a node is numbered when popped. Whatever is popped
  * first was pushed last, from the deepest node that refers to it: the order is a true depth-first one, without a cursor per level
  * and with loads that do not wait for each other. Semi-NCA depends on it: an edge to a greater number always goes down the tree.
  *
@@ -20,135 +20,128 @@
 
 #define TICK_NODES 65536u
 #define STACK_FIRST 4096u
-#define LIST_AHEAD 3u /* the entry popped two from now: its list is asked for, its offset was when it was pushed */
-#define SHRINK_LEAST (1u << 20) /* bytes below which giving back the tail is not worth a copy */
+#define LIST_AHEAD 3u  /* the entry popped two from now: its list is asked for, its offset was when it was pushed */
+#define VISITS 8192u   /* written to the tape at once */
 
-typedef struct entry {
-    NID node, parent;
-} entry;
+typedef WIDE(hdx_visit) visit; /* on the stack: a node and the number of who pushed it */
 typedef struct stack {
-    entry   *at;
+    visit   *at;
     uint64_t count, capacity;
 } stack;
+typedef struct pen { /* what goes to the tape */
+    const hdx_tape *tape;
+    visit          *at;
+    unsigned        count;
+} pen;
 
-static hdx_code begin(const WIDE(hdx_digraph) *g, hdx_mem *mem, WIDE(hdx_search) *out, stack *open, NID **class_edge, hdx_error *err);
-static void     push_roots(const WIDE(hdx_digraph) *g, WIDE(hdx_search) *out, stack *open);
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, WIDE(hdx_search) *out, stack *open, NID *class_edge,
-                          hdx_error *err);
+static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
+                          uint64_t *reached, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
-static hdx_code shrink(WIDE(hdx_search) *out, hdx_mem *mem, hdx_error *err);
 
-hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, WIDE(hdx_search) *out, hdx_error *err)
+static hdx_code flush(pen *out, hdx_error *err)
 {
-    stack    open = { NULL, 0, 0 };
-    NID     *class_edge = NULL;
-    hdx_code code;
-    *out = (WIDE(hdx_search)){ 0 };
-    if (g->nodes >= NONE)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width", (unsigned long long)g->nodes,
-                        (unsigned long long)NONE - 1);
-    if ((code = begin(g, mem, out, &open, &class_edge, err)) != HDX_OK)
-        goto out;
-    push_roots(g, out, &open);
-    code = visit_all(g, mem, tick, out, &open, class_edge, err);
-out:
-    hdx_mem_put(mem, open.at, open.capacity * sizeof(entry));
-    hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
-    if (code == HDX_OK)
-        code = shrink(out, mem, err);
-    if (code != HDX_OK)
-        WIDE(hdx_search_free)(out, g->nodes, mem);
+    hdx_code code = out->count == 0 ? HDX_OK : out->tape->write(out->tape->context, out->at, out->count * sizeof(visit), err);
+    out->count = 0;
     return code;
 }
 
-void WIDE(hdx_search_free)(WIDE(hdx_search) *search, uint64_t nodes, hdx_mem *mem)
+hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, uint64_t **live,
+                               hdx_error *err)
 {
-    hdx_mem_put(mem, search->parent, search->capacity * sizeof(NID));
-    hdx_mem_put(mem, search->node, search->capacity * sizeof(NID));
-    hdx_mem_put(mem, search->number, nodes * sizeof(NID));
-    *search = (WIDE(hdx_search)){ 0 };
-}
-
-static hdx_code begin(const WIDE(hdx_digraph) *g, hdx_mem *mem, WIDE(hdx_search) *out, stack *open, NID **class_edge, hdx_error *err)
-{
-    out->capacity = g->nodes + 1;
-    out->number = hdx_mem_array(mem, g->nodes, sizeof(NID));
-    out->node = hdx_mem_array(mem, out->capacity, sizeof(NID));
-    out->parent = hdx_mem_array(mem, out->capacity, sizeof(NID));
-    *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    if (out->number == NULL || out->node == NULL || out->parent == NULL || *class_edge == NULL)
-        return hdx_no_memory(err, "the depth-first search", (3 * g->nodes + g->classes) * sizeof(NID));
-    if (!make_room(open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem))
-        return hdx_no_memory(err, "the search stack", g->root_count * sizeof(entry));
-    out->node[0] = NONE;
+    stack     open = { NULL, 0, 0 };
+    pen       out = { tape, hdx_mem_array(mem, VISITS, sizeof(visit)), 0 };
+    NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
+    uint64_t *closed = hdx_mem_array(mem, hdx_bits_words(g->nodes), 8);
+    hdx_code  code;
+    *reached = 0;
+    *live = NULL;
+    if (g->nodes >= NONE) {
+        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width", (unsigned long long)g->nodes,
+                        (unsigned long long)NONE - 1);
+        goto out;
+    }
+    if (out.at == NULL || class_edge == NULL || closed == NULL || !make_room(&open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem)) {
+        code = hdx_no_memory(err, "the depth-first search", g->nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
+        goto out;
+    }
     if (g->classes > 0)
-        memcpy(*class_edge, g->class_object, g->classes * sizeof(NID));
-    return HDX_OK;
-}
-
-/* A root has the number NONE until it is popped: whoever else refers to it finds it taken and pushes nothing (MAT 6.1). */
-static void push_roots(const WIDE(hdx_digraph) *g, WIDE(hdx_search) *out, stack *open)
-{
+        memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
+    /* A root is closed from the start: whoever else refers to it pushes nothing, it is popped from its own entry (MAT 6.1). */
     for (uint64_t i = g->root_count; i-- > 0;) {
         assert(g->roots[i] < g->nodes);
-        out->number[g->roots[i]] = NONE;
-        open->at[open->count++] = (entry){ g->roots[i], 0 };
+        hdx_bits_put(closed, g->roots[i]);
+        open.at[open.count++] = (visit){ g->roots[i], 0 };
     }
+    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, err)) == HDX_OK && (code = flush(&out, err)) == HDX_OK) {
+        *live = closed;
+        closed = NULL;
+    }
+out:
+    hdx_mem_put(mem, open.at, open.capacity * sizeof(visit));
+    hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
+    hdx_mem_put(mem, closed, hdx_bits_words(g->nodes) * 8);
+    hdx_mem_put(mem, out.at, VISITS * sizeof(visit));
+    return code;
 }
 
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, WIDE(hdx_search) *out, stack *open, NID *class_edge,
-                          hdx_error *err)
+static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
+                          uint64_t *reached, hdx_error *err)
 {
     const NID      *at = g->outbound.at, *to = g->outbound.to;
     const uint32_t *class_of = g->class_of;
     const uint32_t  classes = g->classes;
-    NID            *number = out->number, *node = out->node, *parent = out->parent;
-    NID             reached = 0;
+    NID             number = 0;
     while (open->count > 0) {
-        const entry e = open->at[--open->count];
-        if (number[e.node] != 0 && number[e.node] != NONE) /* pushed more than once, and numbered from a deeper node */
+        const visit e = open->at[--open->count];
+        if (!hdx_bits_set(closed, e.node) && e.parent != 0) /* pushed more than once, and numbered from a deeper node */
             continue;
-        reached++;
-        number[e.node] = reached;
-        node[reached] = e.node;
-        parent[reached] = e.parent;
-        if (reached % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
+        number++;
+        out->at[out->count++] = e;
+        if (out->count == VISITS) {
+            hdx_code code = flush(out, err);
+            if (code != HDX_OK)
+                return code;
+        }
+        if (number % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);
 
         const uint64_t begin_at = at[e.node], end_at = at[e.node + 1];
         if (open->capacity - open->count <= end_at - begin_at && !make_room(open, end_at - begin_at + 1, mem))
-            return hdx_no_memory(err, "the search stack", 2 * open->capacity * sizeof(entry));
-        entry         *top = open->at + open->count;
+            return hdx_no_memory(err, "the search stack", 2 * open->capacity * sizeof(visit));
+        visit         *top = open->at + open->count;
         const uint32_t class = class_of[e.node];
         if (class < classes && class_edge[class] != NONE) {
-            if (number[class_edge[class]] == 0)
-                *top++ = (entry){ class_edge[class], reached };
+            if (!hdx_bits_test(closed, class_edge[class]))
+                *top++ = (visit){ class_edge[class], number };
             else
                 class_edge[class] = NONE; /* numbered for good, or a root: never to be pushed again */
         }
         for (uint64_t i = end_at; i-- > begin_at;) {
             const NID child = to[i];
-            if (number[child] != 0) /* a branch on purpose: without it the push waits for the load (39 instead of 24 ns per node) */
+            if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push waits for the load */
                 continue;
             __builtin_prefetch(at + child);
-            *top++ = (entry){ child, reached };
+            *top++ = (visit){ child, number };
         }
         open->count = (uint64_t)(top - open->at);
-        if (open->count >= LIST_AHEAD)
-            __builtin_prefetch(to + at[open->at[open->count - LIST_AHEAD].node]);
+        if (open->count >= LIST_AHEAD) {
+            const NID ahead = open->at[open->count - LIST_AHEAD].node;
+            __builtin_prefetch(to + at[ahead]);
+            __builtin_prefetch(class_of + ahead);
+        }
     }
-    out->reached = reached;
-    return hdx_tick(tick, reached % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
+    *reached = number;
+    return hdx_tick(tick, number % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
 /* At least doubles: the pages of a large block are moved by the kernel and not touched before they are used. */
 static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
 {
     uint64_t next = 2 * open->capacity;
-    entry   *p;
+    visit   *p;
     if (next < open->count + more)
         next = open->count + more;
-    p = hdx_mem_resize(mem, open->at, open->capacity * sizeof(entry), next * sizeof(entry));
+    p = hdx_mem_resize(mem, open->at, open->capacity * sizeof(visit), next * sizeof(visit));
     if (p == NULL)
         return false;
     open->at = p;
@@ -156,23 +149,48 @@ static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
     return true;
 }
 
-/* Gives back what unreached nodes would have needed in node and parent, where that is worth a call. */
-static hdx_code shrink(WIDE(hdx_search) *out, hdx_mem *mem, hdx_error *err)
+/* ---- the tape read back ---- */
+static hdx_code play(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID *number, NID *node, hdx_error *err)
 {
-    const uint64_t full = out->capacity * sizeof(NID), used = (out->reached + 1) * sizeof(NID);
-    NID           *p;
-    if (full - used < SHRINK_LEAST)
-        return HDX_OK;
-    if ((p = hdx_mem_resize(mem, out->node, full, used)) == NULL)
-        return HDX_OK; /* a small block is copied, and the copy may be refused: then the long one serves */
-    out->node = p;
-    if ((p = hdx_mem_resize(mem, out->parent, full, used)) == NULL) {
-        hdx_mem_put(mem, out->parent, full); /* capacity speaks for both: one short and one long cannot be told */
-        out->parent = NULL;
-        out->capacity = out->reached + 1;
-        return hdx_no_memory(err, "the depth-first search", used);
+    visit   *piece = hdx_mem_array(mem, VISITS, sizeof(visit));
+    hdx_code code = piece == NULL ? hdx_no_memory(err, "a piece of the search", VISITS * sizeof(visit)) : HDX_OK;
+    for (uint64_t done = 0; done < reached && code == HDX_OK;) {
+        uint64_t n = reached - done < VISITS ? reached - done : VISITS;
+        if ((code = tape->read(tape->context, done * sizeof(visit), piece, n * sizeof(visit), err)) != HDX_OK)
+            break;
+        if (number != NULL)
+            for (uint64_t i = 0; i < n; i++)
+                number[piece[i].node] = (NID)(done + i + 1);
+        if (node != NULL)
+            for (uint64_t i = 0; i < n; i++)
+                node[done + i + 1] = piece[i].node;
+        done += n;
     }
-    out->parent = p;
-    out->capacity = out->reached + 1;
-    return HDX_OK;
+    hdx_mem_put(mem, piece, VISITS * sizeof(visit));
+    return code;
+}
+
+hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err)
+{
+    hdx_code code;
+    if ((*number = hdx_mem_array(mem, nodes, sizeof(NID))) == NULL)
+        return hdx_no_memory(err, "preorder numbers", nodes * sizeof(NID));
+    if ((code = play(tape, reached, mem, *number, NULL, err)) != HDX_OK) {
+        hdx_mem_put(mem, *number, nodes * sizeof(NID));
+        *number = NULL;
+    }
+    return code;
+}
+
+hdx_code WIDE(hdx_nodes)(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err)
+{
+    hdx_code code;
+    if ((*node = hdx_mem_array(mem, reached + 1, sizeof(NID))) == NULL)
+        return hdx_no_memory(err, "nodes in preorder", (reached + 1) * sizeof(NID));
+    (*node)[0] = NONE;
+    if ((code = play(tape, reached, mem, NULL, *node, err)) != HDX_OK) {
+        hdx_mem_put(mem, *node, (reached + 1) * sizeof(NID));
+        *node = NULL;
+    }
+    return code;
 }

@@ -1,10 +1,10 @@
 /*
- * nearest_wide.c - a breadth-first tree from the GC roots: who lies before each node on a path of least length.
+ * nearest_wide.c - a breadth-first tree from the GC roots: who lies before a node on a path of least length.
  *
- * In:  outbound lists, classes, roots.
- * Out: parent per node; the node itself for a root, NONE for what cannot be reached.
+ * In:  outbound lists, classes, roots; the nodes whose parent is wanted (that of a node with one referrer is the referrer).
+ * Out: parent per wanted node; the node itself for a root, NONE for what cannot be reached.
  * Knows that an instance refers to its class object after everything else.
- * Cost: one pass over the references of reached nodes; beside the result one NID per node for the queue and a copy of class_object.
+ * Cost: one pass over the references of reached nodes; resident are a bit per node and the queue, as long as the frontier is.
  *
  * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level (ALGORITHMS 2, 7.4).
  * Ties are decided by the order of roots, then of references, and so by one thread alone.
@@ -16,84 +16,115 @@
 
 #define TICK_NODES 65536u
 #define AHEAD 16u /* entries of the queue: far enough for a load from memory, near enough to stay in the first cache */
+#define QUEUE_FIRST (1u << 16)
 
-static uint64_t    enqueue_roots(const WIDE(hdx_digraph) *g, NID *parent, NID *queue);
-static hdx_code    visit_queue(const WIDE(hdx_digraph) *g, hdx_ticker *tick, NID *parent, NID *queue, uint64_t tail, NID *class_edge, hdx_error *err);
-static inline void look_ahead(const NID *at, const NID *to, const uint32_t *class_of, const NID *parent, const NID *queue);
+typedef struct queue { /* a ring; head and tail count up for ever */
+    NID     *at;
+    uint64_t capacity; /* a power of two */
+    uint64_t head, tail;
+} queue;
 
-hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err)
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, queue *q, uint64_t *seen,
+                            NID *class_edge, hdx_error *err);
+
+/* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes behind its old end. */
+static bool room(queue *q, uint64_t n, hdx_mem *mem)
 {
-    NID     *queue = hdx_mem_array(mem, g->nodes, sizeof(NID));
-    NID     *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    hdx_code code;
-    if (queue == NULL || class_edge == NULL) {
-        code = hdx_no_memory(err, "the breadth-first queue", (g->nodes + g->classes) * sizeof(NID));
+    uint64_t next = q->capacity == 0 ? QUEUE_FIRST : q->capacity;
+    while (next - (q->tail - q->head) < n)
+        next *= 2;
+    if (next == q->capacity)
+        return true;
+    NID *p = hdx_mem_resize(mem, q->at, q->capacity * sizeof(NID), next * sizeof(NID));
+    if (p == NULL)
+        return false;
+    if (q->capacity > 0) {
+        uint64_t first = q->head & (q->capacity - 1), count = q->tail - q->head, wrapped = first + count > q->capacity ? first + count - q->capacity : 0;
+        memcpy(p + q->capacity, p, (size_t)wrapped * sizeof(NID));
+        q->head = first;
+        q->tail = first + count;
+    }
+    q->at = p;
+    q->capacity = next;
+    return true;
+}
+
+static inline void reach(const WIDE(hdx_ranked) *keep, uint64_t *seen, queue *q, NID *parent, NID node, NID from)
+{
+    if (!hdx_bits_set(seen, node))
+        return;
+    q->at[q->tail++ & (q->capacity - 1)] = node;
+    if (hdx_bits_test(keep->words, node))
+        parent[HDX_RANK(keep, node)] = from;
+}
+
+hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err)
+{
+    queue     q = { NULL, 0, 0, 0 };
+    uint64_t *seen = hdx_mem_array(mem, hdx_bits_words(g->nodes), 8);
+    NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
+    hdx_code  code;
+    if (seen == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
+        code = hdx_no_memory(err, "the breadth-first search", g->nodes / 8 + (g->root_count + g->classes) * sizeof(NID));
         goto out;
     }
-    if (g->nodes > 0)
-        memset(parent, 0xff, g->nodes * sizeof(NID)); /* NONE */
+    if (keep->count > 0)
+        memset(parent, 0xff, keep->count * sizeof(NID)); /* NONE */
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
-    code = visit_queue(g, tick, parent, queue, enqueue_roots(g, parent, queue), class_edge, err);
+    for (uint64_t i = 0; i < g->root_count; i++) {
+        assert(g->roots[i] < g->nodes);
+        reach(keep, seen, &q, parent, g->roots[i], g->roots[i]);
+    }
+    code = visit_queue(g, keep, mem, tick, parent, &q, seen, class_edge, err);
 out:
     hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
-    hdx_mem_put(mem, queue, g->nodes * sizeof(NID));
+    hdx_mem_put(mem, q.at, q.capacity * sizeof(NID));
+    hdx_mem_put(mem, seen, hdx_bits_words(g->nodes) * 8);
     return code;
 }
 
-static uint64_t enqueue_roots(const WIDE(hdx_digraph) *g, NID *parent, NID *queue)
-{
-    uint64_t tail = 0;
-    for (uint64_t i = 0; i < g->root_count; i++) {
-        NID root = g->roots[i];
-        assert(root < g->nodes);
-        if (parent[root] == NONE) {
-            parent[root] = root;
-            queue[tail++] = root;
-        }
-    }
-    return tail;
-}
-
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_ticker *tick, NID *parent, NID *queue, uint64_t tail, NID *class_edge, hdx_error *err)
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, queue *q, uint64_t *seen,
+                            NID *class_edge, hdx_error *err)
 {
     const NID      *at = g->outbound.at, *to = g->outbound.to;
     const uint32_t *class_of = g->class_of;
     const uint32_t  classes = g->classes;
-    uint64_t        head = 0;
-    while (head < tail) {
-        if (tail - head > AHEAD)
-            look_ahead(at, to, class_of, parent, queue + head);
-        const NID      v = queue[head++];
-        const uint64_t end = at[v + 1];
-        for (uint64_t i = at[v]; i < end; i++) {
-            const NID child = to[i];
-            if (parent[child] == NONE) {
-                parent[child] = v;
-                queue[tail++] = child;
-            }
+    uint64_t        done = 0;
+    while (q->head < q->tail) {
+        if (q->tail - q->head > AHEAD) { /* dependent loads, each asked for when the one before it has had time to arrive */
+            const uint64_t mask = q->capacity - 1;
+            const NID      far = q->at[(q->head + AHEAD) & mask];
+            __builtin_prefetch(at + far);
+            __builtin_prefetch(class_of + far);
+            __builtin_prefetch(to + at[q->at[(q->head + AHEAD / 2) & mask]]);
         }
+        const NID      v = q->at[q->head++ & (q->capacity - 1)];
+        const uint64_t end = at[v + 1];
+        if (!room(q, end - at[v] + 1, mem))
+            return hdx_no_memory(err, "the breadth-first queue", 2 * q->capacity * sizeof(NID));
+        for (uint64_t i = at[v]; i < end; i++)
+            reach(keep, seen, q, parent, to[i], v);
         const uint32_t class = class_of[v];
         if (class < classes && class_edge[class] != NONE) {
-            if (parent[class_edge[class]] == NONE) {
-                parent[class_edge[class]] = v;
-                queue[tail++] = class_edge[class];
-            }
+            reach(keep, seen, q, parent, class_edge[class], v);
             class_edge[class] = NONE; /* reached: no other instance needs to ask */
         }
-        if (head % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
+        if (++done % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);
     }
-    return hdx_tick(tick, head % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
+    return hdx_tick(tick, done % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-/* Three dependent loads per node, each asked for when the one before it has had time to arrive. */
-static inline void look_ahead(const NID *at, const NID *to, const uint32_t *class_of, const NID *parent, const NID *queue)
+hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) *set, uint64_t n, hdx_mem *mem, hdx_error *err)
 {
-    const NID far = queue[AHEAD], middle = queue[AHEAD / 2], near = queue[AHEAD / 4];
-    __builtin_prefetch(at + far);
-    __builtin_prefetch(class_of + far);
-    __builtin_prefetch(to + at[middle]);
-    if (at[near] != at[near + 1])
-        __builtin_prefetch(parent + to[at[near]], 1);
+    uint64_t words = hdx_bits_words(n);
+    if ((set->before = hdx_mem_array(mem, words, sizeof(NID))) == NULL)
+        return hdx_no_memory(err, "ranks", words * sizeof(NID));
+    set->count = 0;
+    for (uint64_t i = 0; i < words; i++) {
+        set->before[i] = (NID)set->count;
+        set->count += (uint64_t)__builtin_popcountll(set->words[i]);
+    }
+    return HDX_OK;
 }

@@ -102,8 +102,8 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     if (call->command == NULL)
         return hdx_hint(err, usage(err, "no command is given"), "heapdex --help lists them; heapdex info app.hprof is a beginning");
     if (word_count < 2)
-        return usage(err, "'%s' needs a heap dump: heapdex %s %s", call->command->name, call->command->name,
-                     call->command->words);
+        return hdx_hint(err, usage(err, "'%s' needs a heap dump: heapdex %s %s", call->command->name, call->command->name, call->command->words),
+                        "heapdex %s --help shows examples", call->command->name);
     call->dump = words[1];
     call->words = words + 2;
     call->word_count = word_count - 2;
@@ -115,7 +115,7 @@ static hdx_code finish(cli_call *call, hdx_error *err)
 {
     const cli_command *c = call->command;
     if (*call->dump == '\0')
-        return usage(err, "the name of the heap dump is empty");
+        return hdx_hint(err, usage(err, "the name of the heap dump is empty"), "is a variable of the shell unset?");
     if (call->id == CLI_RETAINED && (call->class_pattern != NULL) == (call->word_count > 0))
         return usage(err, "'retained' takes objects or --class PATTERN, %s", call->class_pattern != NULL ? "not both" : "and got neither");
     if (call->word_count < c->min)
@@ -127,6 +127,12 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         return hdx_hint(err, usage(err, "'objects' needs --class PATTERN"), "heapdex histogram %s lists the classes", call->dump);
     if (call->id == CLI_EXPORT && call->table == NULL)
         return hdx_hint(err, usage(err, "'export' needs --table TABLE"), "tables: %s", cli_option_named("table", 5, CLI_EXPORT)->choices);
+    if (call->scan && call->retained)
+        return usage(err, "--scan knows no retained sizes: leave --retained or --scan out");
+    if (call->scan && call->by == HDX_BY_HEAP)
+        return usage(err, "--scan does not count by heap: leave --scan out");
+    if (call->scan && call->scope == HDX_GARBAGE)
+        return usage(err, "--scan does not know what is garbage: leave --scan out");
     if (call->in && call->out)
         return usage(err, "--in and --out exclude each other");
     if (call->force && call->no_build)
@@ -352,6 +358,9 @@ static hdx_code take(const cli_option *o, const char *value, cli_call *call, hdx
         break;
     case CLI_OPT_RETAINED:
         call->retained = true;
+        break;
+    case CLI_OPT_SCAN:
+        call->scan = true;
         break;
     case CLI_OPT_DEPTH:
         code = bounded(o, value, 1, UINT_MAX, &n, err);

@@ -14,7 +14,7 @@
 
 enum { MOST_COLUMNS = 16, WIDEST = 40 };
 
-static void value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options)
+void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options)
 {
     char human[16];
     if (cell->kind == HDX_CELL_TEXT) {
@@ -52,13 +52,13 @@ static size_t columns_of(const char *at, uint64_t len)
 static unsigned item_texts(hdx_buffer *out, const hdx_cell *item, const hdx_render_options *options)
 {
     if (item->kind != HDX_CELL_OBJECT) {
-        value(out, item, HDX_UNIT_NONE, options);
+        cli_put_value(out, item, HDX_UNIT_NONE, options);
         hdx_buffer_put(out, "", 1);
         return 1;
     }
     unsigned n = 0;
     for (uint64_t i = 0; i < item->as.object.count && n < MOST_COLUMNS; i++, n++) {
-        value(out, &item->as.object.at[i].value, HDX_UNIT_NONE, options);
+        cli_put_value(out, &item->as.object.at[i].value, HDX_UNIT_NONE, options);
         hdx_buffer_put(out, "", 1);
     }
     return n;
@@ -115,10 +115,10 @@ static bool put_row(const hdx_column *columns, unsigned count, const hdx_cell *c
         hdx_buffer_format(line, "%-*s", (int)(list && !plain ? 0 : widest + 2), columns[i].name);
         for (uint64_t k = 0; plain && k < cells[i].as.list.count; k++) {
             hdx_buffer_text(line, k > 0 ? ", " : "");
-            value(line, &cells[i].as.list.at[k], HDX_UNIT_NONE, options);
+            cli_put_value(line, &cells[i].as.list.at[k], HDX_UNIT_NONE, options);
         }
         if (!list)
-            value(line, &cells[i], columns[i].unit, options);
+            cli_put_value(line, &cells[i], columns[i].unit, options);
         hdx_buffer_text(line, "\n");
         if (line->failed || !sink->write(sink->context, line->at, (size_t)line->len))
             return false;

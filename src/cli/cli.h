@@ -10,6 +10,7 @@
  *     commands.c   one function per command: a question put to the API
  *     names.c      objects named on standard input
  *     card.c       one object as a page of lines, where a table has no room for it
+ *     about.c      the answer of info as a page
  *     output.c     standard output, or a file that is whole or not there
  *     console.c    standard error: errors, notices, the progress line; signals
  *
@@ -34,7 +35,7 @@ typedef enum cli_option_id {
     CLI_OPT_HELP, CLI_OPT_VERSION, CLI_OPT_FORMAT, CLI_OPT_OUTPUT, CLI_OPT_COLUMNS, CLI_OPT_SORT, CLI_OPT_LIMIT, CLI_OPT_WHERE, CLI_OPT_REACHABLE,
     CLI_OPT_UNITS, CLI_OPT_THREADS, CLI_OPT_MEMORY, CLI_OPT_MAX_UNCOMPRESSED, CLI_OPT_DUMP_NUMBER, CLI_OPT_INDEX_DIR, CLI_OPT_NO_BUILD,
     CLI_OPT_NO_WAIT, CLI_OPT_PROGRESS, CLI_OPT_COLOR, CLI_OPT_QUIET, CLI_OPT_VERBOSE, CLI_OPT_FORCE, CLI_OPT_UNTIL, CLI_OPT_BY, CLI_OPT_CLASS,
-    CLI_OPT_RETAINED, CLI_OPT_DEPTH, CLI_OPT_ELEMENTS, CLI_OPT_SUBCLASSES, CLI_OPT_OUT, CLI_OPT_IN, CLI_OPT_EXCLUDE, CLI_OPT_EXCLUDE_FIELD,
+    CLI_OPT_RETAINED, CLI_OPT_SCAN, CLI_OPT_DEPTH, CLI_OPT_ELEMENTS, CLI_OPT_SUBCLASSES, CLI_OPT_OUT, CLI_OPT_IN, CLI_OPT_EXCLUDE, CLI_OPT_EXCLUDE_FIELD,
     CLI_OPT_PATHS, CLI_OPT_MERGE, CLI_OPT_STACKS, CLI_OPT_LOCALS, CLI_OPT_TABLE, CLI_OPT_FULL, CLI_OPTIONS
 } cli_option_id;
 
@@ -111,7 +112,7 @@ struct cli_call { /* texts are borrowed from argv, arrays from the arena given t
     hdx_step           until;
     hdx_by             by;
     const char        *class_pattern;
-    bool               retained, subclasses, out, in, merge, stacks, locals, full;
+    bool               retained, scan, subclasses, out, in, merge, stacks, locals, full;
     unsigned           depth;
     uint64_t           elements;
     unsigned           exclude;
@@ -187,12 +188,17 @@ struct cli_session {
     hdx_index_report report;
     hdx_graph       *graph;
     hdx_query        query;
+    const hdx_counts *counts;   /* instead of a graph: --scan (ours to free), or the first pass of a build (lent) */
+    cli_output      *output;
+    bool             answered;  /* by the first pass, ahead of the index */
     const char      *dump_path; /* of the dump at hand; NULL: only the index is */
     hdx_member       head[5];
 };
-hdx_code cli_session_open(cli_session *s, hdx_error *err);
+/* --scan: no graph, but counts. first_pass: see hdx_index_options; NULL where the question needs the index. */
+hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, const hdx_counts *counts), hdx_error *err);
 void     cli_session_close(cli_session *s);
 hdx_index_options cli_index_options(cli_session *s);
+const hdx_graph_summary *cli_session_summary(const cli_session *s); /* NULL: neither graph nor counts */
 /* heapdex, command, dump, damage, warnings. Without a graph: what is known without one. */
 hdx_code cli_session_head(cli_session *s, hdx_error *err);
 void     cli_session_warn(cli_session *s); /* damage and warnings as lines on standard error */
@@ -205,6 +211,12 @@ bool cli_name_in_line(char *line, char **name);
 
 /* ---- card.c ---- */
 hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+/* A cell as text on a page. */
+void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
+
+/* ---- about.c ---- */
+/* The document "info" among the extras of rows, as a page. */
+hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- commands.c ---- */
 hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err);

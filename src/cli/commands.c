@@ -37,7 +37,20 @@ hdx_code cli_ask_info(cli_session *s, hdx_rows **out, hdx_error *err) { return h
 hdx_code cli_ask_histogram(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     const cli_call *c = s->call;
-    return hdx_query_histogram(&s->query, c->by == HDX_BY_NONE ? HDX_BY_CLASS : c->by, c->class_pattern, c->retained, out, err);
+    const hdx_by    by = c->by == HDX_BY_NONE ? HDX_BY_CLASS : c->by;
+    if (s->counts == NULL)
+        return hdx_query_histogram(&s->query, by, c->class_pattern, c->retained, out, err);
+    uint32_t         count;
+    const hdx_class *classes = hdx_counts_classes(s->counts, &count);
+    hdx_code         code = hdx_query_histogram_of(classes, count, by, c->class_pattern, out, err);
+    if (code != HDX_OK || !c->scan)
+        return code;
+    code = hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err);
+    if (code != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 hdx_code cli_ask_dominators(cli_session *s, hdx_rows **out, hdx_error *err)

@@ -3,6 +3,8 @@
  *
  *     words -> output opened (nothing is built for an answer that has no place) -> index, graph -> question -> where, sort, limit,
  *     columns -> rendered -> index checked once more -> output in place
+ *
+ * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on behind it.
  */
 #include "cli/cli.h"
 
@@ -72,8 +74,11 @@ static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_e
     uint64_t           more = 0;
     hdx_code           code;
     bool               cards = c->id == CLI_OBJECT || (c->id == CLI_THREADS && (c->stacks || c->locals));
+    bool               shaped = c->limited || c->columns != NULL || c->sort != NULL || c->where_count > 0;
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, s->head, sizeof s->head / sizeof *s->head, &sink, err);
+    if (c->id == CLI_INFO && !shaped)
+        return cli_about(s, rows, &options, &sink, err);
     code = cards && c->columns == NULL ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, NULL, 0, &sink, err);
     if (code == HDX_OK && !c->limited && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
         static const char line[] = "(--limit 0 shows all)\n";
@@ -83,15 +88,15 @@ static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_e
     return code;
 }
 
-static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
+/* With what the session has by now: graph, counts, or nothing (remove). */
+static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
 {
     const cli_call *c = s->call;
     hdx_rows       *rows = NULL;
-    hdx_code        code = c->id == CLI_REMOVE ? HDX_OK : cli_session_open(s, err);
-    if (code == HDX_OK && s->graph != NULL && c->format != HDX_FORMAT_JSON)
+    hdx_code        code;
+    if (c->format != HDX_FORMAT_JSON)
         cli_session_warn(s);
-    if (code == HDX_OK)
-        code = c->command->ask(s, &rows, err);
+    code = c->command->ask(s, &rows, err);
     if (code == HDX_OK)
         code = cli_session_head(s, err);
     if (code == HDX_OK)
@@ -108,6 +113,28 @@ static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
         code = written != HDX_OK ? written : code;
     }
     return code;
+}
+
+/* A question that cannot be answered here (no such column, no such class) is put again to the index, and fails there. */
+static void answer_early(void *context, const hdx_counts *counts)
+{
+    cli_session *s = context;
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    s->counts = counts;
+    s->answered = put_answer(s, s->output, &err) == HDX_OK;
+    s->counts = NULL;
+}
+
+static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
+{
+    const cli_call *c = s->call;
+    const bool      counts_do = c->id == CLI_HISTOGRAM && c->scope == HDX_ALL && !c->retained && (c->by == HDX_BY_NONE || c->by == HDX_BY_CLASS ||
+                                c->by == HDX_BY_PACKAGE || c->by == HDX_BY_SUPERCLASS);
+    hdx_code        code = HDX_OK;
+    s->output = output;
+    if (c->id != CLI_REMOVE && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
+        return code;
+    return s->answered ? HDX_OK : put_answer(s, output, err);
 }
 
 /* Text that needs no dump: help, version, completions. */

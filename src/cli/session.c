@@ -1,16 +1,18 @@
 /*
- * session.c - from the words of a call to an open graph: find or build the index, open it, say what is odd about the dump.
+ * session.c - from the words of a call to an open graph (or counts, where the question needs no more): find or build the index, open it, say
+ * what is odd about the dump.
  *
  * An index folder given as DUMP may travel alone: then values of fields cannot be read, and everything else is answered.
  */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void notice(void *context, const char *line)
 {
     cli_session *s = context;
-    cli_notice(s->console, "%s", line);
+    cli_notice(s->console, "%s: %s", s->call->dump, line);
 }
 
 hdx_index_options cli_index_options(cli_session *s)
@@ -21,10 +23,17 @@ hdx_index_options cli_index_options(cli_session *s)
                                 .no_wait = c->no_wait, .until = c->until, .progress = s->progress, .notice = notice, .notice_context = s };
 }
 
-static hdx_code rebuild_hint(const cli_session *s, hdx_code code, hdx_error *err)
+/* What to do about it, where whoever met the fault did not know the options of the call. */
+static hdx_code advise(const cli_session *s, hdx_code code, hdx_error *err)
 {
-    if (code == HDX_DAMAGED && err != NULL && err->hint[0] == '\0')
+    if (err->hint[0] != '\0')
+        return code;
+    if (code == HDX_DAMAGED)
         return hdx_hint(err, code, "heapdex index --force %s builds it again", s->call->dump);
+    if (code == HDX_LIMIT && s->call->memory != 0)
+        return hdx_hint(err, code, "--memory is less than this build needs; give it more");
+    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL) /* the door to files passes on the system's words, and only those */
+        return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
     return code;
 }
 
@@ -40,15 +49,28 @@ static void tell(const cli_session *s)
         cli_notice(s->console, "%s: the dump is not at hand; values of fields and arrays cannot be read", s->call->dump);
 }
 
-hdx_code cli_session_open(cli_session *s, hdx_error *err)
+static hdx_code scan(cli_session *s, const hdx_index_options *options, hdx_error *err)
+{
+    hdx_counts *counts = NULL;
+    hdx_code    code = hdx_counts_take(options, &counts, err);
+    s->counts = counts;
+    cli_console_erase(s->console);
+    return code;
+}
+
+hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, const hdx_counts *counts), hdx_error *err)
 {
     hdx_index_options options = cli_index_options(s);
     hdx_code          code;
+    if (s->call->scan)
+        return scan(s, &options, err);
+    options.first_pass = first_pass;
+    options.first_pass_context = s;
     if ((code = hdx_index_build(&options, &s->report, err)) != HDX_OK)
-        return rebuild_hint(s, code, err);
+        return advise(s, code, err);
     s->dump_path = s->report.dump[0] != '\0' ? s->report.dump : NULL;
     if ((code = hdx_graph_open(s->report.path, s->dump_path, &s->graph, err)) != HDX_OK)
-        return rebuild_hint(s, code, err);
+        return advise(s, code, err);
     cli_console_erase(s->console);
     s->query = (hdx_query){ .graph = s->graph, .scope = s->call->scope, .threads = s->call->threads, .progress = &s->progress };
     if (s->call->verbose)
@@ -60,6 +82,8 @@ void cli_session_close(cli_session *s)
 {
     hdx_graph_close(s->graph);
     s->graph = NULL;
+    hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */
+    s->counts = NULL;
     hdx_arena_free(&s->arena);
 }
 
@@ -111,9 +135,14 @@ static hdx_cell warning_list(hdx_arena *arena, const hdx_graph_summary *sum, boo
     return (hdx_cell){ .kind = HDX_CELL_LIST, .as.list = { list, count } };
 }
 
+const hdx_graph_summary *cli_session_summary(const cli_session *s)
+{
+    return s->graph != NULL ? hdx_graph_summary_of(s->graph) : s->counts != NULL ? hdx_counts_summary(s->counts) : NULL;
+}
+
 hdx_code cli_session_head(cli_session *s, hdx_error *err)
 {
-    const hdx_graph_summary *sum = s->graph != NULL ? hdx_graph_summary_of(s->graph) : NULL;
+    const hdx_graph_summary *sum = cli_session_summary(s);
     hdx_member              *dump = hdx_arena_get(&s->arena, 5 * sizeof *dump);
     bool                     failed = dump == NULL;
     if (!failed) {
@@ -140,7 +169,9 @@ hdx_code cli_session_head(cli_session *s, hdx_error *err)
 
 void cli_session_warn(cli_session *s)
 {
-    const hdx_graph_summary *sum = hdx_graph_summary_of(s->graph);
+    const hdx_graph_summary *sum = cli_session_summary(s);
+    if (sum == NULL)
+        return;
     if (sum->damage_count > 0) {
         const hdx_damage  *d = &sum->damage[0];
         unsigned long long places = (unsigned long long)(sum->damage_count + sum->damage_more);

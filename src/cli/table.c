@@ -17,8 +17,9 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         "Counts are of live objects where they say so: those reachable from a GC root.",
         { "heapdex info app.hprof", "heapdex info app.hprof --format json" }, cli_ask_info },
     [CLI_HISTOGRAM] = { "histogram", "DUMP", 0, 0, true, "objects and bytes per class, package, loader, super class or heap",
-        "The column retained is filled with --retained: bytes that would be free if the class object and all instances of the class were gone.",
-        { "heapdex histogram app.hprof --limit 10", "heapdex histogram app.hprof --class 'java.util.*' --retained --sort retained" },
+        "The column retained is filled with --retained: bytes that would be free if the class object and all instances of the class were gone. "
+        "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is reachable is not known then.",
+        { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class 'java.util.*' --retained --sort retained" },
         cli_ask_histogram },
     [CLI_DOMINATORS] = { "dominators", "DUMP [OBJECT]", 0, 1, true, "what holds the most memory: the top of the dominator tree",
         "An object dominates another if every path from a GC root to the other leads through it. Without OBJECT the top of the tree is shown, "
@@ -72,6 +73,7 @@ const cli_option cli_options[] = {
       "name, glob (* and ?) or /regular expression/" },
     { CLI_OPT_SUBCLASSES, "subclasses", 0, NULL, NULL, CLI_IN(CLI_OBJECTS) | CLI_IN(CLI_RETAINED), "instances of subclasses too" },
     { CLI_OPT_RETAINED, "retained", 0, NULL, NULL, CLI_IN(CLI_HISTOGRAM), "exact retained sizes of classes (takes longer)" },
+    { CLI_OPT_SCAN, "scan", 0, NULL, NULL, CLI_IN(CLI_HISTOGRAM), "one pass over the dump, no index: all objects, reachable or not" },
     { CLI_OPT_DEPTH, "depth", 0, "N", NULL, CLI_IN(CLI_DOMINATORS), "levels of the tree; 1 by default" },
     { CLI_OPT_ELEMENTS, "elements", 0, "N", NULL, CLI_IN(CLI_OBJECT), "elements of an array to show; 100 by default" },
     { CLI_OPT_OUT, "out", 0, NULL, NULL, CLI_IN(CLI_REFS), "what the object refers to (the default)" },

@@ -42,6 +42,9 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
 void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
 void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
 
+/* As hdx_graph_outbound_count and hdx_graph_inbound_count. */
+void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound, uint64_t *inbound);
+
 /* Ids of addresses as a dump writes them; HDX_NO_ID where no object is. */
 void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
 

@@ -58,27 +58,42 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
     return hdx_graph_live(g, id) ? hdx_cell_uint(hdx_graph_retained(g, id)) : hdx_cell_null();
 }
 
+/* "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which tells nothing apart. */
+static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    static const char word[] = "class ";
+    const size_t      len = sizeof word - 1;
+    const hdx_class  *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
+    if (c == NULL)
+        return HDX_OK;
+    char *text = hdx_arena_get(arena, len + (uint64_t)c->name.len);
+    if (text == NULL || c->name.len > UINT32_MAX - len)
+        return hdx_no_memory(err, "a label", len + (uint64_t)c->name.len);
+    memcpy(text, word, len);
+    memcpy(text + len, c->name.at, c->name.len);
+    *out = hdx_cell_text((hdx_text){ text, (uint32_t)len + c->name.len });
+    return HDX_OK;
+}
+
 hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_error mine;
     char     *text = NULL;
     *out = hdx_cell_null();
     hdx_code code = hdx_graph_label(g, id, &text, &mine);
-    if (code == HDX_BAD_DUMP)
-        return HDX_OK;
+    if (code == HDX_BAD_DUMP || (code == HDX_OK && text == NULL)) /* the name of a class is in the index */
+        return class_label(g, id, arena, out, err);
     if (code != HDX_OK) {
         if (err != NULL)
             *err = mine;
         return code;
     }
-    if (text != NULL) {
-        size_t len = strlen(text);
-        char  *copy = hdx_arena_copy(arena, text, len);
-        hdx_text_free(text);
-        if (copy == NULL)
-            return hdx_no_memory(err, "a label", len);
-        *out = hdx_cell_text((hdx_text){ copy, (uint32_t)len }); /* labels are cut far below 4 GiB (MAT 10.4) */
-    }
+    size_t len = strlen(text);
+    char  *copy = hdx_arena_copy(arena, text, len);
+    hdx_text_free(text);
+    if (copy == NULL)
+        return hdx_no_memory(err, "a label", len);
+    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)len }); /* labels are cut far below 4 GiB (MAT 10.4) */
     return HDX_OK;
 }
 

@@ -129,8 +129,14 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "the dominator tree", sizeof *t);
-    *t = (tree){ .ask = *ask, .depth = depth == 0 ? 1 : depth, .total = total, .open = of };
-    hdx_rows_maker maker = { columns, t->depth > 1 ? 8 : 7, t, tree_next, tree_close, 0 };
+    *t = (tree){ .ask = *ask, .depth = depth == 0 ? 1 : depth, .total = total, .open = HDX_NO_ID };
+    hdx_code code = push(t, of, err);
+    if (code != HDX_OK) {
+        tree_close(t);
+        return code;
+    }
+    /* one level is counted; how many rows more levels have nobody knows before they were walked */
+    hdx_rows_maker maker = { columns, t->depth > 1 ? 8 : 7, t, tree_next, tree_close, t->depth > 1 ? 0 : t->levels[0].count };
     return hdx_rows_make(&maker, out, err);
 }
 

@@ -1,38 +1,195 @@
 /*
- * groups.c - retained sizes of many sets of classes at once (MAT 6.5), 64 sets a pass.
+ * groups.c - retained sizes of many sets of classes at once (MAT 6.5), in one walk over the heap.
  *
- * mask(v) = the sets k for which v is still reachable from the GC roots when the members of set k are not entered. It only grows:
- *     mask(root) = all but member(root)          mask(v) |= mask(p) & ~member(v)   for every p that refers to v
+ * lost(v) = the sets k for which v is gone when the members of set k are gone: every way from a GC root to v enters a member of k.
+ *     lost(root) = member(root)          lost(v) = member(v) + (what lost(p) of all p that refer to v have in common)
  * where member(v) are the sets v belongs to: through its class, and for class objects and loaders by themselves. What set k retains is
- * every live v without bit k. A round takes the objects whose mask grew since the last one (breadth first: short paths settle first).
- * Cost per pass: 8 bytes and a bit per object, each live object's outbound list some 1 to 2 times. Passes are independent: workers share
- * them, each with masks of its own.
+ * every live v with k in lost(v). The walk begins with the first way to each object (breadth first) and takes those up again whose lost
+ * shrank.
+ *
+ * Millions of objects share few different lost sets (the classes that stand above them), so each is kept once, in a pool, and an object
+ * holds its number: union and intersection are pairs of numbers, remembered in a cache. Where a heap has so many different ones that the
+ * pool is full, only a range of the sets is asked at once: half of it, a quarter, ... NARROW sets have at most 2^NARROW different lost
+ * sets and always fit.
+ *
+ * Cost: 8 bytes per object and 8 for each in the two widest neighbouring levels, at most some 250 MB for pool and caches; each live object's
+ * outbound list some 1 to 2 times per range.
  */
 #include "graph/graph.h"
 #include "query/query.h"
 
 #include <stdlib.h>
 
+#define ITEMS_MAX (1u << 25) /* numbers of sets in all lost sets of the pool */
+#define SETS_MAX (1u << 22)
+#define PROBES_MAX 256u      /* a longer run of the hash table counts as full: a dump may be made so that lost sets collide */
+#define NARROW 16u
+#define CACHE_BITS 17
+
+#define NONE 0x7fffffffu     /* not reached yet; also: no room */
+#define QUEUED 0x80000000u   /* beside the number in node.lost: waits to be taken up */
+#define EMPTY 0u
+
 typedef struct special { /* an object that belongs to more sets than its class says */
     hdx_id   id;
     uint32_t set;
 } special;
 
-typedef struct group_job {
+typedef struct node {
+    uint32_t lost;   /* number in the pool, or NONE; with QUEUED */
+    uint32_t member; /* number in the pool */
+} node;
+
+typedef struct remembered {
+    uint64_t pair;
+    uint32_t result, used;
+} remembered;
+
+/* Lost sets: ascending numbers of sets (less the base of the range), each set once. */
+typedef struct pool {
+    uint32_t   *items;
+    uint64_t    item_count, item_capacity, item_limit;
+    uint32_t   *start;                        /* count + 1 entries */
+    uint64_t    count, start_capacity;
+    uint32_t   *table;                        /* number + 1, 0 is free; open addressing */
+    uint64_t    slots;                        /* a power of two, more than twice count */
+    uint32_t   *scratch;                      /* a set being made: as wide as the range */
+    uint32_t    width;
+    bool        refused;                      /* out of memory, not only full */
+    remembered *unions, *intersections;
+} pool;
+
+typedef struct walk {
     const hdx_query      *q;
     const hdx_class_sets *sets;
-    const uint32_t       *class_of; /* id -> class number */
-    const uint64_t       *live;
-    const uint8_t        *has_special; /* class number -> some instance is in `specials` */
-    const special        *specials;
-    uint64_t              special_count;
     uint64_t              objects;
-    uint64_t             *bytes;
-    _Atomic uint64_t      next;     /* first set of the next pass */
-    _Atomic bool          failed;
-    hdx_code             *codes;
-    hdx_error            *errors;
-} group_job;
+    const special        *specials;           /* by id, then set */
+    uint64_t              special_count;
+    uint32_t              base, width;        /* the range of sets */
+    node                 *nodes;
+    uint32_t             *by_class;           /* class number -> member, in the pool */
+    hdx_ids               level, next;
+    bool                  full;               /* so many different lost sets that the range must be smaller */
+    pool                  pool;
+} walk;
+
+/* ---- the pool ---- */
+
+static void pool_close(pool *p)
+{
+    hdx_mem_put(NULL, p->items, p->item_capacity * sizeof *p->items);
+    hdx_mem_put(NULL, p->start, p->start_capacity * sizeof *p->start);
+    hdx_mem_put(NULL, p->table, p->slots * sizeof *p->table);
+    hdx_mem_put(NULL, p->scratch, ((uint64_t)p->width + 1) * sizeof *p->scratch);
+    hdx_mem_put(NULL, p->unions, sizeof *p->unions << CACHE_BITS);
+    hdx_mem_put(NULL, p->intersections, sizeof *p->intersections << CACHE_BITS);
+    *p = (pool){ .width = 0 };
+}
+
+static uint64_t hash(const uint32_t *items, uint64_t n)
+{
+    uint64_t h = n * 0x9e3779b97f4a7c15ull;
+    for (uint64_t i = 0; i < n; i++) {
+        h = (h ^ items[i]) * 0xbf58476d1ce4e5b9ull;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static bool grow_table(pool *p)
+{
+    uint64_t  slots = p->slots == 0 ? 1024 : p->slots * 2;
+    uint32_t *table = hdx_mem_array(NULL, slots, sizeof *table);
+    if (table == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint64_t at = hash(p->items + p->start[i], p->start[i + 1] - p->start[i]) & (slots - 1);
+        while (table[at] != 0)
+            at = (at + 1) & (slots - 1);
+        table[at] = i + 1;
+    }
+    hdx_mem_put(NULL, p->table, p->slots * sizeof *p->table);
+    p->table = table;
+    p->slots = slots;
+    return true;
+}
+
+/* Room for a set of n more items and its number. */
+static bool pool_room(pool *p, uint32_t n)
+{
+    bool narrow = p->width <= NARROW;
+    if (!narrow && (p->item_count + n > p->item_limit || p->count >= SETS_MAX))
+        return false;
+    while (!p->refused && p->item_capacity < p->item_count + n)
+        p->refused = !hdx_mem_room(NULL, (void **)&p->items, &p->item_capacity, p->item_capacity, sizeof *p->items);
+    if (!p->refused && !hdx_mem_room(NULL, (void **)&p->start, &p->start_capacity, p->count + 2, sizeof *p->start))
+        p->refused = true;
+    if (!p->refused && p->slots <= 2 * (p->count + 1) && !grow_table(p))
+        p->refused = true;
+    return !p->refused;
+}
+
+/* The number of the set whose items lie in `scratch`; NONE: the pool is full. */
+static uint32_t intern(pool *p, uint32_t n)
+{
+    if (!pool_room(p, n))
+        return NONE;
+    uint64_t at = hash(p->scratch, n) & (p->slots - 1);
+    for (uint64_t probes = 0; p->table[at] != 0; probes++, at = (at + 1) & (p->slots - 1)) {
+        uint32_t known = p->table[at] - 1;
+        if (p->start[known + 1] - p->start[known] == n && (n == 0 || memcmp(p->items + p->start[known], p->scratch, n * sizeof *p->items) == 0))
+            return known;
+        if (probes > PROBES_MAX && p->width > NARROW)
+            return NONE;
+    }
+    if (n > 0)
+        memcpy(p->items + p->item_count, p->scratch, n * sizeof *p->items);
+    p->item_count += n;
+    p->start[p->count + 1] = (uint32_t)p->item_count;
+    p->table[at] = (uint32_t)++p->count;
+    return (uint32_t)(p->count - 1);
+}
+
+static bool pool_open(pool *p, uint32_t width, uint64_t limit)
+{
+    *p = (pool){ .width = width, .item_limit = limit };
+    p->scratch = hdx_mem_array(NULL, (uint64_t)width + 1, sizeof *p->scratch);
+    p->unions = hdx_mem_array(NULL, 1u << CACHE_BITS, sizeof *p->unions);
+    p->intersections = hdx_mem_array(NULL, 1u << CACHE_BITS, sizeof *p->intersections);
+    p->refused = p->scratch == NULL || p->unions == NULL || p->intersections == NULL;
+    return !p->refused && intern(p, 0) == EMPTY;
+}
+
+static uint32_t merge(pool *p, uint32_t a, uint32_t b, bool both)
+{
+    uint32_t x = p->start[a], x_end = p->start[a + 1], y = p->start[b], y_end = p->start[b + 1], n = 0;
+    while (x < x_end && y < y_end) {
+        uint32_t i = p->items[x], j = p->items[y];
+        if (i == j || !both)
+            p->scratch[n++] = i < j ? i : j;
+        x += i <= j;
+        y += j <= i;
+    }
+    while (!both && x < x_end)
+        p->scratch[n++] = p->items[x++];
+    while (!both && y < y_end)
+        p->scratch[n++] = p->items[y++];
+    return intern(p, n);
+}
+
+static uint32_t combine(pool *p, remembered *cache, uint32_t a, uint32_t b, bool both)
+{
+    uint64_t    pair = (uint64_t)a << 32 | b;
+    remembered *r = &cache[pair * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)];
+    if (r->used && r->pair == pair)
+        return r->result;
+    uint32_t result = merge(p, a, b, both);
+    if (result != NONE)
+        *r = (remembered){ pair, result, 1 };
+    return result;
+}
+
+/* ---- members ---- */
 
 static int by_id_and_set(const void *a, const void *b)
 {
@@ -42,141 +199,14 @@ static int by_id_and_set(const void *a, const void *b)
     return (x->set > y->set) - (x->set < y->set);
 }
 
-static uint64_t bit_of(uint64_t set, uint64_t base) { return set - base < 64 ? 1ull << (set - base) : 0; }
-
-/* member(v) in the pass whose sets begin at base; by_class holds the bits of each class. */
-static uint64_t member(const group_job *job, const uint64_t *by_class, uint64_t base, hdx_id v)
+static int by_number(const void *a, const void *b)
 {
-    uint32_t c = job->class_of[v];
-    if (c >= job->sets->classes)
-        return 0;
-    uint64_t bits = by_class[c];
-    if (job->has_special[c]) {
-        uint64_t low = 0, high = job->special_count;
-        while (low < high) {
-            uint64_t mid = low + (high - low) / 2;
-            if (job->specials[mid].id < v)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        for (; low < job->special_count && job->specials[low].id == v; low++)
-            bits |= bit_of(job->specials[low].set, base);
-    }
-    return bits;
-}
-
-typedef struct pass {
-    uint64_t *mask;
-    uint64_t *queued;  /* bit set */
-    uint64_t *by_class;
-    hdx_ids   level, next;
-} pass;
-
-static hdx_code grow(pass *p, hdx_id v, uint64_t bits, hdx_error *err)
-{
-    if ((bits & ~p->mask[v]) == 0)
-        return HDX_OK;
-    p->mask[v] |= bits;
-    return hdx_bits_set(p->queued, v) ? hdx_ids_push(&p->next, v, err) : HDX_OK;
-}
-
-static hdx_code spread(const group_job *job, pass *p, uint64_t base, hdx_error *err)
-{
-    hdx_graph *g = job->q->graph;
-    uint64_t   turns = 0;
-    hdx_code   code = HDX_OK;
-    while (p->next.count > 0) {
-        hdx_ids swapped = p->level;
-        p->level = p->next;
-        p->next = swapped;
-        p->next.count = 0;
-        for (uint64_t i = 0; i < p->level.count; i++) {
-            hdx_refs refs;
-            hdx_id   v = p->level.at[i], target;
-            uint64_t bits = p->mask[v];
-            hdx_bits_clear(p->queued, v);
-            hdx_graph_outbound(g, v, HDX_ALL, &refs);
-            while (hdx_refs_next(&refs, &target)) {
-                if (target >= job->objects || (bits & ~p->mask[target]) == 0)
-                    continue;
-                if ((code = grow(p, target, bits & ~member(job, p->by_class, base, target), err)) != HDX_OK)
-                    return code;
-            }
-            if ((++turns & 0xffff) == 0 && (code = hdx_ask_stopped(job->q, err)) != HDX_OK)
-                return code;
-        }
-        if (atomic_load(&job->failed))
-            return HDX_OK;
-    }
-    return HDX_OK;
-}
-
-static hdx_code run_pass(const group_job *job, pass *p, uint64_t base, hdx_error *err)
-{
-    const hdx_class_sets *s = job->sets;
-    uint64_t              count = 0, here = s->count - base < 64 ? s->count - base : 64;
-    uint64_t              all = here == 64 ? UINT64_MAX : (1ull << here) - 1, sums[64] = { 0 };
-    const hdx_root       *roots = hdx_graph_roots(job->q->graph, &count);
-    hdx_code              code = HDX_OK;
-    memset(p->mask, 0, job->objects * sizeof *p->mask);
-    memset(p->by_class, 0, s->classes * sizeof *p->by_class);
-    for (uint32_t c = 0; c < s->classes; c++)
-        for (uint32_t i = s->at[c]; i < s->at[c + 1]; i++)
-            p->by_class[c] |= bit_of(s->set[i], base);
-    p->next.count = 0;
-    for (uint64_t i = 0; roots != NULL && code == HDX_OK && i < count; i++)
-        if (roots[i].thread == HDX_NO_ID && roots[i].object < job->objects)
-            code = grow(p, roots[i].object, all & ~member(job, p->by_class, base, roots[i].object), err);
-    if (code == HDX_OK)
-        code = spread(job, p, base, err);
-    if (code != HDX_OK || atomic_load(&job->failed))
-        return code;
-    for (hdx_id first = 0; first < job->objects; first += HDX_RUN) {
-        uint64_t sizes[HDX_RUN];
-        uint32_t n = (uint32_t)(job->objects - first < HDX_RUN ? job->objects - first : HDX_RUN);
-        hdx_graph_read_shallow(job->q->graph, first, n, sizes);
-        for (uint32_t i = 0; i < n; i++) {
-            uint64_t lost = all & ~p->mask[first + i];
-            if (lost == 0 || !hdx_bits_test(job->live, first + i))
-                continue;
-            for (; lost != 0; lost &= lost - 1)
-                sums[__builtin_ctzll(lost)] += sizes[i];
-        }
-    }
-    for (uint64_t k = 0; k < here; k++)
-        job->bytes[base + k] = sums[k];
-    return HDX_OK;
-}
-
-static void work(void *context, unsigned n)
-{
-    group_job *job = context;
-    pass       p = { NULL, NULL, NULL, { NULL, 0, 0 }, { NULL, 0, 0 } };
-    uint64_t   words = hdx_bits_words(job->objects);
-    hdx_code   code = HDX_OK;
-    p.mask = hdx_mem_array(NULL, job->objects, sizeof *p.mask);
-    p.queued = hdx_mem_array(NULL, words, sizeof *p.queued);
-    p.by_class = hdx_mem_array(NULL, job->sets->classes, sizeof *p.by_class);
-    if (p.mask == NULL || p.queued == NULL || p.by_class == NULL)
-        code = hdx_no_memory(&job->errors[n], "retained sets", job->objects * sizeof *p.mask);
-    while (code == HDX_OK && !atomic_load(&job->failed)) {
-        uint64_t base = atomic_fetch_add(&job->next, 64);
-        if (base >= job->sets->count)
-            break;
-        code = run_pass(job, &p, base, &job->errors[n]);
-    }
-    if ((job->codes[n] = code) != HDX_OK)
-        atomic_store(&job->failed, true);
-    hdx_mem_put(NULL, p.mask, job->objects * sizeof *p.mask);
-    hdx_mem_put(NULL, p.queued, words * sizeof *p.queued);
-    hdx_mem_put(NULL, p.by_class, job->sets->classes * sizeof *p.by_class);
-    hdx_ids_drop(&p.level);
-    hdx_ids_drop(&p.next);
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* Class objects belong to the sets of the class they are, loaders to those named beside; sorted by id. */
-static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint8_t *has_special, uint64_t *count)
+static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint64_t *count)
 {
     uint32_t         n = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &n);
@@ -189,58 +219,182 @@ static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint8
             list[k++] = (special){ classes[c].id, s->set[i] };
     for (uint32_t i = 0; i < s->more_count; i++)
         list[k++] = (special){ s->more[i], s->more_set[i] };
-    qsort(list, k, sizeof *list, by_id_and_set);
-    for (uint64_t i = 0; i < k; i++) {
-        uint32_t c = hdx_graph_class_of(q->graph, list[i].id);
-        if (c < s->classes)
-            has_special[c] = 1;
-    }
+    if (k > 0)
+        qsort(list, k, sizeof *list, by_id_and_set);
     *count = k;
     return list;
 }
 
+/* Adds a set to those in scratch, if it is in the range and not the one added last. */
+static uint32_t add(walk *w, uint32_t n, uint32_t set)
+{
+    set -= w->base;
+    if (set < w->width && n < w->width && (n == 0 || w->pool.scratch[n - 1] != set))
+        w->pool.scratch[n++] = set;
+    return n;
+}
+
+static bool class_members(walk *w)
+{
+    const hdx_class_sets *s = w->sets;
+    for (uint32_t c = 0; c < s->classes; c++) {
+        uint32_t n = 0, once = 0;
+        for (uint32_t i = s->at[c]; i < s->at[c + 1]; i++)
+            n = add(w, n, s->set[i]);
+        qsort(w->pool.scratch, n, sizeof *w->pool.scratch, by_number);
+        for (uint32_t i = 0; i < n; i++)
+            if (once == 0 || w->pool.scratch[once - 1] != w->pool.scratch[i])
+                w->pool.scratch[once++] = w->pool.scratch[i];
+        if ((w->by_class[c] = intern(&w->pool, once)) == NONE)
+            return false;
+    }
+    return true;
+}
+
+static bool members(walk *w)
+{
+    uint32_t classes[HDX_RUN];
+    if (!class_members(w))
+        return false;
+    for (hdx_id first = 0; first < w->objects; first += HDX_RUN) {
+        uint32_t n = (uint32_t)(w->objects - first < HDX_RUN ? w->objects - first : HDX_RUN);
+        hdx_graph_read_classes(w->q->graph, first, n, classes);
+        for (uint32_t i = 0; i < n; i++)
+            w->nodes[first + i] = (node){ NONE, classes[i] < w->sets->classes ? w->by_class[classes[i]] : EMPTY };
+    }
+    for (uint64_t i = 0; i < w->special_count;) {
+        hdx_id   id = w->specials[i].id;
+        uint32_t n = 0;
+        for (; i < w->special_count && w->specials[i].id == id; i++)
+            n = add(w, n, w->specials[i].set);
+        uint32_t own = intern(&w->pool, n);
+        if (own == NONE || id >= w->objects || (own = merge(&w->pool, w->nodes[id].member, own, false)) == NONE) {
+            if (own == NONE)
+                return false;
+            continue;
+        }
+        w->nodes[id].member = own;
+    }
+    return true;
+}
+
+/* ---- the walk ---- */
+
+/* A way to `to` on which `lost` stand. */
+static hdx_code reach(walk *w, hdx_id to, uint32_t lost, hdx_error *err)
+{
+    node    *t = &w->nodes[to];
+    uint32_t now = t->lost & ~QUEUED;
+    if (now == t->member) /* it cannot shrink further */
+        return HDX_OK;
+    uint32_t here = combine(&w->pool, w->pool.unions, lost, t->member, false);
+    if (here == now)
+        return HDX_OK;
+    if (here != NONE && now != NONE)
+        here = combine(&w->pool, w->pool.intersections, now < here ? now : here, now < here ? here : now, true);
+    if (here == NONE)
+        w->full = true;
+    if (here == now || here == NONE)
+        return HDX_OK;
+    bool waits = (t->lost & QUEUED) != 0;
+    t->lost = here | QUEUED;
+    return waits ? HDX_OK : hdx_ids_push(&w->next, to, err);
+}
+
+static hdx_code spread(walk *w, hdx_error *err)
+{
+    uint64_t turns = 0;
+    hdx_code code = HDX_OK;
+    while (w->next.count > 0 && !w->full) {
+        hdx_ids swapped = w->level;
+        w->level = w->next;
+        w->next = swapped;
+        w->next.count = 0;
+        for (uint64_t i = 0; !w->full && i < w->level.count; i++) {
+            hdx_refs refs;
+            hdx_id   v = w->level.at[i], target;
+            uint32_t lost = w->nodes[v].lost &= ~QUEUED;
+            hdx_graph_outbound(w->q->graph, v, HDX_ALL, &refs); /* what a live object refers to is live */
+            while (!w->full && hdx_refs_next(&refs, &target))
+                if (target < w->objects && (code = reach(w, target, lost, err)) != HDX_OK)
+                    return code;
+            if ((++turns & 0xffff) == 0 && (code = hdx_ask_stopped(w->q, err)) != HDX_OK)
+                return code;
+        }
+    }
+    return HDX_OK;
+}
+
+/* Bytes of each lost set first, then those of a lost set to each set in it. */
+static hdx_code sum_up(walk *w, uint64_t *bytes, hdx_error *err)
+{
+    uint64_t  sizes[HDX_RUN], count = w->pool.count;
+    uint64_t *of_lost = hdx_mem_array(NULL, count, sizeof *of_lost);
+    if (of_lost == NULL)
+        return hdx_no_memory(err, "retained sets", count * sizeof *of_lost);
+    for (hdx_id first = 0; first < w->objects; first += HDX_RUN) {
+        uint32_t n = (uint32_t)(w->objects - first < HDX_RUN ? w->objects - first : HDX_RUN);
+        hdx_graph_read_shallow(w->q->graph, first, n, sizes);
+        for (uint32_t i = 0; i < n; i++)
+            if (w->nodes[first + i].lost != NONE)
+                of_lost[w->nodes[first + i].lost] += sizes[i];
+    }
+    for (uint64_t k = 0; k < w->width; k++)
+        bytes[w->base + k] = 0;
+    for (uint64_t s = 0; s < count; s++)
+        for (uint32_t i = w->pool.start[s]; i < w->pool.start[s + 1]; i++)
+            bytes[w->base + w->pool.items[i]] += of_lost[s];
+    hdx_mem_put(NULL, of_lost, count * sizeof *of_lost);
+    return HDX_OK;
+}
+
+/* The sets base .. base + width - 1; nothing is known of them when the range is `full`. */
+static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
+{
+    uint64_t        count = 0;
+    const hdx_root *roots = hdx_graph_roots(w->q->graph, &count);
+    hdx_code        code = HDX_OK;
+    w->next.count = 0;
+    w->full = !pool_open(&w->pool, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !members(w);
+    for (uint64_t i = 0; !w->full && roots != NULL && code == HDX_OK && i < count; i++)
+        if (roots[i].thread == HDX_NO_ID && roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
+            code = reach(w, roots[i].object, EMPTY, err);
+    if (!w->full && code == HDX_OK)
+        code = spread(w, err);
+    if (!w->full && code == HDX_OK)
+        code = sum_up(w, bytes, err);
+    if (w->pool.refused)
+        code = hdx_no_memory(err, "retained sets", w->objects * sizeof *w->nodes);
+    pool_close(&w->pool);
+    return code;
+}
+
 hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err)
 {
-    uint64_t  passes = ((uint64_t)sets->count + 63) / 64, n = hdx_graph_objects(q->graph), words = hdx_bits_words(n);
-    unsigned  workers = hdx_ask_threads(q);
-    group_job job = { .q = q, .sets = sets, .objects = n, .bytes = bytes };
-    hdx_code  code = HDX_OK;
-    if (passes == 0)
+    uint64_t n = hdx_graph_objects(q->graph), special_room = (uint64_t)sets->at[sets->classes] + sets->more_count;
+    walk     w = { .q = q, .sets = sets, .objects = n };
+    hdx_code code = HDX_OK;
+    uint32_t width = sets->count;
+    if (sets->count == 0)
         return HDX_OK;
-    if (workers > passes)
-        workers = (unsigned)passes;
-    uint64_t  special_room = (uint64_t)sets->at[sets->classes] + sets->more_count;
-    uint32_t *class_of = hdx_mem_array(NULL, n, sizeof *class_of);
-    uint64_t *live = hdx_mem_array(NULL, words, sizeof *live);
-    uint8_t  *has_special = hdx_mem_get(NULL, sets->classes);
-    special  *specials = NULL;
-    job.codes = hdx_mem_array(NULL, workers, sizeof *job.codes);
-    job.errors = hdx_mem_array(NULL, workers, sizeof *job.errors);
-    if (class_of != NULL && live != NULL && has_special != NULL && job.codes != NULL && job.errors != NULL)
-        specials = list_specials(q, sets, has_special, &job.special_count);
-    if (specials == NULL) {
-        code = hdx_no_memory(err, "retained sets", n * sizeof *class_of);
-        goto out;
+    special *specials = list_specials(q, sets, &w.special_count);
+    w.specials = specials;
+    w.nodes = hdx_mem_array(NULL, n, sizeof *w.nodes);
+    w.by_class = hdx_mem_array(NULL, sets->classes, sizeof *w.by_class);
+    if (specials == NULL || w.nodes == NULL || w.by_class == NULL)
+        code = hdx_no_memory(err, "retained sets", n * sizeof *w.nodes);
+    while (code == HDX_OK && w.base < sets->count) {
+        w.width = sets->count - w.base < width ? sets->count - w.base : width;
+        code = ask_range(&w, bytes, err);
+        if (w.full)
+            width = w.width / 2 > NARROW ? w.width / 2 : NARROW;
+        else
+            w.base += w.width;
     }
-    for (hdx_id first = 0; first < n; first += HDX_RUN) { /* HDX_RUN is a multiple of 64: runs begin at whole words of the bit set */
-        uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
-        hdx_graph_read_classes(q->graph, first, here, class_of + first);
-        hdx_graph_read_live(q->graph, first, here, live + first / 64);
-    }
-    job.class_of = class_of;
-    job.live = live;
-    job.has_special = has_special;
-    job.specials = specials;
-    hdx_workers_run(workers, work, &job);
-    for (unsigned i = 0; i < workers && code == HDX_OK; i++)
-        if ((code = job.codes[i]) != HDX_OK && err != NULL)
-            *err = job.errors[i];
-out:
+    hdx_ids_drop(&w.level);
+    hdx_ids_drop(&w.next);
+    hdx_mem_put(NULL, w.by_class, sets->classes * sizeof *w.by_class);
+    hdx_mem_put(NULL, w.nodes, n * sizeof *w.nodes);
     hdx_mem_put(NULL, specials, special_room * sizeof *specials);
-    hdx_mem_put(NULL, job.errors, workers * sizeof *job.errors);
-    hdx_mem_put(NULL, job.codes, workers * sizeof *job.codes);
-    hdx_mem_put(NULL, has_special, sets->classes);
-    hdx_mem_put(NULL, live, words * sizeof *live);
-    hdx_mem_put(NULL, class_of, n * sizeof *class_of);
     return code;
 }

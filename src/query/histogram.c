@@ -2,7 +2,7 @@
  * histogram.c - objects and bytes by class, package, loader, superclass or heap.
  *
  * Counts come from the table of classes, so an answer costs nothing that grows with the heap; only --retained (groups.c) and a heap of an
- * Android dump together with a class pattern look at objects. Class objects count as instances of java.lang.Class there (MAT 5.2).
+ * Android dump together with a class pattern look at objects. A table of classes without a graph (counts.h) will do as well. Class objects count as instances of java.lang.Class there (MAT 5.2).
  */
 #include "query/query.h"
 
@@ -19,7 +19,7 @@ typedef struct line {
 } line;
 
 typedef struct histogram {
-    hdx_ask           ask;
+    hdx_ask           ask;          /* g NULL: classes are all there is */
     hdx_by            by;
     bool              has_retained;
     const hdx_class  *classes;
@@ -273,6 +273,10 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
 {
     histogram *h = state;
     (void)arena;
+    if (h->at == h->count && h->ask.g == NULL) {
+        *more = false;
+        return HDX_OK;
+    }
     if (h->at == h->count)
         return hdx_ask_end(&h->ask, more, err);
     const line *l = &h->lines[h->at++];
@@ -285,7 +289,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
         break;
     case HDX_BY_LOADER:
         cells[n++] = hdx_cell_address(l->loader);
-        cells[n++] = hdx_graph_find(h->ask.g, l->loader, &loader) ? hdx_class_of_cell(h->ask.g, loader) : hdx_cell_null();
+        cells[n++] = h->ask.g != NULL && hdx_graph_find(h->ask.g, l->loader, &loader) ? hdx_class_of_cell(h->ask.g, loader) : hdx_cell_null();
         cells[n++] = hdx_cell_uint(l->classes);
         break;
     case HDX_BY_HEAP:
@@ -331,7 +335,8 @@ static hdx_code drop_empty(histogram *h, hdx_error *err)
 static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
 {
     if (pattern != NULL)
-        return hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
+        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, &h->chosen, &h->chosen_count, err)
+                                : hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
     if ((h->chosen = malloc((h->class_count == 0 ? 1 : h->class_count) * sizeof *h->chosen)) == NULL)
         return hdx_no_memory(err, "a histogram", h->class_count * sizeof *h->chosen);
     for (uint32_t i = 0; i < h->class_count; i++)
@@ -356,10 +361,12 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error
         return code;
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_shallow);
-    return hdx_graph_check(h->ask.g, err);
+    return h->ask.g == NULL ? HDX_OK : hdx_graph_check(h->ask.g, err);
 }
 
-hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
+/* q NULL: of a table of classes. */
+static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t class_count, hdx_by by, const char *class_pattern, bool retained,
+                     hdx_rows **out, hdx_error *err)
 {
     static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects", "Histogram of unreachable objects" };
     hdx_rows_maker maker = { .next = histogram_next, .close = histogram_close };
@@ -378,7 +385,13 @@ hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pa
         free(h);
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram goes by class, package, loader, superclass or heap");
     }
-    if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
+    if (q == NULL) {
+        h->ask.q.scope = HDX_ALL;
+        h->classes = classes;
+        h->class_count = class_count;
+        code = h->by != HDX_BY_HEAP ? fill(h, class_pattern, false, err)
+                                    : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram by heap needs an index: the heap of an object is kept there");
+    } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
         code = fill(h, class_pattern, retained, err);
     }
@@ -388,9 +401,22 @@ hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pa
     }
     maker.state = h;
     maker.total = h->count;
-    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && (unsigned)q->scope < 3 && (code = hdx_rows_set_title(*out, titles[q->scope], err)) != HDX_OK) {
+    const unsigned scope = (unsigned)h->ask.q.scope;
+    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && scope < 3 && (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
     return code;
+}
+
+hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask none;
+    *out = NULL;
+    return q == NULL ? hdx_ask_begin(q, &none, err) : make(q, NULL, 0, by, class_pattern, retained, out, err);
+}
+
+hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern, hdx_rows **out, hdx_error *err)
+{
+    return make(NULL, classes, count, by, class_pattern, false, out, err);
 }

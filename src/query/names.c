@@ -29,11 +29,11 @@ static hdx_text simple_name(hdx_text name)
 }
 
 /* An edit distance over whole names, and over last parts when no package was typed. */
-static hdx_code no_class(hdx_graph *g, const char *pattern, hdx_error *err)
+static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *pattern, hdx_error *err)
 {
     char             bare[128];
-    uint32_t         count = 0, n = 0;
-    const hdx_class *classes = hdx_graph_classes(g, &count), *nearest = NULL;
+    uint32_t         n = 0;
+    const hdx_class *nearest = NULL;
     for (const char *p = pattern; *p != '\0' && n + 1 < sizeof bare; p++)
         if (*p != '*' && *p != '?' && *p != '^' && *p != '$')
             bare[n++] = *p == '/' ? '.' : *p;
@@ -134,9 +134,25 @@ static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *s
 
 hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count, hdx_error *err)
 {
-    uint32_t         count = 0, found = 0;
+    uint32_t         count = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
-    matcher          m;
+    hdx_error        own, *e = err != NULL ? err : &own;
+    hdx_code         code = hdx_classes_named(classes, count, pattern, subclasses, numbers, out_count, e);
+    if (code == HDX_NOT_FOUND) { /* no classes at all may be damage */
+        hdx_error damage;
+        if (hdx_graph_check(q->graph, &damage) != HDX_OK) {
+            *e = damage;
+            code = damage.code;
+        }
+    }
+    return code;
+}
+
+hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count,
+                           hdx_error *err)
+{
+    uint32_t found = 0;
+    matcher  m;
     *numbers = NULL;
     *out_count = 0;
     hdx_code code = matcher_open(&m, pattern, err);
@@ -155,9 +171,7 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
         found += yes;
     }
     if (found == 0) {
-        code = hdx_graph_check(q->graph, err); /* no classes at all may be damage */
-        if (code == HDX_OK)
-            code = no_class(q->graph, pattern, err);
+        code = no_class(classes, count, pattern, err);
         goto out;
     }
     if (subclasses) {

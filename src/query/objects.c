@@ -42,6 +42,17 @@ static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
+static uint64_t count_rows(const listing *l)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const hdx_class *c = hdx_graph_class(l->ask.g, l->numbers[i]);
+        uint64_t         all = c == NULL ? 0 : c->instances, live = c == NULL ? 0 : c->live_instances;
+        rows += l->ask.q.scope == HDX_ALL ? all : l->ask.q.scope == HDX_LIVE ? live : all - live;
+    }
+    return rows;
+}
+
 hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err)
 {
     static const hdx_column columns[] = {
@@ -62,6 +73,6 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         return code;
     }
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
-    hdx_rows_maker maker = { columns, 5, l, listing_next, listing_close, 0 };
+    hdx_rows_maker maker = { columns, 5, l, listing_next, listing_close, count_rows(l) };
     return hdx_rows_make(&maker, out, err);
 }

@@ -45,7 +45,7 @@ hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number);              /* its name
 hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id);
 hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);                 /* its address; null for HDX_NO_ID */
 hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id);           /* null for garbage */
-hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err); /* null: none, or the dump is not at hand */
+hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
 hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value);   /* references are addresses, 0 is null */
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);             /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */
@@ -61,6 +61,9 @@ void     hdx_ids_drop(hdx_ids *ids);
 
 /* ---- classes ---- */
 hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their elements; "(default package)" */
+/* hdx_query_classes_named over any table of classes; the numbers are places in it. */
+hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count,
+                           hdx_error *err);
 /* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
 bool     hdx_glob_match(hdx_text pattern, hdx_text text);
 bool     hdx_is_glob(hdx_text pattern);
@@ -86,6 +89,7 @@ typedef struct hdx_class_sets {
     uint32_t        more_count; /* objects that belong to a set beside its classes: loaders */
     const hdx_id   *more;       /* any order */
     const uint32_t *more_set;
+    uint64_t        room;       /* entries of the working tables; 0: as many as are good (tests make it small) */
 } hdx_class_sets;
 hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 

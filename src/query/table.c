@@ -63,6 +63,7 @@ typedef struct object_rows {
     uint64_t              shallow[HDX_RUN], retained[HDX_RUN], positions[HDX_RUN], lengths[HDX_RUN];
     int32_t               heap[HDX_RUN];
     hdx_id                dominators[HDX_RUN];
+    uint64_t              outbound[HDX_RUN], inbound[HDX_RUN];
 } object_rows;
 
 static void read_columns(object_rows *o)
@@ -76,6 +77,7 @@ static void read_columns(object_rows *o)
     hdx_graph_read_dominators(g, o->run.first, o->run.count, o->dominators);
     hdx_graph_read_positions(g, o->run.first, o->run.count, o->positions);
     hdx_graph_read_lengths(g, o->run.first, o->run.count, o->lengths);
+    hdx_graph_read_counts(g, o->counted, o->run.first, o->run.count, o->outbound, o->inbound);
     if (o->heap_count > 0)
         hdx_graph_read_heaps(g, o->run.first, o->run.count, o->heap);
 }
@@ -106,8 +108,8 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     cells[SHALLOW] = hdx_cell_uint(o->shallow[i]);
     cells[RETAINED] = live ? hdx_cell_uint(o->retained[i]) : hdx_cell_null();
     cells[DOMINATOR] = live ? hdx_id_cell(g, o->dominators[i]) : hdx_cell_null();
-    cells[OUTBOUND] = hdx_cell_uint(hdx_graph_outbound_count(g, id, live && o->counted == HDX_LIVE ? HDX_ALL : o->counted)); /* all it refers to is live */
-    cells[INBOUND] = hdx_cell_uint(hdx_graph_inbound_count(g, id, o->counted));
+    cells[OUTBOUND] = hdx_cell_uint(o->outbound[i]);
+    cells[INBOUND] = hdx_cell_uint(o->inbound[i]);
     cells[REACHABLE] = hdx_cell_uint(live);
     cells[HEAP] = o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count ? hdx_cell_text(o->heaps[o->heap[i]].name) : hdx_cell_null();
     cells[POSITION] = o->positions[i] > 0 ? hdx_cell_uint(o->positions[i] - 1) : hdx_cell_null();

@@ -143,13 +143,13 @@ static UNUSED void graph_finish(graph *g)
         if (g->class_of[v] < g->classes)
             e[count++] = (edge){ g->class_of[v], v };
     g->wide = (hdx_digraph_64){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes, .class_object = g->class_object,
-                                .roots = g->roots, .root_count = g->root_count, .is_root = g->is_root };
+                                .roots = g->roots, .root_count = g->root_count };
     g->wide.outbound = lists_of(g->edge, g->edges, g->n);
     g->wide.inbound = lists_turned(&g->wide.outbound);
     g->wide.instances = lists_of(e, count, g->classes);
     g->narrow = (hdx_digraph_32){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes,
                                   .class_object = narrowed(g->class_object, g->classes), .roots = narrowed(g->roots, g->root_count),
-                                  .root_count = g->root_count, .is_root = g->is_root };
+                                  .root_count = g->root_count };
     g->narrow.outbound = lists_narrowed(&g->wide.outbound);
     g->narrow.inbound = lists_narrowed(&g->wide.inbound);
     g->narrow.instances = lists_narrowed(&g->wide.instances);

@@ -1,8 +1,9 @@
 /* test_depth_first.c - the numbering: complete, truly depth first, the same at both widths, and kind to memory. */
 #include "graphs.h"
+#include "solve.h"
 
 /* What Semi-NCA relies on, checked edge by edge. */
-static void check_search(const graph *g, const hdx_search_64 *s, const char *what)
+static void check_search(const graph *g, const search_64 *s, const char *what)
 {
     hdx_lists_64 edges = graph_edges(g);
     uint64_t    *steps = distances(&edges, NO), reached = 0;
@@ -39,18 +40,18 @@ static void check_search(const graph *g, const hdx_search_64 *s, const char *wha
 static void check_graph(const graph *g, const char *what)
 {
     hdx_mem       mem = { 0 };
-    hdx_search_64 wide;
-    hdx_search_32 narrow;
-    cr_assert(hdx_depth_first_64(&g->wide, &mem, NULL, &wide, NULL) == HDX_OK);
-    cr_assert(hdx_depth_first_32(&g->narrow, &mem, NULL, &narrow, NULL) == HDX_OK);
+    search_64 wide;
+    search_32 narrow;
+    cr_assert(depth_first_64(&g->wide, &mem, NULL, &wide, NULL) == HDX_OK);
+    cr_assert(depth_first_32(&g->narrow, &mem, NULL, &narrow, NULL) == HDX_OK);
     check_search(g, &wide, what);
     cr_assert(narrow.reached == wide.reached, "%s", what);
     for (uint64_t v = 0; v < g->n; v++)
         cr_assert(narrow.number[v] == wide.number[v], "%s: both widths", what);
     for (uint64_t w = 1; w <= wide.reached; w++)
         cr_assert(narrow.node[w] == wide.node[w] && narrow.parent[w] == wide.parent[w], "%s: both widths", what);
-    hdx_search_free_64(&wide, g->n, &mem);
-    hdx_search_free_32(&narrow, g->n, &mem);
+    search_free_64(&wide, &mem);
+    search_free_32(&narrow, &mem);
     cr_assert(mem.used == 0, "%s", what);
 }
 
@@ -92,39 +93,20 @@ Test(depth_first, visits_roots_and_references_in_order_and_the_class_after_them)
     graph_root(&g, 2);
     graph_root(&g, 0);
     graph_finish(&g);
-    hdx_search_32 s;
-    cr_assert(hdx_depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
+    search_32 s;
+    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
     const uint32_t node[] = { 2, 0, 1, 3, 4 }, parent[] = { 0, 0, 2, 2, 2 };
     cr_assert(s.reached == 5);
     cr_expect(memcmp(s.node + 1, node, sizeof node) == 0);
     cr_expect(memcmp(s.parent + 1, parent, sizeof parent) == 0);
-    hdx_search_free_32(&s, 5, NULL);
-    graph_free(&g);
-}
-
-Test(depth_first, gives_back_the_room_of_unreached_nodes)
-{
-    graph g = graph_of(700000, 0);
-    for (uint64_t v = 0; v < 300; v++)
-        graph_add(&g, v, v + 1);
-    graph_root(&g, 0);
-    graph_finish(&g);
-    for (unsigned limit = 0; limit < 2; limit++) {
-        hdx_mem       mem = { 0 };
-        hdx_search_32 s;
-        cr_assert(hdx_depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
-        cr_expect(s.reached == 301 && s.capacity == 302);
-        cr_expect(mem.used == 4 * (700000 + 2 * 302));
-        hdx_search_free_32(&s, g.n, &mem);
-        cr_expect(mem.used == 0);
-    }
+    search_free_32(&s, NULL);
     graph_free(&g);
 }
 
 Test(depth_first, returns_limit_and_leaks_nothing_at_every_refusal)
 {
     dice  d = { 11 };
-    graph g = graph_of(700000, 3); /* node and parent shrink at the end, and the stack grows: each is a request */
+    graph g = graph_of(700000, 3); /* the stack grows: each time is a request */
     for (uint64_t v = 1; v < 60000; v++) {
         graph_add(&g, 0, v);
         g.class_of[v] = (uint32_t)roll(&d, 3);
@@ -136,15 +118,13 @@ Test(depth_first, returns_limit_and_leaks_nothing_at_every_refusal)
     for (uint64_t at = 0; fine < 2; at++) {
         refuser       r = { 0, at };
         hdx_mem       mem = { .refuse = refuse_one, .context = &r };
-        hdx_search_32 s;
-        hdx_code      code = hdx_depth_first_32(&g.narrow, &mem, NULL, &s, NULL);
+        search_32 s;
+        hdx_code      code = depth_first_32(&g.narrow, &mem, NULL, &s, NULL);
         cr_expect(code == HDX_OK || code == HDX_LIMIT);
         if (code == HDX_OK)
             cr_expect(s.reached == 60000);
-        else
-            cr_expect(s.number == NULL && s.node == NULL && s.parent == NULL);
         fine += r.asked <= at; /* no request was refused any more */
-        hdx_search_free_32(&s, g.n, &mem);
+        search_free_32(&s, &mem);
         cr_expect(mem.used == 0, "refused request %llu", (unsigned long long)at);
         cr_assert(at < 100);
     }
@@ -163,13 +143,13 @@ Test(depth_first, stops_when_cancelled_and_counts_every_node)
         hdx_progress  progress = { .context = &c, .cancelled = cancel_then };
         hdx_ticker    tick;
         hdx_mem       mem = { 0 };
-        hdx_search_64 s;
+        search_64 s;
         hdx_ticker_init(&tick, &progress, 1);
-        hdx_code code = hdx_depth_first_64(&g.wide, &mem, &tick, &s, NULL);
+        hdx_code code = depth_first_64(&g.wide, &mem, &tick, &s, NULL);
         cr_expect(code == (at < 5 ? HDX_CANCELLED : HDX_OK), "at %llu", (unsigned long long)at);
         if (code == HDX_OK)
             cr_expect(tick.done == 300000);
-        hdx_search_free_64(&s, g.n, &mem);
+        search_free_64(&s, &mem);
         cr_expect(mem.used == 0);
         hdx_ticker_free(&tick);
     }

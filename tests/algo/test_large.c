@@ -3,6 +3,7 @@
  * references, 100 000 class objects. Answers are known in closed form. Smaller where a sanitizer watches each access.
  */
 #include "graphs.h"
+#include "solve.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 #define SCALE 20u
@@ -14,9 +15,8 @@
 typedef struct large {
     hdx_digraph_32 g;
     uint32_t       root[1];
-    uint64_t      *is_root;
     hdx_mem        mem;
-    hdx_search_32  search;
+    search_32  search;
     uint32_t      *idom;
 } large;
 
@@ -26,20 +26,17 @@ static large large_of(uint64_t n, uint64_t references, uint32_t classes, uint32_
     l.g.outbound = (hdx_lists_32){ n, hdx_mem_array(&l.mem, n + 1, 4), hdx_mem_array(&l.mem, references, 4) };
     l.g.class_of = hdx_mem_array(&l.mem, n, 4);
     l.g.class_object = hdx_mem_array(&l.mem, classes, 4);
-    l.is_root = hdx_mem_array(&l.mem, hdx_bits_words(n), 8);
-    cr_assert(l.g.outbound.at != NULL && l.g.outbound.to != NULL && l.g.class_of != NULL && l.g.class_object != NULL && l.is_root != NULL);
-    hdx_bits_put(l.is_root, root);
+    cr_assert(l.g.outbound.at != NULL && l.g.outbound.to != NULL && l.g.class_of != NULL && l.g.class_object != NULL);
     return l;
 }
 
 static void large_solve(large *l)
 {
     l->g.roots = l->root;
-    l->g.is_root = l->is_root;
     cr_assert(hdx_transpose_32(&l->g.outbound, 2, &l->mem, &l->g.inbound, NULL) == HDX_OK);
     cr_assert(hdx_group_32(l->g.class_of, l->g.nodes, l->g.classes, &l->mem, &l->g.instances, NULL) == HDX_OK);
-    cr_assert(hdx_depth_first_32(&l->g, &l->mem, NULL, &l->search, NULL) == HDX_OK);
-    cr_assert(hdx_dominators_32(&l->g, &l->search, &l->mem, NULL, &l->idom, NULL) == HDX_OK);
+    cr_assert(depth_first_32(&l->g, &l->mem, NULL, &l->search, NULL) == HDX_OK);
+    cr_assert(dominators_32(&l->g, &l->search, &l->mem, NULL, &l->idom, NULL) == HDX_OK);
 }
 
 static uint32_t dominator(const large *l, uint64_t v)
@@ -52,13 +49,12 @@ static void large_free(large *l)
 {
     const uint64_t n = l->g.nodes;
     hdx_mem_put(&l->mem, l->idom, (l->search.reached + 1) * 4);
-    hdx_search_free_32(&l->search, n, &l->mem);
+    search_free_32(&l->search, &l->mem);
     hdx_lists_free_32(&l->g.inbound, &l->mem);
     hdx_lists_free_32(&l->g.instances, &l->mem);
     hdx_lists_free_32(&l->g.outbound, &l->mem);
     hdx_mem_put(&l->mem, (void *)l->g.class_of, n * 4);
     hdx_mem_put(&l->mem, (void *)l->g.class_object, l->g.classes * 4ull);
-    hdx_mem_put(&l->mem, l->is_root, hdx_bits_words(n) * 8);
     cr_expect(l->mem.used == 0);
 }
 
@@ -87,7 +83,7 @@ Test(large, list_of_five_million_nodes)
         retained[w] = 24;
     hdx_retained_32(l.idom, n, retained);
     cr_expect(retained[0] == 24ull * n && retained[l.search.number[n - 1]] == 24 && retained[l.search.number[1]] == 24ull * (n - 1));
-    cr_assert(hdx_nearest_32(&l.g, &l.mem, NULL, parent, NULL) == HDX_OK);
+    cr_assert(nearest_32(&l.g, &l.mem, NULL, parent, NULL) == HDX_OK);
     for (uint32_t v = 1; v < n; v++)
         cr_assert(parent[v] == v - 1);
     hdx_mem_put(&l.mem, parent, n * 4ull);

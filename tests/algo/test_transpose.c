@@ -1,5 +1,6 @@
 /* test_transpose.c - turning lists round and grouping by class. */
 #include "graphs.h"
+#include "solve.h"
 
 static void expect_same_lists(const hdx_lists_64 *have, const hdx_lists_64 *want, const char *what)
 {

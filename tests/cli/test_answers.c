@@ -43,6 +43,65 @@ Test(answers, tables_are_cut_at_25_rows_and_say_so)
     ran_free(&r);
 }
 
+Test(answers, tables_say_how_many_rows_are_left_out)
+{
+    static const char *const questions[] = { "histogram app.hprof", "dominators app.hprof", "dominators app.hprof thread:clerk", "objects app.hprof --class 'java.lang.*'",
+                                             "objects app.hprof --class java.lang.Class --reachable all", "objects app.hprof --class java.lang.String --reachable garbage",
+                                             "objects app.hprof --class java.lang.ClassLoader --subclasses", "roots app.hprof" };
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        ran all = tool_sh("\"$H\" %s --format jsonl", questions[i]);
+        ran r = tool_sh("\"$H\" %s --limit 1", questions[i]);
+        cr_assert(gt(uint, lines_of(all.out), 2), "%s: %s", questions[i], all.err);
+        char want[64];
+        (void)snprintf(want, sizeof want, "… %u more rows\n", lines_of(all.out) - 1);
+        cr_expect(strstr(r.out, want) != NULL, "%s: %s not in\n%s", questions[i], want, r.out);
+        ran_free(&all);
+        ran_free(&r);
+    }
+}
+
+Test(answers, info_fits_a_screen_and_has_every_row_for_who_shapes_them)
+{
+    ran r = good("info app.hprof");
+    cr_expect(le(uint, lines_of(r.out), 40), "%s", r.out);
+    cr_expect(strstr(r.out, "\n  path                  app.hprof.hdx\n") != NULL, "%s", r.out);
+    cr_expect(strstr(r.out, "(--verbose lists them)") != NULL && strstr(r.out, "INSTANCE_DUMP") == NULL, "%s", r.out);
+    cr_expect(strstr(r.out, "live_bytes              2.") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = good("info app.hprof --verbose");
+    cr_expect(strstr(r.out, "  INSTANCE_DUMP ") != NULL && strstr(r.out, "    retained ") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = good("info app.hprof --where 'key ~ INSTANCE' --columns key");
+    cr_expect_str_eq(r.out, "key\nrecords.INSTANCE_DUMP\n");
+    ran_free(&r);
+    r = good("info app.hprof --format csv");
+    cr_expect(strstr(r.out, "records.INSTANCE_DUMP,") != NULL && strstr(r.out, "index.files.retained.bytes,") != NULL, "%s", r.out);
+    ran_free(&r);
+}
+
+Test(answers, class_objects_say_which_class_they_are)
+{
+    ran r = good("object app.hprof class:java.lang.String --columns class,label --format csv");
+    cr_expect_str_eq(r.out, "class,label\njava.lang.Class,class java.lang.String\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" index app.hprof --quiet >index.log && mv app.hprof.hdx away && \"$H\" object away class:java.lang.String --columns label --format csv");
+    cr_expect_str_eq(r.out, "label\nclass java.lang.String\n", "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, an_index_of_another_dump_never_answers)
+{
+    ran r = tool_sh("gzip -dc <app.hprof >other.hprof && head -c 3000000 other.hprof >cut.hprof && \"$H\" index app.hprof --index-dir one.hdx --quiet >log && "
+                    "\"$H\" histogram cut.hprof --format csv --quiet >want && \"$H\" histogram cut.hprof --index-dir one.hdx --format csv >got && cmp want got");
+    cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    cr_expect(strstr(r.err, "heapdex: cut.hprof: the dump changed since it was indexed: rebuilding\n") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" histogram app.hprof --index-dir one.hdx --no-build");
+    cr_expect(eq(int, r.code, 3), "%s", r.err);
+    cr_expect(strstr(r.err, "stale") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
 Test(answers, tables_fit_80_columns_when_asked)
 {
     static const char *const questions[] = { "histogram app.hprof", "dominators app.hprof", "info app.hprof", "objects app.hprof --class 'java.lang.*'",

@@ -107,6 +107,59 @@ Test(errors, a_damaged_index_is_5_and_says_how_to_rebuild)
     ran_free(&r);
 }
 
+Test(errors, a_lost_file_of_an_index_is_5_whichever_it_is)
+{
+    tool_copy_bookshop("app.hprof");
+    static const char *const files[] = { "catalog.mdb", "catalog.sum", "retained.hdx" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        ran r = tool_sh("\"$H\" index app.hprof --force --quiet && rm app.hprof.hdx/%s && \"$H\" dominators app.hprof", files[i]);
+        cr_expect(eq(int, r.code, 5), "%s: %s", files[i], r.err);
+        cr_expect(strstr(r.err, "\nhint: ") != NULL && strstr(r.err, "--force") != NULL, "%s: %s", files[i], r.err);
+        ran_free(&r);
+    }
+}
+
+Test(errors, an_index_stands_for_a_dump_only_where_that_can_be)
+{
+    tool_copy_bookshop("app.hprof");
+    ran r = tool_sh("\"$H\" index app.hprof --quiet && mv app.hprof.hdx away && : >file && mkdir strange && : >strange/thing");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect("index away --force", 2, "away: is an index, and --force needs a dump\nhint: ");
+    expect("histogram away --index-dir other", 2, "away: is an index, and --index-dir needs a dump\nhint: ");
+    expect("histogram away --dump-number 2", 2, "dump number 1, not of 2");
+    expect("histogram app.hprof --index-dir file", 2, "is a file; an index is a folder\nhint: ");
+    expect("histogram app.hprof --index-dir strange", 2, "is a folder with other things in it\nhint: ");
+    expect("histogram ''", 2, "the name of the heap dump is empty\nhint: ");
+}
+
+Test(errors, too_little_memory_is_6_and_names_the_option)
+{
+    tool_copy_bookshop("app.hprof");
+    expect("index app.hprof --memory 64K", 6, "\nhint: ");
+    expect("index app.hprof --memory 64K", 6, "--memory");
+    cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 && access("app.hprof.hdx.lock", F_OK) != 0);
+}
+
+Test(errors, a_disk_that_became_full_is_7)
+{
+    if (geteuid() != 0)
+        cr_skip_test("only root may mount");
+    tool_copy_bookshop("app.hprof");
+    for (unsigned kib = 64; kib <= 512; kib *= 2) {
+        ran r = tool_sh("mkdir small && mount -t tmpfs -o size=%uk tmpfs small || { rmdir small; exit 77; }; \"$H\" index app.hprof --index-dir small/app.hdx; code=$?; "
+                        "ls -A small; umount small; rmdir small; exit $code", kib);
+        if (r.code == 77)
+            cr_skip_test("no small file system can be mounted here");
+        if (r.code != 0) {
+            cr_expect(eq(int, r.code, 7), "%u KiB: %s", kib, r.err);
+            cr_expect(strstr(r.err, "No space left on device\nhint: make room") != NULL, "%u KiB: %s", kib, r.err);
+            cr_expect_str_empty(r.out, "left behind: %s", r.out);
+        }
+        ran_free(&r);
+    }
+}
+
 Test(errors, hostile_names_reach_no_terminal)
 {
     ran r = tool_sh("\"$H\" info \"$(printf 'a\\033[2Jb\\nc.hprof')\"");

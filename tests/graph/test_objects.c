@@ -251,6 +251,14 @@ Test(columns, say_what_getters_say)
         hdx_graph_read_nearest(g, first, 9, nearest);
         hdx_graph_read_heaps(g, first, 9, heaps);
         hdx_graph_read_live(g, first, 9, live);
+        for (hdx_refs_scope scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++) {
+            uint64_t outbound[9], inbound[9];
+            hdx_graph_read_counts(g, scope, first, 9, outbound, inbound);
+            for (uint64_t i = 0; i < 9; i++) {
+                cr_expect(eq(u64, outbound[i], hdx_graph_outbound_count(g, first + i, scope)));
+                cr_expect(eq(u64, inbound[i], hdx_graph_inbound_count(g, first + i, scope)));
+            }
+        }
         for (uint64_t i = 0; i < 9; i++) {
             hdx_id  id = first + i;
             hdx_pos pos;

@@ -161,6 +161,14 @@ static inline void ask_one_to_n(const hdx_index_place *place, const hdx_index_fi
             if (out[i] >= below && out[i] != 0)
                 abort();
     }
+    uint64_t degrees[300];
+    for (uint64_t k = 0; k < keys; k += 299) {
+        uint32_t n = (uint32_t)(keys - k < 300 ? keys - k : 300);
+        hdx_one_to_n_firsts(lists, k, n, degrees, out);
+        for (uint32_t i = 0; i < n; i++)
+            if ((out[i] >= below && out[i] != 0) || degrees[i] > hdx_one_to_n_values(lists))
+                abort();
+    }
     for (uint64_t i = 0; i < hdx_one_to_n_values(lists) && i < 5000; i++)
         (void)hdx_one_to_n_get(lists, i % (keys + 1), i);
     hdx_one_to_n_close(lists);

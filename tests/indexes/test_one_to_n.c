@@ -42,6 +42,22 @@ static void free_lists(lists *l)
     free(l->key);
 }
 
+/* Runs of keys, of lengths and beginnings that meet pages in every way. */
+static void runs_agree(const hdx_one_to_n *read, const lists *l)
+{
+    uint64_t degrees[1000], again[1000], values[1000], at = 0;
+    for (uint64_t k = 0, n = 1; k < l->keys; k += n, n = n % 999 + 37) {
+        n = n < l->keys - k ? n : l->keys - k;
+        n = n < 1000 ? n : 1000;
+        hdx_one_to_n_degrees(read, k, (uint32_t)n, degrees);
+        hdx_one_to_n_firsts(read, k, (uint32_t)n, again, values);
+        for (uint64_t i = 0; i < n; at += l->degree[k + i++])
+            cr_assert(degrees[i] == l->degree[k + i] && again[i] == degrees[i] && values[i] == (degrees[i] == 0 ? 0 : l->value[at]),
+                      "key %llu: %llu values, should be %llu; first %llu", (unsigned long long)(k + i), (unsigned long long)degrees[i],
+                      (unsigned long long)l->degree[k + i], (unsigned long long)values[i]);
+    }
+}
+
 static void round_trip(lists *l, unsigned threads)
 {
     test_place     t;
@@ -64,6 +80,7 @@ static void round_trip(lists *l, unsigned threads)
             cr_assert(hdx_one_to_n_get(read, k, first + i) == l->value[first + i]);
         at += length;
     }
+    runs_agree(read, l);
     cr_assert(eq(int, hdx_note_check(&t.note, &err), HDX_OK), "%s", err.message);
     hdx_one_to_n_close(read);
     place_close(&t);
@@ -213,7 +230,7 @@ Test(one_to_n, a_value_beyond_the_bound_is_damage)
     test_place     t;
     hdx_index_file file;
     hdx_one_to_n  *read;
-    uint64_t       degree[] = { 1, 2 }, value[] = { 4, 5, 9 }, key[] = { 0, 1, 1 }, first, length;
+    uint64_t       degree[] = { 1, 2 }, value[] = { 4, 5, 9 }, key[] = { 0, 1, 1 }, first, length, degrees[2];
     lists          l = { 2, 3, degree, value, key };
     place_open(&t, 1);
     cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 3, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
@@ -221,6 +238,10 @@ Test(one_to_n, a_value_beyond_the_bound_is_damage)
     cr_expect(eq(u64, hdx_one_to_n_get(read, 1, 1), 5));
     cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_OK));
     cr_expect(eq(u64, hdx_one_to_n_get(read, 1, 2), 0));
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_DAMAGED));
+    place_clear(&t);
+    hdx_one_to_n_degrees(read, 1, 2, degrees);
+    cr_expect(degrees[0] == 0 && degrees[1] == 0);
     cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_DAMAGED));
     place_clear(&t);
     hdx_one_to_n_list(read, 2, &first, &length);

@@ -137,7 +137,7 @@ Test(object, is_a_document)
              "0x10e0,%llu,app.Node,instance,32,80,0x10c0,-,[JAVA_LOCAL],true,-,-,[{name=next type=ref owner=app.Node value=0x1100} {name=count type=int owner=app.Node value=4}],-,-\n"
              "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,-,[],true,3,-,-,[0x1040 - 0x10e0],-\n"
              "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,..,-,[7 -1],-\n"
-             "0x600,%llu,java.lang.Class,class,8,72,root,-,[SYSTEM_CLASS],true,-,-,-,-,[{name=head type=ref owner=app.Node value=0x1000}]\n"
+             "0x600,%llu,java.lang.Class,class,8,72,root,-,[SYSTEM_CLASS],true,-,class app.Node,-,-,[{name=head type=ref owner=app.Node value=0x1000}]\n"
              "0x1120,%llu,app.Node,instance,32,-,-,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020} {name=count type=int owner=app.Node value=5}],-,-\n",
              (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2], (unsigned long long)ids[3], (unsigned long long)ids[4]);
     expect_rows(rows, want);
@@ -186,7 +186,7 @@ Test(refs, names_what_an_object_holds_and_who_holds_it)
     hdx_rows *rows;
     make(&h);
     ok(hdx_query_refs(&h.q, id_at(&h, LIST), false, HDX_BY_NONE, &rows, &h.err));
-    expect_rows(rows, "0x800,java.lang.Class,-,<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2],element,32,80\n");
+    expect_rows(rows, "0x800,java.lang.Class,class java.lang.Object[],<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2],element,32,80\n");
     ok(hdx_query_refs(&h.q, id_at(&h, C), true, HDX_BY_NONE, &rows, &h.err));
     expect_rows(rows, "0x1020,app.Node,-,next,field,32,32\n0x1080,java.lang.ref.WeakReference,-,referent,field,24,24\n0x1100,java.lang.Object[],-,[0],element,48,48\n");
     ok(hdx_query_refs(&h.q, id_at(&h, B), true, HDX_BY_NONE, &rows, &h.err));
@@ -196,7 +196,7 @@ Test(refs, names_what_an_object_holds_and_who_holds_it)
     expect_rows(rows, "app.Node,2,64,64\n");
     h.q.scope = HDX_LIVE;
     ok(hdx_query_refs(&h.q, id_at(&h, T), false, HDX_BY_NONE, &rows, &h.err));
-    expect_rows(rows, "0x400,java.lang.Class,-,<class>,class,0,0\n0x10e0,app.Node,-,<Java Local>,local,32,80\n");
+    expect_rows(rows, "0x400,java.lang.Class,class java.lang.Thread,<class>,class,0,0\n0x10e0,app.Node,-,<Java Local>,local,32,80\n");
     cr_expect(eq(int, hdx_query_refs(&h.q, 99999, false, HDX_BY_NONE, &rows, &h.err), HDX_NOT_FOUND));
     heap_close(&h);
 }
@@ -215,9 +215,9 @@ Test(path, starts_at_a_root_and_names_each_reference)
                  "{address=0x1100 class=java.lang.Object[] label=- shallow=48 retained=48 reference=-}]} "
                  "{target=0x1120 reachable=false length=- root=- steps=[]} "
                  "{target=0x600 reachable=true length=0 root={types=[SYSTEM_CLASS] thread=- thread_name=-} steps=["
-                 "{address=0x600 class=java.lang.Class label=- shallow=8 retained=72 reference=-}]}]");
+                 "{address=0x600 class=java.lang.Class label=class app.Node shallow=8 retained=72 reference=-}]}]");
     expect_rows(rows, "1,0,0x10c0,java.lang.Thread,-,<Java Local>,32,112\n1,1,0x10e0,app.Node,-,next,32,80\n1,2,0x1100,java.lang.Object[],-,-,48,48\n"
-                      "3,0,0x600,java.lang.Class,-,-,8,72\n");
+                      "3,0,0x600,java.lang.Class,class app.Node,-,8,72\n");
     heap_close(&h);
 }
 
@@ -231,12 +231,12 @@ Test(path, passes_over_excluded_references)
     expect_rows(rows, "1,0,0x1080,java.lang.ref.WeakReference,-,referent,24,24\n1,1,0x1040,app.Leaf,-,-,32,64\n");
     hdx_path_options options = { .exclude = HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_FINALIZER, .paths = 5 };
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err)); /* both ways round the weak reference have three steps */
-    expect_rows(rows, "1,0,0x600,java.lang.Class,-,head,8,72\n1,1,0x1000,app.Node,-,next,32,64\n1,2,0x1020,app.Node,-,next,32,32\n1,3,0x1040,app.Leaf,-,-,32,64\n"
+    expect_rows(rows, "1,0,0x600,java.lang.Class,class app.Node,head,8,72\n1,1,0x1000,app.Node,-,next,32,64\n1,2,0x1020,app.Node,-,next,32,32\n1,3,0x1040,app.Leaf,-,-,32,64\n"
                       "2,0,0x10c0,java.lang.Thread,-,<Java Local>,32,112\n2,1,0x10e0,app.Node,-,next,32,80\n2,2,0x1100,java.lang.Object[],-,[0],48,48\n2,3,0x1040,app.Leaf,-,-,32,64\n");
     options.merge = true;
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0,0x600,java.lang.Class,-,1,8,72\n1,0x1000,") == text.at, "%s", text.at);
+    cr_expect(strstr(text.at, "0,0x600,java.lang.Class,class app.Node,1,8,72\n1,0x1000,") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     const char *fields[] = { "app.Node#next", "*Object[]#[*]" };

@@ -1,0 +1,265 @@
+/*
+ * build.h - from a dump to an index: the passes and what they hand to each other.
+ *
+ *   place.c          where an index lives; the lock, leftovers, staleness, the rename that makes it exist
+ *   scan.c           first pass: addresses into a set, raw classes, roots, strings (survey of the hprof room)
+ *   classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
+ *   roots.c          roots, threads, locals (MAT 4)
+ *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
+ *   columns_wide.c   second pass: id = rank; position, class, length, references of every object
+ *   outbound_wide.c  references from the order of the dump into the order of ids
+ *   reach_wide.c     inbound, search, dominators, retained sizes, nearest roots, and the index files of all of them
+ *   passes_wide.c    the order of the passes
+ *   tape.c           temporary files between passes
+ *   manifest.c       everything said once, and the catalog
+ *   index.c          the conductor: order, workers, commit
+ *
+ * A pass reads columns and writes columns. Files named *_wide.c are compiled for 32- and 64-bit ids (algo/width.h).
+ */
+#ifndef HDX_BUILD_BUILD_H
+#define HDX_BUILD_BUILD_H
+
+#include "algo/algo.h"
+#include "base/base.h"
+#include "catalog/catalog.h"
+#include "hprof/hprof.h"
+#include "indexes/indexes.h"
+#include "model/model.h"
+#include "source/source.h"
+#include <heapdex/index.h>
+
+/* A string of the dump: where its bytes stand in `names`. */
+typedef struct hdx_raw_string {
+    uint64_t id;
+    hdx_view bytes;
+} hdx_raw_string;
+
+typedef struct hdx_raw_load {
+    uint64_t addr, name;
+    uint32_t serial;
+} hdx_raw_load;
+
+typedef struct hdx_raw_frame {
+    uint64_t id, method, signature, source;
+    uint32_t serial;
+    int32_t  line;
+} hdx_raw_frame;
+
+typedef struct hdx_raw_trace {
+    uint32_t serial, thread, count;
+    uint64_t first; /* of its frame ids in `frame_ids` */
+} hdx_raw_trace;
+
+typedef struct hdx_raw_class {
+    hdx_pos  pos;
+    hdx_addr addr;
+    hdx_view record; /* CLASS_DUMP, kept in the arena of the scan */
+} hdx_raw_class;
+
+typedef struct hdx_raw_root {
+    hdx_pos  pos;
+    hdx_addr addr;
+    uint32_t serial;
+    int32_t  frame;
+    uint8_t  tag;
+} hdx_raw_root;
+
+/* What instances and arrays say of a class id. */
+typedef struct hdx_class_use {
+    hdx_addr addr;
+    uint64_t instances, arrays, elements; /* elements: of object arrays, together */
+    uint64_t array_bytes[2];              /* shallow sizes of those arrays with references of 4 and of 8 bytes, alignment 8 */
+    hdx_pos  first_pos;                   /* of the first instance in the file, */
+    hdx_pos  other_pos;                   /* of the first one that has not as many bytes as that; 0: they all have */
+    hdx_pos  last_pos;                    /* of the last instance in the file ... */
+    uint32_t first_bytes;
+    uint32_t last_bytes;                  /* ... and the bytes it has (MAT 1.6 sizes an unknown class by it) */
+} hdx_class_use;
+
+typedef struct hdx_heap_name {
+    uint32_t number;
+    uint64_t name;
+} hdx_heap_name;
+
+/* Everything the first pass leaves. Arrays are in file order once hdx_scan has returned. */
+typedef struct hdx_scan_result {
+    hdx_arena       arena;
+    hdx_raw_string *strings;   uint64_t string_count, string_capacity;
+    hdx_raw_load   *loads;     uint64_t load_count, load_capacity;
+    hdx_raw_frame  *frames;    uint64_t frame_count, frame_capacity;
+    hdx_raw_trace  *traces;    uint64_t trace_count, trace_capacity;
+    uint64_t       *frame_ids; uint64_t frame_id_count, frame_id_capacity;
+    hdx_raw_class  *classes;   uint64_t class_count, class_capacity;
+    hdx_raw_root   *roots;     uint64_t root_count, root_capacity;
+    hdx_class_use  *uses;      uint64_t use_count, use_capacity; /* by address */
+    hdx_heap_name  *heaps;     uint64_t heap_count, heap_capacity;
+    uint64_t        primitive_arrays[16]; /* by element type */
+    uint64_t        primitive_bytes[16][2]; /* as array_bytes */
+    uint64_t        divisor;  /* of all differences between addresses, as far as it matters (MAT 2.2) */
+    bool            compressed; /* an object array lies in the room that its predecessor needs with 8-byte references (MAT 2.1) */
+    hdx_pos        *skipped;   uint64_t skipped_count, skipped_capacity; /* records that are not kept (second ones of an id), ascending */
+    hdx_map         by_string; /* string id -> place in strings */
+} hdx_scan_result;
+
+/* Locals of threads: extra references of the thread's object (MAT 3.4), sorted by thread, then target, each pair once. */
+typedef struct hdx_local {
+    hdx_id thread, target;
+} hdx_local;
+
+/* Android heaps in order of first use. */
+#define HDX_HEAPS_MAX 255u
+
+/* Order of the classes' instance data: where the references are (offsets ascending). */
+typedef struct hdx_class_layout {
+    uint64_t bytes;       /* of all fields of the chain */
+    uint64_t first;       /* reference offsets in hdx_build.offsets */
+    uint32_t references;
+    _Atomic hdx_pos misfit; /* + 1, of the first record in the file that does not fit (R17); 0: all fit */
+} hdx_class_layout;
+
+typedef struct hdx_build {
+    const hdx_index_options *options;
+    hdx_io         *io;
+    hdx_mem         mem;
+    hdx_ticker      tick;
+    unsigned        threads;
+    char            folder[4096]; /* the .part folder files are written to */
+    hdx_index_place place;
+    hdx_source     *source;
+    hdx_survey      survey;
+    hdx_scan_result scan;
+    hdx_addresses  *ids;
+    /* classes */
+    hdx_arena       texts;        /* names of classes, fields, methods */
+    hdx_class      *classes;      /* by class number */
+    uint32_t        class_count;
+    hdx_map         by_address;   /* class address as the dump's objects say it -> class number */
+    hdx_class_layout *layouts;
+    uint32_t       *offsets;
+    uint64_t        offset_count;
+    uint32_t        class_class;  /* number of java.lang.Class */
+    uint32_t        loader_class; /* of java.lang.ClassLoader */
+    uint32_t        primitive_class[16]; /* by element type */
+    hdx_map         class_objects;/* id of a class object -> class number */
+    hdx_sizing      sizing;
+    /* roots and threads */
+    hdx_root       *roots;        /* in the order of the file; locals included */
+    uint64_t        root_count, root_capacity;
+    hdx_local      *locals;
+    uint64_t        local_count, local_capacity;
+    hdx_thread     *threads_found;
+    uint64_t        thread_count;
+    uint64_t        dangling_roots;
+    hdx_heap_space *heaps;
+    uint64_t        heap_count;
+    /* second pass */
+    uint64_t        objects;         /* ids */
+    _Atomic uint64_t dangling_references;
+    hdx_manifest    manifest;
+    bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
+    pthread_mutex_t lock;            /* guards damage while passes run */
+    hdx_damage     *damage;          /* found by the passes; the survey has its own list */
+    uint64_t        damage_count, damage_capacity, damage_more;
+    uint64_t        step_wall, step_cpu;
+} hdx_build;
+
+/* ---- scan.c ---- */
+/* With `counting`, ids holds classes alone when it is over, and roots, frames and traces are left out. */
+hdx_code hdx_scan(hdx_build *b, hdx_error *err);
+void     hdx_scan_free(hdx_build *b);
+bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
+
+/* ---- classes.c ---- */
+/* Makes the table; adds invented classes and object 0 to the ids and freezes them. */
+hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err);
+/* After the second pass has told the reference size: sizes of all classes. */
+hdx_code hdx_classes_size(hdx_build *b, hdx_error *err);
+/* Where the first instance is that has not the bytes its class says (R17), + 1; 0: all fit. Known after the first pass. */
+hdx_pos  hdx_class_misfit(const hdx_build *b, const hdx_class_use *use);
+/* The most references all objects together can have: for the choice of the width. */
+uint64_t hdx_classes_reference_bound(const hdx_build *b);
+
+/* ---- roots.c ---- */
+hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err);
+
+/* ---- the wide passes ---- */
+typedef struct hdx_columns { /* by id */
+    uint8_t  *positions;      /* position_width bytes each, little-endian, + 1; 0: no record */
+    unsigned  position_width; /* 5, or 8 for dumps over 1 TiB */
+    uint32_t *class_of;
+    uint32_t *length;         /* of arrays; 0 for others */
+    uint8_t  *heap;           /* place in hdx_build.heaps + 1; NULL where there are no heaps */
+} hdx_columns;
+
+/* ---- tape.c ---- */
+typedef struct hdx_tape_file {
+    hdx_tape tape; /* what the searches of algo see */
+    hdx_io  *io;
+    int      fd;
+    uint64_t end;
+    char     path[4200];
+} hdx_tape_file; /* stays where it was opened: the tape points into it */
+hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
+void     hdx_tape_file_close(hdx_tape_file *t); /* and removes the file; all zero: nothing */
+
+/* Second pass and everything behind it; writes the index files of the steps that options.until allows. */
+hdx_code hdx_passes_32(hdx_build *b, hdx_error *err);
+hdx_code hdx_passes_64(hdx_build *b, hdx_error *err);
+
+/* ---- manifest.c ---- */
+void     hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file);
+void     hdx_manifest_step_begin(hdx_build *b, const char *name, uint64_t total, const char *unit);
+void     hdx_manifest_step_end(hdx_build *b);
+void     hdx_build_identity(hdx_build *b);
+hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);
+/* All that was found so far, in the order of the file, into the manifest; hdx_build_damage_free gives it back. */
+hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);
+void     hdx_build_damage_free(hdx_build *b);
+/* Adds a damage entry; thread-safe. */
+hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost, hdx_error *err, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+
+/* ---- place.c ---- */
+typedef struct hdx_index_home {
+    char path[4096]; /* the index folder */
+    char part[4096];
+    char lock[4096];
+    int  lock_fd;    /* -1: not held */
+} hdx_index_home;
+typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
+
+/* Is this path an index folder (has a catalog)? */
+bool     hdx_place_is_index(hdx_io *io, const char *path);
+/* Where the index of a dump is, or is to be. */
+hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+/* Looks at an index without trusting it; *catalog stays open for the caller when VALID. HDX_DAMAGED as it is. */
+hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_index_state *state, hdx_catalog **catalog,
+                         hdx_error *err);
+hdx_code hdx_place_lock(const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+void     hdx_place_unlock(hdx_index_home *home);
+/* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. */
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err);
+void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
+/* Size, time and sampled content of a file, for telling whether a dump changed. */
+hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
+/* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
+hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);
+
+/* ---- counts.c ---- */
+/* options.first_pass is told, if the sizes are exact by now and nothing is odd: what the second pass finds would be missing. */
+hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
+
+/* ---- index.c ---- */
+/* hdx_index_build through other doors (tests): refuse as in hdx_mem, NULL for none. */
+typedef struct hdx_build_doors {
+    hdx_io *io;
+    bool (*refuse)(void *context, uint64_t bytes);
+    void *context;
+} hdx_build_doors;
+/* A build with its dump open and nothing done. NULL on failure. */
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);
+void       hdx_build_close(hdx_build *b);
+hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
+
+#endif

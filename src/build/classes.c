@@ -1,0 +1,511 @@
+/*
+ * classes.c - the table of classes.
+ *
+ * In:  raw CLASS_DUMPs in file order, LOAD_CLASS names, the class ids that objects use.
+ * Out: hdx_class by number (falling instance count, then address), class objects among the ids, layouts of instances.
+ * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage (R13 to R15).
+ * Cost: proportional to classes; one hash lookup each.
+ */
+#include "build/build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct maker {
+    hdx_build *b;
+    hdx_class *at; /* in order of making, numbers come later */
+    uint64_t   count, capacity;
+    hdx_map    by_addr;     /* class address -> place */
+    hdx_map    load_names;  /* class address -> name id */
+    hdx_map    aliases;     /* class id that objects use, but that is no class object -> place */
+    uint64_t   unknown;     /* numbers of invented names */
+    hdx_addr   next_free;   /* candidate for classes without an address of their own */
+} maker;
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the table of classes", 0); }
+
+static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uint64_t n)
+{
+    char  buffer[96];
+    int   len = snprintf(buffer, sizeof buffer, format, (unsigned long long)n);
+    char *copy = hdx_arena_copy(arena, buffer, (uint64_t)len);
+    *out = (hdx_text){ copy, (uint32_t)len };
+    return copy != NULL;
+}
+
+static hdx_code add(maker *m, hdx_class c, uint64_t *place, hdx_error *err)
+{
+    uint64_t *slot;
+    if (m->count >= HDX_NO_CLASS - 1)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+    if (!hdx_mem_room(&m->b->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at) || (slot = hdx_map_put(&m->by_addr, c.address, NULL)) == NULL)
+        return no_memory(err);
+    *slot = m->count;
+    if (place != NULL)
+        *place = m->count;
+    m->at[m->count++] = c;
+    return HDX_OK;
+}
+
+static uint64_t place_named(const maker *m, const char *name)
+{
+    for (uint64_t i = 0; i < m->count; i++)
+        if (hdx_text_is(m->at[i].name, name))
+            return i;
+    return UINT64_MAX;
+}
+
+/* Classes without an address of their own get 1x, 2x ... the object alignment, the next free one (MAT 1.6). */
+static hdx_code free_address(maker *m, hdx_addr *out, hdx_error *err)
+{
+    bool fresh = false;
+    while (!fresh) {
+        m->next_free += 8;
+        hdx_code code = hdx_addresses_insert_one(m->b->ids, m->next_free, &fresh, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    *out = m->next_free;
+    return HDX_OK;
+}
+
+static void kind_from_name(hdx_class *c)
+{
+    c->element_type = hdx_name_element_type(c->name);
+    c->kind = c->element_type == 0 ? HDX_INSTANCE : c->element_type == 2 ? HDX_OBJECT_ARRAY : HDX_PRIMITIVE_ARRAY;
+}
+
+/* The name LOAD_CLASS gives to a class; false: there is none, or its string is nowhere. */
+static bool loaded_name(maker *m, hdx_addr addr, hdx_text *out, bool *memory)
+{
+    const uint64_t *id = hdx_map_get(&m->load_names, addr);
+    hdx_view        bytes;
+    *memory = true;
+    if (id == NULL || !hdx_scan_string(m->b, *id, &bytes))
+        return false;
+    *memory = hdx_java_class_name(&m->b->texts, bytes, out);
+    return *memory;
+}
+
+static hdx_code read_loads(maker *m, hdx_error *err)
+{
+    const hdx_scan_result *r = &m->b->scan;
+    for (uint64_t i = 0; i < r->load_count; i++) {
+        bool      fresh;
+        uint64_t *name = hdx_map_put(&m->load_names, r->loads[i].addr, &fresh);
+        if (name == NULL)
+            return no_memory(err);
+        if (fresh) {
+            *name = r->loads[i].name;
+            continue;
+        }
+        hdx_view a = { NULL, 0 }, b = { NULL, 0 };
+        if (*name == r->loads[i].name || (hdx_scan_string(m->b, *name, &a) && hdx_scan_string(m->b, r->loads[i].name, &b) && a.len == b.len &&
+                                          memcmp(a.at, b.at, a.len) == 0))
+            continue;
+        hdx_code code = hdx_build_damage(m->b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
+                                         (unsigned long long)r->loads[i].addr);
+        if (code != HDX_OK)
+            return code;
+    }
+    return HDX_OK;
+}
+
+static hdx_code read_members(maker *m, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics, const hdx_field **out,
+                             bool *missing, hdx_error *err)
+{
+    hdx_build *b = m->b;
+    hdx_field *fields = hdx_arena_get(&b->texts, (uint64_t)count * sizeof *fields);
+    uint64_t   name;
+    hdx_view   value, bytes;
+    (void)raw;
+    if (fields == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        bool more = statics ? hdx_class_static_next(&members, b->survey.head.id_size, &name, &fields[i].type, &value)
+                            : hdx_class_field_next(&members, b->survey.head.id_size, &name, &fields[i].type);
+        if (!more)
+            return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
+        if (hdx_scan_string(b, name, &bytes)) {
+            if (!hdx_java_text(&b->texts, bytes, &fields[i].name))
+                return no_memory(err);
+        } else {
+            *missing = true;
+            if (!text_format(&b->texts, &fields[i].name, "unknown-name@0x%llx", name))
+                return no_memory(err);
+        }
+    }
+    *out = fields;
+    return HDX_OK;
+}
+
+static hdx_code read_class(maker *m, const hdx_raw_class *raw, hdx_error *err)
+{
+    hdx_build     *b = m->b;
+    hdx_class_dump d;
+    hdx_class      c = { .address = raw->addr, .super = HDX_NO_CLASS };
+    bool           missing = false, memory;
+    hdx_code       code;
+    if (!hdx_class_dump_cut(raw->record, b->survey.head.id_size, &d))
+        return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
+    c.super_address = d.super;
+    c.loader = d.loader != 0 && (b->counting || hdx_addresses_has(b->ids, d.loader)) ? d.loader : 0; /* MAT 1.5; unknown where only classes have ids */
+    c.signers = d.signers;
+    c.domain = d.domain;
+    c.stated_size = d.instance_size;
+    c.field_count = d.field_count;
+    c.static_count = d.static_count;
+    if (!loaded_name(m, raw->addr, &c.name, &memory)) {
+        if (!memory || !text_format(&b->texts, &c.name, "unknown-name@0x%llx", raw->addr))
+            return no_memory(err);
+        missing = true;
+    }
+    if ((code = read_members(m, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
+        (code = read_members(m, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
+        return code;
+    if (missing && (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, raw->pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
+                                            (int)(c.name.len > 60 ? 60 : c.name.len), c.name.at)) != HDX_OK)
+        return code;
+    kind_from_name(&c);
+    return add(m, c, NULL, err);
+}
+
+/* Fields that fill `bytes` of payload (MAT 1.6). */
+static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error *err)
+{
+    uint64_t   ints = bytes / 4 > 65530 ? 65530 : bytes / 4; /* no class has more fields than a u2 counts */
+    uint32_t   count = (uint32_t)ints + (uint32_t)(bytes >> 1 & 1) + (uint32_t)(bytes & 1);
+    hdx_field *fields = hdx_arena_get(&m->b->texts, (uint64_t)count * sizeof *fields);
+    if (fields == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        fields[i].type = i < ints ? 10 : i == ints && (bytes >> 1 & 1) ? 9 : 8;
+        if (!text_format(&m->b->texts, &fields[i].name, "unknown-field-%llu", i))
+            return no_memory(err);
+    }
+    c->fields = fields;
+    c->field_count = count;
+    return HDX_OK;
+}
+
+/* A class nobody described, with java.lang.Object as super and loader 0. addr 0, or an address that an ordinary object has: one of its own. */
+static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t number, uint64_t payload, uint64_t *place, hdx_error *err)
+{
+    hdx_build *b = m->b;
+    uint64_t   object = place_named(m, "java.lang.Object");
+    hdx_class  c = { .super = HDX_NO_CLASS, .flags = HDX_CLASS_INVENTED, .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
+    bool       fresh = false, memory;
+    hdx_code   code;
+    if (addr != 0 && (code = hdx_addresses_insert_one(b->ids, addr, &fresh, err)) != HDX_OK)
+        return code;
+    c.address = addr;
+    if (!fresh && (code = free_address(m, &c.address, err)) != HDX_OK)
+        return code;
+    if ((addr == 0 || !loaded_name(m, addr, &c.name, &memory)) && !text_format(&b->texts, &c.name, format, number))
+        return no_memory(err);
+    kind_from_name(&c);
+    if (c.kind == HDX_INSTANCE) {
+        c.flags |= HDX_CLASS_OPAQUE;
+        if ((code = invent_fields(m, &c, payload, err)) != HDX_OK)
+            return code;
+    }
+    if ((code = add(m, c, place, err)) != HDX_OK)
+        return code;
+    if (c.address != addr) {
+        uint64_t *alias = hdx_map_put(&m->aliases, addr, NULL);
+        if (alias == NULL)
+            return no_memory(err);
+        *alias = *place;
+    }
+    return HDX_OK;
+}
+
+static const uint64_t *place_of(const maker *m, hdx_addr addr)
+{
+    const uint64_t *p = hdx_map_get(&m->by_addr, addr);
+    return p != NULL ? p : hdx_map_get(&m->aliases, addr);
+}
+
+static uint64_t own_bytes(const hdx_class *c, uint32_t id_size)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->field_count; i++)
+        n += hdx_type_size(c->fields[i].type, id_size);
+    return n;
+}
+
+static hdx_code invent_missing(maker *m, hdx_error *err)
+{
+    static const uint8_t types[] = { 4, 5, 6, 7, 8, 9, 10, 11 };
+    hdx_build             *b = m->b;
+    const hdx_scan_result *r = &b->scan;
+    uint64_t               place;
+    hdx_code               code;
+    if (place_named(m, "java.lang.Class") == UINT64_MAX && (code = invent(m, 0, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    if (place_named(m, "java.lang.ClassLoader") == UINT64_MAX && (code = invent(m, 0, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < r->use_count; i++) { /* classes of arrays */
+        const hdx_class_use *u = &r->uses[i];
+        if (u->arrays == 0 || place_of(m, u->addr) != NULL)
+            continue;
+        if ((code = invent(m, u->addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) != HDX_OK ||
+            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, u->last_pos, "OBJECT_ARRAY_DUMP", 0, err, "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+                                     (unsigned long long)u->addr, (unsigned long long)u->arrays)) != HDX_OK)
+            return code;
+    }
+    for (size_t i = 0; i < sizeof types; i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
+        char name[24];
+        if (r->primitive_arrays[types[i]] == 0)
+            continue;
+        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(types[i]));
+        place = place_named(m, name);
+        if (place == UINT64_MAX && (code = invent(m, 0, name, 0, 0, &place, err)) != HDX_OK)
+            return code;
+        m->at[place].kind = HDX_PRIMITIVE_ARRAY;
+        m->at[place].element_type = types[i];
+    }
+    for (uint64_t i = 0; i < r->use_count; i++) { /* classes of instances */
+        const hdx_class_use *u = &r->uses[i];
+        if (u->instances == 0 || place_of(m, u->addr) != NULL)
+            continue;
+        if ((code = invent(m, u->addr, "unknown-class-%llu", m->unknown++, u->last_bytes, &place, err)) != HDX_OK ||
+            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, u->last_pos, "INSTANCE_DUMP", 0, err,
+                                     "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read", (unsigned long long)u->addr,
+                                     (unsigned long long)u->instances)) != HDX_OK)
+            return code;
+    }
+    for (uint64_t i = 0; i < m->count; i++) { /* super classes; the loop sees those it adds, which have java.lang.Object above them */
+        hdx_class c = m->at[i];
+        if (c.super_address == 0 || place_of(m, c.super_address) != NULL)
+            continue;
+        /* sized by the subclass: its instance size less its own fields (MAT 1.6) */
+        uint64_t own = own_bytes(&c, b->survey.head.id_size), rest = c.stated_size > own ? c.stated_size - own : 0;
+        if ((code = invent(m, c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
+            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
+                                     (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
+            return code;
+    }
+    return HDX_OK;
+}
+
+/* The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that numbers can follow them. */
+static void count_instances(maker *m)
+{
+    const hdx_scan_result *r = &m->b->scan;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        const uint64_t *p = place_of(m, r->uses[i].addr);
+        if (p != NULL)
+            m->at[*p].instances += r->uses[i].instances + r->uses[i].arrays;
+    }
+    for (uint8_t t = 4; t <= 11; t++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(t));
+        uint64_t p = place_named(m, name);
+        if (p != UINT64_MAX)
+            m->at[p].instances += r->primitive_arrays[t];
+    }
+    m->at[place_named(m, "java.lang.Class")].instances += m->count;
+    m->at[place_named(m, "java.lang.ClassLoader")].instances += 1; /* object 0 */
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const hdx_class *x = a, *y = b;
+    if (x->instances != y->instances)
+        return x->instances > y->instances ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static hdx_code number_classes(maker *m, hdx_error *err)
+{
+    hdx_build *b = m->b;
+    uint64_t  *slot;
+    hdx_addr   java_class = m->at[place_named(m, "java.lang.Class")].address, java_loader = m->at[place_named(m, "java.lang.ClassLoader")].address;
+    hdx_addr   primitive[16] = { 0 };
+    hdx_map    alias_addr = hdx_map_of(&b->mem);
+    for (uint8_t t = 4; t <= 11; t++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(t));
+        uint64_t p = place_named(m, name);
+        primitive[t] = p == UINT64_MAX ? 0 : m->at[p].address;
+    }
+    for (uint64_t i = 0; i < m->aliases.capacity; i++) /* places become addresses before the sort moves the places */
+        if (m->aliases.slots[i].key != m->aliases.empty) {
+            if ((slot = hdx_map_put(&alias_addr, m->aliases.slots[i].key, NULL)) == NULL)
+                goto refused;
+            *slot = m->at[m->aliases.slots[i].value].address;
+        }
+    qsort(m->at, (size_t)m->count, sizeof *m->at, by_count);
+    b->classes = m->at;
+    b->class_count = (uint32_t)m->count;
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        b->classes[i].number = i;
+        if ((slot = hdx_map_put(&b->by_address, b->classes[i].address, NULL)) == NULL)
+            goto refused;
+        *slot = i;
+    }
+    for (uint64_t i = 0; i < alias_addr.capacity; i++)
+        if (alias_addr.slots[i].key != alias_addr.empty) {
+            const uint64_t *number = hdx_map_get(&b->by_address, alias_addr.slots[i].value);
+            uint64_t        n = number == NULL ? 0 : *number;
+            if ((slot = hdx_map_put(&b->by_address, alias_addr.slots[i].key, NULL)) == NULL)
+                goto refused;
+            *slot = n;
+        }
+    hdx_map_free(&alias_addr);
+    b->class_class = (uint32_t)*hdx_map_get(&b->by_address, java_class);
+    b->loader_class = (uint32_t)*hdx_map_get(&b->by_address, java_loader);
+    for (uint8_t t = 4; t <= 11; t++) {
+        const uint64_t *number = primitive[t] == 0 ? NULL : hdx_map_get(&b->by_address, primitive[t]);
+        b->primitive_class[t] = number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
+    }
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        hdx_class      *c = &b->classes[i];
+        const uint64_t *super = c->super_address == 0 ? NULL : hdx_map_get(&b->by_address, c->super_address);
+        c->super = super == NULL ? HDX_NO_CLASS : (uint32_t)*super;
+    }
+    return HDX_OK;
+refused:
+    hdx_map_free(&alias_addr);
+    return no_memory(err);
+}
+
+/* Chains of super classes end; where one closed on itself, it is cut and told (R15). */
+static hdx_code cut_cycles(hdx_build *b, hdx_error *err)
+{
+    uint32_t  cuts = 0;
+    uint32_t *cut = hdx_mem_array(&b->mem, b->class_count, sizeof *cut);
+    hdx_code  code = HDX_OK;
+    b->sizing = (hdx_sizing){ b->survey.head.id_size, b->survey.head.id_size, 8, b->survey.head.android };
+    if (cut == NULL || !hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem, cut, &cuts))
+        code = no_memory(err);
+    for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
+        hdx_text name = b->classes[cut[i]].name;
+        code = hdx_build_damage(b, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err, "super classes of %.*s lead back to it; the chain is cut there",
+                                (int)(name.len > 60 ? 60 : name.len), name.at);
+    }
+    hdx_mem_put(&b->mem, cut, b->class_count * sizeof *cut);
+    return code;
+}
+
+/* Where the references of an instance are: own fields first, then those of the super classes (HPROF 3.2). */
+static hdx_code lay_out(hdx_build *b, hdx_error *err)
+{
+    const uint32_t id_size = b->survey.head.id_size;
+    uint64_t       capacity = 0, count = 0;
+    b->layouts = hdx_mem_array(&b->mem, b->class_count, sizeof *b->layouts);
+    if (b->layouts == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        hdx_class_layout *l = &b->layouts[i];
+        bool              used = b->classes[i].kind == HDX_INSTANCE && b->classes[i].instances > 0;
+        l->first = count;
+        if (!used) /* a chain of 3000 classes without instances must not cost 3000 squared */
+            continue;
+        for (uint32_t c = i; c != HDX_NO_CLASS; c = b->classes[c].super)
+            for (uint32_t f = 0; f < b->classes[c].field_count; f++) {
+                uint8_t type = b->classes[c].fields[f].type;
+                if (type == 2) {
+                    if (!hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, count, sizeof *b->offsets))
+                        return no_memory(err);
+                    b->offset_count = capacity;
+                    if (l->bytes > UINT32_MAX) /* no instance record is that long */
+                        break;
+                    b->offsets[count++] = (uint32_t)l->bytes;
+                    l->references++;
+                }
+                l->bytes += hdx_type_size(type, id_size);
+            }
+    }
+    return HDX_OK;
+}
+
+static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
+{
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        hdx_class *c = &b->classes[i];
+        uint64_t  *slot;
+        c->id = hdx_addresses_find(b->ids, c->address);
+        if ((slot = hdx_map_put(&b->class_objects, c->id, NULL)) == NULL)
+            return no_memory(err);
+        *slot = i;
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
+{
+    maker    m = { .b = b, .by_addr = hdx_map_of(&b->mem), .load_names = hdx_map_of(&b->mem), .aliases = hdx_map_of(&b->mem) };
+    bool     fresh;
+    hdx_code code = read_loads(&m, err);
+    for (uint64_t i = 0; i < b->scan.class_count && code == HDX_OK; i++)
+        code = read_class(&m, &b->scan.classes[i], err);
+    if (code == HDX_OK)
+        code = invent_missing(&m, err);
+    if (code == HDX_OK) {
+        count_instances(&m);
+        code = number_classes(&m, err);
+    }
+    if (code == HDX_OK)
+        code = hdx_addresses_insert_one(b->ids, 0, &fresh, err); /* the boot class loader (MAT 1.2) */
+    if (code == HDX_OK)
+        code = hdx_addresses_freeze(b->ids, err);
+    if (code == HDX_OK) {
+        b->objects = hdx_addresses_count(b->ids);
+        code = cut_cycles(b, err);
+    }
+    if (code == HDX_OK && (code = lay_out(b, err)) == HDX_OK)
+        code = find_class_objects(b, err);
+    if (b->classes == NULL)
+        hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
+    else if (m.at != NULL && m.capacity != b->class_count) { /* shrink to what is counted, so that it can be freed by its count */
+        hdx_class *exact = hdx_mem_array(&b->mem, b->class_count, sizeof *exact);
+        if (exact == NULL) {
+            hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
+            b->classes = NULL;
+            code = no_memory(err);
+        } else {
+            memcpy(exact, m.at, b->class_count * sizeof *exact);
+            hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
+            b->classes = exact;
+        }
+    }
+    hdx_map_free(&m.by_addr);
+    hdx_map_free(&m.load_names);
+    hdx_map_free(&m.aliases);
+    return code;
+}
+
+hdx_code hdx_classes_size(hdx_build *b, hdx_error *err)
+{
+    uint32_t  cuts = 0;
+    uint32_t *cut = hdx_mem_array(&b->mem, b->class_count, sizeof *cut);
+    bool      done = cut != NULL && hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem, cut, &cuts);
+    hdx_mem_put(&b->mem, cut, b->class_count * sizeof *cut);
+    return done ? HDX_OK : no_memory(err);
+}
+
+hdx_pos hdx_class_misfit(const hdx_build *b, const hdx_class_use *use)
+{
+    const uint64_t *number = hdx_map_get(&b->by_address, use->addr);
+    if (number == NULL || use->instances == 0 || (b->classes[*number].flags & HDX_CLASS_OPAQUE) != 0)
+        return 0;
+    if (b->layouts[*number].bytes != use->first_bytes)
+        return use->first_pos + 1;
+    return use->other_pos == 0 ? 0 : use->other_pos + 1;
+}
+
+uint64_t hdx_classes_reference_bound(const hdx_build *b)
+{
+    const hdx_scan_result *r = &b->scan;
+    uint64_t               bound = b->local_count;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        const uint64_t *number = hdx_map_get(&b->by_address, r->uses[i].addr);
+        if (number != NULL)
+            bound += r->uses[i].elements + r->uses[i].instances * b->layouts[*number].references;
+    }
+    for (uint32_t i = 0; i < b->class_count; i++)
+        bound += 2u + b->classes[i].static_count;
+    return bound;
+}

@@ -1,0 +1,302 @@
+/*
+ * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the commit.
+ */
+#include "build/build.h"
+#include <heapdex/heapdex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEPS 8u
+
+const char *hdx_version(void) { return HEAPDEX_VERSION; }
+
+static void notice(const hdx_index_options *options, const char *line)
+{
+    if (options->notice != NULL)
+        options->notice(options->notice_context, line);
+}
+
+static void report_from(const hdx_manifest *m, hdx_index_report *r)
+{
+    r->objects = m->objects;
+    r->live_objects = m->live_objects;
+    r->references = m->references;
+    r->wall_ns = m->wall_ns;
+    r->peak_rss = m->peak_rss;
+    r->bytes = 0;
+    for (uint32_t i = 0; i < HDX_KINDS_MAX; i++)
+        r->bytes += m->files[i].bytes;
+    r->step_count = m->step_count < HDX_STEPS_MAX ? m->step_count : HDX_STEPS_MAX;
+    for (unsigned i = 0; i < r->step_count; i++) {
+        memcpy(r->steps[i].name, m->steps[i].name, sizeof r->steps[i].name);
+        r->steps[i].wall_ns = m->steps[i].wall_ns;
+        r->steps[i].cpu_ns = m->steps[i].cpu_ns;
+        r->steps[i].peak_bytes = m->steps[i].peak_bytes;
+        r->steps[i].written_bytes = m->steps[i].written_bytes;
+    }
+}
+
+static void add_catalog_bytes(hdx_io *io, hdx_index_report *r)
+{
+    static const char *const names[] = { "catalog.mdb", "catalog.sum" };
+    for (size_t i = 0; i < 2; i++) {
+        char        path[4200];
+        struct stat st;
+        (void)snprintf(path, sizeof path, "%s/%s", r->path, names[i]);
+        if (io->stat(io, path, &st) >= 0)
+            r->bytes += (uint64_t)st.st_size;
+    }
+}
+
+/* Heaps of Android, in order of first use; a name that is nowhere is said as a number. */
+static hdx_code name_heaps(hdx_build *b, hdx_error *err)
+{
+    uint64_t n = b->scan.heap_count < HDX_HEAPS_MAX ? b->scan.heap_count : HDX_HEAPS_MAX;
+    if (n == 0)
+        return HDX_OK;
+    if ((b->heaps = hdx_mem_array(&b->mem, n, sizeof *b->heaps)) == NULL)
+        return hdx_no_memory(err, "heaps", 0);
+    b->heap_count = n;
+    for (uint64_t i = 0; i < n; i++) {
+        hdx_view bytes;
+        char     text[24];
+        b->heaps[i].number = b->scan.heaps[i].number;
+        if (hdx_scan_string(b, b->scan.heaps[i].name, &bytes)) {
+            if (!hdx_java_text(&b->texts, bytes, &b->heaps[i].name))
+                return hdx_no_memory(err, "heaps", 0);
+            continue;
+        }
+        int   len = snprintf(text, sizeof text, "%u", b->heaps[i].number);
+        char *copy = hdx_arena_copy(&b->texts, text, (uint64_t)len);
+        if (copy == NULL)
+            return hdx_no_memory(err, "heaps", 0);
+        b->heaps[i].name = (hdx_text){ copy, (uint32_t)len };
+    }
+    return HDX_OK;
+}
+
+static hdx_code first_pass(hdx_build *b, hdx_error *err)
+{
+    hdx_code code;
+    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
+    if ((code = hdx_scan(b, err)) != HDX_OK)
+        return code;
+    if (!hdx_source_size(b->source, &b->manifest.dump_size))
+        return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
+    if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
+        return code;
+    hdx_build_identity(b);
+    hdx_manifest_step_end(b);
+    return HDX_OK;
+}
+
+static bool is_wide(const hdx_build *b)
+{
+    if (b->options->width != 0)
+        return b->options->width == 64;
+    return b->objects >= UINT32_MAX - 2 || hdx_classes_reference_bound(b) >= UINT32_MAX - 2;
+}
+
+void hdx_build_close(hdx_build *b)
+{
+    hdx_mem *mem = &b->mem;
+    hdx_scan_free(b);
+    hdx_survey_free(&b->survey);
+    hdx_addresses_close(b->ids);
+    hdx_arena_free(&b->texts);
+    hdx_mem_put(mem, b->classes, b->class_count * sizeof *b->classes);
+    hdx_map_free(&b->by_address);
+    hdx_map_free(&b->class_objects);
+    hdx_mem_put(mem, b->layouts, b->class_count * sizeof *b->layouts);
+    hdx_mem_put(mem, b->offsets, b->offset_count * sizeof *b->offsets);
+    hdx_mem_put(mem, b->roots, b->root_capacity * sizeof *b->roots);
+    hdx_mem_put(mem, b->locals, b->local_capacity * sizeof *b->locals);
+    hdx_mem_put(mem, b->threads_found, b->thread_count * sizeof *b->threads_found);
+    hdx_mem_put(mem, b->heaps, b->heap_count * sizeof *b->heaps);
+    hdx_mem_put(mem, b->damage, b->damage_capacity * sizeof *b->damage);
+    hdx_source_close(b->source);
+    hdx_ticker_free(&b->tick);
+    hdx_mem_close(mem);
+    (void)pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
+{
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed };
+    hdx_build         *b = calloc(1, sizeof *b);
+    if (b == NULL) {
+        (void)hdx_no_memory(err, "a build", sizeof *b);
+        return NULL;
+    }
+    b->options = options;
+    b->io = doors->io;
+    b->mem.limit = options->memory;
+    b->mem.refuse = doors->refuse;
+    b->mem.context = doors->context;
+    b->mem.keep = true;
+    b->threads = options->threads != 0 ? options->threads : hdx_workers_default();
+    if (b->threads > HDX_WORKERS_MAX)
+        b->threads = HDX_WORKERS_MAX;
+    b->scan.arena = hdx_arena_of(&b->mem);
+    b->scan.by_string = hdx_map_of(&b->mem);
+    b->texts = hdx_arena_of(&b->mem);
+    b->by_address = hdx_map_of(&b->mem);
+    b->class_objects = hdx_map_of(&b->mem);
+    (void)pthread_mutex_init(&b->lock, NULL);
+    hdx_ticker_init(&b->tick, &options->progress, STEPS);
+    b->step_wall = hdx_now_ns();
+    b->step_cpu = hdx_cpu_ns();
+    (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
+    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK)
+        return b;
+    if (err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    hdx_build_close(b);
+    return NULL;
+}
+
+/* Everything from the dump to the committed folder; the lock is held. */
+static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home, hdx_index_report *report, hdx_error *err)
+{
+    hdx_io    *io = doors->io;
+    hdx_build *b = hdx_build_open(doors, options, err);
+    hdx_code   code;
+    if (b == NULL)
+        return err->code;
+    if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
+        (code = hdx_place_begin(io, options, home, err)) != HDX_OK)
+        goto out;
+    (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
+    b->place = (hdx_index_place){ .io = io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
+    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK || (code = is_wide(b) ? hdx_passes_64(b, err) : hdx_passes_32(b, err)) != HDX_OK ||
+        (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
+        goto out;
+    code = hdx_place_commit(io, home, err);
+    report_from(&b->manifest, report);
+out:
+    if (code != HDX_OK) {
+        hdx_place_abandon(io, home);
+        if (err != NULL && err->where[0] == '\0')
+            (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    }
+    hdx_build_close(b);
+    return code;
+}
+
+/* An index folder was named instead of a dump: what belongs to it may lie beside it. */
+static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_index_report *report, hdx_error *err)
+{
+    hdx_catalog *catalog = NULL;
+    size_t       len = strlen(options->dump);
+    if (options->force || options->index_dir != NULL)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and %s needs a dump", options->force ? "--force" : "--index-dir"),
+                        "name the dump that it was made from");
+    hdx_code code = hdx_catalog_open(io, options->dump, &catalog, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_manifest *m = hdx_catalog_manifest(catalog);
+    const char         *slash;
+    if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is what nobody asked for */
+        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not of %u", m->dump_number, options->dump_number);
+        hdx_catalog_close(catalog);
+        return code;
+    }
+    while (len > 1 && options->dump[len - 1] == '/')
+        len--;
+    (void)snprintf(report->path, sizeof report->path, "%.*s", (int)len, options->dump);
+    slash = strrchr(report->path, '/');
+    (void)snprintf(report->dump, sizeof report->dump, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - report->path), report->path, m->dump_name);
+    struct stat st;
+    if (io->stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
+        report->dump[0] = '\0';
+    report_from(m, report);
+    add_catalog_bytes(io, report);
+    report->reused = true;
+    hdx_catalog_close(catalog);
+    return HDX_OK;
+}
+
+hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
+{
+    hdx_build_doors doors = { hdx_io_system(), NULL, NULL };
+    return hdx_index_build_through(&doors, options, report, err);
+}
+
+hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
+{
+    hdx_io          *io = doors->io;
+    hdx_index_home   home;
+    hdx_index_state  state = HDX_INDEX_ABSENT;
+    hdx_catalog     *catalog = NULL;
+    hdx_code         code;
+    hdx_error        own;
+    if (err == NULL)
+        err = &own;
+    memset(report, 0, sizeof *report);
+    if (hdx_place_is_index(io, options->dump))
+        return open_folder(options, io, report, err);
+    if ((code = hdx_place_find(io, options, &home, err)) != HDX_OK)
+        return code;
+    (void)snprintf(report->dump, sizeof report->dump, "%s", options->dump);
+    if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK)
+        return code;
+    if (state != HDX_INDEX_VALID && options->no_build)
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, state == HDX_INDEX_STALE ? "its index is stale: the dump changed" : "no index"),
+                        "heapdex index makes one");
+    if (state != HDX_INDEX_VALID) {
+        if ((code = hdx_place_lock(options, &home, err)) != HDX_OK)
+            return code;
+        if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK) /* someone else may have built it meanwhile */
+            goto out;
+        if (state == HDX_INDEX_STALE)
+            notice(options, "the dump changed since it was indexed: rebuilding");
+        else if (state == HDX_INDEX_OLD)
+            notice(options, "the index has an older format: rebuilding");
+        if (state != HDX_INDEX_VALID && (code = build(doors, options, &home, report, err)) != HDX_OK)
+            goto out;
+    }
+    (void)snprintf(report->path, sizeof report->path, "%s", home.path);
+    if (state == HDX_INDEX_VALID) {
+        report->reused = true;
+        report_from(hdx_catalog_manifest(catalog), report);
+    }
+    add_catalog_bytes(io, report);
+out:
+    hdx_catalog_close(catalog);
+    hdx_place_unlock(&home);
+    return code;
+}
+
+hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err)
+{
+    hdx_io        *io = hdx_io_system();
+    hdx_index_home home;
+    struct stat    st;
+    bool           found;
+    int            rc;
+    hdx_code       code = hdx_place_find(io, options, &home, err);
+    if (hdx_place_is_index(io, options->dump)) {
+        hdx_index_options folder = *options;
+        folder.index_dir = options->dump;
+        code = hdx_place_find(io, &folder, &home, err);
+    }
+    if (code != HDX_OK || (code = hdx_place_lock(options, &home, err)) != HDX_OK)
+        return code;
+    (void)snprintf(path, path_size, "%s", home.path);
+    found = hdx_place_is_index(io, home.path);
+    if (io->stat(io, home.part, &st) >= 0) {
+        found = true;
+        (void)hdx_io_remove_folder(io, home.part);
+    }
+    if (!found)
+        code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");
+    else if (hdx_place_is_index(io, home.path)) {
+        /* first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name */
+        if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_io_remove_folder(io, home.part)) < 0)
+            code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
+    }
+    hdx_place_unlock(&home);
+    return code;
+}

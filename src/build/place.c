@@ -1,0 +1,341 @@
+/*
+ * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist (HOUSE 2).
+ *
+ *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed
+ *
+ * The lock is flock on a file beside the folder: the kernel gives it back when its owner dies, however it dies.
+ */
+#include "build/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define EDGE (64u << 10) /* bytes sampled at the head and the tail of a dump ... */
+#define SPOT (4u << 10)  /* ... and at 16 places between */
+
+static hdx_code too_long(const char *path, hdx_error *err) { return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long"); }
+
+bool hdx_place_is_index(hdx_io *io, const char *path)
+{
+    static const char *const names[] = { "catalog.mdb", "catalog.sum" }; /* one of them lost: a damaged index, not a stranger's folder */
+    for (size_t i = 0; i < 2; i++) {
+        char        name[4200];
+        struct stat st;
+        (void)snprintf(name, sizeof name, "%s/%s", path, names[i]);
+        if (io->stat(io, name, &st) >= 0)
+            return true;
+    }
+    return false;
+}
+
+static hdx_code set_paths(hdx_index_home *home, const char *path, hdx_error *err)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    if (len + 8 > sizeof home->path)
+        return too_long(path, err);
+    if (home->path != path)
+        memmove(home->path, path, len);
+    home->path[len] = '\0';
+    (void)snprintf(home->part, sizeof home->part, "%.*s.part", (int)len, home->path);
+    (void)snprintf(home->lock, sizeof home->lock, "%.*s.lock", (int)len, home->path);
+    return HDX_OK;
+}
+
+/* The user's cache folder, for dumps whose own folder cannot be written: one index per absolute path. */
+static bool cache_path(const hdx_index_options *options, char *out, size_t size)
+{
+    char        real[4096];
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *name;
+    if (realpath(options->dump, real) == NULL)
+        return false;
+    name = strrchr(real, '/') + 1;
+    uint64_t hash = hdx_hash_bytes(options->dump_number, real, strlen(real));
+    int      n = cache != NULL && cache[0] == '/' ? snprintf(out, size, "%s/heapdex/%.100s-%016llx.hdx", cache, name, (unsigned long long)hash)
+                 : home != NULL && home[0] == '/' ? snprintf(out, size, "%s/.cache/heapdex/%.100s-%016llx.hdx", home, name, (unsigned long long)hash)
+                                                  : -1;
+    return n > 0 && (size_t)n < size;
+}
+
+hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
+{
+    char        path[4096];
+    const char *dump = options->dump;
+    size_t      len = strlen(dump);
+    int         n;
+    home->lock_fd = -1;
+    if (options->index_dir != NULL)
+        return set_paths(home, options->index_dir, err);
+    if (options->dump_number > 1) { /* app.hprof -> app.2.hprof.hdx would hide whose it is: app.hprof.2.hdx */
+        n = snprintf(path, sizeof path, "%.*s.%u.hdx", (int)len, dump, options->dump_number);
+    } else
+        n = snprintf(path, sizeof path, "%s.hdx", dump);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return too_long(dump, err);
+    if (!hdx_place_is_index(io, path)) {
+        char cached[4096];
+        if (cache_path(options, cached, sizeof cached) && hdx_place_is_index(io, cached))
+            return set_paths(home, cached, err);
+    }
+    return set_paths(home, path, err);
+}
+
+hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err)
+{
+    struct stat st;
+    uint8_t    *buffer = NULL;
+    uint64_t    low, high;
+    int         rc = io->stat(io, path, &st), fd;
+    const char *slash = strrchr(path, '/');
+    hdx_code    code = HDX_OK;
+    if (rc < 0)
+        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
+    m->file_size = (uint64_t)st.st_size;
+    m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    m->file_inode = (uint64_t)st.st_ino;
+    (void)snprintf(m->dump_name, sizeof m->dump_name, "%s", slash == NULL ? path : slash + 1);
+    if ((fd = io->open(io, path)) < 0)
+        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-fd));
+    low = hdx_mix64(m->file_size);
+    high = ~low;
+    if ((buffer = malloc(EDGE)) == NULL)
+        code = hdx_no_memory(err, "a sample of the dump", EDGE);
+    for (unsigned i = 0; i < 18 && code == HDX_OK; i++) {
+        uint64_t at = i == 0 ? 0 : i == 1 ? (m->file_size > EDGE ? m->file_size - EDGE : 0) : m->file_size / 17 * (i - 1);
+        int64_t  got = io->read_at(io, fd, buffer, i < 2 ? EDGE : SPOT, at);
+        if (got < 0) {
+            code = hdx_fail(err, HDX_IO, path, at, "cannot read: %s", strerror((int)-got));
+            break;
+        }
+        low = hdx_hash_bytes(low, buffer, (size_t)got);
+        high = hdx_hash_bytes(high, buffer, (size_t)got);
+    }
+    free(buffer);
+    (void)io->close(io, fd);
+    hdx_put64(m->file_sample, low);
+    hdx_put64(m->file_sample + 8, high);
+    return code;
+}
+
+hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err)
+{
+    struct stat st;
+    int         rc = io->stat(io, path, &st);
+    if (rc >= 0 && (uint64_t)st.st_size == m->file_size &&
+        (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns)
+        return HDX_OK;
+    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "the dump changed while it was indexed"), "wait until it is written whole");
+}
+
+/* Does the dump still say what it said when it was indexed? Size, time and inode alike are taken for yes; else content is sampled. */
+static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, bool *same, hdx_error *err)
+{
+    hdx_manifest now = { 0 };
+    struct stat  st;
+    int          rc = io->stat(io, path, &st);
+    hdx_code     code;
+    *same = false;
+    if (rc < 0)
+        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
+    if ((uint64_t)st.st_size != m->file_size)
+        return HDX_OK;
+    if ((uint64_t)st.st_ino == m->file_inode && (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns) {
+        *same = true;
+        return HDX_OK;
+    }
+    code = hdx_place_sample(io, path, &now, err);
+    *same = code == HDX_OK && memcmp(now.file_sample, m->file_sample, sizeof now.file_sample) == 0;
+    return code;
+}
+
+hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_index_state *state, hdx_catalog **catalog,
+                         hdx_error *err)
+{
+    uint32_t number = options->dump_number == 0 ? 1 : options->dump_number;
+    hdx_step until = options->until == 0 ? HDX_STEP_DOMINATORS : options->until;
+    bool     same;
+    *catalog = NULL;
+    *state = HDX_INDEX_ABSENT;
+    if (!hdx_place_is_index(io, home->path))
+        return HDX_OK;
+    hdx_error why;
+    hdx_code  code = hdx_catalog_open(io, home->path, catalog, &why);
+    if (code == HDX_NOT_FOUND) {
+        *state = HDX_INDEX_OLD;
+        return HDX_OK;
+    }
+    if (code != HDX_OK) {
+        if (err != NULL)
+            *err = why;
+        return code;
+    }
+    const hdx_manifest *m = hdx_catalog_manifest(*catalog);
+    if ((code = same_dump(io, options->dump, m, &same, err)) == HDX_OK) {
+        if (same && m->dump_number == number && m->step >= (uint32_t)until) {
+            *state = HDX_INDEX_VALID;
+            return HDX_OK;
+        }
+        /* a shorter index, or another heap's, is not stale; it is just not what is wanted */
+        *state = same && m->dump_number == number ? HDX_INDEX_ABSENT : HDX_INDEX_STALE;
+    }
+    hdx_catalog_close(*catalog);
+    *catalog = NULL;
+    return code;
+}
+
+/* ---- the lock ---- */
+static void owner_of(int fd, char *out, size_t size)
+{
+    ssize_t n = pread(fd, out, size - 1, 0);
+    out[n < 0 ? 0 : n] = '\0';
+}
+
+hdx_code hdx_place_lock(const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
+{
+    char owner[32], line[160];
+    bool told = false;
+    for (;;) {
+        struct stat by_fd, by_path;
+        int         fd = open(home->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) {
+            if (errno == EACCES || errno == EROFS || errno == ENOENT || errno == EPERM)
+                return HDX_OK; /* nothing can be written there: hdx_place_begin finds another place, and locks that */
+            return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(errno));
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            /* the owner before us removes the file when it is done: what we hold may be a lock that nobody else sees */
+            if (fstat(fd, &by_fd) == 0 && stat(home->lock, &by_path) == 0 && by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev) {
+                int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+                if (ftruncate(fd, 0) == 0)
+                    (void)!pwrite(fd, owner, (size_t)n, 0);
+                home->lock_fd = fd;
+                return HDX_OK;
+            }
+            (void)close(fd);
+            continue;
+        }
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            int why = errno;
+            (void)close(fd);
+            return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(why));
+        }
+        owner_of(fd, owner, sizeof owner);
+        (void)close(fd);
+        if (options->no_wait)
+            return hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is at work (process %ld)", strtol(owner, NULL, 10));
+        if (!told && options->notice != NULL) {
+            (void)snprintf(line, sizeof line, "waiting for another builder of this index (process %ld)", strtol(owner, NULL, 10));
+            options->notice(options->notice_context, line);
+            told = true;
+        }
+        if (options->progress.cancelled != NULL && options->progress.cancelled(options->progress.context))
+            return hdx_tick_stop(err);
+        (void)usleep(50000);
+    }
+}
+
+void hdx_place_unlock(hdx_index_home *home)
+{
+    if (home->lock_fd < 0)
+        return;
+    (void)unlink(home->lock);
+    (void)close(home->lock_fd);
+    home->lock_fd = -1;
+}
+
+/* ---- building and commit ---- */
+static int make_parents(hdx_io *io, const char *path)
+{
+    char part[4096];
+    int  rc = 0;
+    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        (void)snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        rc = io->mkdir(io, part);
+        if (rc < 0 && rc != -EEXIST)
+            return rc;
+    }
+    return 0;
+}
+
+static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
+{
+    int rc = hdx_io_remove_folder(io, path);
+    return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s", strerror(-rc)) : HDX_OK;
+}
+
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
+{
+    struct stat st;
+    char        cached[4096], line[4300];
+    hdx_code    code;
+    int         rc;
+    if (io->stat(io, home->path, &st) >= 0 && !hdx_place_is_index(io, home->path)) {
+        if (!S_ISDIR(st.st_mode))
+            return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"), "name a folder that does not exist yet");
+        if (rmdir(home->path) != 0) /* an empty folder may become one */
+            return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"), "name a folder that does not exist yet");
+    }
+    if (options->index_dir != NULL)
+        (void)make_parents(io, home->path);
+    if (home->lock_fd >= 0 && (code = clear(io, home->part, err)) != HDX_OK)
+        return code;
+    rc = io->mkdir(io, home->part);
+    if (rc >= 0)
+        return HDX_OK;
+    if (options->index_dir != NULL || (rc != -EACCES && rc != -EROFS && rc != -EPERM) || !cache_path(options, cached, sizeof cached))
+        return hdx_hint(err, hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
+                        "--index-dir DIR puts the index elsewhere");
+    hdx_place_unlock(home);
+    if ((code = set_paths(home, cached, err)) != HDX_OK)
+        return code;
+    if ((rc = make_parents(io, home->path)) < 0)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
+    if ((code = hdx_place_lock(options, home, err)) != HDX_OK || (code = clear(io, home->part, err)) != HDX_OK)
+        return code;
+    if ((rc = io->mkdir(io, home->part)) < 0)
+        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
+    if (options->notice != NULL) {
+        (void)snprintf(line, sizeof line, "the dump's folder cannot be written; the index is %s", home->path);
+        options->notice(options->notice_context, line);
+    }
+    return HDX_OK;
+}
+
+static hdx_code parent_of(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(out, size, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    return HDX_OK;
+}
+
+hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err)
+{
+    struct stat st;
+    char        parent[4096];
+    int         rc = io->sync_folder(io, home->part);
+    if (rc < 0)
+        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
+    if (io->stat(io, home->path, &st) >= 0) {
+        if ((rc = io->exchange(io, home->part, home->path)) < 0) /* a file system that cannot swap: readers may see a moment without index */
+            (void)hdx_io_remove_folder(io, home->path);
+    } else
+        rc = -ENOENT;
+    if (rc < 0 && (rc = io->rename(io, home->part, home->path)) < 0)
+        return hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot put the index in place: %s", strerror(-rc));
+    (void)parent_of(home->path, parent, sizeof parent);
+    if ((rc = io->sync_folder(io, parent)) < 0)
+        return hdx_fail(err, HDX_IO, parent, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
+    (void)hdx_io_remove_folder(io, home->part); /* the old index, if there was one */
+    return HDX_OK;
+}
+
+void hdx_place_abandon(hdx_io *io, hdx_index_home *home)
+{
+    if (home->lock_fd >= 0)
+        (void)hdx_io_remove_folder(io, home->part);
+}

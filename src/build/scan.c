@@ -1,0 +1,549 @@
+/*
+ * scan.c - the first pass.
+ *
+ * In:  the dump, once, through the survey of the hprof room (several threads where the dump allows it).
+ * Out: the set of addresses; raw classes, roots, strings, loads, frames and traces in file order; which class ids are in use and how often.
+ * When only counts are wanted (hdx_build.counting) no address is kept, roots and frames are left out.
+ * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that met
+ * a repeated address is made again on one thread, an address at a time; such dumps are rare.
+ * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
+ */
+#include "build/build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define USES 4096u /* slots of a worker's table of class ids, to begin with */
+
+typedef struct worker {
+    hdx_arena      arena; /* class records */
+    hdx_raw_class *classes;
+    uint64_t       class_count, class_capacity;
+    hdx_raw_root  *roots;
+    uint64_t       root_count, root_capacity;
+    hdx_class_use *uses;
+    uint64_t       use_count, use_capacity;
+    hdx_map        by_class;
+    hdx_heap_name *heaps;
+    uint64_t       heap_count, heap_capacity;
+    uint64_t       primitive_arrays[16], primitive_bytes[16][2];
+    uint64_t       repeated;
+    uint64_t       divisor;      /* of the differences between all addresses and first_addr */
+    bool           divided;      /* it cannot fall any further */
+    hdx_addr       first_addr;
+    hdx_addr       last_array;   /* the object array before, and its end if references took 8 bytes */
+    uint64_t       last_end;
+    bool           compressed;
+    hdx_sizing     sizes[2];     /* references of 4 bytes, of 8; id_size 0: not set yet */
+    hdx_addr       last_class; /* most records have the class of the one before */
+    uint64_t       last_use;
+} worker;
+
+typedef struct scanner {
+    hdx_build *b;
+    worker     workers[HDX_WORKERS_MAX];
+    unsigned   worker_count;
+    bool       sizing;    /* bytes of arrays are wanted */
+    bool       careful;   /* an address at a time, one thread */
+    hdx_map    class_seen;/* careful: class address -> place of its record in workers[0].classes, + 1 */
+} scanner;
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the first pass", 0); }
+
+static bool is_object(uint8_t tag)
+{
+    return tag == HDX_SUB_INSTANCE || tag == HDX_SUB_OBJECT_ARRAY || tag == HDX_SUB_PRIMITIVE_ARRAY || tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ||
+           tag == HDX_SUB_CLASS;
+}
+
+static hdx_class_use *use_of(scanner *s, worker *w, hdx_addr addr)
+{
+    bool      fresh;
+    uint64_t *place;
+    const uint64_t *known;
+    if (w->use_count > 0 && w->last_class == addr)
+        return &w->uses[w->last_use];
+    if ((known = hdx_map_get(&w->by_class, addr)) != NULL) {
+        w->last_class = addr;
+        w->last_use = *known;
+        return &w->uses[*known];
+    }
+    place = hdx_map_put(&w->by_class, addr, &fresh);
+    if (place == NULL)
+        return NULL;
+    if (fresh) {
+        if (!hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses))
+            return NULL;
+        *place = w->use_count;
+        w->uses[w->use_count++] = (hdx_class_use){ .addr = addr };
+    }
+    w->last_class = addr;
+    w->last_use = *place;
+    return &w->uses[*place];
+}
+
+static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
+{
+    char *copy = hdx_arena_copy(&w->arena, e->body, e->body_len);
+    if (copy == NULL || !hdx_mem_room(&s->b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
+        return no_memory(err);
+    w->classes[w->class_count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
+    return HDX_OK;
+}
+
+static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
+{
+    for (uint64_t i = 0; i < w->heap_count; i++)
+        if (w->heaps[i].number == e->count)
+            return HDX_OK;
+    if (!hdx_mem_room(&s->b->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps))
+        return no_memory(err);
+    w->heaps[w->heap_count++] = (hdx_heap_name){ e->count, e->addr };
+    return HDX_OK;
+}
+
+/* MAT 2.1, between neighbours in the file. A worker that jumps ahead compares arrays with others between them: the rule holds for those too. */
+static void take_array(scanner *s, worker *w, hdx_class_use *use, const hdx_event *e)
+{
+    w->compressed |= w->last_array != 0 && w->last_array < e->addr && e->addr < w->last_end;
+    w->last_array = e->addr;
+    w->last_end = e->addr + 16 + 8 * (uint64_t)e->count;
+    use->arrays++;
+    use->elements += e->count;
+    if (s->sizing)
+        for (unsigned k = 0; k < 2; k++)
+            use->array_bytes[k] += hdx_object_array_size(&w->sizes[k], e->count);
+}
+
+static void take_primitive(scanner *s, worker *w, const hdx_event *e)
+{
+    const unsigned type = e->type & 15u;
+    w->primitive_arrays[type]++;
+    if (s->sizing)
+        for (unsigned k = 0; k < 2; k++)
+            w->primitive_bytes[type][k] += hdx_primitive_array_size(&w->sizes[k], (uint8_t)type, e->count);
+}
+
+/* MAT 2.2 asks for the differences between neighbours; all of them have the divisor that all distances from one address have. */
+static void divide(worker *w, const hdx_event *e)
+{
+    if (w->first_addr == 0)
+        w->first_addr = e->addr;
+    else
+        w->divided = !hdx_alignment_feed(&w->divisor, e->addr > w->first_addr ? e->addr - w->first_addr : w->first_addr - e->addr);
+}
+
+/* Everything but the address itself. */
+static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
+{
+    hdx_class_use *use;
+    switch (e->tag) {
+    case HDX_SUB_INSTANCE:
+        if ((use = use_of(s, w, e->class_addr)) == NULL)
+            return no_memory(err);
+        if (use->instances++ == 0) {
+            use->first_pos = e->pos;
+            use->first_bytes = e->count;
+        } else if (use->first_bytes != e->count && use->other_pos == 0)
+            use->other_pos = e->pos;
+        use->last_pos = e->pos; /* a worker goes forward, so this is its last one */
+        use->last_bytes = e->count;
+        return HDX_OK;
+    case HDX_SUB_OBJECT_ARRAY:
+        if ((use = use_of(s, w, e->class_addr)) == NULL)
+            return no_memory(err);
+        take_array(s, w, use, e);
+        return HDX_OK;
+    case HDX_SUB_PRIMITIVE_ARRAY:
+    case HDX_SUB_PRIMITIVE_ARRAY_NODATA:
+        take_primitive(s, w, e);
+        return HDX_OK;
+    case HDX_SUB_CLASS:
+        return add_class(s, w, e, err);
+    case HDX_SUB_HEAP_DUMP_INFO:
+        return add_heap(s, w, e, err);
+    default:
+        if (s->b->counting)
+            return HDX_OK;
+        if (!hdx_mem_room(&s->b->mem, (void **)&w->roots, &w->root_capacity, w->root_count, sizeof *w->roots))
+            return no_memory(err);
+        w->roots[w->root_count++] = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
+        return HDX_OK;
+    }
+}
+
+/* A second record for an id. A class described twice in the same words is what some writers do (R13): no damage. */
+static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
+{
+    hdx_scan_result *r = &s->b->scan;
+    const uint64_t  *seen = hdx_map_get(&s->class_seen, e->addr);
+    if (!hdx_mem_room(&s->b->mem, (void **)&r->skipped, &r->skipped_capacity, r->skipped_count, sizeof *r->skipped))
+        return no_memory(err);
+    r->skipped[r->skipped_count++] = e->pos;
+    if (e->tag == HDX_SUB_CLASS && seen != NULL) {
+        hdx_view first = s->workers[0].classes[*seen - 1].record;
+        if (first.len == e->body_len && memcmp(first.at, e->body, first.len) == 0)
+            return HDX_OK;
+    }
+    return hdx_build_damage(s->b, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err, "second record for object 0x%llx; the first stands",
+                            (unsigned long long)e->addr);
+}
+
+static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hdx_error *err)
+{
+    worker  *w = &s->workers[0];
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; i < n && code == HDX_OK; i++) {
+        const hdx_event *e = &events[i];
+        bool             fresh = true;
+        if (is_object(e->tag) && (code = hdx_addresses_insert_one(s->b->ids, e->addr, &fresh, err)) != HDX_OK)
+            return code;
+        if (!fresh) {
+            code = skip_repeated(s, e, err);
+            continue;
+        }
+        if (!w->divided && is_object(e->tag))
+            divide(w, e);
+        code = take(s, w, e, err);
+        if (code == HDX_OK && e->tag == HDX_SUB_CLASS) {
+            uint64_t *place = hdx_map_put(&s->class_seen, e->addr, NULL);
+            if (place == NULL)
+                return no_memory(err);
+            *place = w->class_count;
+        }
+    }
+    return code;
+}
+
+static hdx_code on_heap(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
+{
+    scanner *s = context;
+    worker  *w = &s->workers[number];
+    hdx_addr addresses[256];
+    if (s->sizing && w->sizes[0].id_size == 0)
+        for (unsigned k = 0; k < 2; k++)
+            w->sizes[k] = (hdx_sizing){ s->b->survey.head.id_size, 4u << k, s->b->sizing.alignment == 0 ? 8 : s->b->sizing.alignment, false };
+    if (s->careful)
+        return heap_carefully(s, events, n, err);
+    for (size_t i = 0; i < n && !w->divided; i++)
+        if (is_object(events[i].tag))
+            divide(w, &events[i]);
+    if (s->b->counting) {
+        hdx_code code = HDX_OK;
+        for (size_t i = 0; i < n && code == HDX_OK; i++)
+            code = take(s, w, &events[i], err);
+        return code;
+    }
+    for (size_t from = 0; from < n; from += 256) {
+        size_t   end = n - from > 256 ? from + 256 : n, count = 0;
+        hdx_code code = HDX_OK;
+        for (size_t i = from; i < end && code == HDX_OK; i++) {
+            if (is_object(events[i].tag))
+                addresses[count++] = events[i].addr;
+            code = take(s, w, &events[i], err);
+        }
+        if (code == HDX_OK && count > 0)
+            code = hdx_addresses_insert(s->b->ids, addresses, count, &w->repeated, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    return HDX_OK;
+}
+
+#define PUT(array, count, capacity, ...)                                                                     \
+    do {                                                                                                     \
+        if (!hdx_mem_room(&b->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))            \
+            return no_memory(err);                                                                           \
+        r->array[r->count++] = __VA_ARGS__;                                                                  \
+    } while (0)
+
+static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
+{
+    hdx_build       *b = ((scanner *)context)->b;
+    hdx_scan_result *r = &b->scan;
+    const uint32_t   width = t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
+    char            *copy;
+    if (b->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
+        return HDX_OK;
+    switch (t->tag) {
+    case HDX_TOP_STRING:
+        if ((copy = hdx_arena_copy(&r->arena, t->body.at, t->body.len)) == NULL)
+            return no_memory(err);
+        PUT(strings, string_count, string_capacity, (hdx_raw_string){ t->id, { (const uint8_t *)copy, t->body.len } });
+        return HDX_OK;
+    case HDX_TOP_LOAD_CLASS:
+        PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial });
+        return HDX_OK;
+    case HDX_TOP_FRAME:
+        PUT(frames, frame_count, frame_capacity, (hdx_raw_frame){ t->id, t->name, t->signature, t->source_file, t->serial, t->line });
+        return HDX_OK;
+    case HDX_TOP_TRACE:
+        PUT(traces, trace_count, trace_capacity, (hdx_raw_trace){ t->serial, t->thread, t->count, r->frame_id_count });
+        for (uint32_t i = 0; i < t->count && (uint64_t)(i + 1) * width <= t->body.len; i++)
+            PUT(frame_ids, frame_id_count, frame_id_capacity, hdx_be_id(t->body.at + (size_t)i * width, width));
+        r->traces[r->trace_count - 1].count = (uint32_t)(r->frame_id_count - r->traces[r->trace_count - 1].first);
+        return HDX_OK;
+    default:
+        return HDX_OK;
+    }
+}
+
+static void free_workers(scanner *s)
+{
+    hdx_mem *mem = &s->b->mem;
+    for (unsigned i = 0; i < s->worker_count; i++) {
+        worker *w = &s->workers[i];
+        hdx_mem_put(mem, w->classes, w->class_capacity * sizeof *w->classes);
+        hdx_mem_put(mem, w->roots, w->root_capacity * sizeof *w->roots);
+        hdx_mem_put(mem, w->uses, w->use_capacity * sizeof *w->uses);
+        hdx_mem_put(mem, w->heaps, w->heap_capacity * sizeof *w->heaps);
+        hdx_map_free(&w->by_class);
+        hdx_arena_free(&w->arena);
+        memset(w, 0, sizeof *w);
+        w->arena = hdx_arena_of(mem);
+        w->by_class = hdx_map_of(mem);
+    }
+    hdx_map_free(&s->class_seen);
+}
+
+void hdx_scan_free(hdx_build *b)
+{
+    hdx_scan_result *r = &b->scan;
+    hdx_mem         *mem = &b->mem;
+    hdx_mem_put(mem, r->strings, r->string_capacity * sizeof *r->strings);
+    hdx_mem_put(mem, r->loads, r->load_capacity * sizeof *r->loads);
+    hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
+    hdx_mem_put(mem, r->traces, r->trace_capacity * sizeof *r->traces);
+    hdx_mem_put(mem, r->frame_ids, r->frame_id_capacity * sizeof *r->frame_ids);
+    hdx_mem_put(mem, r->classes, r->class_capacity * sizeof *r->classes);
+    hdx_mem_put(mem, r->roots, r->root_capacity * sizeof *r->roots);
+    hdx_mem_put(mem, r->uses, r->use_capacity * sizeof *r->uses);
+    hdx_mem_put(mem, r->heaps, r->heap_capacity * sizeof *r->heaps);
+    hdx_mem_put(mem, r->skipped, r->skipped_capacity * sizeof *r->skipped);
+    hdx_map_free(&r->by_string);
+    hdx_arena_free(&r->arena);
+    memset(r, 0, sizeof *r);
+    r->arena = hdx_arena_of(mem);
+    r->by_string = hdx_map_of(mem);
+}
+
+static hdx_code fresh_ids(hdx_build *b, hdx_error *err)
+{
+    hdx_addresses_close(b->ids);
+    b->ids = NULL;
+    return hdx_addresses_new(&b->mem, 8, &b->ids, err);
+}
+
+static hdx_code on_restart(void *context, hdx_error *err)
+{
+    scanner *s = context;
+    free_workers(s);
+    hdx_scan_free(s->b);
+    return fresh_ids(s->b, err);
+}
+
+static int by_pos_class(const void *a, const void *b)
+{
+    hdx_pos x = ((const hdx_raw_class *)a)->pos, y = ((const hdx_raw_class *)b)->pos;
+    return x < y ? -1 : x > y;
+}
+
+static int by_pos_root(const void *a, const void *b)
+{
+    hdx_pos x = ((const hdx_raw_root *)a)->pos, y = ((const hdx_raw_root *)b)->pos;
+    return x < y ? -1 : x > y;
+}
+
+static int by_addr_use(const void *a, const void *b)
+{
+    hdx_addr x = ((const hdx_class_use *)a)->addr, y = ((const hdx_class_use *)b)->addr;
+    return x < y ? -1 : x > y;
+}
+
+/* Of two shares of one class: the first instance, and the first that differs from it. */
+static void merge_first(hdx_class_use *to, const hdx_class_use *from)
+{
+    hdx_class_use a = *to, b = *from;
+    if (b.instances == 0)
+        return;
+    if (a.instances == 0 || b.first_pos < a.first_pos) {
+        a = *from;
+        b = *to;
+    }
+    to->first_pos = a.first_pos;
+    to->first_bytes = a.first_bytes;
+    to->other_pos = a.other_pos;
+    if (b.instances > 0) {
+        hdx_pos other = b.first_bytes != a.first_bytes ? b.first_pos : b.other_pos;
+        if (other != 0 && (to->other_pos == 0 || other < to->other_pos))
+            to->other_pos = other;
+    }
+}
+
+static void merge_uses(hdx_scan_result *r)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        hdx_class_use *u = &r->uses[i];
+        if (kept == 0 || r->uses[kept - 1].addr != u->addr) {
+            r->uses[kept++] = *u;
+            continue;
+        }
+        hdx_class_use *to = &r->uses[kept - 1];
+        merge_first(to, u);
+        to->instances += u->instances;
+        to->arrays += u->arrays;
+        to->elements += u->elements;
+        for (unsigned k = 0; k < 2; k++)
+            to->array_bytes[k] += u->array_bytes[k];
+        if (u->instances > 0 && (u->last_pos > to->last_pos || to->instances == u->instances)) {
+            to->last_pos = u->last_pos;
+            to->last_bytes = u->last_bytes;
+        }
+    }
+    r->use_count = kept;
+}
+
+static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
+{
+    if (w->first_addr == 0)
+        return;
+    if (*first == 0)
+        *first = w->first_addr;
+    (void)hdx_alignment_feed(&r->divisor, w->first_addr > *first ? w->first_addr - *first : *first - w->first_addr);
+    (void)hdx_alignment_feed(&r->divisor, w->divisor);
+}
+
+/* Without a set of addresses, a class described twice is found here (R13); other ids are not looked at. */
+static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
+{
+    hdx_scan_result *r = &b->scan;
+    uint64_t         kept = 0;
+    hdx_map          seen = hdx_map_of(&b->mem);
+    hdx_code         code = HDX_OK;
+    for (uint64_t i = 0; i < r->class_count && code == HDX_OK; i++) {
+        const hdx_raw_class *c = &r->classes[i];
+        bool                 fresh;
+        uint64_t            *place = hdx_map_put(&seen, c->addr, &fresh);
+        if (place == NULL) {
+            code = no_memory(err);
+        } else if (fresh) {
+            bool new_one;
+            code = hdx_addresses_insert_one(b->ids, c->addr, &new_one, err);
+            *place = kept;
+            r->classes[kept++] = *c;
+        } else {
+            hdx_view first = r->classes[*place].record;
+            if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
+                code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
+                                        "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
+        }
+    }
+    r->class_count = kept;
+    hdx_map_free(&seen);
+    return code;
+}
+
+/* The workers' shares become one result in file order. */
+static hdx_code merge(scanner *s, hdx_error *err)
+{
+    hdx_build       *b = s->b;
+    hdx_scan_result *r = &b->scan;
+    hdx_addr         first = 0;
+    for (unsigned i = 0; i < s->worker_count; i++) {
+        worker *w = &s->workers[i];
+        merge_divisor(r, w, &first);
+        r->compressed |= w->compressed;
+        for (uint64_t k = 0; k < w->class_count; k++) {
+            hdx_raw_class c = w->classes[k];
+            char         *copy = hdx_arena_copy(&r->arena, c.record.at, c.record.len);
+            if (copy == NULL)
+                return no_memory(err);
+            c.record.at = (const uint8_t *)copy;
+            PUT(classes, class_count, class_capacity, c);
+        }
+        for (uint64_t k = 0; k < w->root_count; k++)
+            PUT(roots, root_count, root_capacity, w->roots[k]);
+        for (uint64_t k = 0; k < w->use_count; k++)
+            PUT(uses, use_count, use_capacity, w->uses[k]);
+        for (uint64_t k = 0; k < w->heap_count; k++) {
+            uint64_t j = 0;
+            while (j < r->heap_count && r->heaps[j].number != w->heaps[k].number)
+                j++;
+            if (j == r->heap_count)
+                PUT(heaps, heap_count, heap_capacity, w->heaps[k]);
+        }
+        for (unsigned t = 0; t < 16; t++)
+            for (unsigned k = 0; k < 2; k++)
+                r->primitive_bytes[t][k] += w->primitive_bytes[t][k];
+        for (unsigned t = 0; t < 16; t++)
+            r->primitive_arrays[t] += w->primitive_arrays[t];
+    }
+    if (r->class_count > 0)
+        qsort(r->classes, (size_t)r->class_count, sizeof *r->classes, by_pos_class);
+    if (r->root_count > 0)
+        qsort(r->roots, (size_t)r->root_count, sizeof *r->roots, by_pos_root);
+    if (r->use_count > 0)
+        qsort(r->uses, (size_t)r->use_count, sizeof *r->uses, by_addr_use);
+    merge_uses(r);
+    for (uint64_t i = 0; i < r->string_count; i++) {
+        bool      fresh;
+        uint64_t *place = hdx_map_put(&r->by_string, r->strings[i].id, &fresh);
+        if (place == NULL)
+            return no_memory(err);
+        if (fresh)
+            *place = i;
+    }
+    return HDX_OK;
+}
+
+bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
+{
+    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    if (place != NULL)
+        *bytes = b->scan.strings[*place].bytes;
+    return place != NULL;
+}
+
+static hdx_code survey(scanner *s, hdx_error *err)
+{
+    hdx_build         *b = s->b;
+    hdx_survey_options options = { .dump_number = b->options->dump_number, .threads = s->careful ? 1 : b->threads, .sequential = s->careful,
+                                   .mem = &b->mem, .tick = &b->tick };
+    hdx_survey_sink    sink = { s, on_heap, on_top, on_restart };
+    return hdx_hprof_survey(b->source, &options, &sink, &b->survey, err);
+}
+
+hdx_code hdx_scan(hdx_build *b, hdx_error *err)
+{
+    uint64_t repeated = 0;
+    hdx_code code;
+    scanner *s = hdx_mem_get(&b->mem, sizeof *s);
+    if (s == NULL)
+        return no_memory(err);
+    s->b = b;
+    s->worker_count = b->threads;
+    s->sizing = b->counting || b->options->first_pass != NULL;
+    s->class_seen = hdx_map_of(&b->mem);
+    for (unsigned i = 0; i < s->worker_count; i++) {
+        s->workers[i].arena = hdx_arena_of(&b->mem);
+        s->workers[i].by_class = hdx_map_of(&b->mem);
+    }
+    if ((code = fresh_ids(b, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
+        goto out;
+    for (unsigned i = 0; i < s->worker_count; i++)
+        repeated += s->workers[i].repeated;
+    if (repeated > 0) {
+        hdx_survey_free(&b->survey);
+        s->careful = true;
+        if ((code = on_restart(s, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
+            goto out;
+    }
+    code = merge(s, err);
+    if (code == HDX_OK && b->counting)
+        code = add_class_ids(b, err);
+out:
+    free_workers(s);
+    hdx_mem_put(&b->mem, s, sizeof *s);
+    return code;
+}

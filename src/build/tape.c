@@ -1,0 +1,45 @@
+/*
+ * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
+ * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, which the next one clears.
+ */
+#include "build/build.h"
+
+#include <stdio.h>
+
+static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
+{
+    hdx_tape_file *t = context;
+    int            rc = t->io->write_at(t->io, t->fd, bytes, len, t->end);
+    if (rc < 0)
+        return hdx_fail(err, HDX_IO, t->path, t->end, "cannot write: %s", strerror(-rc));
+    t->end += len;
+    return HDX_OK;
+}
+
+static hdx_code get(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
+{
+    hdx_tape_file *t = context;
+    int64_t        got = t->io->read_at(t->io, t->fd, to, len, offset);
+    if (got == (int64_t)len)
+        return HDX_OK;
+    return hdx_fail(err, HDX_IO, t->path, offset, "cannot read back: %s", got < 0 ? strerror((int)-got) : "it became shorter");
+}
+
+hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+{
+    *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
+    t->tape = (hdx_tape){ t, put, get };
+    if ((t->fd = b->io->create(b->io, t->path)) < 0)
+        return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
+    return HDX_OK;
+}
+
+void hdx_tape_file_close(hdx_tape_file *t)
+{
+    if (t->io == NULL || t->fd < 0)
+        return;
+    (void)t->io->close(t->io, t->fd);
+    (void)t->io->remove(t->io, t->path);
+    t->fd = -1;
+}

@@ -1,0 +1,379 @@
+/*
+ * test_index.c - the life of an index: it exists whole or not at all, whatever fails; its bytes depend on the dump alone.
+ */
+#include "build/build.h"
+#include "build/heap_model.h"
+#include "support/faulty.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/hdx-index-XXXXXX";
+static char dump[64], other[64];
+
+static void make(const char *path, uint64_t seed)
+{
+    static heap_model h;
+    dump_maker       *m = model_make(&h, seed, 300, 8);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+}
+
+static void enter(void)
+{
+    cr_assert(mkdtemp(folder) != NULL);
+    (void)snprintf(dump, sizeof dump, "%s/a b\xc3\xa4.hprof", folder); /* a space and a letter outside ASCII */
+    (void)snprintf(other, sizeof other, "%s/other.hdx", folder);
+    make(dump, 4711);
+}
+
+static void leave(void)
+{
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_expect(system(command) == 0);
+}
+
+TestSuite(index, .init = enter, .fini = leave);
+
+static bool exists(const char *format, const char *path)
+{
+    char name[4200];
+    (void)snprintf(name, sizeof name, format, path);
+    return access(name, F_OK) == 0;
+}
+
+static hdx_code build(const hdx_index_options *options, hdx_index_report *report)
+{
+    hdx_error err = { 0 };
+    hdx_code  code = hdx_index_build(options, report, &err);
+    if (code != HDX_OK)
+        cr_log_info("%s: %s", err.where, err.message);
+    return code;
+}
+
+/* All bytes of a file of an index. */
+static char *slurp(const char *index, const char *name, size_t *len)
+{
+    char path[4300];
+    (void)snprintf(path, sizeof path, "%s/%s.hdx", index, name);
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return NULL;
+    char *bytes = malloc(4u << 20);
+    *len = fread(bytes, 1, 4u << 20, f);
+    (void)fclose(f);
+    return bytes;
+}
+
+static void expect_same_files(const char *a, const char *b)
+{
+    for (int kind = 0; kind < HDX_KINDS; kind++) {
+        size_t n = 0, k = 0;
+        char  *x = slurp(a, hdx_kind_name((hdx_kind)kind), &n), *y = slurp(b, hdx_kind_name((hdx_kind)kind), &k);
+        cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s differs", hdx_kind_name((hdx_kind)kind));
+        free(x);
+        free(y);
+    }
+}
+
+Test(index, is_found_again_and_rebuilt_when_the_dump_changed)
+{
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report;
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(!report.reused && exists("%s/catalog.mdb", report.path) && !exists("%s.part", report.path) && !exists("%s.lock", report.path));
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(report.reused);
+    (void)usleep(2000);
+    make(dump, 4711); /* written anew with the same bytes: another time, the same content */
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(report.reused);
+    make(dump, 12);
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(!report.reused);
+}
+
+Test(index, is_not_built_when_only_asked_for)
+{
+    hdx_index_options options = { .dump = dump, .no_build = true };
+    hdx_index_report  report;
+    cr_expect(build(&options, &report) == HDX_BAD_DUMP);
+    cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
+}
+
+Test(index, may_be_named_in_place_of_its_dump)
+{
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report, again;
+    cr_assert(build(&options, &report) == HDX_OK);
+    options.dump = report.path;
+    cr_assert(build(&options, &again) == HDX_OK);
+    cr_expect(again.reused && strcmp(again.path, report.path) == 0 && strcmp(again.dump, dump) == 0);
+}
+
+Test(index, leaves_alone_what_is_no_index)
+{
+    hdx_index_options options = { .dump = dump, .index_dir = folder };
+    hdx_index_report  report;
+    cr_expect(build(&options, &report) == HDX_USAGE);
+    options.index_dir = dump;
+    cr_expect(build(&options, &report) == HDX_USAGE);
+    cr_expect(exists("%s", dump));
+}
+
+Test(index, clears_the_leftovers_of_a_killed_build)
+{
+    char              part[128], file[160];
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report;
+    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(file, sizeof file, "%s/outbound.hdx", part);
+    cr_assert(mkdir(part, 0777) == 0);
+    FILE *f = fopen(file, "w");
+    cr_assert(f != NULL && fputs("half", f) >= 0 && fclose(f) == 0);
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(!exists("%s", part));
+}
+
+Test(index, has_one_builder_at_a_time)
+{
+    char              lock[128];
+    hdx_index_options options = { .dump = dump, .no_wait = true };
+    hdx_index_report  report;
+    (void)snprintf(lock, sizeof lock, "%s.hdx.lock", dump);
+    int fd = open(lock, O_RDWR | O_CREAT, 0666);
+    cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    cr_expect(build(&options, &report) == HDX_BUSY);
+    (void)close(fd);
+    cr_expect(build(&options, &report) == HDX_OK);
+}
+
+Test(index, has_the_same_bytes_from_any_number_of_threads_and_either_width)
+{
+    const struct { unsigned threads, width; } ways[] = { { 2, 32 }, { 8, 32 }, { 1, 64 }, { 3, 64 } };
+    hdx_index_options options = { .dump = dump, .threads = 1, .width = 32 };
+    hdx_index_report  first, report;
+    cr_assert(build(&options, &first) == HDX_OK);
+    for (size_t i = 0; i < 4; i++) {
+        hdx_index_options next = { .dump = dump, .index_dir = other, .force = true, .threads = ways[i].threads, .width = ways[i].width };
+        cr_assert(build(&next, &report) == HDX_OK);
+        expect_same_files(first.path, report.path);
+    }
+}
+
+Test(index, has_the_same_bytes_from_a_gzipped_dump)
+{
+    char              packed[128], command[256];
+    hdx_index_options options = { .dump = dump }, gz = { .dump = packed };
+    hdx_index_report  plain, report;
+    (void)snprintf(packed, sizeof packed, "%s.gz", dump);
+    (void)snprintf(command, sizeof command, "gzip -k '%s'", dump);
+    cr_assert(system(command) == 0);
+    cr_assert(build(&options, &plain) == HDX_OK && build(&gz, &report) == HDX_OK);
+    expect_same_files(plain.path, report.path);
+}
+
+Test(index, survives_every_failing_write)
+{
+    hdx_index_options options = { .dump = dump, .threads = 1 };
+    hdx_index_report  report;
+    hdx_error         err;
+    for (unsigned n = 1;; n++) {
+        faulty_io       f;
+        hdx_build_doors doors = { &f.io, NULL, NULL };
+        faulty_io_init(&f, n, ENOSPC, true);
+        hdx_code code = hdx_index_build_through(&doors, &options, &report, &err);
+        if (!faulty_io_fired(&f)) {
+            cr_assert(code == HDX_OK && n > 20, "%u calls", n);
+            break;
+        }
+        /* the folder is in place before the last sync: from there on the index exists, and saying so or failing are both honest */
+        if (code == HDX_OK || exists("%s.hdx", dump)) {
+            hdx_graph *g;
+            cr_assert(hdx_graph_open(report.path[0] != '\0' ? report.path : "", dump, &g, &err) == HDX_OK || code != HDX_OK);
+            if (code == HDX_OK)
+                hdx_graph_close(g);
+            hdx_index_options remove = { .dump = dump };
+            char              path[256];
+            (void)hdx_index_remove(&remove, path, sizeof path, NULL);
+            continue;
+        }
+        cr_expect(code == HDX_IO || code == HDX_USAGE || code == HDX_LIMIT, "fault %u gives %s: %s: %s", n, hdx_code_name(code), err.where, err.message);
+        cr_expect(!exists("%s.hdx.part", dump), "fault %u leaves a .part folder", n);
+    }
+}
+
+Test(index, keeps_the_old_one_at_every_failing_write)
+{
+    hdx_index_options options = { .dump = dump, .threads = 1 };
+    hdx_index_report  report;
+    hdx_error         err;
+    cr_assert(build(&options, &report) == HDX_OK);
+    options.force = true;
+    for (unsigned n = 1; n < 400; n += 3) {
+        faulty_io         f;
+        hdx_build_doors   doors = { &f.io, NULL, NULL };
+        hdx_index_options ask = { .dump = dump, .no_build = true };
+        hdx_graph        *g;
+        faulty_io_init(&f, n, EIO, true);
+        (void)hdx_index_build_through(&doors, &options, &report, &err);
+        cr_assert(build(&ask, &report) == HDX_OK && report.reused, "fault %u lost the index", n);
+        cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, false, &err) == HDX_OK, "fault %u: %s", n, err.message);
+        hdx_graph_close(g);
+        if (!faulty_io_fired(&f))
+            break;
+    }
+}
+
+typedef struct refuser {
+    unsigned at, seen;
+} refuser;
+
+static bool refuse(void *context, uint64_t bytes)
+{
+    refuser *r = context;
+    (void)bytes;
+    return ++r->seen == r->at;
+}
+
+Test(index, survives_every_refused_allocation)
+{
+    hdx_index_options options = { .dump = dump, .threads = 1 };
+    hdx_index_report  report;
+    hdx_error         err;
+    for (unsigned n = 1;; n += n < 60 ? 1 : 17) {
+        refuser         r = { n, 0 };
+        hdx_build_doors doors = { hdx_io_system(), refuse, &r };
+        hdx_code        code = hdx_index_build_through(&doors, &options, &report, &err);
+        if (r.seen < n) {
+            cr_assert(code == HDX_OK && n > 50);
+            break;
+        }
+        if (code == HDX_OK) { /* the request was one that could be done without */
+            hdx_index_options remove = { .dump = dump };
+            char              path[256];
+            cr_assert(hdx_index_remove(&remove, path, sizeof path, &err) == HDX_OK);
+            continue;
+        }
+        cr_expect(code == HDX_LIMIT, "request %u gives %s: %s", n, hdx_code_name(code), err.message);
+        cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump), "request %u leaves something", n);
+    }
+}
+
+static bool stop(void *context)
+{
+    unsigned *left = context;
+    return *left == 0 || --*left == 0;
+}
+
+Test(index, can_be_cancelled_at_any_time)
+{
+    hdx_index_report report;
+    for (unsigned n = 1; n < 40; n++) {
+        unsigned          left = n;
+        hdx_index_options options = { .dump = dump, .threads = 1, .force = true, .progress = { &left, NULL, stop } };
+        hdx_code          code = hdx_index_build(&options, &report, NULL);
+        cr_expect(code == HDX_CANCELLED || code == HDX_OK);
+        cr_expect(!exists("%s.hdx.part", dump));
+        if (code == HDX_OK)
+            return;
+        cr_expect(!exists("%s.hdx", dump));
+    }
+}
+
+Test(index, holds_what_until_says)
+{
+    static const hdx_step steps[] = { HDX_STEP_OBJECTS, HDX_STEP_OUTBOUND, HDX_STEP_INBOUND };
+    hdx_index_report      report;
+    hdx_graph            *g;
+    hdx_error             err;
+    for (size_t i = 0; i < 3; i++) {
+        hdx_index_options options = { .dump = dump, .until = steps[i] };
+        cr_assert(build(&options, &report) == HDX_OK);
+        cr_expect(!report.reused);
+        cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s", err.message);
+        cr_expect(!hdx_graph_summary_of(g)->complete && hdx_graph_summary_of(g)->step == (uint32_t)steps[i]);
+        hdx_graph_close(g);
+        cr_assert(build(&options, &report) == HDX_OK);
+        cr_expect(report.reused);
+    }
+}
+
+Test(index, tells_damage_of_objects_that_claim_one_id)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
+    uint64_t a = dump_maker_instance(m, node, NULL);
+    (void)dump_maker_instance_at(m, a, node, DUMP_VALUES(object));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report;
+    hdx_graph        *g;
+    hdx_error         err;
+    hdx_id            id;
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    cr_expect(s->damage_count == 1 && s->damage[0].kind == HDX_DAMAGE_DUPLICATE && s->records == 5);
+    cr_assert(hdx_graph_find(g, a, &id));
+    cr_expect(hdx_graph_outbound_count(g, id, HDX_ALL) == 1, "the first of the two stands: its reference is null");
+    hdx_graph_close(g);
+}
+
+Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
+{
+    /* sparse: long[400,000,000] takes 3.2 GB, and so does the next; what follows must be found */
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    m->no_end = true;
+    size_t         len;
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    int            fd = open(dump, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    cr_assert(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
+    uint64_t at = len;
+    const uint32_t elements = 400000000;
+    for (int k = 0; k < 2; k++) {
+        uint8_t  head[27] = { 0x1c };
+        uint64_t body = 18 + 8ull * elements;
+        for (int i = 0; i < 4; i++)
+            head[5 + i] = (uint8_t)(body >> (24 - 8 * i));
+        head[9] = 0x23;
+        head[16] = 0x20 + (uint8_t)k; /* id 0x2000, 0x2100 */
+        head[21] = 0; /* serial */
+        for (int i = 0; i < 4; i++)
+            head[22 + i] = (uint8_t)(elements >> (24 - 8 * i));
+        head[26] = 11;
+        cr_assert(pwrite(fd, head, sizeof head, (off_t)at) == sizeof head);
+        at += 9 + body;
+    }
+    const uint8_t end[9] = { 0x2c };
+    cr_assert(pwrite(fd, end, 9, (off_t)at) == 9 && close(fd) == 0);
+    dump_maker_free(m);
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report;
+    hdx_graph        *g;
+    hdx_error         err;
+    hdx_id            id;
+    hdx_pos           pos;
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    cr_expect(hdx_graph_summary_of(g)->damage_count == 0 && hdx_graph_summary_of(g)->warning_count == 0);
+    cr_assert(hdx_graph_find(g, 0x2100, &id));
+    cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_shallow(g, id) == 24 + 8ull * elements);
+    cr_expect(hdx_graph_position(g, id, &pos) && pos > 3200000000ull);
+    hdx_graph_close(g);
+}
