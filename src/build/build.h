@@ -11,6 +11,7 @@
  *   reach_wide.c     inbound, search, dominators, retained sizes, nearest roots, and the index files of all of them
  *   passes_wide.c    the order of the passes
  *   tape.c           temporary files between passes
+ *   forecast.c       what each pass will hold, and whether that fits the budget
  *   manifest.c       everything said once, and the catalog
  *   index.c          the conductor: order, workers, commit
  *
@@ -154,6 +155,7 @@ typedef struct hdx_build {
     uint64_t        heap_count;
     /* second pass */
     uint64_t        objects;         /* ids */
+    uint64_t        tables_bytes;    /* held after the first pass: the set of addresses, names, classes, roots */
     _Atomic uint64_t dangling_references;
     hdx_manifest    manifest;
     bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
@@ -190,6 +192,16 @@ typedef struct hdx_columns { /* by id */
     uint32_t *length;         /* of arrays; 0 for others */
     uint8_t  *heap;           /* place in hdx_build.heaps + 1; NULL where there are no heaps */
 } hdx_columns;
+
+/* ---- forecast.c ---- */
+typedef enum hdx_forecast_pass {
+    HDX_FORECAST_COLUMNS, HDX_FORECAST_INSTANCES, HDX_FORECAST_OUTBOUND, HDX_FORECAST_INBOUND, HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
+} hdx_forecast_pass;
+/* Resident bytes of a pass at ids of `width` bits and so many references. */
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references);
+/* HDX_LIMIT, naming a budget that would do, when one of the passes cannot fit options.memory. Before the second pass has counted references only
+   what is certain refuses; the budget named then is enough for the most there can be. */
+hdx_code hdx_forecast_check(const hdx_build *b, hdx_forecast_pass first, hdx_forecast_pass last, unsigned width, hdx_error *err);
 
 /* ---- tape.c ---- */
 typedef struct hdx_tape_file {

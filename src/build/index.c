@@ -88,6 +88,7 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
         return code;
     hdx_build_identity(b);
     hdx_manifest_step_end(b);
+    b->tables_bytes = atomic_load(&b->mem.used);
     return HDX_OK;
 }
 

@@ -86,7 +86,6 @@ hdx_code WIDE(hdx_pass_outbound)(WIDE(hdx_pass) *p, hdx_error *err)
     scatter    s = { .p = p };
     char       path[4200];
     uint64_t   total = sum_up(&p->outbound);
-    b->manifest.outbound_values = total;
     if ((p->outbound.to = hdx_mem_array(&b->mem, total, sizeof(NID))) == NULL)
         return hdx_no_memory(err, "references", total * sizeof(NID));
     (void)pthread_mutex_init(&s.lock, NULL);

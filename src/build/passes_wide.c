@@ -28,6 +28,10 @@ static hdx_code run(WIDE(hdx_pass) *p, hdx_step until, hdx_error *err)
 {
     hdx_build *b = p->b;
     hdx_code   code;
+    const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND ? HDX_FORECAST_OUTBOUND : until == HDX_STEP_INBOUND ? HDX_FORECAST_INBOUND : HDX_FORECAST_RETAINED;
+    /* what follows from objects alone is known now; references are counted by the second pass, and then asked again */
+    if ((code = hdx_forecast_check(b, HDX_FORECAST_COLUMNS, last, HDX_WIDTH, err)) != HDX_OK)
+        return code;
     hdx_manifest_step_begin(b, "columns", b->manifest.dump_size, "bytes");
     if ((code = WIDE(hdx_pass_columns)(p, err)) != HDX_OK)
         return code;
@@ -38,7 +42,11 @@ static hdx_code run(WIDE(hdx_pass) *p, hdx_step until, hdx_error *err)
     hdx_addresses_close(b->ids); /* every reference is an id now */
     b->ids = NULL;
     hdx_manifest_step_end(b);
-    hdx_manifest_step_begin(b, "outbound", 0, "references");
+    for (uint64_t i = 0; i < p->spilled_count; i++)
+        b->manifest.outbound_values += p->spilled[i].values;
+    if ((code = hdx_forecast_check(b, HDX_FORECAST_OUTBOUND, last, HDX_WIDTH, err)) != HDX_OK)
+        return code;
+    hdx_manifest_step_begin(b, "outbound", b->manifest.outbound_values, "references");
     if ((code = WIDE(hdx_pass_outbound)(p, err)) != HDX_OK)
         return code;
     hdx_manifest_step_end(b);

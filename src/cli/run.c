@@ -65,6 +65,29 @@ static bool colored(const cli_call *c)
     return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 && c->output == NULL && isatty(STDOUT_FILENO) == 1;
 }
 
+static const hdx_cell *value_of(const hdx_cell *object, const char *key)
+{
+    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
+        if (strcmp(object->as.object.at[i].key, key) == 0)
+            return &object->as.object.at[i].value;
+    return NULL;
+}
+
+/* A target without a path has no rows, and rows alone would not say so. */
+static void tell_unreached(cli_session *s, const hdx_rows *rows)
+{
+    const cli_call   *c = s->call;
+    const hdx_member *paths;
+    for (unsigned n = 0; (paths = hdx_rows_extra(rows, n))->key != NULL && strcmp(paths->key, "paths") != 0;)
+        n++;
+    for (uint64_t i = 0; paths->key != NULL && paths->value.kind == HDX_CELL_LIST && i < paths->value.as.list.count; i++) {
+        const hdx_cell *target = value_of(&paths->value.as.list.at[i], "target"), *reachable = value_of(&paths->value.as.list.at[i], "reachable");
+        if (target != NULL && target->kind == HDX_CELL_ADDRESS && reachable != NULL && reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean)
+            cli_notice(s->console, "%s: no GC root reaches 0x%llx%s", c->dump, (unsigned long long)target->as.address,
+                       c->exclude != 0 || c->exclude_field_count > 0 ? " without the excluded references" : "");
+    }
+}
+
 static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_error *err)
 {
     const cli_call    *c = s->call;
@@ -97,6 +120,8 @@ static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
     if (c->format != HDX_FORMAT_JSON)
         cli_session_warn(s);
     code = c->command->ask(s, &rows, err);
+    if (code == HDX_OK && c->id == CLI_PATH && c->format != HDX_FORMAT_JSON)
+        tell_unreached(s, rows);
     if (code == HDX_OK)
         code = cli_session_head(s, err);
     if (code == HDX_OK)

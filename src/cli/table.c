@@ -14,7 +14,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         "index is kept; --force builds it again, over a damaged one too.",
         { "heapdex index app.hprof", "heapdex index app.hprof --force --memory 2G --progress always" }, cli_ask_index },
     [CLI_INFO] = { "info", "DUMP", 0, 0, false, "what a dump is: writer, sizes, counts, records, damage",
-        "Counts are of live objects where they say so: those reachable from a GC root.",
+        "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds records by kind and index files one by one.",
         { "heapdex info app.hprof", "heapdex info app.hprof --format json" }, cli_ask_info },
     [CLI_HISTOGRAM] = { "histogram", "DUMP", 0, 0, true, "objects and bytes per class, package, loader, super class or heap",
         "The column retained is filled with --retained: bytes that would be free if the class object and all instances of the class were gone. "

@@ -82,10 +82,14 @@ hdx_value hdx_value_of(uint8_t type, const uint8_t *p, unsigned id_size)
 
 /* ---- records ---- */
 
+/* A damaged page of positions or addresses points at a wrong record too: then it is not the dump that changed. */
 static hdx_code changed(hdx_graph *g, hdx_id id, hdx_pos pos, hdx_error *err)
 {
-    hdx_code code = hdx_fail(err, HDX_BAD_DUMP, g->dump, pos, "no record of object 0x%llx here: the dump changed since it was indexed",
-                             (unsigned long long)hdx_graph_address(g, id));
+    hdx_code code = hdx_graph_check(g, err);
+    if (code != HDX_OK)
+        return code;
+    code = hdx_fail(err, HDX_BAD_DUMP, g->dump, pos, "no record of object 0x%llx here: the dump changed since it was indexed",
+                    (unsigned long long)hdx_graph_address(g, id));
     return hdx_hint(err, code, "index it again");
 }
 

@@ -327,8 +327,11 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
         hdx_out_string(out, "\n\n");
         hdx_buffer_clear(&text);
     }
-    if ((code = put_rows(&l, rows, first, cells, &text, err)) == HDX_OK)
+    if ((code = put_rows(&l, rows, first, cells, &text, err)) == HDX_OK) {
+        if (first == NULL)
+            hdx_out_string(out, "(no rows)\n");
         put_cut_off(rows, out);
+    }
 done:
     hdx_buffer_free(&text);
     hdx_arena_free(&arena);

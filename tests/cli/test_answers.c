@@ -89,6 +89,15 @@ Test(answers, class_objects_say_which_class_they_are)
     ran_free(&r);
 }
 
+Test(answers, a_target_without_a_path_is_said)
+{
+    ran r = tool_sh("\"$H\" objects app.hprof --class '*' --reachable garbage --limit 1 --columns address --format csv | tail -n 1 | \"$H\" path app.hprof -");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.err, "heapdex: app.hprof: no GC root reaches 0x") != NULL, "%s", r.err);
+    cr_expect(strstr(r.out, "\n(no rows)\n") != NULL, "%s", r.out);
+    ran_free(&r);
+}
+
 Test(answers, an_index_of_another_dump_never_answers)
 {
     ran r = tool_sh("gzip -dc <app.hprof >other.hprof && head -c 3000000 other.hprof >cut.hprof && \"$H\" index app.hprof --index-dir one.hdx --quiet >log && "
@@ -313,5 +322,57 @@ Test(answers, a_signal_ends_it_and_breaks_nothing)
     }
     ran r = tool_sh("\"$H\" verify app.hprof");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, scan_says_what_the_index_says_of_all_objects_and_writes_nothing)
+{
+    static const char *const same[] = { "", "--by package", "--by superclass --sort class", "--class 'java.util.*'", "--where 'shallow > 1K' --sort objects" };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        ran r = tool_sh("\"$H\" histogram app.hprof --scan --format csv %s >scan && test ! -e app.hprof.hdx && \"$H\" histogram app.hprof --reachable all --format csv %s "
+                        ">early && \"$H\" histogram app.hprof --reachable all --format csv %s >late && cmp scan late && cmp early late && \"$H\" verify app.hprof --full "
+                        "&& \"$H\" remove app.hprof",
+                        same[i], same[i], same[i]);
+        cr_expect(eq(int, r.code, 0), "%s: %s %s", same[i], r.out, r.err);
+        ran_free(&r);
+    }
+    expect_in("histogram app.hprof --scan --limit 2", "Histogram of all objects (one pass, no index: what is reachable is not known)\n");
+    expect_in("histogram app.hprof --scan --by loader --format csv", "loader,class,classes,objects,shallow,retained\n0x0,,");
+    ran r = good("histogram app.hprof --scan --format json --limit 1");
+    static const char *const parts[] = { "\"JAVA PROFILE 1.0.2\"", "\"damage\": []", "\"byte[]\"", "\"retained\": null" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        cr_expect(strstr(r.out, parts[i]) != NULL, "%s\n%.1000s", parts[i], r.out);
+    ran_free(&r);
+    static const char *const wrong[] = { "--retained", "--by heap", "--reachable garbage", "--class no.such.Class", "--sort nothing" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        r = tool_sh("\"$H\" histogram app.hprof --scan %s", wrong[i]);
+        cr_expect(r.code != 0 && r.code < 6, "%s: %d", wrong[i], r.code);
+        cr_expect(lines_of(r.err) >= 1 && r.out[0] == '\0', "%s: %s", wrong[i], r.err);
+        ran_free(&r);
+    }
+    r = tool_sh("head -c $(($(wc -c <app.hprof) * 3 / 4)) app.hprof >cut.gz; \"$H\" histogram cut.gz --scan --limit 1 && test ! -e cut.gz.hdx");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.err, "warning: the dump is damaged") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(answers, a_histogram_of_all_objects_comes_before_its_index_is_there)
+{
+    /* What is read from the pipe is the answer; the writer goes on building then, to the end or until a signal comes. */
+    ran r = tool_sh("mkfifo pipe; (\"$H\" histogram app.hprof --reachable all --limit 1 >pipe; echo $? >code) & read title <pipe; echo \"$title\"; wait; cat code; "
+                    "\"$H\" verify app.hprof");
+    cr_expect(strncmp(r.out, "Histogram of all objects\n0\n", 27) == 0, "%s %s", r.out, r.err);
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" remove app.hprof; env --default-signal=INT \"$H\" histogram app.hprof --reachable all >pipe & p=$!; read title <pipe; kill -INT $p; "
+                "wait $p; code=$?; test ! -e app.hprof.hdx.part && if [ $code = 130 ]; then test ! -e app.hprof.hdx; else \"$H\" verify app.hprof --no-build; fi");
+    cr_expect(eq(int, r.code, 0), "%s %s", r.out, r.err);
+    ran_free(&r);
+    r = tool_sh("rm -rf app.hprof.hdx; \"$H\" histogram app.hprof --reachable all --where 'nothing > 3'");
+    cr_expect(eq(int, r.code, 2), "%d", r.code);
+    cr_expect(strstr(r.err, "no column") != NULL || strstr(r.err, "nothing") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("rm -rf app.hprof.hdx; \"$H\" histogram app.hprof --reachable all --format json -o answer.json && grep -c '\"rows\"' answer.json && \"$H\" verify app.hprof --no-build");
+    cr_expect(r.code == 0 && r.out[0] == '1', "%s %s", r.out, r.err);
     ran_free(&r);
 }

@@ -13,7 +13,7 @@ Test(names, the_first_column_of_any_output)
         { "0x7f3a10\tcom.acme.Cache", "0x7f3a10" }, { "#1234", "#1234" }, { "com.acme.Cache@0x10,5", "com.acme.Cache@0x10" },
         { "class:java.lang.String", "class:java.lang.String" }, { "thread:pool 1 worker", "thread:pool 1 worker" },
         { "\"thread:a, \"\"b\"\"\",5", "thread:a, \"b\"" }, { "{\"address\": \"0x10\", \"class\": \"X\"}", "0x10" },
-        { "address,class,shallow", NULL }, { "address  class", NULL }, { "-------", NULL }, { "… 5 more rows", NULL }, { "(--limit 0 shows all)", NULL },
+        { "address,class,shallow", NULL }, { "address  class", NULL }, { "-------", NULL }, { "… 5 more rows", NULL }, { "(--limit 0 shows all)", NULL }, { "(no rows)", NULL },
         { "", NULL }, { "{\"class\": \"X\"}", NULL }, { "@0x10", NULL }, { "\"", NULL }, { "#", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

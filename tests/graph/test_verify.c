@@ -125,6 +125,32 @@ Test(verify, finds_a_changed_byte_in_every_file)
     little_close(l);
 }
 
+/* An address that cannot be read is not the address in the record, and that is no change of the dump. */
+Test(verify, blames_the_index_and_not_the_dump_for_a_damaged_address)
+{
+    little    *l = random_heap(7, NULL);
+    hdx_values v = { 0 };
+    hdx_error  err;
+    unsigned   damaged = 0;
+    char       path[256];
+    (void)snprintf(path, sizeof path, "%s/%s.hdx", l->index, hdx_kind_name(HDX_KIND_ADDRESS));
+    for (long at = 64; at < 128; at += 4) {
+        hdx_graph *g = NULL;
+        flip(path, at, 0xff);
+        cr_assert(eq(int, hdx_graph_open(l->index, l->dump, &g, &err), HDX_OK));
+        for (hdx_id id = 1; id < hdx_graph_objects(g); id++) {
+            hdx_code code = hdx_graph_fields(g, id, &v, &err);
+            cr_expect(code == HDX_OK || code == HDX_DAMAGED, "byte %ld: %s: %s", at, err.where, err.message);
+            damaged += code == HDX_DAMAGED;
+        }
+        hdx_graph_close(g);
+        flip(path, at, 0xff);
+    }
+    cr_expect(damaged > 0);
+    hdx_values_free(&v);
+    little_close(l);
+}
+
 /* ---- indexes whose pages are sound and whose content is not ---- */
 
 static void lie_about_retained(little_writer *w, hdx_kind next, uint64_t *values, uint64_t n)

@@ -5,6 +5,7 @@
  * how far is it from a root. A failure names its seed.
  */
 #include "heap.h"
+#include "query/query.h"
 
 #define SEEDS 16u
 #define NODES_MAX 160u
@@ -213,6 +214,39 @@ static void check_histogram(heap *h, const model *m, hdx_by by, unsigned seed)
     hdx_rows_close(rows);
 }
 
+/*
+ * Three sets for each class (itself, itself again, itself with another class): a pool that is full at once, so that few sets are asked at a
+ * time, gives the same sizes.
+ */
+static void check_narrow(heap *h, unsigned seed)
+{
+    enum { SETS_MAX = 3 * 32 };
+    uint32_t at[33], set[4 * 32], n = 0;
+    uint64_t wide[SETS_MAX], narrow[SETS_MAX];
+    (void)hdx_graph_classes(h->g, &n);
+    cr_assert(n > 8 && n <= 32);
+    for (uint32_t c = 0; c < n; c++) {
+        at[c] = 4 * c;
+        set[4 * c] = c;
+        set[4 * c + 1] = 2 * n + (c + 1) % n;
+        set[4 * c + 2] = n + c;
+        set[4 * c + 3] = 2 * n + c;
+    }
+    at[n] = 4 * n;
+    hdx_class_sets sets = { .count = 3 * n, .classes = n, .at = at, .set = set };
+    memset(wide, 0xff, sizeof wide);
+    memset(narrow, 0xff, sizeof narrow);
+    cr_assert(eq(int, hdx_class_sets_retained(&h->q, &sets, wide, &h->err), HDX_OK), "%s", h->err.message);
+    sets.room = 40;
+    cr_assert(eq(int, hdx_class_sets_retained(&h->q, &sets, narrow, &h->err), HDX_OK), "%s", h->err.message);
+    for (uint32_t k = 0; k < 3 * n; k++)
+        cr_expect(eq(u64, narrow[k], wide[k]), "seed %u set %u", seed, k);
+    for (uint32_t c = 0; c < n; c++) {
+        cr_expect(eq(u64, wide[n + c], wide[c]), "seed %u class %u", seed, c);
+        cr_expect(ge(u64, wide[2 * n + c], wide[c]), "seed %u class %u", seed, c);
+    }
+}
+
 /* Every path is of least length, runs along references that are not excluded, and has its one root at the beginning. */
 static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, unsigned seed)
 {
@@ -273,6 +307,7 @@ Test(random_heaps, agree_with_the_obvious_definitions, .timeout = 120)
         check_histogram(&h, &m, HDX_BY_CLASS, seed);
         check_histogram(&h, &m, HDX_BY_PACKAGE, seed);
         check_histogram(&h, &m, HDX_BY_SUPERCLASS, seed);
+        check_narrow(&h, seed);
         check_paths(&h, &m, false, 1, seed);
         check_paths(&h, &m, true, 1, seed);
         check_paths(&h, &m, seed % 2, 4, seed);

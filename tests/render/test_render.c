@@ -191,6 +191,7 @@ Test(table, says_how_many_rows_were_left_out)
     hdx_rows          *rows = rows_of(cells, 3, 1);
     cr_assert(eq(int, hdx_rows_limit(&rows, 1, NULL), HDX_OK));
     expect_text(rows, &options, NULL, 0, "class\na\n… 2 more rows\n");
+    expect_text(rows_of(cells, 0, 1), &options, NULL, 0, "class\n(no rows)\n");
 }
 
 /* ---- values ---- */
