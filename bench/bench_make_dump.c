@@ -263,13 +263,13 @@ static bool share(maker *m, uint32_t from, uint32_t slot)
 static void value(maker *m, uint32_t from, uint32_t slot, unsigned level)
 {
     uint32_t dice = below(100);
-    if (dice < 24 && share(m, from, slot))
+    if (dice < 36 && share(m, from, slot))
         return;
-    if (dice < 30)
+    if (dice < 44)
         link_fixed(m, from, slot, m->small + STEP * below(SMALL));
-    else if (dice < 60)
+    else if (dice < 72)
         link_node(m, from, slot, add_string(m, level));
-    else if (dice < 94)
+    else if (dice < 88)
         link_node(m, from, slot, add_box(m, level));
 }
 
@@ -284,7 +284,7 @@ static uint32_t add_map(maker *m, uint32_t n, unsigned level)
         uint32_t entry = add(m, MAP_NODE, 3, 0, level + 2), slot = below(room);
         m->refs[m->nodes[entry].first + 2] = m->refs[m->nodes[table].first + slot]; /* what stood there is next */
         link_node(m, table, slot, entry);
-        link_node(m, entry, 0, percent(50) ? add_string(m, level + 3) : add_box(m, level + 3));
+        link_node(m, entry, 0, percent(70) ? add_string(m, level + 3) : add_box(m, level + 3));
         value(m, entry, 1, level + 3);
     }
     return map;
@@ -342,15 +342,15 @@ static void add_cluster(maker *m, uint64_t most, bool live)
         link_node(m, head, 2, array);
         for (uint32_t i = 0; i < 64; i++)
             link_node(m, array, i, add_primitives(m, BYTES, 0, 2));
-    } else if (dice < 38) {
+    } else if (dice < 34) {
         link_node(m, head, 2, add_string(m, 1));
-    } else if (dice < 60) {
+    } else if (dice < 54) {
         link_node(m, head, 2, add_map(m, 1 + below(percent(80) ? 8 : 22), 1));
-    } else if (dice < 76) {
+    } else if (dice < 68) {
         link_node(m, head, 2, add_list(m, below(percent(80) ? 10 : 36), 1));
-    } else if (dice < 84) {
+    } else if (dice < 82) {
         link_node(m, head, 2, add_chain(m, 1 + below(20), 1));
-    } else if (dice < 94) {
+    } else if (dice < 90) {
         link_node(m, head, 2, add_buffer(m, 1));
     } else {
         (void)share(m, head, 2);

@@ -4,9 +4,8 @@
  *     bench_read INDEX [N [SEED]]
  *
  * In:  an index folder; N objects drawn at random (1 000 000).
- * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before,
- *      then the best of three),
- *      sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
+ * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before, then the best of
+ *      three; random.load is one load from 64 MB, to see how busy the machine is); sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
  *      shape.* say how many objects have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
  */
 #include "graph/graph.h"
@@ -41,6 +40,10 @@ static void row(const char *kind, const char *what, uint64_t n, double ns, doubl
 }
 
 /* ---- at random: each gives something that depends on what was read ---- */
+
+#define YARD (1u << 23)
+static uint64_t *yard; /* 64 MB: what the machine takes for one load, at this moment */
+static uint64_t load(uint64_t i) { return yard[mix(ids[i]) % YARD]; }
 
 static uint64_t position(uint64_t i) { hdx_pos p = 0; (void)hdx_graph_position(graph, ids[i], &p); return p; }
 static uint64_t class_of(uint64_t i) { return hdx_graph_class_of(graph, ids[i]); }
@@ -163,13 +166,16 @@ int main(int argc, char **argv)
     count = hdx_graph_objects(graph);
     ids = malloc(n * sizeof *ids);
     addresses = malloc(n * sizeof *addresses);
-    if (ids == NULL || addresses == NULL)
+    yard = malloc(YARD * sizeof *yard);
+    if (ids == NULL || addresses == NULL || yard == NULL)
         return 1;
+    memset(yard, 1, YARD * sizeof *yard);
     for (uint64_t i = 0; i < n; i++) {
         ids[i] = mix(seed + (i + 1) * 0x9e3779b97f4a7c15u) % count;
         addresses[i] = hdx_graph_address(graph, ids[i]);
     }
     printf("bench,index,what,n,ns_per_n,mean\n");
+    at_random("load", load, n);
     at_random("position", position, n);
     at_random("class", class_of, n);
     at_random("retained", retained, n);
@@ -201,5 +207,6 @@ int main(int argc, char **argv)
     hdx_graph_close(graph);
     free(ids);
     free(addresses);
+    free(yard);
     return code == HDX_OK ? 0 : 1;
 }

@@ -231,6 +231,18 @@ Test(index, keeps_the_old_one_at_every_failing_write)
     }
 }
 
+Test(index, says_before_it_begins_what_does_not_fit_the_budget)
+{
+    hdx_index_options options = { .dump = dump, .memory = 20u << 20, .threads = 1 };
+    hdx_index_report  report;
+    hdx_error         err;
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
+    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0, "%s / %s", err.message, err.hint);
+    cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
+    options.memory = strtoull(err.hint + 9, NULL, 10) << 20; /* what it said would do, does */
+    cr_expect(build(&options, &report) == HDX_OK);
+}
+
 typedef struct refuser {
     unsigned at, seen;
 } refuser;

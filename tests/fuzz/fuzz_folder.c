@@ -180,8 +180,8 @@ static void save_catalog(const hdx_manifest *m)
     const hdx_root       *roots;
     const hdx_thread     *threads;
     const hdx_heap_space *heaps;
-    uint32_t              class_count;
-    uint64_t              root_count, thread_count, heap_count;
+    uint32_t              class_count = 0;
+    uint64_t              root_count = 0, thread_count = 0, heap_count = 0;
     hdx_error             err = { .code = HDX_OK };
     must(hdx_catalog_open(io, index_path, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &class_count, &err) == HDX_OK &&
              hdx_catalog_roots(c, &roots, &root_count, &err) == HDX_OK && hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK &&
