@@ -16,5 +16,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/heapdex-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/heapdex-config.cmake ${PROJECT_BINARY_DIR}/heapdex-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heapdex COMPONENT heapdex)
 
+# Paths relative to the file itself: cmake --install --prefix and packages that are unpacked elsewhere stay right.
+file(RELATIVE_PATH HDX_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH HDX_PC_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/heapdex.pc.in heapdex.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heapdex.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT heapdex)

@@ -145,10 +145,8 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
             bits &= hdx_pack_mask(count % 64);
         selector[i] = bits;
         fars += (unsigned)__builtin_popcountll(bits);
-        if (i < k / 64)
-            before += (unsigned)__builtin_popcountll(bits);
-        else if (i == k / 64)
-            before += (unsigned)__builtin_popcountll(bits & hdx_pack_mask(k % 64));
+        unsigned ahead = k < 64 * i ? 0 : k - 64 * i; /* bits of this word before k: chosen, not branched on */
+        before += (unsigned)__builtin_popcountll(bits & (ahead >= 64 ? UINT64_MAX : (1ull << (ahead & 63)) - 1));
     }
     uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
     if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)

@@ -395,8 +395,9 @@ static hdx_code lay_out(hdx_build *b, hdx_error *err)
     const uint32_t id_size = b->survey.head.id_size;
     uint64_t       capacity = 0, count = 0;
     b->layouts = hdx_mem_array(&b->mem, b->class_count, sizeof *b->layouts);
-    if (b->layouts == NULL)
+    if (b->layouts == NULL || !hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, 0, sizeof *b->offsets)) /* never NULL: places in it are formed */
         return no_memory(err);
+    b->offset_count = capacity;
     for (uint32_t i = 0; i < b->class_count; i++) {
         hdx_class_layout *l = &b->layouts[i];
         bool              used = b->classes[i].kind == HDX_INSTANCE && b->classes[i].instances > 0;

@@ -171,7 +171,8 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         goto out;
     (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
     b->place = (hdx_index_place){ .io = io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
-    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK || (code = is_wide(b) ? hdx_passes_64(b, err) : hdx_passes_32(b, err)) != HDX_OK ||
+    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK ||
+        (code = is_wide(b) ? hdx_passes_64(b, err) : hdx_passes_32(b, err)) != HDX_OK ||
         (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
     code = hdx_place_commit(io, home, err);

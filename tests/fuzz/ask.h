@@ -49,9 +49,10 @@ static inline void ask_cell(answer *a, const hdx_cell *c) /* as deep as answers 
     }
 }
 
-/* Reads the rows to their end and closes them. */
-static inline answer ask_rows(hdx_code code, hdx_rows *rows)
+/* Reads the rows to their end and closes them. The address of rows: code and rows stand in one call, and nobody says which comes first. */
+static inline answer ask_rows(hdx_code code, hdx_rows *const *of)
 {
+    hdx_rows         *rows;
     answer            a = { code, 0, 0 };
     const hdx_cell   *cells;
     const hdx_member *m;
@@ -59,6 +60,7 @@ static inline answer ask_rows(hdx_code code, hdx_rows *rows)
     hdx_error         err;
     if (code != HDX_OK)
         return a;
+    rows = *of;
     (void)hdx_rows_columns(rows, &columns);
     while (hdx_rows_next(rows, &cells)) {
         a.rows++;
@@ -132,32 +134,32 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
     size_t           n = ask_objects(g, ids), count = 0;
     hdx_code         code;
     switch (question) {
-    case 0: return ask_rows(hdx_query_info(&q, &rows, &err), rows);
-    case 1: return ask_rows(hdx_query_histogram(&q, HDX_BY_NONE, NULL, true, &rows, &err), rows);
+    case 0: return ask_rows(hdx_query_info(&q, &rows, &err), &rows);
+    case 1: return ask_rows(hdx_query_histogram(&q, HDX_BY_NONE, NULL, true, &rows, &err), &rows);
     case 2:
     case 3:
     case 4:
     case 5:
-    case 6: return ask_rows(hdx_query_histogram(&q, groups[question - 2], NULL, question == 2, &rows, &err), rows);
-    case 7: return ask_rows(hdx_query_dominators(&q, HDX_BY_NONE, NULL, 3, &rows, &err), rows);
+    case 6: return ask_rows(hdx_query_histogram(&q, groups[question - 2], NULL, question == 2, &rows, &err), &rows);
+    case 7: return ask_rows(hdx_query_dominators(&q, HDX_BY_NONE, NULL, 3, &rows, &err), &rows);
     case 8:
     case 9:
-    case 10: return ask_rows(hdx_query_dominators(&q, groups[question - 8], NULL, 1, &rows, &err), rows);
-    case 11: return ask_rows(hdx_query_dominators(&q, HDX_BY_NONE, &ids[n / 2], 2, &rows, &err), rows);
-    case 12: return ask_rows(hdx_query_object(&q, ids, n, 100, &rows, &err), rows);
-    case 13: return ask_rows(hdx_query_objects(&q, "java.lang.*", true, &rows, &err), rows);
-    case 14: return ask_rows(hdx_query_refs(&q, ids[n / 2], false, HDX_BY_NONE, &rows, &err), rows);
-    case 15: return ask_rows(hdx_query_refs(&q, ids[n / 2], true, HDX_BY_NONE, &rows, &err), rows);
-    case 16: return ask_rows(hdx_query_refs(&q, ids[n - 1], true, HDX_BY_CLASS, &rows, &err), rows);
-    case 17: return ask_rows(hdx_query_path(&q, ids, n, &paths, &rows, &err), rows);
+    case 10: return ask_rows(hdx_query_dominators(&q, groups[question - 8], NULL, 1, &rows, &err), &rows);
+    case 11: return ask_rows(hdx_query_dominators(&q, HDX_BY_NONE, &ids[n / 2], 2, &rows, &err), &rows);
+    case 12: return ask_rows(hdx_query_object(&q, ids, n, 100, &rows, &err), &rows);
+    case 13: return ask_rows(hdx_query_objects(&q, "java.lang.*", true, &rows, &err), &rows);
+    case 14: return ask_rows(hdx_query_refs(&q, ids[n / 2], false, HDX_BY_NONE, &rows, &err), &rows);
+    case 15: return ask_rows(hdx_query_refs(&q, ids[n / 2], true, HDX_BY_NONE, &rows, &err), &rows);
+    case 16: return ask_rows(hdx_query_refs(&q, ids[n - 1], true, HDX_BY_CLASS, &rows, &err), &rows);
+    case 17: return ask_rows(hdx_query_path(&q, ids, n, &paths, &rows, &err), &rows);
     case 18:
         paths = (hdx_path_options){ .exclude = 15, .merge = true };
-        return ask_rows(hdx_query_path(&q, ids, n, &paths, &rows, &err), rows);
-    case 19: return ask_rows(hdx_query_retained(&q, ids, n, &rows, &err), rows);
-    case 20: return ask_rows(hdx_query_retained_class(&q, "*", false, &rows, &err), rows);
-    case 21: return ask_rows(hdx_query_roots(&q, HDX_BY_NONE, &rows, &err), rows);
-    case 22: return ask_rows(hdx_query_roots(&q, HDX_BY_TYPE, &rows, &err), rows);
-    case 23: return ask_rows(hdx_query_threads(&q, true, true, &rows, &err), rows);
+        return ask_rows(hdx_query_path(&q, ids, n, &paths, &rows, &err), &rows);
+    case 19: return ask_rows(hdx_query_retained(&q, ids, n, &rows, &err), &rows);
+    case 20: return ask_rows(hdx_query_retained_class(&q, "*", false, &rows, &err), &rows);
+    case 21: return ask_rows(hdx_query_roots(&q, HDX_BY_NONE, &rows, &err), &rows);
+    case 22: return ask_rows(hdx_query_roots(&q, HDX_BY_TYPE, &rows, &err), &rows);
+    case 23: return ask_rows(hdx_query_threads(&q, true, true, &rows, &err), &rows);
     case 24:
         code = hdx_query_objects_named(&q, named, 1, &found, &count, &err);
         hdx_ids_free(found);
@@ -167,7 +169,7 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
         code = hdx_query_objects_named(&q, named + 1, 3, &found, &count, &err);
         hdx_ids_free(found);
         return (answer){ code, count, 0 };
-    default: return ask_rows(hdx_query_table(&q, tables[(question - 27) % 9], &rows, &err), rows);
+    default: return ask_rows(hdx_query_table(&q, tables[(question - 27) % 9], &rows, &err), &rows);
     }
 }
 

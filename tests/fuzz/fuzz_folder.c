@@ -1,5 +1,5 @@
 /*
- * fuzz_folder.c - the index folder of a small dump, its files changed, cut, grown and exchanged as the input says, opened and asked everything.
+ * fuzz_folder.c - the index folder of a small dump, its files changed, cut, grown and exchanged as the input says, opened and asked.
  *
  * Sums left as they were: each answer is the one that the sound index gives, or damage. Sums made right again behind the change, from
  * the blocks up to the manifest: the answers may be nonsense, but they end, and they touch nothing that is not theirs.
@@ -17,6 +17,7 @@
 #define FILES (HDX_KINDS + 2u)
 #define CATALOG HDX_KINDS /* place of catalog.mdb; catalog.sum is the next */
 #define EDIT 12u
+#define QUESTIONS 12u /* in one run: all of them take long, and damage once met is the answer to all that follow */
 
 typedef struct piece {
     char     path[FOLDER_PATH];
@@ -236,7 +237,7 @@ static void ask_all(unsigned first, unsigned scope, bool repaired)
         must(code == HDX_DAMAGED || code == HDX_NOT_FOUND || code == HDX_LIMIT, "open", &err);
         return;
     }
-    for (unsigned i = 0; i < ASK_QUESTIONS; i++) {
+    for (unsigned i = 0; i < QUESTIONS; i++) {
         unsigned question = (first + i) % ASK_QUESTIONS;
         answer   a = ask(g, question, scope == 0 ? HDX_LIVE : HDX_ALL), want = right[scope][question];
         err.code = a.code;

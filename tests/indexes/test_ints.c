@@ -208,3 +208,15 @@ Test(ints_page, window_as_in_the_readme)
     v[5] = 0x1234;
     page_is(v, 16, 0, 2ull << 47 | 1ull << 53 | 2ull << 61, "0b" "05" "006824");
 }
+
+Test(pack, select_finds_every_bit)
+{
+    dice d = { 11 };
+    for (unsigned round = 0; round < 20000; round++) {
+        uint64_t x = round < 64 ? 1ull << round : round == 64 ? UINT64_MAX : round % 3 == 0 ? roll(&d) & roll(&d) : round % 3 == 1 ? roll(&d) : roll(&d) | roll(&d);
+        unsigned rank = 0;
+        for (unsigned bit = 0; bit < 64; bit++)
+            if (x >> bit & 1)
+                cr_assert(hdx_select64(x, rank++) == bit, "bit %u of %llx", bit, (unsigned long long)x);
+    }
+}
