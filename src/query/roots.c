@@ -2,7 +2,8 @@
  * roots.c - GC roots and the locals of threads, by object; or summed by type.
  *
  * An object has a row for each distinct type and thread. A local is no root of its own but a reference of its thread (MAT 4.2); it is listed
- * with that thread. Only roots of their own have an empty thread.
+ * with that thread. Only roots of their own have an empty thread. On Android a row says in which heap the object lies: ART writes a root
+ * (VM_INTERNAL) for every object of zygote and image, and what roots an app has of its own is told apart by that.
  */
 #include "query/query.h"
 
@@ -13,6 +14,8 @@ typedef struct root_rows {
     hdx_root *at;
     uint64_t  count, next, capacity;
     bool      labels; /* all columns; false: the export table */
+    const hdx_heap_space *heaps;
+    uint64_t  heap_count; /* 0: no column for them */
 } root_rows;
 
 static int in_order(const void *a, const void *b)
@@ -50,6 +53,10 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     }
     cells[n++] = hdx_cell_string(hdx_root_type_name(root->type));
     cells[n++] = hdx_id_cell(r->ask.g, root->thread);
+    if (r->heap_count > 0) {
+        const int heap = hdx_graph_heap(r->ask.g, root->object);
+        cells[n++] = heap < 0 || (uint64_t)heap >= r->heap_count ? hdx_cell_null() : hdx_cell_text(r->heaps[heap].name);
+    }
     *more = true;
     return HDX_OK;
 }
@@ -77,19 +84,21 @@ static hdx_code load(const hdx_ask *ask, root_rows *r, hdx_error *err)
 static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error *err)
 {
     static const hdx_column columns[] = { { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
-                                          { "type", HDX_UNIT_NONE, false },    { "thread", HDX_UNIT_NONE, false } };
-    static const hdx_column table[] = { { "address", HDX_UNIT_NONE, false }, { "type", HDX_UNIT_NONE, false }, { "thread", HDX_UNIT_NONE, false } };
+                                          { "type", HDX_UNIT_NONE, false },    { "thread", HDX_UNIT_NONE, false }, { "heap", HDX_UNIT_NONE, false } };
+    static const hdx_column table[] = { { "address", HDX_UNIT_NONE, false }, { "type", HDX_UNIT_NONE, false }, { "thread", HDX_UNIT_NONE, false },
+                                        { "heap", HDX_UNIT_NONE, false } };
     root_rows *r = calloc(1, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "roots", sizeof *r);
     r->ask = *ask;
     r->labels = labels;
+    r->heaps = hdx_graph_heaps(ask->g, &r->heap_count);
     hdx_code code = load(ask, r, err);
     if (code != HDX_OK) {
         rows_close(r);
         return code;
     }
-    hdx_rows_maker maker = { labels ? columns : table, labels ? 5 : 3, r, rows_next, rows_close, r->count };
+    hdx_rows_maker maker = { labels ? columns : table, (labels ? 5u : 3u) + (r->heap_count > 0), r, rows_next, rows_close, r->count };
     return hdx_rows_make(&maker, out, err);
 }
 

@@ -13,7 +13,7 @@ typedef struct hdx_render_options {
     hdx_format format;
     bool       human_sizes; /* 1.5 MB in tables; machine formats always bytes */
     bool       color;
-    unsigned   width;       /* of the terminal, for tables; 0: no cutting */
+    unsigned   width;       /* of the terminal, for tables; 0: none, only very long texts are cut */
 } hdx_render_options;
 
 /* Where text goes; returns false when it could not be written (the caller then knows why). */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #define SAMPLE 1000u
+#define LONGEST 160u /* columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have them whole */
 #define LEAST 6u  /* a text column is not cut below this */
 #define MOST 4096u /* nor shown wider than this without a terminal to ask */
 #define GAP 2u
@@ -182,7 +183,7 @@ static void put_aligned(const layout *l, unsigned column, shown s)
     unsigned width = l->width[column];
     if (column > 0)
         put_spaces(l->out, GAP);
-    if (s.width > width && l->options->width != 0 && !right_aligned(l, column)) {
+    if (s.width > width && (l->options->width != 0 || width == LONGEST) && !right_aligned(l, column)) {
         unsigned head = (width - 1) / 2, tail = width - 1 - head;
         size_t   end = bytes_of_columns(s.at, s.len, tail, true);
         hdx_out_bytes(l->out, s.at, bytes_of_columns(s.at, s.len, head, false));
@@ -279,7 +280,7 @@ static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown
         show_row(l, row, text, line);
         for (unsigned i = 0; i < l->count; i++)
             if (line[i].width > l->width[i])
-                l->width[i] = line[i].width;
+                l->width[i] = line[i].width > LONGEST && !right_aligned(l, i) ? LONGEST : line[i].width;
         more = hdx_rows_next(rows, &row);
     }
     hdx_code code = more ? HDX_OK : hdx_rows_end(rows, err);
