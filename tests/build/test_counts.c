@@ -32,7 +32,7 @@ static void leave(void)
     cr_expect(system(command) == 0);
 }
 
-TestSuite(counts, .init = enter, .fini = leave, .timeout = 280);
+TestSuite(counts, .init = enter, .fini = leave);
 
 /* ---- what the first pass of a build told ---- */
 

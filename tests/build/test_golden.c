@@ -62,7 +62,7 @@ static void check_dump(const char *path, uint32_t number)
     remove_index(wide.path);
 }
 
-Test(golden, has_one_index_whatever_the_width_and_the_threads, .timeout = 280)
+Test(golden, has_one_index_whatever_the_width_and_the_threads)
 {
     DIR           *folder = opendir(DUMPS);
     struct dirent *entry;
@@ -93,7 +93,7 @@ static const heap_count heaps[] = {
     { "dialer", "app", 1444 },
 };
 
-Test(golden, tells_the_heaps_of_android_apart, .timeout = 120)
+Test(golden, tells_the_heaps_of_android_apart)
 {
     for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
         char                  path[1024], dir[] = "/tmp/hdx-golden-XXXXXX";
@@ -121,7 +121,7 @@ Test(golden, tells_the_heaps_of_android_apart, .timeout = 120)
     }
 }
 
-Test(golden, reads_strings_of_art_and_dalvik, .timeout = 120)
+Test(golden, reads_strings_of_art_and_dalvik)
 {
     static const char *const dumps[] = { "art-ahat-test", "dialer" };
     for (size_t i = 0; i < 2; i++) {

@@ -28,7 +28,7 @@ static void check_whole(const char *dump, const char *what)
     hdx_graph_close(g);
 }
 
-Test(kill, leaves_no_index_or_a_whole_one, .timeout = 280)
+Test(kill, leaves_no_index_or_a_whole_one)
 {
     static heap_model h;
     const char       *wanted = getenv("HDX_KILLS");

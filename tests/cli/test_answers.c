@@ -8,7 +8,7 @@ static void enter(void)
     tool_copy_bookshop("app.hprof");
 }
 static void leave(void) { tool_leave(folder); }
-TestSuite(answers, .init = enter, .fini = leave, .timeout = 120);
+TestSuite(answers, .init = enter, .fini = leave);
 
 static ran good(const char *words)
 {

@@ -296,7 +296,7 @@ static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, u
     hdx_rows_close(rows);
 }
 
-Test(random_heaps, agree_with_the_obvious_definitions, .timeout = 120)
+Test(random_heaps, agree_with_the_obvious_definitions)
 {
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
         heap  h;
