@@ -1,5 +1,5 @@
 /*
- * index.h - building, finding, checking and removing the index of a dump.
+ * index.h - building, finding and removing the index of a dump, and what building would cost.
  *
  *     hdx_index_options options = { .dump = "app.hprof" };
  *     hdx_index_report  report;
@@ -61,6 +61,31 @@ typedef struct hdx_index_report {
 
 /* Finds a valid index or builds one. */
 HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
+
+typedef struct hdx_index_step_forecast {
+    char     name[24]; /* as in hdx_index_report */
+    uint64_t memory;   /* resident while the step runs, at most */
+    uint64_t disk;     /* bytes of the files it leaves, about */
+    uint64_t wall_ns;  /* about; a factor of two is no surprise */
+} hdx_index_step_forecast;
+
+typedef struct hdx_index_forecast {
+    uint64_t dump_size;     /* uncompressed; expected where the dump is compressed and longer than the sample */
+    uint64_t sampled_bytes; /* of its heap records */
+    bool     whole;         /* they are all: objects are counted, not forecast */
+    char     version[8];    /* of the dump's header */
+    uint32_t id_size;
+    uint64_t objects, references, classes, roots; /* references without those to the class */
+    uint64_t memory;        /* of the step that needs most: a budget (options.memory) that would do */
+    uint64_t disk;          /* of the finished index */
+    uint64_t temporary;     /* more than that, while it is built */
+    uint64_t wall_ns;
+    unsigned step_count;
+    hdx_index_step_forecast steps[32];
+} hdx_index_forecast;
+
+/* What hdx_index_build would cost, from a short sample; builds and writes nothing. options.memory is not looked at. */
+HDX_API hdx_code hdx_index_estimate(const hdx_index_options *options, hdx_index_forecast *out, hdx_error *err);
 
 /* Deletes the index of a dump (and leftovers of killed builds); never touches the dump. HDX_NOT_FOUND when there is none. */
 HDX_API hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err);

@@ -12,6 +12,7 @@
  *   passes_wide.c    the order of the passes
  *   tape.c           temporary files between passes
  *   forecast.c       what each pass will hold, and whether that fits the budget
+ *   estimate.c       the same before anything is built, from a sample of the dump
  *   manifest.c       everything said once, and the catalog
  *   index.c          the conductor: order, workers, commit
  *
@@ -195,7 +196,7 @@ typedef struct hdx_columns { /* by id */
 
 /* ---- forecast.c ---- */
 typedef enum hdx_forecast_pass {
-    HDX_FORECAST_COLUMNS, HDX_FORECAST_INSTANCES, HDX_FORECAST_OUTBOUND, HDX_FORECAST_INBOUND, HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
+    HDX_FORECAST_SCAN, HDX_FORECAST_COLUMNS, HDX_FORECAST_INSTANCES, HDX_FORECAST_OUTBOUND, HDX_FORECAST_INBOUND, HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
 } hdx_forecast_pass;
 /* Resident bytes of a pass at ids of `width` bits and so many references. */
 uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references);

@@ -18,6 +18,7 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
     const uint64_t base = PROGRAM + b->threads * WORKER + b->tables_bytes;
     uint64_t       held = 0; /* instances of classes that are no roots are predecessors of their class object */
     switch (pass) {
+    case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + n * (5 + 4 + 4 + id + (b->heap_count > 0));
     case HDX_FORECAST_INSTANCES: return base + n * (4 + 2 * id);
     case HDX_FORECAST_OUTBOUND: return base + n * 4 + lists;
@@ -30,7 +31,7 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
     }
 }
 
-static const char *const names[] = { "columns", "instances", "outbound", "inbound", "dominators", "retained" };
+static const char *const names[] = { "scan", "columns", "instances", "outbound", "inbound", "dominators", "retained" };
 
 hdx_code hdx_forecast_check(const hdx_build *b, hdx_forecast_pass first, hdx_forecast_pass last, unsigned width, hdx_error *err)
 {

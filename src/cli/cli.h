@@ -25,7 +25,7 @@
 
 /* ---- the table ---- */
 typedef enum cli_command_id {
-    CLI_INDEX, CLI_INFO, CLI_HISTOGRAM, CLI_DOMINATORS, CLI_OBJECT, CLI_OBJECTS, CLI_REFS, CLI_PATH, CLI_RETAINED, CLI_ROOTS, CLI_THREADS, CLI_EXPORT,
+    CLI_INDEX, CLI_ESTIMATE, CLI_INFO, CLI_HISTOGRAM, CLI_DOMINATORS, CLI_OBJECT, CLI_OBJECTS, CLI_REFS, CLI_PATH, CLI_RETAINED, CLI_ROOTS, CLI_THREADS, CLI_EXPORT,
     CLI_VERIFY, CLI_REMOVE, CLI_COMMANDS
 } cli_command_id;
 #define CLI_IN(id) (1u << (id))
@@ -189,6 +189,7 @@ struct cli_session {
     hdx_graph       *graph;
     hdx_query        query;
     const hdx_counts *counts;   /* instead of a graph: --scan (ours to free), or the first pass of a build (lent) */
+    hdx_index_forecast *forecast; /* estimate: instead of a graph */
     cli_output      *output;
     bool             answered;  /* by the first pass, ahead of the index */
     const char      *dump_path; /* of the dump at hand; NULL: only the index is */
@@ -220,6 +221,7 @@ hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_
 
 /* ---- commands.c ---- */
 hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err);
+hdx_code cli_ask_estimate(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_info(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_histogram(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_dominators(cli_session *s, hdx_rows **out, hdx_error *err);

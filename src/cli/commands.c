@@ -196,6 +196,86 @@ hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err)
     return code;
 }
 
+/* What --memory would do: the first step that needs more, or NULL. */
+static const char *too_much(const hdx_index_forecast *f, uint64_t memory)
+{
+    for (unsigned i = 0; memory != 0 && i < f->step_count; i++)
+        if (f->steps[i].memory > memory)
+            return f->steps[i].name;
+    return NULL;
+}
+
+static hdx_code estimate_document(const cli_session *s, hdx_rows *rows, hdx_error *err)
+{
+    const hdx_index_forecast *f = s->forecast;
+    const uint64_t            budget = s->call->memory;
+    const char               *stops = too_much(f, budget);
+    hdx_member               *m = hdx_arena_get(hdx_rows_arena(rows), 13 * sizeof *m);
+    char                      title[512], need[16], disk[16], temporary[16], sample[16], limit[16];
+    if (m == NULL)
+        return hdx_no_memory(err, "the forecast", 0);
+    m[0] = (hdx_member){ "objects", hdx_cell_uint(f->objects) };
+    m[1] = (hdx_member){ "references", hdx_cell_uint(f->references) };
+    m[2] = (hdx_member){ "classes", hdx_cell_uint(f->classes) };
+    m[3] = (hdx_member){ "memory", hdx_cell_uint(f->memory) };
+    m[4] = (hdx_member){ "disk", hdx_cell_uint(f->disk) };
+    m[5] = (hdx_member){ "temporary", hdx_cell_uint(f->temporary) };
+    m[6] = (hdx_member){ "seconds", hdx_cell_real(seconds(f->wall_ns)) };
+    m[7] = (hdx_member){ "sampled_bytes", hdx_cell_uint(f->sampled_bytes) };
+    m[8] = (hdx_member){ "whole", hdx_cell_bool(f->whole) };
+    m[9] = (hdx_member){ "budget", budget != 0 ? hdx_cell_uint(budget) : hdx_cell_null() };
+    m[10] = (hdx_member){ "fits", budget != 0 ? hdx_cell_bool(stops == NULL) : hdx_cell_null() };
+    m[11] = (hdx_member){ "stops_at", hdx_cell_string(stops) };
+    m[12] = (hdx_member){ "least_budget", hdx_cell_uint(((f->memory >> 20) + 1) << 20) };
+    hdx_code code = hdx_rows_add_extra(rows, "estimate", hdx_cell_object(m, 13), err);
+    if (code != HDX_OK)
+        return code;
+    hdx_render_human(f->memory, need);
+    hdx_render_human(f->disk, disk);
+    hdx_render_human(f->temporary, temporary);
+    hdx_render_human(f->sampled_bytes, sample);
+    hdx_render_human(budget, limit);
+    int len = snprintf(title, sizeof title, "Forecast%s%s: %s%llu objects, at most %s of memory, about %s of disk (%s more while it is built), about %.*f s. ",
+                       f->whole ? "" : " from a sample of ", f->whole ? "" : sample, f->whole ? "" : "about ", (unsigned long long)f->objects, need, disk,
+                       temporary, f->wall_ns < 10000000000u ? 1 : 0, seconds(f->wall_ns));
+    if (stops != NULL)
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
+                       (unsigned long long)((f->memory >> 20) + 1));
+    else if (budget != 0)
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is enough", limit);
+    else
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do", (unsigned long long)((f->memory >> 20) + 1));
+    return hdx_rows_set_title(rows, title, err);
+}
+
+/* Nothing is built, no index is looked at. */
+hdx_code cli_ask_estimate(cli_session *s, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = { { "step", HDX_UNIT_NONE, false }, { "memory", HDX_UNIT_BYTES, false }, { "disk", HDX_UNIT_BYTES, false },
+                                          { "seconds", HDX_UNIT_COUNT, false } };
+    const hdx_index_options options = cli_index_options(s);
+    hdx_table              *table;
+    hdx_code                code;
+    if ((s->forecast = hdx_arena_get(&s->arena, sizeof *s->forecast)) == NULL)
+        return hdx_no_memory(err, "the forecast", sizeof *s->forecast);
+    if ((code = hdx_index_estimate(&options, s->forecast, err)) != HDX_OK || (code = hdx_table_new(columns, 4, &table, err)) != HDX_OK)
+        return code;
+    for (unsigned i = 0; code == HDX_OK && i < s->forecast->step_count; i++) {
+        const hdx_index_step_forecast *step = &s->forecast->steps[i];
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(step->name), hdx_cell_uint(step->memory), hdx_cell_uint(step->disk),
+                                                  hdx_cell_real(seconds(step->wall_ns)) }, err);
+    }
+    if (code != HDX_OK) {
+        hdx_table_free(table);
+        return code;
+    }
+    if ((code = hdx_table_rows(table, out, err)) == HDX_OK && (code = estimate_document(s, *out, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
 hdx_code cli_ask_verify(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     static const hdx_column columns[] = { { "file", HDX_UNIT_NONE, false }, { "bytes", HDX_UNIT_BYTES, false } };
@@ -238,7 +318,7 @@ hdx_code cli_ask_verify(cli_session *s, hdx_rows **out, hdx_error *err)
     return code;
 }
 
-/* The one command that needs no index to be opened: a damaged one can be removed too. */
+/* Needs no index to be opened: a damaged one can be removed too. */
 hdx_code cli_ask_remove(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     static const hdx_column columns[] = { { "removed", HDX_UNIT_NONE, false } };

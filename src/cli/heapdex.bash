@@ -4,14 +4,14 @@ _heapdex()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            index|info|histogram|dominators|object|objects|refs|path|retained|roots|threads|export|verify|remove) command=${COMP_WORDS[i]}; break ;;
+            index|estimate|info|histogram|dominators|object|objects|refs|path|retained|roots|threads|export|verify|remove) command=${COMP_WORDS[i]}; break ;;
         esac
     done
     COMPREPLY=()
     [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}
     [[ $cur == '=' ]] && { cur=; }
     case $command:$prev in
-        index:--until) COMPREPLY=($(compgen -W 'objects outbound inbound dominators' -- "$cur")); return ;;
+        index:--until|estimate:--until) COMPREPLY=($(compgen -W 'objects outbound inbound dominators' -- "$cur")); return ;;
         histogram:--by) COMPREPLY=($(compgen -W 'class package loader superclass heap' -- "$cur")); return ;;
         dominators:--by) COMPREPLY=($(compgen -W 'object class package loader' -- "$cur")); return ;;
         refs:--by) COMPREPLY=($(compgen -W 'class' -- "$cur")); return ;;
@@ -27,6 +27,7 @@ _heapdex()
     if [[ $cur == -* ]]; then
         case $command in
             index) COMPREPLY=($(compgen -W '--force --until --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            estimate) COMPREPLY=($(compgen -W '--until --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             info) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             histogram) COMPREPLY=($(compgen -W '--by --class --retained --scan --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             dominators) COMPREPLY=($(compgen -W '--by --depth --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
@@ -43,7 +44,7 @@ _heapdex()
             *) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
         esac
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'index info histogram dominators object objects refs path retained roots threads export verify remove' -- "$cur"))
+        COMPREPLY=($(compgen -W 'index estimate info histogram dominators object objects refs path retained roots threads export verify remove' -- "$cur"))
     fi
 }
 complete -o default -o bashdefault -F _heapdex heapdex

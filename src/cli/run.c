@@ -111,7 +111,7 @@ static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_e
     return code;
 }
 
-/* With what the session has by now: graph, counts, or nothing (remove). */
+/* With what the session has by now: graph, counts, or nothing (remove, estimate). */
 static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
 {
     const cli_call *c = s->call;
@@ -157,7 +157,7 @@ static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
                                 c->by == HDX_BY_PACKAGE || c->by == HDX_BY_SUPERCLASS);
     hdx_code        code = HDX_OK;
     s->output = output;
-    if (c->id != CLI_REMOVE && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
+    if (c->id != CLI_REMOVE && c->id != CLI_ESTIMATE && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
         return code;
     return s->answered ? HDX_OK : put_answer(s, output, err);
 }

@@ -143,20 +143,22 @@ const hdx_graph_summary *cli_session_summary(const cli_session *s)
 hdx_code cli_session_head(cli_session *s, hdx_error *err)
 {
     const hdx_graph_summary *sum = cli_session_summary(s);
+    const hdx_index_forecast *f = s->forecast;
+    const char              *version = sum != NULL ? sum->version : f != NULL ? f->version : NULL;
     hdx_member              *dump = hdx_arena_get(&s->arena, 5 * sizeof *dump);
     bool                     failed = dump == NULL;
     if (!failed) {
         char  name[64];
         char *format = NULL;
-        if (sum != NULL) {
-            int len = snprintf(name, sizeof name, "JAVA PROFILE %.40s", sum->version);
+        if (version != NULL) {
+            int len = snprintf(name, sizeof name, "JAVA PROFILE %.40s", version);
             format = hdx_arena_copy(&s->arena, name, (uint64_t)len);
             failed = format == NULL;
         }
         dump[0] = (hdx_member){ "path", text(s->call->dump) };
-        dump[1] = (hdx_member){ "size", sum != NULL ? natural(sum->dump_size) : text(NULL) };
+        dump[1] = (hdx_member){ "size", sum != NULL ? natural(sum->dump_size) : f != NULL && f->whole ? natural(f->dump_size) : text(NULL) };
         dump[2] = (hdx_member){ "format", text(format) };
-        dump[3] = (hdx_member){ "id_size", sum != NULL ? natural(sum->id_size) : text(NULL) };
+        dump[3] = (hdx_member){ "id_size", sum != NULL ? natural(sum->id_size) : f != NULL ? natural(f->id_size) : text(NULL) };
         dump[4] = (hdx_member){ "number", natural(sum != NULL ? sum->dump_number : s->call->dump_number) };
     }
     s->head[0] = (hdx_member){ "heapdex", text(HEAPDEX_VERSION) };

@@ -13,6 +13,10 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where that place cannot be written. A valid "
         "index is kept; --force builds it again, over a damaged one too.",
         { "heapdex index app.hprof", "heapdex index app.hprof --force --memory 2G --progress always" }, cli_ask_index },
+    [CLI_ESTIMATE] = { "estimate", "DUMP", 0, 0, false, "what building the index would take: memory, disk and time of each step",
+        "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory that is said here (with --memory SIZE "
+        "the answer says whether it would do); disk and time are about right, time within a factor of two.",
+        { "heapdex estimate app.hprof", "heapdex estimate app.hprof --memory 512M --format json" }, cli_ask_estimate },
     [CLI_INFO] = { "info", "DUMP", 0, 0, false, "what a dump is: writer, sizes, counts, records, damage",
         "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds records by kind and index files one by one.",
         { "heapdex info app.hprof", "heapdex info app.hprof --format json" }, cli_ask_info },
@@ -64,7 +68,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
 const cli_option cli_options[] = {
     /* of single commands */
     { CLI_OPT_FORCE, "force", 0, NULL, NULL, CLI_IN(CLI_INDEX), "build although a valid index is there, and over a damaged one" },
-    { CLI_OPT_UNTIL, "until", 0, "STEP", "objects outbound inbound dominators", CLI_IN(CLI_INDEX), "stop after a step" },
+    { CLI_OPT_UNTIL, "until", 0, "STEP", "objects outbound inbound dominators", CLI_IN(CLI_INDEX) | CLI_IN(CLI_ESTIMATE), "stop after a step" },
     { CLI_OPT_BY, "by", 0, "KEY", "class package loader superclass heap", CLI_IN(CLI_HISTOGRAM), "what a row stands for; class by default" },
     { CLI_OPT_BY, "by", 0, "KEY", "object class package loader", CLI_IN(CLI_DOMINATORS), "what a row stands for; object by default" },
     { CLI_OPT_BY, "by", 0, "KEY", "class", CLI_IN(CLI_REFS), "one row per class" },

@@ -10,6 +10,7 @@
  *   swift.c       the reader on several threads, for files without any oddity
  *   careful.c     the reader on one thread, with all rules
  *   walk.c        the second walk
+ *   sample.c      a short dump out of a long one
  *   record.c      one record at a position
  */
 #ifndef HDX_HPROF_INSIDE_H

@@ -1,0 +1,304 @@
+/*
+ * estimate.c - what an index would cost, from a short sample of the dump and before anything is built.
+ *
+ * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
+ * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time.
+ * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap, counts are raised
+ * for it, so that the promise stands. Disk and time come from figures per object and per reference (bench/, Mix and Shop); the sample's
+ * own pace says how fast this machine is beside the one they were measured on.
+ * Writes nothing. Cost: the record headers of the file, and about HDX_SAMPLE_BYTES of it twice.
+ */
+#include "build/build.h"
+#include "hprof/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* CPU time and bytes of a step by object and by reference (class references left out): Mix (45.0 M objects, 62.9 M references) and
+   Shop (17.6 M, 35.4 M) on two threads solve for both. `shared`: the part of the time that more workers make shorter. */
+static const struct cost {
+    const char       *name;
+    hdx_forecast_pass pass;
+    double            object_ns, reference_ns, shared;
+    unsigned          workers; /* that a step can use; 0: any number */
+    double            object_bytes, reference_bytes;
+} costs[] = {
+    { "scan", HDX_FORECAST_SCAN, 0, 0, 1, 0, 0, 0 }, /* measured on the sample */
+    { "columns", HDX_FORECAST_COLUMNS, 60, 60, 0.85, 0, 0, 0 },
+    { "objects", HDX_FORECAST_INSTANCES, 55, 0, 0, 1, 3.8, 0 },
+    { "outbound", HDX_FORECAST_OUTBOUND, 0, 4, 0, 1, 0, 0 },
+    { "search", HDX_FORECAST_INBOUND, 10, 35, 0.4, 2, 0, 0 },
+    { "inbound", HDX_FORECAST_INBOUND, 85, 23, 0.4, 2, 2.4, 0.6 },
+    { "dominators", HDX_FORECAST_DOMINATORS, 48, 31, 0.4, 2, 0.3, 1.5 },
+    { "retained", HDX_FORECAST_RETAINED, 24, 12, 0, 1, 0.5, 0.55 },
+};
+#define STEPS (sizeof costs / sizeof *costs)
+
+#define SAMPLE_NS 4.6     /* CPU time a byte of Shop's sample takes on that machine: first pass and walk */
+#define SCAN_PART 0.4     /* of it the first pass */
+#define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
+#define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
+#define CLASS_BYTES 420u  /* of the catalog: names, fields, statics of a class */
+#define ROOT_BYTES 48u
+#define ROOT_MEMORY 192u  /* a root while it is resolved, and what stays of it */
+#define STRETCH_MEMORY 128u
+
+typedef struct counter {
+    hdx_build       *b;
+    _Atomic uint64_t references;
+} counter;
+
+static uint64_t not_null(const uint8_t *at, uint64_t n, uint32_t id_size)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i++)
+        count += hdx_be_id(at + i * id_size, id_size) != 0;
+    return count;
+}
+
+static uint64_t of_instance(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l)
+{
+    const uint32_t id_size = b->survey.head.id_size;
+    uint64_t       count = 0;
+    for (uint32_t i = 0; i < l->references && (uint64_t)b->offsets[l->first + i] + id_size <= e->body_len; i++)
+        count += hdx_be_id(e->body + b->offsets[l->first + i], id_size) != 0;
+    return count;
+}
+
+/* An instance whose class is not in the sample, or whose fields are not known: as many as its bytes can hold. */
+static hdx_code count_references(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
+{
+    counter         *c = context;
+    const hdx_build *b = c->b;
+    const uint32_t   id_size = b->survey.head.id_size;
+    hdx_addr         last = 0;
+    uint32_t         number = HDX_NO_CLASS;
+    uint64_t         count = 0;
+    (void)worker;
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        const hdx_event *e = &events[i];
+        if (e->tag == HDX_SUB_OBJECT_ARRAY)
+            count += not_null(e->body, e->body_len / id_size, id_size);
+        if (e->tag != HDX_SUB_INSTANCE)
+            continue;
+        if (e->class_addr != last || number == HDX_NO_CLASS) {
+            const uint64_t *found = hdx_map_get(&b->by_address, e->class_addr);
+            last = e->class_addr;
+            number = found == NULL ? HDX_NO_CLASS : (uint32_t)*found;
+        }
+        const bool known = number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
+        count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
+    }
+    atomic_fetch_add_explicit(&c->references, count, memory_order_relaxed);
+    return HDX_OK;
+}
+
+static hdx_code nothing(void *context, unsigned worker, uint64_t stretch, hdx_error *err)
+{
+    (void)context;
+    (void)worker;
+    (void)stretch;
+    (void)err;
+    return HDX_OK;
+}
+
+/* What was learnt, and how to scale it. */
+typedef struct findings {
+    const hdx_index_options *options;
+    const hdx_sample *sample;
+    uint64_t source_memory;      /* of a compressed dump, for all of it */
+    double   inflate_ns;         /* all of it once; 0: it is plain */
+    double   scale;              /* of instances and arrays in the sample to those of the file */
+    double   raise;              /* of counts, for the promise */
+    uint64_t references, classes, roots;
+    double   pace;               /* 1: the machine of the figures; 2: half as fast */
+    double   wait;               /* wall time beside what CPU time says: other programs, the disk */
+    double   scan_ns;            /* CPU time of the first pass, all of the file */
+} findings;
+
+static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by + 0.5); }
+
+/* Class records and roots are in the sample in full; the rest of its bytes stand for the rest of the heap. */
+static double find_scale(const hdx_build *b, const hdx_sample *s)
+{
+    uint64_t about = b->scan.root_count * (5u + b->survey.head.id_size);
+    if (s->whole || s->taken_bytes == 0)
+        return 1;
+    for (uint64_t i = 0; i < b->scan.class_count; i++)
+        about += b->scan.classes[i].record.len;
+    return about >= s->taken_bytes ? (double)s->heap_bytes / (double)s->taken_bytes : (double)(s->heap_bytes - about) / (double)(s->taken_bytes - about);
+}
+
+static void find_pace(const hdx_build *b, findings *f, uint64_t wall, uint64_t cpu)
+{
+    const uint64_t bytes = f->sample->taken_bytes;
+    const unsigned threads = b->survey.sequential ? 1 : b->threads;
+    f->pace = f->wait = 1;
+    if (bytes >= PACE_BYTES) {
+        f->pace = (double)cpu / (SAMPLE_NS * (double)bytes);
+        f->wait = (double)wall * threads / (double)(cpu > 0 ? cpu : 1);
+    }
+    if (getenv("EST")) fprintf(stderr, "cpu %.2f wall %.2f ns/byte\n", (double)cpu / (double)bytes, (double)wall / (double)bytes);
+    f->pace = f->pace < 0.2 ? 0.2 : f->pace > 10 ? 10 : f->pace;
+    f->wait = f->wait < 1 ? 1 : f->wait > 4 ? 4 : f->wait;
+    f->scan_ns = SAMPLE_NS * SCAN_PART * f->pace * (double)(f->sample->heap_bytes + f->sample->array_bytes / 8);
+}
+
+/* b becomes a build of the whole dump as far as hdx_forecast looks at it. */
+static void scale_build(hdx_build *b, const findings *f)
+{
+    const hdx_sample *s = f->sample;
+    const uint64_t    used = atomic_load(&b->mem.used), source = f->source_memory;
+    const double      by = f->scale * f->raise;
+    hdx_addresses_close(b->ids);
+    b->ids = NULL;
+    const uint64_t set = used - atomic_load(&b->mem.used);
+    b->tables_bytes = used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY + source;
+    b->objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, by);
+    for (uint32_t i = 0; i < b->class_count; i++)
+        b->classes[i].instances = scaled(b->classes[i].instances, by);
+}
+
+static double wall_of(const hdx_build *b, const findings *f, const struct cost *c, uint64_t objects, uint64_t references)
+{
+    const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
+    const bool     reads = c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS;
+    double         cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references), shared = c->shared;
+    if (c->pass == HDX_FORECAST_SCAN)
+        cpu = f->scan_ns;
+    if (reads && f->inflate_ns > 0)
+        shared = 0; /* one worker inflates and reads */
+    const double wall = cpu * (1 - shared + shared / threads);
+    return wall * (c->pass == HDX_FORECAST_SCAN || f->wait < 1.5 ? f->wait : 1.5) + (reads ? f->inflate_ns : 0);
+}
+
+static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
+{
+    const hdx_sample *s = f->sample;
+    const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
+    const unsigned    count = until <= HDX_STEP_OUTBOUND ? 4 : until == HDX_STEP_INBOUND ? 6 : STEPS;
+    const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->elements;
+    const double      references = (double)f->references * f->scale + (double)s->elements + 2.0 * (double)f->classes;
+    uint64_t          objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
+    out->objects = objects;
+    out->references = (uint64_t)references;
+    out->classes = f->classes;
+    out->roots = f->roots;
+    scale_build(b, f);
+    const uint64_t most = scaled((uint64_t)references, f->raise);
+    const unsigned width = f->options->width != 0 ? f->options->width : b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
+    for (unsigned i = 0; i < count; i++) {
+        const struct cost       *c = &costs[i];
+        hdx_index_step_forecast *step = &out->steps[out->step_count];
+        if (until == HDX_STEP_INBOUND && c->pass == HDX_FORECAST_INBOUND && strcmp(c->name, "search") == 0)
+            continue;
+        (void)snprintf(step->name, sizeof step->name, "%s", c->name);
+        step->memory = hdx_forecast(b, c->pass, width, most);
+        if (c->pass == HDX_FORECAST_SCAN)
+            step->memory += scan_peak;
+        if (c->pass == HDX_FORECAST_INSTANCES) { /* the columns are still there while they are written */
+            const uint64_t columns = hdx_forecast(b, HDX_FORECAST_COLUMNS, width, most);
+            step->memory = step->memory > columns ? step->memory : columns;
+        }
+        step->disk = (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
+        step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references);
+        out->memory = out->memory > step->memory ? out->memory : step->memory;
+        out->disk += step->disk;
+        out->wall_ns += step->wall_ns;
+        out->step_count++;
+    }
+    out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
+    out->temporary = (uint64_t)(references * width / 8 + 2.0 * (double)objects * width / 8);
+}
+
+static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)
+{
+    counter                counted = { .b = b };
+    const hdx_walk_visitor visitor = { &counted, nothing, count_references, nothing };
+    const uint64_t         wall = hdx_now_ns(), cpu = hdx_cpu_ns();
+    hdx_code               code;
+    hdx_ticker_step(&b->tick, "sample", hdx_source_file_size(b->source), "bytes");
+    if ((code = hdx_scan(b, err)) != HDX_OK || (code = hdx_classes_resolve(b, err)) != HDX_OK)
+        return code;
+    const uint64_t used = atomic_load(&b->mem.used), peak = atomic_load(&b->mem.peak);
+    *scan_peak = peak > used ? peak - used : 0;
+    if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, NULL, err)) != HDX_OK)
+        return code;
+    f->references = atomic_load(&counted.references);
+    f->classes = b->class_count > b->survey.top_records[HDX_TOP_LOAD_CLASS] || f->sample->whole ? b->class_count
+                                                                                              : b->survey.top_records[HDX_TOP_LOAD_CLASS];
+    f->roots = b->scan.root_count;
+    f->scale = find_scale(b, f->sample);
+    f->raise = f->sample->whole ? 1.01 : f->sample->spread ? 1.06 : 1.25;
+    find_pace(b, f, hdx_now_ns() - wall, hdx_cpu_ns() - cpu);
+    return HDX_OK;
+}
+
+static hdx_code estimate_sample(const hdx_index_options *options, const findings *sampled, hdx_index_forecast *out, hdx_error *err)
+{
+    hdx_index_options     small = *options;
+    findings              f = *sampled;
+    hdx_sample           *s = (hdx_sample *)(uintptr_t)f.sample;
+    const hdx_build_doors doors = { .io = &s->io };
+    uint64_t              scan_peak = 0;
+    small.dump_number = 1;
+    small.memory = small.max_uncompressed = 0;
+    small.first_pass = NULL;
+    hdx_build *b = hdx_build_open(&doors, &small, err);
+    if (b == NULL)
+        return err->code;
+    hdx_code code = learn(b, &f, &scan_peak, err);
+    if (code == HDX_OK) {
+        out->id_size = b->survey.head.id_size;
+        memcpy(out->version, b->survey.head.version, sizeof out->version);
+        out->version[sizeof out->version - 1] = '\0';
+        fill(b, &f, scan_peak, out);
+    }
+    hdx_build_damage_free(b);
+    hdx_build_close(b);
+    return code;
+}
+
+hdx_code hdx_index_estimate(const hdx_index_options *options, hdx_index_forecast *out, hdx_error *err)
+{
+    const hdx_source_options limits = { .max_uncompressed = options->max_uncompressed };
+    hdx_mem                  mem = { 0 }, source_mem = { 0 };
+    hdx_ticker               tick;
+    hdx_sample               sample = { 0 };
+    hdx_source              *source = NULL;
+    hdx_error                own = { 0 };
+    findings                 f = { .options = options, .sample = &sample };
+    hdx_code                 code;
+    if (err == NULL)
+        err = &own;
+    memset(out, 0, sizeof *out);
+    if (hdx_place_is_index(hdx_io_system(), options->dump))
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and a forecast needs a dump"),
+                        "heapdex info says what the index did cost");
+    hdx_ticker_init(&tick, &options->progress, 1);
+    const uint64_t begun = hdx_now_ns();
+    if ((code = hdx_source_open_mem(hdx_io_system(), &source_mem, options->dump, &limits, &source, err)) != HDX_OK)
+        goto out;
+    const uint64_t before = atomic_load(&source_mem.used);
+    if ((code = hdx_sample_open(source, options->dump_number, &mem, &tick, &sample, err)) != HDX_OK)
+        goto out;
+    if (sample.prefix_size > 0) {
+        const double part = (double)sample.dump_size / (double)sample.prefix_size;
+        f.inflate_ns = (double)(hdx_now_ns() - begun) * part;
+        f.source_memory = before + scaled(atomic_load(&source_mem.used) - before, part);
+    }
+    out->dump_size = sample.dump_size;
+    out->sampled_bytes = sample.taken_bytes;
+    out->whole = sample.whole;
+    code = estimate_sample(options, &f, out, err);
+out:
+    hdx_sample_close(&sample);
+    hdx_source_close(source);
+    hdx_mem_close(&mem);
+    hdx_mem_close(&source_mem);
+    hdx_ticker_free(&tick);
+    if (code != HDX_OK && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    return code;
+}
