@@ -204,6 +204,10 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
    what is certain refuses; the budget named then is enough for the most there can be. */
 hdx_code hdx_forecast_check(const hdx_build *b, hdx_forecast_pass first, hdx_forecast_pass last, unsigned width, hdx_error *err);
 
+/* ---- estimate.c ---- */
+/* hdx_index_estimate with a sample of about so many bytes of heap records (tests). */
+hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out, hdx_error *err);
+
 /* ---- tape.c ---- */
 typedef struct hdx_tape_file {
     hdx_tape tape; /* what the searches of algo see */

@@ -14,7 +14,6 @@
 #define PROBES 64u
 #define TABLE_CHUNK (256u << 10)
 #define HOP_CHUNK 512u
-#define ENOUGH_HEAP (16u << 20)         /* of a compressed dump whose tables are long */
 #define PREFIX_MAX ((uint64_t)1 << 30)
 #define SINGLE_MIN (1u << 20)           /* heap records from here on are asked whether they are one array */
 
@@ -35,6 +34,8 @@ typedef struct sampler {
     part       *parts;
     uint64_t    count, capacity;
     uint64_t    heap_bytes, heap_records;
+    uint64_t    bytes;    /* wanted */
+    uint64_t    beyond;   /* of the array that the bytes at hand end in */
     bool        ended;    /* the chosen dump */
 } sampler;
 
@@ -281,11 +282,11 @@ static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
     hdx_code    code = hdx_stream_open(s->source, 0, &stream, err);
     if (code != HDX_OK)
         return code;
-    for (uint64_t size = HDX_SAMPLE_BYTES; code == HDX_OK; size *= 2) {
+    for (uint64_t size = k->bytes; code == HDX_OK; size *= 2) {
         forget(k);
         if ((code = inflate_to(k, stream, size, err)) == HDX_OK)
             code = hop(k, from, err);
-        if (!k->cut || size >= PREFIX_MAX || k->heap_bytes + s->array_bytes >= ENOUGH_HEAP)
+        if (!k->cut || size >= PREFIX_MAX || k->heap_bytes + s->array_bytes >= k->bytes / 4)
             break;
     }
     s->dump_size = s->prefix_size;
@@ -324,9 +325,16 @@ static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
         stop = hdx_scan_run(&scan, at, have, &pos, p->end);
         need = stop == HDX_SCAN_WANT ? scan.want : 1;
     }
+    if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* an array that reaches past the bytes at hand: known all the same */
+        k->s->arrays++;
+        k->s->elements += scan.held.tag == HDX_SUB_OBJECT_ARRAY ? scan.held.count : 0;
+        k->s->array_bytes += scan.size;
+        k->beyond = scan.size;
+    }
     if (pos - body > 8 * want && before > body)
         pos = before; /* a large array: its bytes would count more than all others */
     p->take = pos - body;
+    k->s->taken_bytes += p->take;
     return HDX_OK;
 }
 
@@ -340,6 +348,7 @@ static hdx_code take(sampler *k, part *p, uint64_t want, hdx_error *err)
     /* what the file ends in the middle of is cut as well */
     if (size <= want + want / 8 && p->end < k->end) {
         p->take = size;
+        k->s->taken_bytes += size;
         return HDX_OK;
     }
     return find_cut(k, p, size < want + want / 8 ? size : want, err);
@@ -365,7 +374,7 @@ static hdx_code choose_spread(sampler *k, hdx_error *err)
         if (!p->heap)
             continue;
         const uint64_t size = body_size(p);
-        about = about && p->about && size < HDX_SAMPLE_BYTES / 2;
+        about = about && p->about && size < k->bytes / 2;
         if (about)
             code = take(k, p, size, err);
         for (seen += size; count < PROBES && count * step + step / 2 < seen; count++)
@@ -373,9 +382,9 @@ static hdx_code choose_spread(sampler *k, hdx_error *err)
         last = i;
     }
     for (uint64_t j = 0; j < count && code == HDX_OK; j++) {
-        uint64_t want = HDX_SAMPLE_BYTES / PROBES, next;
+        uint64_t want = k->bytes / PROBES, next;
         for (next = j + 1; next < count && probes[next] == probes[j]; next++)
-            want += HDX_SAMPLE_BYTES / PROBES;
+            want += k->bytes / PROBES;
         const uint64_t end = next < count ? probes[next] : k->count;
         for (uint64_t i = probes[j], got = 0; i < end && got < want && code == HDX_OK; i++)
             if (k->parts[i].heap) {
@@ -386,7 +395,7 @@ static hdx_code choose_spread(sampler *k, hdx_error *err)
         j = next - 1;
     }
     if (code == HDX_OK && count > 0)
-        code = take(k, &k->parts[last], HDX_SAMPLE_BYTES / PROBES, err);
+        code = take(k, &k->parts[last], k->bytes / PROBES, err);
     return code;
 }
 
@@ -432,7 +441,6 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
             continue;
         taken++;
         segments |= p->tag == HDX_TOP_HEAP_DUMP_SEGMENT;
-        s->taken_bytes += p->take;
         if (p->take < body_size(p) || p->end == k->end) /* what it says of its length may be more than there is */
             ok = put_head(s, p->tag, p->take) && put(s, (hdx_sample_piece){ .from = p->from + HDX_TOP_HEAD, .len = p->take });
         else
@@ -447,12 +455,13 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
 static hdx_code choose(sampler *k, hdx_error *err)
 {
     hdx_sample    *s = k->s;
-    const bool     all = s->prefix != NULL || k->heap_bytes <= HDX_SAMPLE_BYTES;
+    const bool     all = s->prefix != NULL || k->heap_bytes <= k->bytes;
     const uint64_t expected = k->cut ? s->dump_size - s->prefix_size : 0; /* behind the prefix; the chosen dump, as far as is known */
     hdx_code       code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);
     s->heap_bytes = k->heap_bytes + (k->ended ? 0 : expected);
+    s->heap_bytes = s->heap_bytes - s->taken_bytes > k->beyond ? s->heap_bytes - k->beyond : s->taken_bytes;
     s->stretches = k->heap_records;
     if (k->heap_bytes > 0 && s->heap_bytes > k->heap_bytes)
         s->stretches = (uint64_t)((double)k->heap_records * ((double)s->heap_bytes / (double)k->heap_bytes)) + 1;
@@ -460,10 +469,10 @@ static hdx_code choose(sampler *k, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err)
+hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err)
 {
     hdx_hprof_head head;
-    sampler        k = { .s = out, .tick = tick, .dump_number = dump_number == 0 ? 1 : dump_number };
+    sampler        k = { .s = out, .tick = tick, .bytes = bytes, .dump_number = dump_number == 0 ? 1 : dump_number };
     hdx_code       code;
     *out = (hdx_sample){ .io = *hdx_io_system(), .source = source, .mem = mem };
     out->io.open = open_sample;

@@ -3,7 +3,7 @@
  * dump of their own. Nothing is copied of a plain file; of a compressed one the first bytes are inflated and kept.
  *
  *     hdx_sample sample;
- *     hdx_sample_open(source, 1, &mem, &tick, &sample, &err);
+ *     hdx_sample_open(source, 1, HDX_SAMPLE_BYTES, &mem, &tick, &sample, &err);
  *     hdx_source_open_mem(&sample.io, &mem, "app.hprof", NULL, &small, &err);     any name: the door knows one file
  *     hdx_hprof_survey(small, ...);
  *     hdx_source_close(small);
@@ -18,7 +18,7 @@
 
 #include "hprof/hprof.h"
 
-#define HDX_SAMPLE_BYTES (64u << 20) /* of heap records; shorter heaps are taken whole */
+#define HDX_SAMPLE_BYTES (64u << 20) /* of heap records: enough for a forecast */
 
 typedef struct hdx_sample_piece {
     hdx_pos  at;       /* in the sample */
@@ -48,8 +48,9 @@ typedef struct hdx_sample {
     bool              spread;      /* pieces from everywhere; false: the beginning alone */
 } hdx_sample;
 
-/* Refuses what hdx_hprof_survey refuses for its head, and a dump_number that is not there. */
-hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err);
+/* About `bytes` of heap records; a heap that has no more is taken whole. Refuses what hdx_hprof_survey refuses for the head of a dump, and a
+   dump_number that is not there. */
+hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err);
 void     hdx_sample_close(hdx_sample *sample); /* all zero: nothing */
 
 #endif

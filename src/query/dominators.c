@@ -1,21 +1,27 @@
 /*
  * dominators.c - the dominator tree from the top or from one object, or the same grouped by class, package or loader.
  *
- * Children are sorted by retained size, largest first (MAT 6.2; ties: shallow, then address). Rows stream in tree order: the stack holds,
+ * Children are sorted by retained size, largest first (MAT 6.2; ties: by address). Rows stream in tree order: the stack holds,
  * for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made for rows that go out.
+ *
+ * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only who reads
+ * on past the first thousand has the rest sorted.
  */
 #include "query/query.h"
 
 #include <stdlib.h>
 
+#define TAKEN_FROM_HEAP 1000u
+
 typedef struct child {
     hdx_id   id;
-    uint64_t retained, shallow;
+    uint64_t retained;
 } child;
 
 typedef struct level {
-    child   *at;
-    uint64_t count, capacity, next;
+    child   *at;    /* a heap, the largest first; once sorted, the largest last */
+    uint64_t count, capacity, taken;
+    bool     sorted;
 } level;
 
 typedef struct tree {
@@ -27,14 +33,37 @@ typedef struct tree {
     hdx_id   open;  /* the row given last may have children to go to; HDX_NO_ID: none */
 } tree;
 
-static int by_retained(const void *a, const void *b)
+static bool before(const child *x, const child *y) { return x->retained != y->retained ? x->retained > y->retained : x->id < y->id; }
+
+static int rising(const void *a, const void *b) { return before(b, a) ? -1 : before(a, b); }
+
+static void sink(level *l, uint64_t i)
 {
-    const child *x = a, *y = b;
-    if (x->retained != y->retained)
-        return x->retained > y->retained ? -1 : 1;
-    if (x->shallow != y->shallow)
-        return x->shallow > y->shallow ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    const child c = l->at[i];
+    for (uint64_t k; (k = 2 * i + 1) < l->count; i = k) {
+        if (k + 1 < l->count && before(&l->at[k + 1], &l->at[k]))
+            k++;
+        if (!before(&l->at[k], &c))
+            break;
+        l->at[i] = l->at[k];
+    }
+    l->at[i] = c;
+}
+
+/* The next child in order; there is one. */
+static child take(level *l)
+{
+    if (!l->sorted && l->taken++ == TAKEN_FROM_HEAP) {
+        qsort(l->at, l->count, sizeof *l->at, rising);
+        l->sorted = true;
+    }
+    const child c = l->at[l->sorted ? l->count - 1 : 0];
+    l->count--;
+    if (!l->sorted && l->count > 0) {
+        l->at[0] = l->at[l->count];
+        sink(l, 0);
+    }
+    return c;
 }
 
 static hdx_code list_children(hdx_ask *ask, hdx_id of, level *l, hdx_error *err)
@@ -46,12 +75,12 @@ static hdx_code list_children(hdx_ask *ask, hdx_id of, level *l, hdx_error *err)
     while (hdx_refs_next(&refs, &id)) {
         if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
             return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
-        l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id), hdx_graph_shallow(ask->g, id) };
+        l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id) };
         if ((code = hdx_ask_turn(ask, err)) != HDX_OK)
             return code;
     }
-    if (l->count > 0)
-        qsort(l->at, l->count, sizeof *l->at, by_retained);
+    for (uint64_t i = l->count / 2; i-- > 0;)
+        sink(l, i);
     return HDX_OK;
 }
 
@@ -68,7 +97,7 @@ static hdx_code push(tree *t, hdx_id of, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
-    t->levels[t->count] = (level){ NULL, 0, 0, 0 };
+    t->levels[t->count] = (level){ NULL, 0, 0, 0, false };
     return list_children(&t->ask, of, &t->levels[t->count++], err);
 }
 
@@ -95,24 +124,23 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     }
     if (code != HDX_OK)
         return code;
-    while (t->count > 0 && t->levels[t->count - 1].next == t->levels[t->count - 1].count) {
+    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
         level *done = &t->levels[--t->count];
         hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
     }
     if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
-    level       *top = &t->levels[t->count - 1];
-    const child *c = &top->at[top->next++];
-    uint64_t     children = count_children(t->ask.g, c->id);
+    const child c = take(&t->levels[t->count - 1]);
+    uint64_t    children = count_children(t->ask.g, c.id);
     if (children > 0 && t->count < t->depth && t->count <= hdx_graph_objects(t->ask.g)) /* invariant 3 */
-        t->open = c->id;
-    cells[0] = hdx_id_cell(t->ask.g, c->id);
-    cells[1] = hdx_class_of_cell(t->ask.g, c->id);
-    if ((code = hdx_label_cell(t->ask.g, c->id, arena, &cells[2], err)) != HDX_OK)
+        t->open = c.id;
+    cells[0] = hdx_id_cell(t->ask.g, c.id);
+    cells[1] = hdx_class_of_cell(t->ask.g, c.id);
+    if ((code = hdx_label_cell(t->ask.g, c.id, arena, &cells[2], err)) != HDX_OK)
         return code;
-    cells[3] = hdx_cell_uint(c->shallow);
-    cells[4] = hdx_cell_uint(c->retained);
-    cells[5] = percent(c->retained, t->total);
+    cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c.id));
+    cells[4] = hdx_cell_uint(c.retained);
+    cells[5] = percent(c.retained, t->total);
     cells[6] = hdx_cell_uint(children);
     if (t->depth > 1)
         cells[7] = hdx_cell_uint(t->count);
