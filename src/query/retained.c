@@ -1,7 +1,7 @@
 /*
  * retained.c - what goes when some objects go (MAT 6.4), summed by class.
  *
- * One object: its subtree of dominators. Several: what the GC roots no longer reach when these are not entered (mark.c), the objects
+ * One object: its subtree of dominators, unless that is most of the heap. Several: what the GC roots no longer reach when these are not entered (mark.c), the objects
  * themselves included, also when they are GC roots. Objects that are garbage already retain nothing.
  */
 #include "graph/graph.h"
@@ -153,9 +153,11 @@ hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count,
             live++;
         }
     }
-    if (code == HDX_OK && live == 1) {
+    /* the subtree of an object that keeps most of the heap is walked at random; what is left without it is little, and the rest a run in order */
+    const bool most = live == 1 && 2 * hdx_graph_retained(q->graph, only) > hdx_graph_summary_of(q->graph)->live_bytes;
+    if (code == HDX_OK && live == 1 && !most) {
         code = subtree(&ask, only, &s, err);
-    } else if (code == HDX_OK && live > 1) {
+    } else if (code == HDX_OK && live > 0) {
         uint64_t *without = hdx_mem_array(NULL, words, sizeof *without);
         if (without == NULL)
             code = hdx_no_memory(err, "marking", words * sizeof *without);
