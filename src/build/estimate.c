@@ -32,19 +32,22 @@ static const struct cost {
     { "retained", HDX_FORECAST_RETAINED, 24, 12, 0, 1, 0.5, 0.55 },
 };
 #define STEPS (sizeof costs / sizeof *costs)
+#define INBOUND 5u    /* places in costs */
+#define DOMINATORS 6u
 
-#define SAMPLE_NS 2.4     /* CPU time a byte of Shop's sample takes on that machine: first pass and walk */
-#define SCAN_PART 0.75    /* of it the first pass */
+#define SCAN_NS 1.8       /* CPU time a byte of Shop takes in the first pass on that machine, */
+#define WALK_NS 0.5       /* and a byte of its sample in the walk here */
 #define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
-#define CLASS_BYTES 420u  /* of the catalog: names, fields, statics of a class */
-#define ROOT_BYTES 48u
+#define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
+#define ROOT_BYTES 16u
 #define ROOT_MEMORY 192u  /* a root while it is resolved, and what stays of it */
 #define STRETCH_MEMORY 128u
 
 typedef struct counter {
     hdx_build       *b;
     _Atomic uint64_t references;
+    _Atomic uint64_t longest; /* object array, in elements */
 } counter;
 
 static uint64_t not_null(const uint8_t *at, uint64_t n, uint32_t id_size)
@@ -72,13 +75,15 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
     const uint32_t   id_size = b->survey.head.id_size;
     hdx_addr         last = 0;
     uint32_t         number = HDX_NO_CLASS;
-    uint64_t         count = 0;
+    uint64_t         count = 0, longest = 0, seen = atomic_load(&c->longest);
     (void)worker;
     (void)err;
     for (size_t i = 0; i < n; i++) {
         const hdx_event *e = &events[i];
-        if (e->tag == HDX_SUB_OBJECT_ARRAY)
+        if (e->tag == HDX_SUB_OBJECT_ARRAY) {
             count += not_null(e->body, e->body_len / id_size, id_size);
+            longest = longest > e->count ? longest : e->count;
+        }
         if (e->tag != HDX_SUB_INSTANCE)
             continue;
         if (e->class_addr != last || number == HDX_NO_CLASS) {
@@ -90,6 +95,8 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
         count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
     }
     atomic_fetch_add_explicit(&c->references, count, memory_order_relaxed);
+    while (seen < longest && !atomic_compare_exchange_weak(&c->longest, &seen, longest))
+        ;
     return HDX_OK;
 }
 
@@ -110,10 +117,11 @@ typedef struct findings {
     double   inflate_ns;         /* all of it once; 0: it is plain */
     double   scale;              /* of instances and arrays in the sample to those of the file */
     double   raise;              /* of counts, for the promise */
-    uint64_t references, classes, roots;
+    uint64_t references, classes, roots, locals;
+    uint64_t longest;            /* object array */
     double   pace;               /* 1: the machine of the figures; 2: half as fast */
-    double   wait;               /* wall time beside what CPU time says: other programs, the disk */
-    double   scan_ns;            /* CPU time of the first pass, all of the file */
+    double   wait;               /* wall time beside what CPU time says: other programs */
+    double   scan_ns;            /* wall time of the first pass over all of the file */
 } findings;
 
 static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by + 0.5); }
@@ -122,25 +130,34 @@ static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by
 static double find_scale(const hdx_build *b, const hdx_sample *s)
 {
     uint64_t about = b->scan.root_count * (5u + b->survey.head.id_size);
-    if (s->whole || s->taken_bytes == 0)
+    if (s->all)
         return 1;
     for (uint64_t i = 0; i < b->scan.class_count; i++)
         about += b->scan.classes[i].record.len;
-    return about >= s->taken_bytes ? (double)s->heap_bytes / (double)s->taken_bytes : (double)(s->heap_bytes - about) / (double)(s->taken_bytes - about);
+    if (about >= s->taken_bytes)
+        about = 0;
+    return (double)(s->heap_bytes - about) / (double)(s->taken_bytes - about);
 }
 
-static void find_pace(const hdx_build *b, findings *f, uint64_t wall, uint64_t cpu)
+/* The walk says how fast the machine is, since its bytes have been read before; the first pass, what reading costs. */
+static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint64_t walk_wall, uint64_t walk_cpu)
 {
-    const uint64_t bytes = f->sample->taken_bytes;
+    const double   bytes = (double)f->sample->taken_bytes, read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8;
     const unsigned threads = b->survey.sequential ? 1 : b->threads;
+    double         wait;
     f->pace = f->wait = 1;
-    if (bytes >= PACE_BYTES) {
-        f->pace = (double)cpu / (SAMPLE_NS * (double)bytes);
-        f->wait = (double)wall * threads / (double)(cpu > 0 ? cpu : 1);
+    if (f->sample->taken_bytes >= PACE_BYTES) {
+        const double inflated = f->sample->whole ? f->inflate_ns : 0; /* then it was inflated again, and that is counted apart */
+        const double cpu = (double)walk_cpu > 2 * inflated ? (double)walk_cpu - inflated : (double)walk_cpu / 2;
+        f->pace = inflated == 0 ? (double)walk_cpu / (WALK_NS * bytes) : cpu / (WALK_NS * bytes);
+        f->wait = inflated == 0 ? (double)walk_wall * threads / (double)(walk_cpu > 0 ? walk_cpu : 1) : 1;
     }
-    f->pace = f->pace < 0.2 ? 0.2 : f->pace > 10 ? 10 : f->pace;
-    f->wait = f->wait < 1 ? 1 : f->wait > 4 ? 4 : f->wait;
-    f->scan_ns = SAMPLE_NS * SCAN_PART * f->pace * (double)(f->sample->heap_bytes + f->sample->array_bytes / 8);
+    f->pace = f->pace < 0.4 ? 0.4 : f->pace > 8 ? 8 : f->pace;
+    f->wait = f->wait < 1 ? 1 : f->wait > 1.3 ? 1.3 : f->wait;
+    f->scan_ns = SCAN_NS * f->pace * f->wait * read / (b->threads > 0 ? b->threads : 1);
+    wait = bytes > 0 ? (double)scan_wall / bytes * read : 0; /* as slow as it was for the sample, where a disk is slower */
+    if (f->inflate_ns == 0 && f->sample->taken_bytes >= PACE_BYTES && wait > 2 * f->scan_ns)
+        f->scan_ns = wait;
 }
 
 /* b becomes a build of the whole dump as far as hdx_forecast looks at it. */
@@ -162,13 +179,18 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
 {
     const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
     const bool     reads = c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS;
-    double         cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references), shared = c->shared;
+    const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
+    double         shared = c->shared;
     if (c->pass == HDX_FORECAST_SCAN)
-        cpu = f->scan_ns;
+        return f->scan_ns + f->inflate_ns;
     if (reads && f->inflate_ns > 0)
         shared = 0; /* one worker inflates and reads */
-    const double wall = cpu * (1 - shared + shared / threads);
-    return wall * (c->pass == HDX_FORECAST_SCAN || f->wait < 1.5 ? f->wait : 1.5) + (reads ? f->inflate_ns : 0);
+    return cpu * (1 - shared + shared / threads) * f->wait + (reads ? f->inflate_ns : 0);
+}
+
+static uint64_t bytes_of(const struct cost *c, uint64_t objects, double references)
+{
+    return (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
 }
 
 static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
@@ -177,15 +199,18 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
     const unsigned    count = until <= HDX_STEP_OUTBOUND ? 4 : until == HDX_STEP_INBOUND ? 6 : STEPS;
     const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->elements;
-    const double      references = (double)f->references * f->scale + (double)s->elements + 2.0 * (double)f->classes;
-    uint64_t          objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
+    const uint64_t    objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
+    const uint64_t    elements = s->elements / objects >= s->tables ? s->tables * objects : s->elements; /* an array counts each object once */
+    const double      references = (double)f->references * f->scale + (double)elements + (double)f->locals + 2.0 * (double)f->classes;
     out->objects = objects;
     out->references = (uint64_t)references;
     out->classes = f->classes;
     out->roots = f->roots;
     scale_build(b, f);
     const uint64_t most = scaled((uint64_t)references, f->raise);
-    const unsigned width = f->options->width != 0 ? f->options->width : b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
+    unsigned       width = b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
+    if (f->options->width != 0)
+        width = f->options->width;
     for (unsigned i = 0; i < count; i++) {
         const struct cost       *c = &costs[i];
         hdx_index_step_forecast *step = &out->steps[out->step_count];
@@ -195,11 +220,17 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         step->memory = hdx_forecast(b, c->pass, width, most);
         if (c->pass == HDX_FORECAST_SCAN)
             step->memory += scan_peak;
+        if (c->pass == HDX_FORECAST_COLUMNS) /* a worker holds the elements of an array until it has them all */
+            step->memory += f->longest * width / 8;
         if (c->pass == HDX_FORECAST_INSTANCES) { /* the columns are still there while they are written */
             const uint64_t columns = hdx_forecast(b, HDX_FORECAST_COLUMNS, width, most);
             step->memory = step->memory > columns ? step->memory : columns;
         }
-        step->disk = (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
+        step->disk = bytes_of(c, objects, references);
+        if (until == HDX_STEP_OUTBOUND && c->pass == HDX_FORECAST_OUTBOUND) /* the last step writes what a later one does otherwise */
+            step->disk += bytes_of(&costs[INBOUND], objects, references);
+        if (until == HDX_STEP_INBOUND && c->pass == HDX_FORECAST_INBOUND)
+            step->disk += bytes_of(&costs[DOMINATORS], objects, references);
         step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references);
         out->memory = out->memory > step->memory ? out->memory : step->memory;
         out->disk += step->disk;
@@ -214,22 +245,33 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
 {
     counter                counted = { .b = b };
     const hdx_walk_visitor visitor = { &counted, nothing, count_references, nothing };
-    const uint64_t         wall = hdx_now_ns(), cpu = hdx_cpu_ns();
+    uint64_t               wall = hdx_now_ns(), cpu, scan_wall;
     hdx_code               code;
     hdx_ticker_step(&b->tick, "sample", hdx_source_file_size(b->source), "bytes");
     if ((code = hdx_scan(b, err)) != HDX_OK || (code = hdx_classes_resolve(b, err)) != HDX_OK)
         return code;
     const uint64_t used = atomic_load(&b->mem.used), peak = atomic_load(&b->mem.peak);
     *scan_peak = peak > used ? peak - used : 0;
+    scan_wall = hdx_now_ns() - wall;
+    wall = hdx_now_ns();
+    cpu = hdx_cpu_ns();
     if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, NULL, err)) != HDX_OK)
         return code;
     f->references = atomic_load(&counted.references);
-    f->classes = b->class_count > b->survey.top_records[HDX_TOP_LOAD_CLASS] || f->sample->whole ? b->class_count
-                                                                                              : b->survey.top_records[HDX_TOP_LOAD_CLASS];
+    f->longest = atomic_load(&counted.longest);
+    f->longest = f->longest > f->sample->longest ? f->longest : f->sample->longest;
+    f->classes = b->class_count; /* those that no class record of the sample is about were loaded all the same */
+    if (!f->sample->all && b->survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
+        f->classes = b->survey.top_records[HDX_TOP_LOAD_CLASS];
     f->roots = b->scan.root_count;
+    for (uint64_t i = 0; i < b->scan.root_count; i++) /* references of their thread (MAT 3.4) */
+        f->locals += b->scan.roots[i].tag >= HDX_SUB_ROOT_JNI_LOCAL && b->scan.roots[i].tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
+                     b->scan.roots[i].tag != HDX_SUB_ROOT_STICKY_CLASS;
     f->scale = find_scale(b, f->sample);
-    f->raise = f->sample->whole ? 1.01 : f->sample->spread ? 1.06 : 1.25;
-    find_pace(b, f, hdx_now_ns() - wall, hdx_cpu_ns() - cpu);
+    f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
+    wall = hdx_now_ns() - wall;
+    cpu = hdx_cpu_ns() - cpu;
+    find_pace(b, f, scan_wall, wall, cpu);
     return HDX_OK;
 }
 
@@ -238,10 +280,10 @@ static hdx_code estimate_sample(const hdx_index_options *options, const findings
     hdx_index_options     small = *options;
     findings              f = *sampled;
     hdx_sample           *s = (hdx_sample *)(uintptr_t)f.sample;
-    const hdx_build_doors doors = { .io = &s->io };
+    const hdx_build_doors doors = { .io = s->whole ? hdx_io_system() : &s->io };
     uint64_t              scan_peak = 0;
-    small.dump_number = 1;
-    small.memory = small.max_uncompressed = 0;
+    small.dump_number = s->whole ? options->dump_number : 1;
+    small.memory = 0;
     small.first_pass = NULL;
     hdx_build *b = hdx_build_open(&doors, &small, err);
     if (b == NULL)
@@ -289,11 +331,11 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
     if (sample.prefix_size > 0) {
         const double part = (double)sample.dump_size / (double)sample.prefix_size;
         f.inflate_ns = (double)(hdx_now_ns() - begun) * part;
-        f.source_memory = before + scaled(atomic_load(&source_mem.used) - before, part);
+        f.source_memory = sample.whole ? 0 : before + scaled(atomic_load(&source_mem.used) - before, part);
     }
     out->dump_size = sample.dump_size;
     out->sampled_bytes = sample.taken_bytes;
-    out->whole = sample.whole;
+    out->whole = sample.all;
     code = estimate_sample(options, &f, out, err);
 out:
     hdx_sample_close(&sample);

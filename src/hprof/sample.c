@@ -146,6 +146,15 @@ static bool single(const sampler *k, const uint8_t *body, size_t have, uint64_t 
     return body[0] == HDX_SUB_PRIMITIVE_ARRAY && 10 + i + count * hdx_element_size(body[9 + i], i) == size;
 }
 
+static void leave_out(hdx_sample *s, uint64_t elements, uint64_t bytes)
+{
+    s->arrays++;
+    s->tables += elements > 0;
+    s->elements += elements;
+    s->longest = s->longest > elements ? s->longest : elements;
+    s->array_bytes += bytes;
+}
+
 /* A heap record of the chosen dump. */
 static hdx_code add_heap(sampler *k, hdx_pos from, uint64_t n, uint8_t tag, hdx_error *err)
 {
@@ -162,9 +171,7 @@ static hdx_code add_heap(sampler *k, hdx_pos from, uint64_t n, uint8_t tag, hdx_
         return HDX_OK;
     k->heap_records++;
     if (single(k, at + HDX_TOP_HEAD, have - HDX_TOP_HEAD, n, &elements)) {
-        k->s->arrays++;
-        k->s->elements += elements;
-        k->s->array_bytes += n;
+        leave_out(k->s, elements, n);
         return HDX_OK;
     }
     const uint8_t first = at[HDX_TOP_HEAD];
@@ -208,10 +215,10 @@ static hdx_code hop(sampler *k, hdx_pos from, hdx_error *err)
         if (!sound(at, k->id_size, heap ? UINT64_MAX : k->end - body)) {
             /* where it follows the chosen heap, that has a wrapped length, or is damaged: it goes on to the end */
             part *last = k->count > 0 ? &k->parts[k->count - 1] : NULL;
-            if (last != NULL && last->heap && last->end == from) {
-                k->heap_bytes += k->end - from;
+            if (last != NULL && last->heap && last->end == from)
                 last->end = k->end;
-            }
+            if (chosen || k->ended)
+                k->heap_bytes += k->end - from;
             return HDX_OK;
         }
         k->window.chunk = TABLE_CHUNK;
@@ -272,7 +279,7 @@ static void forget(sampler *k)
     k->dumps = 0;
     k->heap_bytes = k->heap_records = 0;
     k->ended = false;
-    k->s->arrays = k->s->elements = k->s->array_bytes = 0;
+    k->s->arrays = k->s->tables = k->s->elements = k->s->longest = k->s->array_bytes = 0;
 }
 
 static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
@@ -284,8 +291,9 @@ static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
         return code;
     for (uint64_t size = k->bytes; code == HDX_OK; size *= 2) {
         forget(k);
-        if ((code = inflate_to(k, stream, size, err)) == HDX_OK)
-            code = hop(k, from, err);
+        if ((code = inflate_to(k, stream, size, err)) != HDX_OK || (!k->cut && size == k->bytes))
+            break;
+        code = hop(k, from, err);
         if (!k->cut || size >= PREFIX_MAX || k->heap_bytes + s->array_bytes >= k->bytes / 4)
             break;
     }
@@ -325,10 +333,8 @@ static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
         stop = hdx_scan_run(&scan, at, have, &pos, p->end);
         need = stop == HDX_SCAN_WANT ? scan.want : 1;
     }
-    if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* an array that reaches past the bytes at hand: known all the same */
-        k->s->arrays++;
-        k->s->elements += scan.held.tag == HDX_SUB_OBJECT_ARRAY ? scan.held.count : 0;
-        k->s->array_bytes += scan.size;
+    if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* its head says all of the array */
+        leave_out(k->s, scan.held.tag == HDX_SUB_OBJECT_ARRAY ? scan.held.count : 0, scan.size);
         k->beyond = scan.size;
     }
     if (pos - body > 8 * want && before > body)
@@ -465,7 +471,7 @@ static hdx_code choose(sampler *k, hdx_error *err)
     s->stretches = k->heap_records;
     if (k->heap_bytes > 0 && s->heap_bytes > k->heap_bytes)
         s->stretches = (uint64_t)((double)k->heap_records * ((double)s->heap_bytes / (double)k->heap_bytes)) + 1;
-    s->whole = all && (!k->cut || k->ended);
+    s->all = all && (!k->cut || k->ended);
     return code;
 }
 
@@ -485,16 +491,21 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
     k.window = hdx_window_of(source, NULL, TABLE_CHUNK, mem, NULL);
     if (hdx_source_compression(source) == HDX_PLAIN) {
         k.end = out->dump_size = hdx_source_file_size(source);
-        code = hop(&k, head.size, err);
+        code = k.end > bytes ? hop(&k, head.size, err) : HDX_OK;
     } else
         code = hop_compressed(&k, head.size, err);
-    if (code == HDX_OK && k.dumps > 0 && k.dump_number > k.dumps)
-        code = hdx_fail(err, HDX_NOT_FOUND, hdx_source_path(source), HDX_NOWHERE, "no heap dump number %u: the file holds %u", k.dump_number,
-                        k.dumps);
-    if (code == HDX_OK)
-        code = choose(&k, err);
-    if (code == HDX_OK)
-        code = make_pieces(&k, head.size, err);
+    if (code == HDX_OK && out->dump_size > bytes) {
+        if (k.dumps > 0 && k.dump_number > k.dumps)
+            code = hdx_fail(err, HDX_NOT_FOUND, hdx_source_path(source), HDX_NOWHERE, "no heap dump number %u: the file holds %u", k.dump_number,
+                            k.dumps);
+        if (code == HDX_OK && (code = choose(&k, err)) == HDX_OK)
+            code = make_pieces(&k, head.size, err);
+    }
+    if (code == HDX_OK && out->taken_bytes == 0) { /* short, or so odd that only the careful reader can tell */
+        out->arrays = out->tables = out->elements = out->longest = out->array_bytes = 0;
+        out->whole = out->all = true;
+        out->heap_bytes = out->taken_bytes = out->dump_size;
+    }
     hdx_window_free(&k.window);
     hdx_mem_put(mem, k.parts, k.capacity * sizeof *k.parts);
     if (code != HDX_OK)

@@ -42,13 +42,16 @@ typedef struct hdx_sample {
     uint64_t          taken_bytes; /* of them in the sample */
     uint64_t          stretches;   /* heap records in the file, expected likewise */
     uint64_t          arrays;      /* left out */
-    uint64_t          elements;    /* references in them */
+    uint64_t          tables;      /* of them with references, */
+    uint64_t          elements;    /* how many of those */
+    uint64_t          longest;     /* of one of them */
     uint64_t          array_bytes;
-    bool              whole;       /* nothing else was left out */
+    bool              whole;       /* the dump is so short, or so odd, that it should be read itself: the sample has no bytes */
+    bool              all;         /* nothing but single arrays was left out */
     bool              spread;      /* pieces from everywhere; false: the beginning alone */
 } hdx_sample;
 
-/* About `bytes` of heap records; a heap that has no more is taken whole. Refuses what hdx_hprof_survey refuses for the head of a dump, and a
+/* About `bytes` of heap records. Refuses what hdx_hprof_survey refuses for the head of a dump, and a
    dump_number that is not there. */
 hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err);
 void     hdx_sample_close(hdx_sample *sample); /* all zero: nothing */

@@ -356,6 +356,29 @@ Test(answers, scan_says_what_the_index_says_of_all_objects_and_writes_nothing)
     ran_free(&r);
 }
 
+Test(answers, a_forecast_comes_before_anything_is_built)
+{
+    ran r = tool_sh("\"$H\" estimate app.hprof --threads 2 && test ! -e app.hprof.hdx");
+    cr_expect(eq(int, r.code, 0));
+    cr_expect(strncmp(r.out, "Forecast: 24100 objects, at most ", 33) == 0, "%s", r.out);
+    cr_expect(strstr(r.out, "\nscan ") != NULL && strstr(r.out, "\nretained ") != NULL, "%s", r.out);
+    cr_expect_str_empty(r.err);
+    ran_free(&r);
+    expect_in("estimate app.hprof --memory 16M", "--memory 16.0 MB is not enough for the step scan; --memory ");
+    expect_in("estimate app.hprof --memory 4G", "--memory 4.0 GB is enough");
+    r = good("estimate app.hprof --format json --memory 16M");
+    cr_expect(strstr(r.out, "\"format\": \"JAVA PROFILE 1.0.2\", \"id_size\": 8") != NULL && strstr(r.out, "\"objects\": 24100") != NULL &&
+                  strstr(r.out, "\"fits\": false") != NULL && strstr(r.out, "\"stops_at\": \"scan\"") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = good("estimate app.hprof --until outbound --format csv --columns step");
+    cr_expect_str_eq(r.out, "step\nscan\ncolumns\nobjects\noutbound\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" estimate nothing.hprof");
+    cr_expect(eq(int, r.code, 3));
+    cr_expect_str_eq(r.err, "heapdex: nothing.hprof: no such file\nhint: check the name\n");
+    ran_free(&r);
+}
+
 Test(answers, a_histogram_of_all_objects_comes_before_its_index_is_there)
 {
     /* What is read from the pipe is the answer; the writer goes on building then, to the end or until a signal comes. */
