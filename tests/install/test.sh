@@ -22,7 +22,7 @@ cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -o "$work/walk" "$tree/tests
 LD_LIBRARY_PATH=$libdir "$work/walk" "$dump" "$work/index" >"$work/shared.txt"
 grep -q 'bookshop.Bookshop$SessionCache@0x' "$work/shared.txt" || { echo "the cache is not among the largest:"; cat "$work/shared.txt"; exit 1; }
 
-cmake -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" >"$work/cmake.log"
+cmake -G Ninja -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" >"$work/cmake.log"
 cmake --build "$work/build" >>"$work/cmake.log"
 LD_LIBRARY_PATH=$libdir "$work/build/walk" "$dump" "$work/index" | cmp - "$work/shared.txt"
 "$work/build/walk_static" "$dump" "$work/index" | cmp - "$work/shared.txt"
