@@ -350,7 +350,7 @@ static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
 {
     hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->bit / 8, "inflates to more than %llu bytes, the limit max_uncompressed",
                              (unsigned long long)d->source->max_uncompressed);
-    return hdx_hint(err, code, "raise the limit, or give 0 for none");
+    return hdx_hint(err, code, "a larger --max-uncompressed, or none, lets it through");
 }
 
 /* One call of inflate, up to the next block, seek point or piece. */

@@ -111,3 +111,31 @@ Test(nearest, stops_when_cancelled_and_counts_every_node)
     free(parent);
     graph_free(&g);
 }
+
+/*
+ * The queue is a ring of 65 536 entries at first. The root has 60 000 children of which the first 30 000 have one leaf each, so the ring has
+ * wrapped when the next one has 100 000 leaves: what stood at its front must go behind its old end.
+ */
+Test(nearest, keeps_its_queue_when_the_ring_grows_while_wrapped)
+{
+    const uint64_t children = 60000, single = 30000, many = 100000;
+    graph          g = graph_of(1 + children + 2 * single + many, 0); /* each single leaf has a child: it is lost with the leaf */
+    uint32_t      *parent = zeroed(g.n, sizeof *parent);
+    for (uint64_t c = 0; c < single; c++)
+        graph_add(&g, 1 + children + c, 1 + children + single + many + c);
+    for (uint64_t c = 0; c < children; c++)
+        graph_add(&g, 0, 1 + c);
+    for (uint64_t c = 0; c < single; c++)
+        graph_add(&g, 1 + c, 1 + children + c);
+    for (uint64_t k = 0; k < many; k++)
+        graph_add(&g, 1 + single, 1 + children + single + k);
+    graph_root(&g, 0);
+    graph_finish(&g);
+    cr_assert(nearest_32(&g.narrow, NULL, NULL, parent, NULL) == HDX_OK);
+    for (uint64_t v = 1; v < g.n; v++) {
+        const uint64_t want = v <= children ? 0 : v <= children + single ? v - children : v <= children + single + many ? 1 + single : v - single - many;
+        cr_assert(parent[v] == want, "node %llu: %u instead of %llu", (unsigned long long)v, parent[v], (unsigned long long)want);
+    }
+    free(parent);
+    graph_free(&g);
+}

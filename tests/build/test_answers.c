@@ -2,6 +2,7 @@
  * test_answers.c - random small heaps, indexed, against the definitions: reachable, dominated, retained, nearest, inbound.
  */
 #include "build/heap_model.h"
+#include "catalog/catalog.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -93,6 +94,24 @@ static void distances(const heap_model *h, unsigned *d)
     }
 }
 
+/* Only what does not follow from the only referrer is stored: garbage, roots, class objects, and whoever has no or several referrers. */
+static void check_specials(const heap_model *h, const char *index, uint64_t seed)
+{
+    hdx_catalog *catalog;
+    uint64_t     want = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        unsigned referrers = 0;
+        for (unsigned from = 0; from < h->count; from++)
+            for (unsigned k = 0; k < h->at[from].ref_count; k++)
+                referrers += h->at[from].refs[k] == i;
+        want += !h->at[i].live || h->at[i].is_root || h->at[i].is_class || referrers != 1;
+    }
+    cr_assert(hdx_catalog_open(hdx_io_system(), index, &catalog, NULL) == HDX_OK);
+    cr_expect(hdx_catalog_manifest(catalog)->specials == want, "seed %llu: %llu special objects, want %llu", (unsigned long long)seed,
+              (unsigned long long)hdx_catalog_manifest(catalog)->specials, (unsigned long long)want);
+    hdx_catalog_close(catalog);
+}
+
 static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsigned width, unsigned threads)
 {
     static heap_model h;
@@ -115,6 +134,7 @@ static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsign
         live += all[i];
     }
     distances(&h, d);
+    check_specials(&h, report.path, seed);
     cr_expect(hdx_graph_summary_of(g)->live_objects == live, "seed %llu", (unsigned long long)seed);
     for (unsigned i = 0; i < h.count; i++) {
         hdx_id   id = id_of(g, &h, i);

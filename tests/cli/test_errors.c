@@ -141,6 +141,17 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
     cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 && access("app.hprof.hdx.lock", F_OK) != 0);
 }
 
+Test(errors, inflating_past_the_stated_limit_is_6_and_leaves_nothing)
+{
+    tool_copy_bookshop("app.hprof.gz");
+    expect("index app.hprof.gz --max-uncompressed 1M", 6, "more than 1048576 bytes");
+    expect("index app.hprof.gz --max-uncompressed 1M", 6, "\nhint: a larger --max-uncompressed");
+    cr_expect(access("app.hprof.gz.hdx", F_OK) != 0 && access("app.hprof.gz.hdx.part", F_OK) != 0);
+    ran r = tool_sh("\"$H\" index app.hprof.gz --max-uncompressed 1G --format json");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
 Test(errors, a_disk_that_became_full_is_7)
 {
     if (geteuid() != 0)
