@@ -65,17 +65,29 @@ typedef struct hdx_damage_note {
 /* HDX_OK, or the noted damage as HDX_DAMAGED with a hint how to rebuild. */
 hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err);
 
+/* Reads a file whole: HDX_OK, or HDX_DAMAGED where a sum does not hold. */
+hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err);
+
 /* ---- ints ---- */
 /* fill gives values first .. first + n - 1 (n at most 65 536); called from several threads for disjoint ranges. The file is written in
-   order, synced, and equal for any number of threads. */
+   order and equal for any number of threads. */
 typedef hdx_code hdx_ints_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err);
 hdx_code hdx_ints_write(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_fill *fill, void *context, hdx_index_file *out,
                         hdx_error *err);
+/* The same in parts: values in order, n a multiple of HDX_PART but for the last one; fill is told their numbers in the file. end and abandon
+   free the writer; abandon removes the file. */
+#define HDX_PART 16384u
+typedef struct hdx_ints_writer hdx_ints_writer;
+hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_writer **out, hdx_error *err);
+hdx_code hdx_ints_append(hdx_ints_writer *w, uint64_t n, hdx_ints_fill *fill, void *context, hdx_error *err);
+hdx_code hdx_ints_end(hdx_ints_writer *w, hdx_index_file *out, hdx_error *err);
+void     hdx_ints_abandon(hdx_ints_writer *w); /* NULL: nothing */
 typedef struct hdx_ints hdx_ints;
 /* count and `file` as the manifest says; every value read is < below (0: no bound). */
 hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below,
                        hdx_damage_note *note, hdx_ints **out, hdx_error *err);
 void     hdx_ints_close(hdx_ints *ints);
+void     hdx_ints_forget(const hdx_ints *ints); /* read through: its pages need not be resident for now */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number: under 30 ns warm */
 void     hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
 
@@ -86,10 +98,18 @@ typedef hdx_code hdx_degrees_fill(void *context, uint64_t first, uint32_t n, uin
 typedef hdx_code hdx_lists_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err);
 hdx_code hdx_one_to_n_write(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_degrees_fill *degrees,
                             hdx_lists_fill *fill, void *context, hdx_index_file *out, hdx_error *err);
+/* The same in parts, as of ints: the lengths of all lists, then all values. */
+typedef struct hdx_one_to_n_writer hdx_one_to_n_writer;
+hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_one_to_n_writer **out, hdx_error *err);
+hdx_code hdx_one_to_n_append_degrees(hdx_one_to_n_writer *w, uint64_t n, hdx_degrees_fill *degrees, void *context, hdx_error *err);
+hdx_code hdx_one_to_n_append_values(hdx_one_to_n_writer *w, uint64_t n, hdx_lists_fill *fill, void *context, hdx_error *err);
+hdx_code hdx_one_to_n_end(hdx_one_to_n_writer *w, hdx_index_file *out, hdx_error *err);
+void     hdx_one_to_n_abandon(hdx_one_to_n_writer *w); /* NULL: nothing */
 typedef struct hdx_one_to_n hdx_one_to_n;
 hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys, uint64_t below,
                            hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err);
 void     hdx_one_to_n_close(hdx_one_to_n *lists);
+void     hdx_one_to_n_forget(const hdx_one_to_n *lists); /* as hdx_ints_forget */
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists together */
 /* The list of a key as a range over all values; a list in under 200 ns warm. */
 void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);

@@ -64,7 +64,8 @@ HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_rep
 
 typedef struct hdx_index_step_forecast {
     char     name[24]; /* as in hdx_index_report */
-    uint64_t memory;   /* resident while the step runs, at most */
+    uint64_t memory;   /* resident while the step runs, at most, where there is no budget */
+    uint64_t least;    /* the same with the smallest budget that would do */
     uint64_t disk;     /* bytes of the files it leaves, about */
     uint64_t wall_ns;  /* about; a factor of two is no surprise */
 } hdx_index_step_forecast;
@@ -76,7 +77,8 @@ typedef struct hdx_index_forecast {
     char     version[8];    /* of the dump's header */
     uint32_t id_size;
     uint64_t objects, references, classes, roots; /* references without those to the class */
-    uint64_t memory;        /* of the step that needs most: a budget (options.memory) that would do */
+    uint64_t memory;        /* of the step that needs most */
+    uint64_t least;         /* a budget (options.memory) that would do: of the step that needs most with it */
     uint64_t disk;          /* of the finished index */
     uint64_t temporary;     /* more than that, while it is built */
     uint64_t wall_ns;

@@ -215,3 +215,16 @@ void hdx_container_close(hdx_container *c)
         c->io->unmap(c->io, c->map, c->map_bytes);
     c->map = NULL;
 }
+
+hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err)
+{
+    hdx_damage_note note = { 0 };
+    hdx_container   c;
+    hdx_code        code = hdx_container_open(&c, place, kind, file, 0, &note, err);
+    if (code != HDX_OK)
+        return code;
+    for (unsigned i = 0; i < c.sections; i++)
+        (void)hdx_touch_slowly(&c, i, 0, c.section[i].bytes);
+    hdx_container_close(&c);
+    return hdx_note_check(&note, err);
+}

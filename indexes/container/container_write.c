@@ -1,5 +1,5 @@
 /*
- * container_write.c - writes an index file front to back: head, sections, sums, foot; then syncs it.
+ * container_write.c - writes an index file front to back: head, sections, sums, foot; on its way to disk then: whoever commits the folder syncs it.
  *
  * In:  bytes of sections, in order within each section.
  * Out: the file, its size and the sum of its foot for the manifest.
@@ -195,11 +195,11 @@ hdx_code hdx_container_finish(hdx_container_writer *w, hdx_index_file *out, hdx_
         goto out;
     out->bytes = at + 4 * blocks + foot_bytes;
     out->sum = hdx_container_sum(w->seed, HDX_SUM_FOOT, foot, foot_bytes);
-    int rc = io->sync(io, w->fd);
-    int closed = io->close(io, w->fd);
+    io->push(io, w->fd);
+    int rc = io->close(io, w->fd);
     w->fd = -1; /* given up even when close fails: closing twice is worse */
-    if (rc < 0 || (rc = closed) < 0) {
-        code = hdx_fail(err, HDX_IO, w->path, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
+    if (rc < 0) {
+        code = hdx_fail(err, HDX_IO, w->path, HDX_NOWHERE, "cannot close: %s", strerror(-rc));
         goto out;
     }
     w->path[0] = '\0'; /* it stays */

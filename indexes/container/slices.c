@@ -70,71 +70,78 @@ static hdx_code put(hdx_container_writer *w, unsigned directory, const hdx_slice
     return code == HDX_OK ? hdx_container_put(w, directory + 1, s->bytes, s->used, err) : code;
 }
 
-static hdx_code run(hdx_container_writer *w, unsigned directory, round_state *r, unsigned threads, uint64_t *running, hdx_error *err)
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_error *err)
 {
-    uint64_t slices = r->count / HDX_SLICE + (r->count % HDX_SLICE != 0);
-    unsigned room = threads * SLICES_A_THREAD;
-    for (r->first = 0; r->first < slices; r->first += r->many) {
-        r->many = slices - r->first < room ? (unsigned)(slices - r->first) : room;
-        atomic_store(&r->next, 0);
-        atomic_store(&r->failed, r->many);
-        hdx_workers_run(threads < r->many ? threads : r->many, work, r);
-        if (atomic_load(&r->failed) < r->many) {
-            if (err != NULL)
-                *err = r->error;
-            return r->code;
-        }
-        for (unsigned i = 0; i < r->many; i++) {
-            uint64_t from = (r->first + i) * HDX_SLICE, n = r->count - from < HDX_SLICE ? r->count - from : HDX_SLICE;
-            hdx_code code = put(w, directory, &r->slices[i], hdx_pages(n), running, err);
-            if (code != HDX_OK)
-                return code;
-        }
-    }
-    return HDX_OK;
-}
-
-hdx_code hdx_slices_write(hdx_container_writer *w, uint64_t count, hdx_slice_encode *encode, void *context, uint64_t *total, hdx_error *err)
-{
-    hdx_mem    *mem = w->place->mem;
-    unsigned    threads = w->place->threads == 0 ? 1 : w->place->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : w->place->threads;
-    uint64_t    slices = count / HDX_SLICE + 1, running = 0;
-    unsigned    directory = w->sections;
-    uint8_t     last[HDX_ENTRY];
-    hdx_code    code = HDX_OK;
-    round_state r = { .encode = encode, .context = context, .tick = w->place->tick, .count = count };
+    hdx_mem       *mem = w->place->mem;
+    unsigned       threads = w->place->threads == 0 ? 1 : w->place->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : w->place->threads;
+    const uint64_t slices = count / HDX_SLICE + 1;
+    hdx_code       code;
     if (threads > slices)
         threads = (unsigned)slices;
-    unsigned room = slices < threads * SLICES_A_THREAD ? (unsigned)slices : threads * SLICES_A_THREAD;
+    *s = (hdx_slices_writer){ .w = w, .directory = w->sections, .threads = threads, .count = count };
+    s->room = slices < threads * SLICES_A_THREAD ? (unsigned)slices : threads * SLICES_A_THREAD;
+    s->slices = hdx_mem_array(mem, s->room, sizeof *s->slices);
+    s->scratch = hdx_mem_array(mem, threads, sizeof *s->scratch);
+    if (s->slices == NULL || s->scratch == NULL)
+        return hdx_no_memory(err, "slices", s->room * sizeof *s->slices);
+    for (unsigned i = 0; i < s->room; i++)
+        if ((s->slices[i].bytes = hdx_mem_get(mem, SLICE_BYTES)) == NULL)
+            return hdx_no_memory(err, "encoded pages", SLICE_BYTES);
+    for (unsigned i = 0; i < threads; i++)
+        if ((s->scratch[i] = hdx_mem_get(mem, 2 * HDX_SLICE * 8)) == NULL)
+            return hdx_no_memory(err, "values of a slice", 2 * HDX_SLICE * 8);
+    if ((code = hdx_container_section(w, (hdx_pages(count) + 1) * HDX_ENTRY, err)) != HDX_OK)
+        return code;
+    return hdx_container_section(w, HDX_SECTION_OPEN, err);
+}
+
+hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err)
+{
+    const uint64_t end = s->done + n, slices = end / HDX_SLICE + (end % HDX_SLICE != 0);
+    hdx_code       code = HDX_OK;
+    round_state    r = { .encode = encode, .context = context, .tick = s->w->place->tick, .count = end, .slices = s->slices, .scratch = s->scratch };
     (void)pthread_mutex_init(&r.lock, NULL);
-    r.slices = hdx_mem_array(mem, room, sizeof *r.slices);
-    r.scratch = hdx_mem_array(mem, threads, sizeof *r.scratch);
-    if (r.slices == NULL || r.scratch == NULL) {
-        code = hdx_no_memory(err, "slices", room * sizeof *r.slices);
-        goto out;
+    for (r.first = s->done / HDX_SLICE; r.first < slices && code == HDX_OK; r.first += r.many) {
+        r.many = slices - r.first < s->room ? (unsigned)(slices - r.first) : s->room;
+        atomic_store(&r.next, 0);
+        atomic_store(&r.failed, r.many);
+        hdx_workers_run(s->threads < r.many ? s->threads : r.many, work, &r);
+        if (atomic_load(&r.failed) < r.many) {
+            if (err != NULL)
+                *err = r.error;
+            code = r.code;
+            break;
+        }
+        for (unsigned i = 0; i < r.many && code == HDX_OK; i++) {
+            uint64_t from = (r.first + i) * HDX_SLICE, values = end - from < HDX_SLICE ? end - from : HDX_SLICE;
+            code = put(s->w, s->directory, &s->slices[i], hdx_pages(values), &s->running, err);
+        }
     }
-    for (unsigned i = 0; i < room && code == HDX_OK; i++)
-        if ((r.slices[i].bytes = hdx_mem_get(mem, SLICE_BYTES)) == NULL)
-            code = hdx_no_memory(err, "encoded pages", SLICE_BYTES);
-    for (unsigned i = 0; i < threads && code == HDX_OK; i++)
-        if ((r.scratch[i] = hdx_mem_get(mem, 2 * HDX_SLICE * 8)) == NULL)
-            code = hdx_no_memory(err, "values of a slice", 2 * HDX_SLICE * 8);
-    if (code != HDX_OK || (code = hdx_container_section(w, (hdx_pages(count) + 1) * HDX_ENTRY, err)) != HDX_OK ||
-        (code = hdx_container_section(w, HDX_SECTION_OPEN, err)) != HDX_OK || (code = run(w, directory, &r, threads, &running, err)) != HDX_OK)
-        goto out;
-    hdx_put64(last, running);
-    hdx_put64(last + 8, w->section[directory + 1].bytes);
-    code = hdx_container_put(w, directory, last, HDX_ENTRY, err);
-    *total = running;
-out:
-    if (r.scratch != NULL)
-        for (unsigned i = 0; i < threads; i++)
-            hdx_mem_put(mem, r.scratch[i], 2 * HDX_SLICE * 8);
-    if (r.slices != NULL)
-        for (unsigned i = 0; i < room; i++)
-            hdx_mem_put(mem, r.slices[i].bytes, SLICE_BYTES);
-    hdx_mem_put(mem, r.scratch, threads * sizeof *r.scratch);
-    hdx_mem_put(mem, r.slices, room * sizeof *r.slices);
     (void)pthread_mutex_destroy(&r.lock);
+    s->done = end;
     return code;
+}
+
+hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err)
+{
+    uint8_t last[HDX_ENTRY];
+    hdx_put64(last, s->running);
+    hdx_put64(last + 8, s->w->section[s->directory + 1].bytes);
+    return hdx_container_put(s->w, s->directory, last, HDX_ENTRY, err);
+}
+
+void hdx_slices_drop(hdx_slices_writer *s)
+{
+    if (s->w == NULL)
+        return;
+    hdx_mem *mem = s->w->place->mem;
+    if (s->scratch != NULL)
+        for (unsigned i = 0; i < s->threads; i++)
+            hdx_mem_put(mem, s->scratch[i], 2 * HDX_SLICE * 8);
+    if (s->slices != NULL)
+        for (unsigned i = 0; i < s->room; i++)
+            hdx_mem_put(mem, s->slices[i].bytes, SLICE_BYTES);
+    hdx_mem_put(mem, s->scratch, s->threads * sizeof *s->scratch);
+    hdx_mem_put(mem, s->slices, s->room * sizeof *s->slices);
+    *s = (hdx_slices_writer){ 0 };
 }

@@ -29,8 +29,21 @@ typedef struct hdx_slice {
 /* Encodes the n values from `from` on (n <= HDX_SLICE, from a multiple of it) into slice; any thread. */
 typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_slice *slice, hdx_error *err);
 
-/* Writes two sections of w, which this call begins. *total: the sum of all slices' totals. */
-hdx_code hdx_slices_write(hdx_container_writer *w, uint64_t count, hdx_slice_encode *encode, void *context, uint64_t *total, hdx_error *err);
+/* Two sections of a file while they are written, in as many parts as the caller likes. */
+typedef struct hdx_slices_writer {
+    hdx_container_writer *w;
+    unsigned              directory, threads, room; /* room: slices of a round */
+    uint64_t              count, done, running;     /* values; those put so far; totals of their slices */
+    hdx_slice            *slices;
+    uint64_t            **scratch;                  /* per thread */
+} hdx_slices_writer;
+/* Begins two sections of w for `count` values. Whatever happens, hdx_slices_drop ends it. */
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_error *err);
+/* The next n values: a multiple of HDX_SLICE, but for the last call. */
+hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err);
+/* All values are there: the last entry. s->running is the sum of all slices' totals. */
+hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err);
+void     hdx_slices_drop(hdx_slices_writer *s);
 
 static inline uint64_t hdx_pages(uint64_t count) { return count / HDX_PAGE + (count % HDX_PAGE != 0); }
 /* Are sections `directory` and `directory + 1` as such a file of `count` values has them? */

@@ -43,6 +43,8 @@ void hdx_ints_close(hdx_ints *ints)
     hdx_mem_put(mem, ints, sizeof *ints);
 }
 
+void hdx_ints_forget(const hdx_ints *ints) { ints->file.io->forget(ints->file.io, ints->file.map, ints->file.map_bytes); }
+
 static uint64_t bad(const hdx_ints *ints, uint64_t page, const char *what)
 {
     hdx_container_note(&ints->file, 0, page * HDX_ENTRY, what);

@@ -45,6 +45,8 @@ void hdx_one_to_n_close(hdx_one_to_n *lists)
     hdx_mem_put(mem, lists, sizeof *lists);
 }
 
+void hdx_one_to_n_forget(const hdx_one_to_n *lists) { lists->file.io->forget(lists->file.io, lists->file.map, lists->file.map_bytes); }
+
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists) { return lists->values; }
 
 static bool bad(const hdx_one_to_n *lists, unsigned directory, uint64_t page, const char *what)

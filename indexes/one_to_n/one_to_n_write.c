@@ -6,15 +6,20 @@
  */
 #include "indexes/one_to_n/one_to_n.h"
 
-typedef struct source {
-    hdx_degrees_fill *degrees;
-    hdx_lists_fill   *fill;
-    void             *context;
-} source;
+struct hdx_one_to_n_writer {
+    hdx_container_writer w;
+    hdx_slices_writer    slices;  /* of the pair of sections at hand */
+    hdx_index_place      place;
+    uint64_t             values;
+    bool                 offsets; /* still where lists begin */
+    hdx_degrees_fill    *degrees;
+    hdx_lists_fill      *fill;
+    void                *context;
+};
 
 static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_slice *s, hdx_error *err)
 {
-    source  *in = context;
+    hdx_one_to_n_writer *in = context;
     hdx_code code = in->degrees(in->context, from, n, s->scratch, err);
     for (uint32_t at = 0, page = 0; at < n && code == HDX_OK; at += HDX_PAGE, page++) {
         uint32_t used;
@@ -31,7 +36,7 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
 
 static hdx_code encode_values(void *context, uint64_t from, uint32_t n, hdx_slice *s, hdx_error *err)
 {
-    source   *in = context;
+    hdx_one_to_n_writer *in = context;
     uint64_t *keys = s->scratch + HDX_SLICE;
     hdx_code  code = in->fill(in->context, from, n, s->scratch, keys, err);
     for (uint32_t at = 0, page = 0; at < n && code == HDX_OK; at += HDX_PAGE, page++) {
@@ -42,24 +47,81 @@ static hdx_code encode_values(void *context, uint64_t from, uint32_t n, hdx_slic
     return code;
 }
 
+hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_one_to_n_writer **out, hdx_error *err)
+{
+    uint64_t             counts[3] = { keys, values, 0 };
+    hdx_one_to_n_writer *w = hdx_mem_get(place->mem, sizeof *w);
+    hdx_code             code;
+    *out = NULL;
+    if (w == NULL)
+        return hdx_no_memory(err, "an index file", sizeof *w);
+    w->place = *place;
+    w->values = values;
+    w->offsets = true;
+    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, keys, err)) == HDX_OK)
+        *out = w;
+    else
+        hdx_one_to_n_abandon(w);
+    return code;
+}
+
+hdx_code hdx_one_to_n_append_degrees(hdx_one_to_n_writer *w, uint64_t n, hdx_degrees_fill *degrees, void *context, hdx_error *err)
+{
+    w->degrees = degrees;
+    w->context = context;
+    return hdx_slices_append(&w->slices, n, encode_offsets, w, err);
+}
+
+/* The last list's length is known: the values begin. */
+static hdx_code end_offsets(hdx_one_to_n_writer *w, hdx_error *err)
+{
+    hdx_code code = hdx_slices_end(&w->slices, err);
+    if (code != HDX_OK)
+        return code;
+    if (w->slices.running != w->values)
+        return hdx_fail(err, HDX_USAGE, w->w.path, HDX_NOWHERE, "the lists hold %llu values, %llu were announced", (unsigned long long)w->slices.running,
+                        (unsigned long long)w->values);
+    hdx_slices_drop(&w->slices);
+    w->offsets = false;
+    return hdx_slices_begin(&w->slices, &w->w, w->values, err);
+}
+
+hdx_code hdx_one_to_n_append_values(hdx_one_to_n_writer *w, uint64_t n, hdx_lists_fill *fill, void *context, hdx_error *err)
+{
+    hdx_code code = w->offsets ? end_offsets(w, err) : HDX_OK;
+    w->fill = fill;
+    w->context = context;
+    return code != HDX_OK ? code : hdx_slices_append(&w->slices, n, encode_values, w, err);
+}
+
+hdx_code hdx_one_to_n_end(hdx_one_to_n_writer *w, hdx_index_file *out, hdx_error *err)
+{
+    hdx_code code = w->offsets ? end_offsets(w, err) : HDX_OK;
+    if (code == HDX_OK && (code = hdx_slices_end(&w->slices, err)) == HDX_OK)
+        code = hdx_container_finish(&w->w, out, err);
+    hdx_one_to_n_abandon(w);
+    return code;
+}
+
+void hdx_one_to_n_abandon(hdx_one_to_n_writer *w)
+{
+    if (w == NULL)
+        return;
+    hdx_slices_drop(&w->slices);
+    hdx_container_drop(&w->w);
+    hdx_mem_put(w->place.mem, w, sizeof *w);
+}
+
 hdx_code hdx_one_to_n_write(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_degrees_fill *degrees,
                             hdx_lists_fill *fill, void *context, hdx_index_file *out, hdx_error *err)
 {
-    hdx_container_writer w;
-    source               in = { degrees, fill, context };
-    uint64_t             counts[3] = { keys, values, 0 }, total = 0, none;
-    hdx_code             code;
-    if ((code = hdx_container_create(&w, place, kind, counts, err)) != HDX_OK ||
-        (code = hdx_slices_write(&w, keys, encode_offsets, &in, &total, err)) != HDX_OK)
-        goto out;
-    if (total != values) {
-        code = hdx_fail(err, HDX_USAGE, w.path, HDX_NOWHERE, "the lists hold %llu values, %llu were announced", (unsigned long long)total,
-                        (unsigned long long)values);
-        goto out;
-    }
-    if ((code = hdx_slices_write(&w, values, encode_values, &in, &none, err)) == HDX_OK)
-        code = hdx_container_finish(&w, out, err);
-out:
-    hdx_container_drop(&w);
+    hdx_one_to_n_writer *w;
+    hdx_code             code = hdx_one_to_n_begin(place, kind, keys, values, &w, err);
+    if (code != HDX_OK)
+        return code;
+    if ((code = hdx_one_to_n_append_degrees(w, keys, degrees, context, err)) == HDX_OK &&
+        (code = hdx_one_to_n_append_values(w, values, fill, context, err)) == HDX_OK)
+        return hdx_one_to_n_end(w, out, err);
+    hdx_one_to_n_abandon(w);
     return code;
 }

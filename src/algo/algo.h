@@ -11,14 +11,15 @@
 #ifndef HDX_ALGO_ALGO_H
 #define HDX_ALGO_ALGO_H
 
+#include "algo/packed.h"
 #include "base/base.h"
 
 #define HDX_NONE_32 UINT32_MAX
 #define HDX_NONE_64 UINT64_MAX
 
 /*
- * Where a search is written down, front to back, and read again in pieces: a file in a build, memory in a test. A depth-first search is
- * twice an id per node, too much to keep beside the lists it came from. Calls give HDX_OK or the error that ends the work.
+ * What one step writes down, front to back, and another reads again in pieces: a file in a build, memory in a test. What a step holds
+ * decides how large a dump fits, and a depth-first search alone is twice an id per node. Calls give HDX_OK or the error that ends the work.
  */
 typedef struct hdx_tape {
     void *context;
@@ -26,49 +27,72 @@ typedef struct hdx_tape {
     hdx_code (*read)(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err);
 } hdx_tape;
 
+/* Records of who refers to a node, for nodes with more than one referrer, in chunks that are read one by one, by any thread:
+ *
+ *     distance of the node from the one before, less 1 (from the chunk's first node, at first) * number of referrers *
+ *     first referrer as its zigzag distance from the node * distance of each further one from the one before, less 1
+ *
+ * as packed numbers (packed.h). */
+typedef struct hdx_referrers {
+    void    *context;
+    uint64_t chunks, longest; /* bytes of the longest chunk */
+    uint64_t entries;         /* referrers and records, together */
+    /* fills `to`, which has room for longest + HDX_PACKED_SLACK; *node: the chunk's first node */
+    hdx_code (*read)(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err);
+} hdx_referrers;
+
+/* The nodes of a class, ascending; from one thread. */
+typedef struct hdx_members {
+    void *context;
+    uint64_t (*count)(void *context, uint32_t class_number);
+    hdx_code (*read)(void *context, uint32_t class_number, uint64_t first, uint32_t n, uint64_t *nodes, hdx_error *err); /* n at most 256 */
+} hdx_members;
+
 #define HDX_ALGO_DECLARE(NID, S)                                                                                                  \
-    typedef struct hdx_lists##S { /* 1-to-N: the list of i is to[at[i]] .. to[at[i + 1] - 1]; n + 1 entries in at */                 \
-        uint64_t n;                                                                                                               \
-        NID     *at;                                                                                                              \
-        NID     *to;                                                                                                              \
-    } hdx_lists##S;                                                                                                               \
     typedef struct hdx_digraph##S {      /* everything borrowed */                                                                \
-        uint64_t        nodes;                                                                                                    \
-        hdx_lists##S    outbound;        /* without the class; each list ascending, no target twice; for searches */              \
-        const uint32_t *class_of;        /* node -> class number; for searches */                                                 \
-        uint32_t        classes;                                                                                                  \
-        const NID      *class_object;    /* class number -> node of the class object; NONE where there is none */                 \
-        const NID      *roots;           /* GC roots in root order, each once */                                                  \
-        uint64_t        root_count;                                                                                               \
-        hdx_lists##S    inbound;         /* transposed outbound, lists ascending; for dominators */                               \
-        hdx_lists##S    instances;       /* class number -> nodes of that class; for dominators, and only of classes whose object */ \
-                                         /* is reached and no root: the lists of others may be empty */                           \
+        const hdx_packed *outbound;      /* targets without the class object, each list ascending, no target twice */             \
+        uint32_t          classes;                                                                                                \
+        const NID        *class_object;  /* class number -> node of the class object; NONE where there is none */                 \
+        const NID        *roots;         /* GC roots in root order, each once */                                                  \
+        uint64_t          root_count;                                                                                             \
     } hdx_digraph##S;                                                                                                             \
     typedef struct hdx_visit##S { NID node, parent; } hdx_visit##S; /* of number i at (i - 1) * sizeof; parent: a number, 0: a root */ \
+    typedef struct hdx_semi##S { NID number, value; } hdx_semi##S;                                                                \
     typedef struct hdx_ranked##S { /* a bit set with ranks */                                                                      \
         uint64_t *words;                                                                                                          \
         NID      *before; /* members in the words before each */                                                                  \
         uint64_t  count;                                                                                                          \
     } hdx_ranked##S;                                                                                                              \
-    /* counting sort; inbound->at and ->to are got from mem (n + 1 and outbound's length entries); threads may share the work */  \
-    hdx_code hdx_transpose##S(const hdx_lists##S *outbound, unsigned threads, hdx_mem *mem, hdx_lists##S *inbound, hdx_error *err); \
-    /* nodes by class, ascending */                                                                                               \
-    hdx_code hdx_group##S(const uint32_t *class_of, uint64_t nodes, uint32_t classes, hdx_mem *mem, hdx_lists##S *out, hdx_error *err); \
-    void hdx_lists_free##S(hdx_lists##S *lists, hdx_mem *mem);                                                                    \
+    /* How often each target of from .. end - 1 occurs: count[target - from] grows by it. */                                      \
+    hdx_code hdx_turn_count##S(const hdx_packed *outbound, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *count, \
+                               hdx_error *err);                                                                                   \
+    /* The other half of a counting sort: cursor[target - from] is where the target's list begins among all lists (afterwards: where it ends); \
+       what belongs to places first .. last - 1 is put down at to[place - first], sources ascending. */                           \
+    hdx_code hdx_turn_place##S(const hdx_packed *outbound, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *cursor, \
+                               uint64_t first, uint64_t last, NID *to, hdx_error *err);                                           \
     /* before and count of words over n nodes; before is got from mem, hdx_bits_words(n) entries */                               \
     hdx_code hdx_rank##S(hdx_ranked##S *set, uint64_t n, hdx_mem *mem, hdx_error *err);                                            \
     /* push all children with their parent's number, number a node when popped: a true depth-first order; class edges included. */ \
-    /* Numbers run 1 .. reached; live: bit set over nodes from mem, the reached ones */                                           \
+    /* Numbers run 1 .. reached; live: bit set over nodes from mem, the reached ones; edges: of their lists together */           \
     hdx_code hdx_depth_first##S(const hdx_digraph##S *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, \
-                                uint64_t **live, hdx_error *err);                                                                 \
+                                uint64_t *edges, uint64_t **live, hdx_error *err);                                                \
     /* The tape read back: number[node] (0: not reached) or node[number] ([0]: NONE); nodes and reached + 1 entries from mem */   \
     hdx_code hdx_numbers##S(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err);  \
     hdx_code hdx_nodes##S(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err);                      \
-    /* Semi-NCA over inbound; idom[number] = number of the immediate dominator (0: the virtual root); reached + 1 entries from mem */ \
-    hdx_code hdx_dominators##S(const hdx_digraph##S *g, const NID *number, uint64_t reached, const hdx_tape *tape, hdx_mem *mem,  \
-                               hdx_ticker *tick, NID **idom, hdx_error *err);                                                     \
-    /* retained[number] += of everything dominated; on entry the shallow sizes; [0] becomes the total */                          \
-    void hdx_retained##S(const NID *idom, uint64_t reached, uint64_t *retained);                                                  \
+    /* Predecessors in preorder numbers, by rising number w, onto the tape `out`: those above w, the least of those below it (if any), how many \
+       these are, w. Of nodes with more than one referrer, and of class objects, which have their instances besides (but for GC roots: \
+       is_root). At most about `room` bytes are held; *count: NIDs on the tape */                                                 \
+    hdx_code hdx_predecessors##S(const hdx_digraph##S *g, const NID *number, uint64_t reached, const uint64_t *is_root,           \
+                                 const hdx_referrers *referrers, const hdx_members *members, uint64_t room, unsigned threads, hdx_mem *mem, \
+                                 hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err);                         \
+    /* First half of Semi-NCA: semidominators that are not the parent in the search, by falling number, onto the tape `semis`; *count of them */ \
+    hdx_code hdx_semidominators##S(const hdx_tape *search, uint64_t reached, const hdx_tape *predecessors, uint64_t predecessor_count, \
+                                   hdx_mem *mem, hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err);       \
+    /* Second half: number of the immediate dominator (0: the virtual root) of numbers 1 .. reached, onto the tape `idoms` */     \
+    hdx_code hdx_dominators##S(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count, hdx_mem *mem, \
+                               hdx_ticker *tick, const hdx_tape *idoms, hdx_error *err);                                          \
+    /* retained[number] += of everything dominated; on entry the shallow sizes; [0] becomes the total. `narrow`: uint32_t, else uint64_t */ \
+    hdx_code hdx_retained##S(const hdx_tape *idoms, uint64_t reached, hdx_mem *mem, void *retained, bool narrow, hdx_error *err);  \
     /* breadth first from the roots in their order, references in list order, the class last; plain queue. For each member of `keep`, by */ \
     /* rank: the node it was reached from on a path of least length; the node itself for a root; NONE where not reached */        \
     hdx_code hdx_nearest##S(const hdx_digraph##S *g, const hdx_ranked##S *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err);

@@ -1,7 +1,7 @@
 /*
  * depth_first_wide.c - numbers the nodes in the order of a depth-first search from the virtual root.
  *
- * In:  outbound lists, classes, roots.
+ * In:  outbound lists with their classes, roots.
  * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of what was reached.
  * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root alone.
  * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry, in the
@@ -11,7 +11,7 @@
  * first was pushed last, from the deepest node that refers to it: the order is a true depth-first one, without a cursor per level
  * and with loads that do not wait for each other. Semi-NCA depends on it: an edge to a greater number always goes down the tree.
  *
- * The order is always the same: roots in root order, a node's references in list order, its class object after them.
+ * The order is always the same: roots in root order, a node's references from the last of its list to the first, its class object after them.
  */
 #include "algo/width.h"
 
@@ -20,7 +20,7 @@
 
 #define TICK_NODES 65536u
 #define STACK_FIRST 4096u
-#define LIST_AHEAD 3u  /* the entry popped two from now: its list is asked for, its offset was when it was pushed */
+#define LIST_AHEAD 3u  /* the entry popped two from now: its list is asked for, its base was when it was pushed */
 #define VISITS 8192u   /* written to the tape at once */
 
 typedef WIDE(hdx_visit) visit; /* on the stack: a node and the number of who pushed it */
@@ -35,7 +35,7 @@ typedef struct pen { /* what goes to the tape */
 } pen;
 
 static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
-                          uint64_t *reached, hdx_error *err);
+                          uint64_t *reached, uint64_t *edges, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
 
 static hdx_code flush(pen *out, hdx_error *err)
@@ -45,52 +45,53 @@ static hdx_code flush(pen *out, hdx_error *err)
     return code;
 }
 
-hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, uint64_t **live,
-                               hdx_error *err)
+hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, uint64_t *edges,
+                               uint64_t **live, hdx_error *err)
 {
+    const uint64_t nodes = g->outbound->nodes;
     stack     open = { NULL, 0, 0 };
     pen       out = { tape, hdx_mem_array(mem, VISITS, sizeof(visit)), 0 };
     NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    uint64_t *closed = hdx_mem_array(mem, hdx_bits_words(g->nodes), 8);
+    uint64_t *closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);
     hdx_code  code;
-    *reached = 0;
+    *reached = *edges = 0;
     *live = NULL;
-    if (g->nodes >= NONE) {
-        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width", (unsigned long long)g->nodes,
+    if (nodes >= NONE) {
+        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width", (unsigned long long)nodes,
                         (unsigned long long)NONE - 1);
         goto out;
     }
     if (out.at == NULL || class_edge == NULL || closed == NULL || !make_room(&open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem)) {
-        code = hdx_no_memory(err, "the depth-first search", g->nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
+        code = hdx_no_memory(err, "the depth-first search", nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
         goto out;
     }
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     /* A root is closed from the start: whoever else refers to it pushes nothing, it is popped from its own entry (MAT 6.1). */
     for (uint64_t i = g->root_count; i-- > 0;) {
-        assert(g->roots[i] < g->nodes);
+        assert(g->roots[i] < nodes);
         hdx_bits_put(closed, g->roots[i]);
         open.at[open.count++] = (visit){ g->roots[i], 0 };
     }
-    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, err)) == HDX_OK && (code = flush(&out, err)) == HDX_OK) {
+    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, edges, err)) == HDX_OK && (code = flush(&out, err)) == HDX_OK) {
         *live = closed;
         closed = NULL;
     }
 out:
     hdx_mem_put(mem, open.at, open.capacity * sizeof(visit));
     hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
-    hdx_mem_put(mem, closed, hdx_bits_words(g->nodes) * 8);
+    hdx_mem_put(mem, closed, hdx_bits_words(nodes) * 8);
     hdx_mem_put(mem, out.at, VISITS * sizeof(visit));
     return code;
 }
 
 static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
-                          uint64_t *reached, hdx_error *err)
+                          uint64_t *reached, uint64_t *edges, hdx_error *err)
 {
-    const NID      *at = g->outbound.at, *to = g->outbound.to;
-    const uint32_t *class_of = g->class_of;
-    const uint32_t  classes = g->classes;
-    NID             number = 0;
+    const hdx_packed *lists = g->outbound;
+    const uint32_t    classes = g->classes;
+    NID               number = 0;
+    uint64_t          seen = 0;
     while (open->count > 0) {
         const visit e = open->at[--open->count];
         if (!hdx_bits_set(closed, e.node) && e.parent != 0) /* pushed more than once, and numbered from a deeper node */
@@ -105,32 +106,30 @@ static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *
         if (number % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);
 
-        const uint64_t begin_at = at[e.node], end_at = at[e.node + 1];
-        if (open->capacity - open->count <= end_at - begin_at && !make_room(open, end_at - begin_at + 1, mem))
+        hdx_packed_list list = hdx_packed_at(lists, e.node);
+        const uint64_t  most = (uint64_t)(list.end - list.at); /* a byte each at least */
+        if (open->capacity - open->count <= most && !make_room(open, most + 1, mem))
             return hdx_no_memory(err, "the search stack", 2 * open->capacity * sizeof(visit));
-        visit         *top = open->at + open->count;
-        const uint32_t class = class_of[e.node];
-        if (class < classes && class_edge[class] != NONE) {
-            if (!hdx_bits_test(closed, class_edge[class]))
-                *top++ = (visit){ class_edge[class], number };
+        visit *top = open->at + open->count;
+        if (list.class_number < classes && class_edge[list.class_number] != NONE) {
+            if (!hdx_bits_test(closed, class_edge[list.class_number]))
+                *top++ = (visit){ class_edge[list.class_number], number };
             else
-                class_edge[class] = NONE; /* numbered for good, or a root: never to be pushed again */
+                class_edge[list.class_number] = NONE; /* numbered for good, or a root: never to be pushed again */
         }
-        for (uint64_t i = end_at; i-- > begin_at;) {
-            const NID child = to[i];
+        for (; list.at < list.end; seen++) {
+            const uint64_t child = hdx_packed_next(&list);
             if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push waits for the load */
                 continue;
-            __builtin_prefetch(at + child);
-            *top++ = (visit){ child, number };
+            hdx_packed_base_ahead(lists, child);
+            *top++ = (visit){ (NID)child, number };
         }
         open->count = (uint64_t)(top - open->at);
-        if (open->count >= LIST_AHEAD) {
-            const NID ahead = open->at[open->count - LIST_AHEAD].node;
-            __builtin_prefetch(to + at[ahead]);
-            __builtin_prefetch(class_of + ahead);
-        }
+        if (open->count >= LIST_AHEAD)
+            hdx_packed_list_ahead(lists, open->at[open->count - LIST_AHEAD].node);
     }
     *reached = number;
+    *edges = seen;
     return hdx_tick(tick, number % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 

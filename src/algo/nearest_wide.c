@@ -61,11 +61,11 @@ static inline void reach(const WIDE(hdx_ranked) *keep, uint64_t *seen, queue *q,
 hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err)
 {
     queue     q = { NULL, 0, 0, 0 };
-    uint64_t *seen = hdx_mem_array(mem, hdx_bits_words(g->nodes), 8);
+    uint64_t *seen = hdx_mem_array(mem, hdx_bits_words(g->outbound->nodes), 8);
     NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
     hdx_code  code;
     if (seen == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
-        code = hdx_no_memory(err, "the breadth-first search", g->nodes / 8 + (g->root_count + g->classes) * sizeof(NID));
+        code = hdx_no_memory(err, "the breadth-first search", g->outbound->nodes / 8 + (g->root_count + g->classes) * sizeof(NID));
         goto out;
     }
     if (keep->count > 0)
@@ -73,42 +73,38 @@ hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *k
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     for (uint64_t i = 0; i < g->root_count; i++) {
-        assert(g->roots[i] < g->nodes);
+        assert(g->roots[i] < g->outbound->nodes);
         reach(keep, seen, &q, parent, g->roots[i], g->roots[i]);
     }
     code = visit_queue(g, keep, mem, tick, parent, &q, seen, class_edge, err);
 out:
     hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
     hdx_mem_put(mem, q.at, q.capacity * sizeof(NID));
-    hdx_mem_put(mem, seen, hdx_bits_words(g->nodes) * 8);
+    hdx_mem_put(mem, seen, hdx_bits_words(g->outbound->nodes) * 8);
     return code;
 }
 
 static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, queue *q, uint64_t *seen,
                             NID *class_edge, hdx_error *err)
 {
-    const NID      *at = g->outbound.at, *to = g->outbound.to;
-    const uint32_t *class_of = g->class_of;
-    const uint32_t  classes = g->classes;
-    uint64_t        done = 0;
+    const hdx_packed *lists = g->outbound;
+    const uint32_t    classes = g->classes;
+    uint64_t          done = 0;
     while (q->head < q->tail) {
         if (q->tail - q->head > AHEAD) { /* dependent loads, each asked for when the one before it has had time to arrive */
             const uint64_t mask = q->capacity - 1;
-            const NID      far = q->at[(q->head + AHEAD) & mask];
-            __builtin_prefetch(at + far);
-            __builtin_prefetch(class_of + far);
-            __builtin_prefetch(to + at[q->at[(q->head + AHEAD / 2) & mask]]);
+            hdx_packed_base_ahead(lists, q->at[(q->head + AHEAD) & mask]);
+            hdx_packed_list_ahead(lists, q->at[(q->head + AHEAD / 2) & mask]);
         }
-        const NID      v = q->at[q->head++ & (q->capacity - 1)];
-        const uint64_t end = at[v + 1];
-        if (!room(q, end - at[v] + 1, mem))
+        const NID       v = q->at[q->head++ & (q->capacity - 1)];
+        hdx_packed_list list = hdx_packed_at(lists, v);
+        if (!room(q, (uint64_t)(list.end - list.at) + 1, mem)) /* a byte each at least */
             return hdx_no_memory(err, "the breadth-first queue", 2 * q->capacity * sizeof(NID));
-        for (uint64_t i = at[v]; i < end; i++)
-            reach(keep, seen, q, parent, to[i], v);
-        const uint32_t class = class_of[v];
-        if (class < classes && class_edge[class] != NONE) {
-            reach(keep, seen, q, parent, class_edge[class], v);
-            class_edge[class] = NONE; /* reached: no other instance needs to ask */
+        while (list.at < list.end)
+            reach(keep, seen, q, parent, (NID)hdx_packed_next(&list), v);
+        if (list.class_number < classes && class_edge[list.class_number] != NONE) {
+            reach(keep, seen, q, parent, class_edge[list.class_number], v);
+            class_edge[list.class_number] = NONE; /* reached: no other instance needs to ask */
         }
         if (++done % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);

@@ -79,6 +79,12 @@ static int sys_sync(hdx_io *io, int fd)
     return result(fsync(fd));
 }
 
+static void sys_push(hdx_io *io, int fd)
+{
+    (void)io;
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: whoever needs it on disk syncs */
+}
+
 static int sys_close(hdx_io *io, int fd)
 {
     (void)io;
@@ -142,14 +148,43 @@ static void sys_unmap(hdx_io *io, const uint8_t *at, uint64_t len)
     (void)munmap((void *)(uintptr_t)at, (size_t)len);
 }
 
+static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
+{
+    (void)io;
+    (void)madvise((void *)(uintptr_t)at, (size_t)len, MADV_DONTNEED); /* of a shared map: the page cache keeps them */
+}
+
 hdx_io *hdx_io_system(void)
 {
-    static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_close,  sys_stat,
-                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_sync_folder, sys_map, sys_unmap };
+    static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
+                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_sync_folder, sys_map, sys_unmap, sys_forget };
     return &io;
 }
 
-int hdx_io_remove_folder(hdx_io *io, const char *path)
+int hdx_io_sync_files(hdx_io *io, const char *path)
+{
+    char           name[4096];
+    struct dirent *entry;
+    DIR           *folder = opendir(path);
+    int            rc = 0;
+    if (folder == NULL)
+        return -errno;
+    while (rc >= 0 && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if ((size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name)
+            rc = -ENAMETOOLONG;
+        else if ((rc = io->open(io, name)) >= 0) {
+            const int fd = rc;
+            rc = io->sync(io, fd);
+            (void)io->close(io, fd);
+        }
+    }
+    (void)closedir(folder);
+    return rc < 0 ? rc : io->sync_folder(io, path);
+}
+
+static int remove_folder(hdx_io *io, const char *path, unsigned depth)
 {
     char           name[4096];
     struct dirent *entry;
@@ -162,8 +197,8 @@ int hdx_io_remove_folder(hdx_io *io, const char *path)
             continue;
         if ((size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name)
             rc = -ENAMETOOLONG;
-        else
-            rc = io->remove(io, name);
+        else if ((rc = io->remove(io, name)) == -ENOTEMPTY && depth > 0)
+            rc = remove_folder(io, name, depth - 1);
         if (rc < 0 && first == 0)
             first = rc;
     }
@@ -171,3 +206,5 @@ int hdx_io_remove_folder(hdx_io *io, const char *path)
     rc = io->remove(io, path);
     return first < 0 ? first : rc;
 }
+
+int hdx_io_remove_folder(hdx_io *io, const char *path) { return remove_folder(io, path, 1); }

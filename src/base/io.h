@@ -18,6 +18,7 @@ struct hdx_io {
     int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len);                /* behind what was written */
     int (*write_at)(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset);
     int (*sync)(hdx_io *io, int fd);
+    void (*push)(hdx_io *io, int fd);                                                 /* begins to write to disk, so that a later sync is short */
     int (*close)(hdx_io *io, int fd);
     int (*stat)(hdx_io *io, const char *path, struct stat *out);                      /* follows links */
     int (*rename)(hdx_io *io, const char *from, const char *to);
@@ -27,12 +28,16 @@ struct hdx_io {
     int (*sync_folder)(hdx_io *io, const char *path);
     int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at);                 /* read-only; len > 0 */
     void (*unmap)(hdx_io *io, const uint8_t *at, uint64_t len);
+    void (*forget)(hdx_io *io, const uint8_t *at, uint64_t len);                      /* a map's pages need not be resident for now */
 };
 
 /* The real file system; shared by everyone, stateless. */
 hdx_io *hdx_io_system(void);
 
-/* Removes a folder and the plain files in it (index folders are flat). Nothing there: 0. */
+/* Syncs the plain files of a folder, and the folder. */
+int hdx_io_sync_files(hdx_io *io, const char *path);
+
+/* Removes a folder, the plain files in it, and folders of plain files in it. Nothing there: 0. */
 int hdx_io_remove_folder(hdx_io *io, const char *path);
 
 #endif

@@ -6,11 +6,14 @@
  *   classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
  *   roots.c          roots, threads, locals (MAT 4)
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
- *   columns_wide.c   second pass: id = rank; position, class, length, references of every object
- *   outbound_wide.c  references from the order of the dump into the order of ids
- *   reach_wide.c     inbound, search, dominators, retained sizes, nearest roots, and the index files of all of them
- *   passes_wide.c    the order of the passes
- *   tape.c           temporary files between passes
+ *   columns.c        second pass: id = rank; position, class, length, references of every object, into a file (spill.h)
+ *   objects.c        position, class, length in the order of ids; instances_wide.c: objects by class
+ *   outbound.c       references in the order of ids, packed in memory
+ *   inbound_wide.c   the same turned round
+ *   reach_wide.c     search, nearest roots, dominators, retained sizes, and the index files of them; live.c: what lives, by class
+ *   passes.c         the order of the passes (passes.h: what they hand to each other)
+ *   tape.c, spill.c  temporary files between passes
+ *   checkpoint.c     what a build has done, kept for the next one if this one is killed
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
  *   manifest.c       everything said once, and the catalog
@@ -159,6 +162,8 @@ typedef struct hdx_build {
     uint64_t        tables_bytes;    /* held after the first pass: the set of addresses, names, classes, roots */
     _Atomic uint64_t dangling_references;
     hdx_manifest    manifest;
+    hdx_catalog    *resumed;         /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
+    bool            checkpointed;    /* there is a checkpoint in the folder */
     bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
     pthread_mutex_t lock;            /* guards damage while passes run */
     hdx_damage     *damage;          /* found by the passes; the survey has its own list */
@@ -175,6 +180,8 @@ bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
 /* ---- classes.c ---- */
 /* Makes the table; adds invented classes and object 0 to the ids and freezes them. */
 hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err);
+/* The map class_objects, from the ids in classes. */
+hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err);
 /* After the second pass has told the reference size: sizes of all classes. */
 hdx_code hdx_classes_size(hdx_build *b, hdx_error *err);
 /* Where the first instance is that has not the bytes its class says (R17), + 1; 0: all fit. Known after the first pass. */
@@ -185,24 +192,20 @@ uint64_t hdx_classes_reference_bound(const hdx_build *b);
 /* ---- roots.c ---- */
 hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err);
 
-/* ---- the wide passes ---- */
-typedef struct hdx_columns { /* by id */
-    uint8_t  *positions;      /* position_width bytes each, little-endian, + 1; 0: no record */
-    unsigned  position_width; /* 5, or 8 for dumps over 1 TiB */
-    uint32_t *class_of;
-    uint32_t *length;         /* of arrays; 0 for others */
-    uint8_t  *heap;           /* place in hdx_build.heaps + 1; NULL where there are no heaps */
-} hdx_columns;
-
 /* ---- forecast.c ---- */
 typedef enum hdx_forecast_pass {
-    HDX_FORECAST_SCAN, HDX_FORECAST_COLUMNS, HDX_FORECAST_INSTANCES, HDX_FORECAST_OUTBOUND, HDX_FORECAST_INBOUND, HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
+    HDX_FORECAST_SCAN, HDX_FORECAST_COLUMNS, HDX_FORECAST_OBJECTS, HDX_FORECAST_OUTBOUND, HDX_FORECAST_SEARCH, HDX_FORECAST_INBOUND,
+    HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
 } hdx_forecast_pass;
-/* Resident bytes of a pass at ids of `width` bits and so many references. */
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references);
-/* HDX_LIMIT, naming a budget that would do, when one of the passes cannot fit options.memory. Before the second pass has counted references only
-   what is certain refuses; the budget named then is enough for the most there can be. */
-hdx_code hdx_forecast_check(const hdx_build *b, hdx_forecast_pass first, hdx_forecast_pass last, unsigned width, hdx_error *err);
+/* Resident bytes of a pass at ids of `width` bits and lists that take so many bytes when packed: `least` in its smallest form, else as it is
+   without a budget. */
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least);
+/* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory. list_bytes 0: not known yet; then
+   only what is certain refuses, and the budget named is enough for the most there can be. */
+hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err);
+/* Bytes that a pass may still take; UINT64_MAX: no budget. */
+uint64_t hdx_build_room(const hdx_build *b);
+#define HDX_BUILD_BESIDE (32ull << 20) /* what a build has beside hdx_build.mem: code, stacks, small tables, mapped pages of files */
 
 /* ---- estimate.c ---- */
 /* hdx_index_estimate with a sample of about so many bytes of heap records (tests). */
@@ -214,20 +217,29 @@ typedef struct hdx_tape_file {
     hdx_io  *io;
     int      fd;
     uint64_t end;
+    uint32_t sum; /* CRC32C of what was put front to back */
     char     path[4200];
 } hdx_tape_file; /* stays where it was opened: the tape points into it */
 hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
-void     hdx_tape_file_close(hdx_tape_file *t); /* and removes the file; all zero: nothing */
+/* One that is there, to be read; its end is for the caller to say. */
+hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
+void     hdx_tape_file_close(hdx_tape_file *t);  /* the file stays; all zero: nothing */
+void     hdx_tape_file_remove(hdx_tape_file *t); /* it has served */
 
-/* Second pass and everything behind it; writes the index files of the steps that options.until allows. */
-hdx_code hdx_passes_32(hdx_build *b, hdx_error *err);
-hdx_code hdx_passes_64(hdx_build *b, hdx_error *err);
+/* ---- passes.c ---- */
+/* Second pass and everything behind it, with ids of 32 or 64 bits; writes the index files of the steps that options.until allows. */
+hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err);
+/* Goes on behind the last finished step of a build that was killed or interrupted, in b->folder. HDX_NOT_FOUND: it cannot, b is to be thrown
+   away and the build to be begun anew. */
+hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
 
 /* ---- manifest.c ---- */
 void     hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file);
 void     hdx_manifest_step_begin(hdx_build *b, const char *name, uint64_t total, const char *unit);
 void     hdx_manifest_step_end(hdx_build *b);
 void     hdx_build_identity(hdx_build *b);
+/* What the two readings of the dump have told, into the manifest; they are not needed any more. */
+hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err);
 hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);
 /* All that was found so far, in the order of the file, into the manifest; hdx_build_damage_free gives it back. */
 hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);
@@ -254,8 +266,9 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
                          hdx_error *err);
 hdx_code hdx_place_lock(const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
 void     hdx_place_unlock(hdx_index_home *home);
-/* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. */
-hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+/* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With `resume`, a .part folder with a
+   checkpoint stays as it is: *found. */
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err);
 hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err);
 void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */

@@ -422,17 +422,22 @@ static hdx_code lay_out(hdx_build *b, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
+hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
 {
     for (uint32_t i = 0; i < b->class_count; i++) {
-        hdx_class *c = &b->classes[i];
-        uint64_t  *slot;
-        c->id = hdx_addresses_find(b->ids, c->address);
-        if ((slot = hdx_map_put(&b->class_objects, c->id, NULL)) == NULL)
+        uint64_t *slot = hdx_map_put(&b->class_objects, b->classes[i].id, NULL);
+        if (slot == NULL)
             return no_memory(err);
         *slot = i;
     }
     return HDX_OK;
+}
+
+static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
+{
+    for (uint32_t i = 0; i < b->class_count; i++)
+        b->classes[i].id = hdx_addresses_find(b->ids, b->classes[i].address);
+    return hdx_classes_find_objects(b, err);
 }
 
 hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)

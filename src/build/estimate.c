@@ -21,20 +21,20 @@ static const struct cost {
     double            object_ns, reference_ns, shared;
     unsigned          workers; /* that a step can use; 0: any number */
     double            object_bytes, reference_bytes;
+    hdx_step          from, to; /* which `until` wants it */
 } costs[] = {
-    { "scan", HDX_FORECAST_SCAN, 0, 0, 1, 0, 0, 0 }, /* measured on the sample */
-    { "columns", HDX_FORECAST_COLUMNS, 60, 60, 0.85, 0, 0, 0 },
-    { "objects", HDX_FORECAST_INSTANCES, 55, 0, 0, 1, 3.8, 0 },
-    { "outbound", HDX_FORECAST_OUTBOUND, 0, 4, 0, 1, 0, 0 },
-    { "search", HDX_FORECAST_INBOUND, 10, 35, 0.4, 2, 0, 0 },
-    { "inbound", HDX_FORECAST_INBOUND, 85, 23, 0.4, 2, 2.4, 0.6 },
-    { "dominators", HDX_FORECAST_DOMINATORS, 48, 31, 0.4, 2, 0.3, 1.5 },
-    { "retained", HDX_FORECAST_RETAINED, 24, 12, 0, 1, 0.5, 0.55 },
+    { "scan", HDX_FORECAST_SCAN, 0, 0, 1, 0, 0, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS }, /* measured on the sample */
+    { "columns", HDX_FORECAST_COLUMNS, 60, 60, 0.85, 0, 0, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS },
+    { "objects", HDX_FORECAST_OBJECTS, 65, 8, 0.6, 0, 2.6, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS },
+    { "outbound", HDX_FORECAST_OUTBOUND, 25, 25, 0.9, 0, 2.4, 0.6, HDX_STEP_OUTBOUND, HDX_STEP_OUTBOUND },
+    { "search", HDX_FORECAST_SEARCH, 25, 26, 0.4, 2, 0.25, 0, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
+    { "inbound", HDX_FORECAST_INBOUND, 60, 90, 0.7, 0, 3.3, 2.0, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS },
+    { "dominators", HDX_FORECAST_DOMINATORS, 38, 21, 0.3, 2, 0, 0, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
+    { "retained", HDX_FORECAST_RETAINED, 24, 7, 0.4, 0, 0.5, 0.55, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
 };
 #define STEPS (sizeof costs / sizeof *costs)
-#define INBOUND 5u    /* places in costs */
-#define DOMINATORS 6u
 
+#define LIST_BYTES(objects, references) (3 * (objects) / 2 + 3 * (references)) /* of packed lists */
 #define SCAN_NS 1.8       /* CPU time a byte of Shop takes in the first pass on that machine, */
 #define WALK_NS 0.5       /* and a byte of its sample in the walk here */
 #define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
@@ -197,7 +197,6 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
 {
     const hdx_sample *s = f->sample;
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
-    const unsigned    count = until <= HDX_STEP_OUTBOUND ? 4 : until == HDX_STEP_INBOUND ? 6 : STEPS;
     const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->elements;
     const uint64_t    objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
     const uint64_t    elements = s->elements / objects >= s->tables ? s->tables * objects : s->elements; /* an array counts each object once */
@@ -211,34 +210,33 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     unsigned       width = b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
     if (f->options->width != 0)
         width = f->options->width;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < STEPS; i++) {
         const struct cost       *c = &costs[i];
         hdx_index_step_forecast *step = &out->steps[out->step_count];
-        if (until == HDX_STEP_INBOUND && c->pass == HDX_FORECAST_INBOUND && strcmp(c->name, "search") == 0)
+        if (until < c->from || until > c->to)
             continue;
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
-        step->memory = hdx_forecast(b, c->pass, width, most);
-        if (c->pass == HDX_FORECAST_SCAN)
+        step->memory = hdx_forecast(b, c->pass, width, most, LIST_BYTES(b->objects, most), false);
+        step->least = hdx_forecast(b, c->pass, width, most, LIST_BYTES(b->objects, most), true);
+        if (c->pass == HDX_FORECAST_SCAN) {
             step->memory += scan_peak;
-        if (c->pass == HDX_FORECAST_COLUMNS) /* a worker holds the elements of an array until it has them all */
-            step->memory += f->longest * width / 8;
-        if (c->pass == HDX_FORECAST_INSTANCES) { /* the columns are still there while they are written */
-            const uint64_t columns = hdx_forecast(b, HDX_FORECAST_COLUMNS, width, most);
-            step->memory = step->memory > columns ? step->memory : columns;
+            step->least += scan_peak;
+        }
+        if (c->pass == HDX_FORECAST_COLUMNS) { /* a worker holds the elements of an array until it has them all, and packed */
+            step->memory += 24 * f->longest;
+            step->least += 24 * f->longest;
         }
         step->disk = bytes_of(c, objects, references);
-        if (until == HDX_STEP_OUTBOUND && c->pass == HDX_FORECAST_OUTBOUND) /* the last step writes what a later one does otherwise */
-            step->disk += bytes_of(&costs[INBOUND], objects, references);
-        if (until == HDX_STEP_INBOUND && c->pass == HDX_FORECAST_INBOUND)
-            step->disk += bytes_of(&costs[DOMINATORS], objects, references);
         step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references);
         out->memory = out->memory > step->memory ? out->memory : step->memory;
+        out->least = out->least > step->least ? out->least : step->least;
         out->disk += step->disk;
         out->wall_ns += step->wall_ns;
         out->step_count++;
     }
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
-    out->temporary = (uint64_t)(references * width / 8 + 2.0 * (double)objects * width / 8);
+    /* the search, the dominators, and what feeds them; the spill file is gone by then */
+    out->temporary = (uint64_t)((double)objects * 3 * width / 8 + references * 3);
 }
 
 static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)

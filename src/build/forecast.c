@@ -2,47 +2,63 @@
  * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
  *
  * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows from them; what
- * does not is named below. The stages are those of reach_wide.c.
+ * does not is named below. The passes are those of objects.c, outbound.c, inbound_wide.c and reach_wide.c: where a pass can work in ranges, its
+ * least form is one that takes some sixteen of them.
  */
 #include "build/build.h"
 
-#define PROGRAM (40ull << 20) /* code, stacks, buffers of readers and writers, tables of names */
-#define WORKER (12ull << 20)  /* a worker's slice of the dump and its share of references */
+#define WORKER (6ull << 20)   /* a worker's slice of the dump, its pages being packed, its share of references */
+#define RANGES 16u
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references)
+uint64_t hdx_build_room(const hdx_build *b)
 {
-    const uint64_t n = b->objects, id = width / 8, m = references;
-    const uint64_t words = n / 8, lists = (n + m + 1) * id;
-    const uint64_t base = PROGRAM + b->threads * WORKER + b->tables_bytes;
-    uint64_t       held = 0; /* instances of classes that are no roots are predecessors of their class object */
+    const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * WORKER;
+    if (b->mem.limit == 0)
+        return UINT64_MAX;
+    return used + beside < b->mem.limit ? b->mem.limit - used - beside : 0;
+}
+
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
+{
+    const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = least ? RANGES : 1;
+    const uint64_t pieces = HDX_PACKED_PIECE * (least ? 1u : 4u), batch = n < pieces ? n : pieces;
+    const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes;
+    const uint64_t packed = list_bytes + n * 13 / 8 + n / 64;
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
-    case HDX_FORECAST_COLUMNS: return base + n * (5 + 4 + 4 + id + (b->heap_count > 0));
-    case HDX_FORECAST_INSTANCES: return base + n * (4 + 2 * id);
-    case HDX_FORECAST_OUTBOUND: return base + n * 4 + lists;
-    case HDX_FORECAST_INBOUND: return base + n * 5 + 2 * lists + 4 * words; /* a byte an object: pages of class and size that are mapped */
-    case HDX_FORECAST_DOMINATORS:
-        for (uint32_t i = 0; i < b->class_count; i++)
-            held += b->classes[i].loader == 0 ? 0 : b->classes[i].instances;
-        return base + n + lists + 3 * n * id + held * id + n * id / 4 + 4 * words; /* a quarter: semidominators that are not the parent */
-    default: return base + n + highest(2 * n * id + 8 * n, 3 * n * id + n * id) + 4 * words;
+    case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20);
+    case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (17u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
+    case HDX_FORECAST_OUTBOUND: return base + packed + batch * 4;
+    /* a stack and a queue as long as a tenth of the objects, parents of a third of them */
+    case HDX_FORECAST_SEARCH: return base + packed + 5 * words + n * 3 * id / 10 + n * id / 3 + n / 16 * id;
+    case HDX_FORECAST_INBOUND: return base + packed + (n + m) * id / parts + 3 * words;
+    case HDX_FORECAST_DOMINATORS: return base + highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id) + 3 * words;
+    default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
 }
 
-static const char *const names[] = { "scan", "columns", "instances", "outbound", "inbound", "dominators", "retained" };
+static const char *const names[] = { "scan", "columns", "objects", "outbound", "search", "inbound", "dominators", "retained" };
 
-hdx_code hdx_forecast_check(const hdx_build *b, hdx_forecast_pass first, hdx_forecast_pass last, unsigned width, hdx_error *err)
+/* Bytes of packed lists with the most references there can be. */
+static uint64_t most_bytes(const hdx_build *b, uint64_t references) { return 2 * b->objects + 3 * references; }
+
+hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err)
 {
-    const uint64_t counted = b->manifest.outbound_values;
-    uint64_t       least = 0, need = 0; /* with the references counted so far; with the most there can be */
+    const hdx_forecast_pass last = until == HDX_STEP_OBJECTS ? HDX_FORECAST_OBJECTS : until == HDX_STEP_OUTBOUND ? HDX_FORECAST_OUTBOUND
+                                 : until == HDX_STEP_INBOUND ? HDX_FORECAST_INBOUND : HDX_FORECAST_RETAINED;
+    const uint64_t most = hdx_classes_reference_bound(b), counted = list_bytes < b->objects ? 0 : list_bytes - b->objects; /* a byte each at least */
+    uint64_t       least = 0, need = 0; /* with what is certain; with the most there can be */
     int            worst = (int)first;
     if (b->options->memory == 0)
         return HDX_OK;
     for (int pass = (int)first; pass <= (int)last; pass++) {
-        least = highest(least, hdx_forecast(b, (hdx_forecast_pass)pass, width, counted));
-        uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, counted != 0 ? counted : hdx_classes_reference_bound(b));
+        if (pass == HDX_FORECAST_SEARCH && until == HDX_STEP_INBOUND)
+            continue;
+        const uint64_t references = most < counted || list_bytes == 0 ? most : counted;
+        const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, references, list_bytes != 0 ? list_bytes : most_bytes(b, most), true);
+        least = highest(least, hdx_forecast(b, (hdx_forecast_pass)pass, width, list_bytes != 0 ? references : 0, list_bytes, true));
         if (bytes > need) {
             need = bytes;
             worst = pass;

@@ -1,7 +1,7 @@
 /*
  * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the commit.
  */
-#include "build/build.h"
+#include "build/checkpoint.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
@@ -109,13 +109,16 @@ void hdx_build_close(hdx_build *b)
     hdx_mem_put(mem, b->classes, b->class_count * sizeof *b->classes);
     hdx_map_free(&b->by_address);
     hdx_map_free(&b->class_objects);
-    hdx_mem_put(mem, b->layouts, b->class_count * sizeof *b->layouts);
+    hdx_mem_put(mem, b->layouts, b->layouts == NULL ? 0 : b->class_count * sizeof *b->layouts);
     hdx_mem_put(mem, b->offsets, b->offset_count * sizeof *b->offsets);
     hdx_mem_put(mem, b->roots, b->root_capacity * sizeof *b->roots);
     hdx_mem_put(mem, b->locals, b->local_capacity * sizeof *b->locals);
     hdx_mem_put(mem, b->threads_found, b->thread_count * sizeof *b->threads_found);
     hdx_mem_put(mem, b->heaps, b->heap_count * sizeof *b->heaps);
     hdx_mem_put(mem, b->damage, b->damage_capacity * sizeof *b->damage);
+    if (b->resumed == NULL) /* else it is the catalog's */
+        hdx_build_damage_free(b);
+    hdx_catalog_close(b->resumed);
     hdx_source_close(b->source);
     hdx_ticker_free(&b->tick);
     hdx_mem_close(mem);
@@ -133,7 +136,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     }
     b->options = options;
     b->io = doors->io;
-    b->mem.limit = options->memory;
+    b->mem.limit = options->memory == 0 ? 0 : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE : options->memory / 2 + 1;
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;
     b->mem.keep = true;
@@ -158,31 +161,61 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     return NULL;
 }
 
+static void work_in(hdx_build *b, const hdx_index_home *home)
+{
+    (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
+    b->place = (hdx_index_place){ .io = b->io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
+}
+
+static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
+{
+    hdx_code code;
+    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK)
+        return code;
+    return hdx_passes(b, is_wide(b) ? 64 : 32, err);
+}
+
+/* What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the disk. */
+static bool is_kept(const hdx_build *b, hdx_code code) { return b->checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT); }
+
 /* Everything from the dump to the committed folder; the lock is held. */
 static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home, hdx_index_report *report, hdx_error *err)
 {
     hdx_io    *io = doors->io;
     hdx_build *b = hdx_build_open(doors, options, err);
+    bool       found = false;
     hdx_code   code;
     if (b == NULL)
         return err->code;
     if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
-        (code = hdx_place_begin(io, options, home, err)) != HDX_OK)
+        (code = hdx_place_begin(io, options, home, !options->force, &found, err)) != HDX_OK)
         goto out;
-    (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
-    b->place = (hdx_index_place){ .io = io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
-    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK ||
-        (code = is_wide(b) ? hdx_passes_64(b, err) : hdx_passes_32(b, err)) != HDX_OK ||
-        (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
+    work_in(b, home);
+    code = found ? hdx_passes_resume(b, err) : from_the_dump(b, err);
+    if (found && code == HDX_NOT_FOUND) { /* nothing to go on from: begin anew */
+        hdx_build_close(b);
+        if ((b = hdx_build_open(doors, options, err)) == NULL) {
+            hdx_place_abandon(io, home);
+            return err->code;
+        }
+        if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
+            (code = hdx_place_begin(io, options, home, false, &found, err)) != HDX_OK)
+            goto out;
+        work_in(b, home);
+        code = from_the_dump(b, err);
+    }
+    if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
+    hdx_checkpoint_remove(b);
     code = hdx_place_commit(io, home, err);
     report_from(&b->manifest, report);
 out:
-    if (code != HDX_OK) {
+    if (!is_kept(b, code) && code != HDX_OK)
         hdx_place_abandon(io, home);
-        if (err != NULL && err->where[0] == '\0')
-            (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
-    }
+    else if (code == HDX_CANCELLED)
+        (void)hdx_hint(err, code, "the steps done are kept: the next run goes on behind them; heapdex remove clears them");
+    if (code != HDX_OK && err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
     hdx_build_close(b);
     return code;
 }

@@ -131,11 +131,10 @@ static int by_object(const void *a, const void *b)
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-static void fill(hdx_build *b)
+hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
 {
     hdx_manifest     *m = &b->manifest;
     const hdx_survey *s = &b->survey;
-    struct timespec   now;
     m->format = HDX_CATALOG_FORMAT;
     (void)snprintf(m->version, sizeof m->version, "%s", s->head.version);
     m->id_size = s->head.id_size;
@@ -160,10 +159,38 @@ static void fill(hdx_build *b)
     for (uint32_t i = 0; i < m->warning_count; i++)
         (void)snprintf(m->warnings[i], sizeof m->warnings[i], "%s", s->warnings[i]);
     m->compression = (uint32_t)hdx_source_compression(b->source);
+    hdx_code code = hdx_build_damage_gather(b, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_scan_free(b);
+    hdx_map_free(&b->by_address);
+    hdx_mem_put(&b->mem, b->layouts, b->class_count * sizeof *b->layouts);
+    hdx_mem_put(&b->mem, b->offsets, b->offset_count * sizeof *b->offsets);
+    hdx_mem_put(&b->mem, b->locals, b->local_capacity * sizeof *b->locals);
+    b->layouts = NULL;
+    b->offsets = NULL;
+    b->locals = NULL;
+    b->offset_count = b->local_count = b->local_capacity = 0;
+    hdx_addresses_close(b->ids); /* every reference is an id now */
+    b->ids = NULL;
+    b->tables_bytes = atomic_load(&b->mem.used);
+    return HDX_OK;
+}
+
+/* Earlier builds that this one went on from count too. */
+static void fill_costs(hdx_build *b)
+{
+    hdx_manifest   *m = &b->manifest;
+    struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     m->built_at_ms = (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-    m->wall_ns = hdx_now_ns() - b->step_wall;
-    m->cpu_ns = hdx_cpu_ns() - b->step_cpu;
+    m->wall_ns = m->cpu_ns = 0;
+    for (uint32_t i = 0; b->resumed != NULL && i < hdx_catalog_manifest(b->resumed)->step_count; i++) {
+        m->wall_ns += m->steps[i].wall_ns;
+        m->cpu_ns += m->steps[i].cpu_ns;
+    }
+    m->wall_ns += hdx_now_ns() - b->step_wall;
+    m->cpu_ns += hdx_cpu_ns() - b->step_cpu;
     m->peak_rss = hdx_peak_rss();
 }
 
@@ -171,10 +198,10 @@ hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err)
 {
     hdx_catalog_writer *w = NULL;
     hdx_code            code;
-    fill(b);
+    fill_costs(b);
     if (b->root_count > 0)
         qsort(b->roots, (size_t)b->root_count, sizeof *b->roots, by_object);
-    if ((code = hdx_build_damage_gather(b, err)) != HDX_OK || (code = hdx_catalog_create(b->io, b->folder, &b->mem, &w, err)) != HDX_OK)
+    if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &w, err)) != HDX_OK)
         goto out;
     for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++)
         code = hdx_catalog_put_class(w, &b->classes[i], err);
@@ -187,6 +214,5 @@ hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err)
     }
 out:
     hdx_catalog_abandon(w);
-    hdx_build_damage_free(b);
     return code;
 }

@@ -1,46 +1,71 @@
 /*
- * passes.h - what the passes over objects hand to each other; a template over the width of an id (algo/width.h).
+ * passes.h - what the passes behind the first one hand to each other.
  */
 #ifndef HDX_BUILD_PASSES_H
 #define HDX_BUILD_PASSES_H
 
 #include "algo/algo.h"
-#include "algo/width.h"
 #include "build/build.h"
+#include "build/spill.h"
 
-/* References of one stretch of the dump, spilled in the order of the dump: `runs` pairs (first id, count of ids), then `values` ids. */
-typedef struct hdx_spilled {
-    uint64_t at, runs, values;
-    hdx_addr first_array, last_array; /* object arrays, for the reference size (MAT 2.1) */
-    uint64_t last_end;                /* where the last one would end with 8-byte references */
-    bool     overlap;                 /* two neighbours lie closer than that */
-} hdx_spilled;
+/* A chunk of the file of referrers (hdx_referrers in algo.h). */
+typedef struct hdx_referrer_chunk {
+    uint64_t at, bytes, node;
+    uint32_t sum;
+} hdx_referrer_chunk;
 
-typedef struct WIDE(hdx_pass) {
-    hdx_build      *b;
-    hdx_columns     columns;
-    hdx_spilled    *spilled;      /* by stretch; one more for what has no record */
-    uint64_t        spilled_count;
-    int             spill_fd;     /* -1: none */
-    _Atomic uint64_t spill_end;
-    uint64_t       *holds_locals; /* bit set: objects that are threads with locals */
-    WIDE(hdx_lists) outbound;     /* at: degrees by id while the second pass runs, then places */
-    hdx_ints       *class_file;   /* the indexes class and size, read again when their columns are gone */
-    hdx_ints       *size_file;
-    hdx_damage_note note;         /* of the index files a pass reads again */
-} WIDE(hdx_pass);
+typedef struct hdx_pass {
+    hdx_build    *b;
+    unsigned      width;        /* of an id: 32 or 64 bits */
+    hdx_step      until;
+    uint64_t     *holds_locals; /* bit set: objects that are threads with locals; second pass alone */
+    hdx_spill     spill;        /* references.tmp */
+    hdx_packed    outbound;     /* from the step outbound to the step inbound */
+    hdx_ints     *class_file;   /* the indexes class and size, read again in the order of ids */
+    hdx_ints     *size_file;
+    hdx_damage_note note;       /* of the index files a pass reads again */
+    /* reachability */
+    hdx_tape_file search;       /* the depth-first search: search.tmp */
+    uint64_t      reached;
+    uint64_t     *live;         /* bit set over ids */
+    uint64_t     *is_root;
+    uint64_t     *special;      /* what is garbage, or may have another parent than its only referrer */
+    uint64_t      size_unit;    /* divides every shallow size */
+    hdx_tape_file referrer_file; /* referrers.tmp */
+    hdx_referrer_chunk *chunks;
+    uint64_t      chunk_count, chunk_capacity, chunk_longest, referrer_entries;
+    hdx_tape_file idoms;        /* idoms.tmp */
+} hdx_pass;
 
-/* columns_wide.c: second walk over the dump. */
-hdx_code WIDE(hdx_pass_columns)(WIDE(hdx_pass) *p, hdx_error *err);
-hdx_code WIDE(hdx_pass_write_objects)(WIDE(hdx_pass) *p, hdx_error *err);
+/* columns.c: second walk over the dump. */
+hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err);
+/* objects.c: the index files position, class, size, heap (columns), and the lists of references packed in memory (lists). */
+hdx_code hdx_pass_objects(hdx_pass *p, bool columns, bool lists, hdx_error *err);
+hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err); /* class_file and size_file */
 /* Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may be NULL. */
 #define HDX_SHALLOWS 2048u
-void WIDE(hdx_pass_shallows)(const WIDE(hdx_pass) *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes);
-/* outbound_wide.c */
-hdx_code WIDE(hdx_pass_outbound)(WIDE(hdx_pass) *p, hdx_error *err);
-hdx_code WIDE(hdx_pass_write_lists)(WIDE(hdx_pass) *p, hdx_kind kind, const WIDE(hdx_lists) *lists, unsigned threads, hdx_error *err);
-/* reach_wide.c: the index instances; inbound lists, and with `dominators` everything that follows from reachability. */
-hdx_code WIDE(hdx_pass_instances)(WIDE(hdx_pass) *p, hdx_error *err);
-hdx_code WIDE(hdx_pass_reach)(WIDE(hdx_pass) *p, bool dominators, hdx_error *err);
+void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes);
+/* The files of columns were read through: their pages need not be resident any more. */
+void hdx_pass_forget_columns(hdx_pass *p);
+/* outbound.c: the index outbound; sums up the lengths of the packed lists. */
+hdx_code hdx_pass_write_outbound(hdx_pass *p, unsigned threads, hdx_error *err);
+/* live.c: counts of live objects by class and heap; the unit of sizes. */
+hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err);
+/* instances_wide.c, inbound_wide.c: those index files; with `referrers`, what dominators will need of the inbound lists. */
+hdx_code hdx_pass_instances_32(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_instances_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_inbound_32(hdx_pass *p, bool referrers, hdx_error *err);
+hdx_code hdx_pass_inbound_64(hdx_pass *p, bool referrers, hdx_error *err);
+/* reach_wide.c: what follows from the roots. */
+hdx_code hdx_pass_search_32(hdx_pass *p, hdx_error *err);     /* special, nearest */
+hdx_code hdx_pass_search_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
+hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
+hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
+
+/* tasks.c: all of them, on at most so many threads; the first error. */
+typedef hdx_code hdx_task(void *context, hdx_error *err);
+hdx_code hdx_run_tasks(unsigned threads, hdx_task *const *list, unsigned count, void *context, hdx_error *err);
 
 #endif

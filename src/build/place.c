@@ -268,7 +268,15 @@ static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s", strerror(-rc)) : HDX_OK;
 }
 
-hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
+static bool has_checkpoint(hdx_io *io, const char *part)
+{
+    char        path[4200];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "%s/checkpoint", part);
+    return io->stat(io, path, &st) >= 0;
+}
+
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err)
 {
     struct stat st;
     char        cached[4096], line[4300];
@@ -282,6 +290,9 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     }
     if (options->index_dir != NULL)
         (void)make_parents(io, home->path);
+    *found = resume && home->lock_fd >= 0 && has_checkpoint(io, home->part);
+    if (*found)
+        return HDX_OK;
     if (home->lock_fd >= 0 && (code = clear(io, home->part, err)) != HDX_OK)
         return code;
     rc = io->mkdir(io, home->part);
@@ -295,7 +306,12 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
         return code;
     if ((rc = make_parents(io, home->path)) < 0)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
-    if ((code = hdx_place_lock(options, home, err)) != HDX_OK || (code = clear(io, home->part, err)) != HDX_OK)
+    if ((code = hdx_place_lock(options, home, err)) != HDX_OK)
+        return code;
+    *found = resume && has_checkpoint(io, home->part);
+    if (*found)
+        return HDX_OK;
+    if ((code = clear(io, home->part, err)) != HDX_OK)
         return code;
     if ((rc = io->mkdir(io, home->part)) < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
@@ -317,7 +333,7 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err)
 {
     struct stat st;
     char        parent[4096];
-    int         rc = io->sync_folder(io, home->part);
+    int         rc = hdx_io_sync_files(io, home->part);
     if (rc < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
     if (io->stat(io, home->path, &st) >= 0) {

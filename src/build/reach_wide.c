@@ -1,90 +1,34 @@
 /*
- * reach_wide.c - from outbound lists to inbound lists, reachability, dominators, retained sizes and nearest roots.
+ * reach_wide.c - what follows from the GC roots: who lives, nearest roots, dominators, retained sizes.
  *
- * In:  outbound lists, classes of objects, roots.
- * Out: the indexes instances, outbound, inbound, special, dominator, nearest, dominators, dominated, retained; counts of live objects by
- *      class and heap.
+ * What is resident decides how large a dump fits, so each step holds what it needs and hands the rest on in files (N objects, R of them
+ * reached; packed lists take some 6 N bytes; ids have 4):
  *
- * What is resident decides how large a dump fits, so each stage holds what it needs and no more (N objects, M references, in ids):
+ *     search       packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth first || breadth first
+ *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators)
+ *     retained     numbers 4 N, sizes 4 R or 8 R; then nodes 4 R and what special objects need
  *
- *     instances      class_of N, at N, lists N            written, freed
- *     search         outbound N + M, class_of N           depth first || breadth first; the searches go to a tape, bits say who lives
- *     transpose      outbound N + M, class_of N, inbound N + M
- *     semidominators inbound N + M, number N, links 2 N, instances of classes that are no roots
- *     dominators     number N, idom N, retained 2 N, node N
- *
- * The searches and the dominators are one chain that cannot be split (facts/ALGORITHMS 7.5); what does not depend on it runs beside
- * it: tasks that idle workers take from the front of a list.
+ * The depth-first search and the semidominators cannot be split (facts/ALGORITHMS 7.5).
  */
+#include "algo/width.h"
 #include "build/passes.h"
 
-#include <stdlib.h>
+#define FORGET (16u << 20) /* values read before the pages they came from are given back */
+#define PIECE (64u * HDX_SHALLOWS)
+#define PLAYED 8192u       /* numbers read from a tape at once */
 
 typedef struct reach {
-    WIDE(hdx_pass)   *p;
+    hdx_pass         *p;
     WIDE(hdx_digraph) graph;
-    WIDE(hdx_lists)   inbound;
-    WIDE(hdx_lists)   instances;   /* of classes whose object is live and no root */
-    hdx_tape_file     tape;        /* the depth-first search */
-    uint64_t          reached;
-    uint64_t         *live;        /* bit set over nodes */
     NID              *class_object;
     NID              *roots;
     uint64_t          root_count, root_capacity;
-    uint64_t         *is_root;
-    WIDE(hdx_ranked)  wanted;      /* nodes that may have another parent than their only referrer, live or not */
-    NID              *nearest;     /* by rank in wanted */
-    NID              *number;      /* preorder number by node */
-    NID              *node;        /* node by preorder number */
-    NID              *idom;        /* by preorder number */
-    uint64_t         *retained;    /* by preorder number */
-    uint64_t         *special;     /* wanted, and garbage */
-    NID              *specials;    /* their ids, ascending */
-    uint64_t          special_count;
-    WIDE(hdx_ranked)  dominators;  /* nodes that dominate a special object */
-    WIDE(hdx_lists)   dominated;
+    WIDE(hdx_ranked)  wanted;    /* nodes that may have another parent than their only referrer, live or not */
+    NID              *nearest;   /* by rank in wanted */
+    WIDE(hdx_ranked)  special;   /* wanted, and garbage; words are the pass's */
+    NID              *dominator; /* by rank in special: as in the index dominator */
+    WIDE(hdx_ranked)  dominators; /* nodes that dominate a special object */
 } reach;
-
-typedef hdx_code task(reach *r, hdx_error *err);
-typedef struct tasks {
-    reach           *r;
-    task *const     *at;
-    unsigned         count;
-    _Atomic unsigned next;
-    _Atomic int      failed;
-    hdx_error        error;
-    pthread_mutex_t  lock;
-} tasks;
-
-static void take_tasks(void *context, unsigned worker)
-{
-    tasks    *t = context;
-    unsigned  i;
-    hdx_error err;
-    (void)worker;
-    while (!atomic_load(&t->failed) && (i = atomic_fetch_add(&t->next, 1)) < t->count)
-        if (t->at[i](t->r, &err) != HDX_OK) {
-            (void)pthread_mutex_lock(&t->lock);
-            if (!atomic_load(&t->failed))
-                t->error = err;
-            atomic_store(&t->failed, 1);
-            (void)pthread_mutex_unlock(&t->lock);
-        }
-}
-
-static hdx_code run_tasks(reach *r, task *const *list, unsigned count, hdx_error *err)
-{
-    tasks    t = { .r = r, .at = list, .count = count };
-    unsigned threads = r->p->b->threads < count ? r->p->b->threads : count;
-    (void)pthread_mutex_init(&t.lock, NULL);
-    hdx_workers_run(threads, take_tasks, &t);
-    (void)pthread_mutex_destroy(&t.lock);
-    if (!atomic_load(&t.failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = t.error;
-    return t.error.code;
-}
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "reachability", 0); }
 
@@ -111,37 +55,52 @@ static void free_ranked(reach *r, WIDE(hdx_ranked) *set)
 /* ---- the graph ---- */
 static hdx_code make_graph(reach *r, hdx_error *err)
 {
-    WIDE(hdx_pass) *p = r->p;
-    hdx_build      *b = p->b;
+    hdx_pass  *p = r->p;
+    hdx_build *b = p->b;
     r->class_object = hdx_mem_array(&b->mem, b->class_count, sizeof(NID));
-    r->is_root = hdx_mem_array(&b->mem, words(r), 8);
     r->root_capacity = b->root_count;
     r->roots = hdx_mem_array(&b->mem, r->root_capacity, sizeof(NID));
-    if (r->class_object == NULL || r->is_root == NULL || r->roots == NULL)
+    if (p->is_root == NULL)
+        p->is_root = hdx_mem_array(&b->mem, words(r), 8);
+    if (r->class_object == NULL || p->is_root == NULL || r->roots == NULL)
         return no_memory(err);
+    memset(p->is_root, 0, (size_t)words(r) * 8);
     for (uint32_t i = 0; i < b->class_count; i++)
         r->class_object[i] = (NID)b->classes[i].id;
     for (uint64_t i = 0; i < b->root_count; i++)
-        if (b->roots[i].thread == HDX_NO_ID && hdx_bits_set(r->is_root, b->roots[i].object))
+        if (b->roots[i].thread == HDX_NO_ID && hdx_bits_set(p->is_root, b->roots[i].object))
             r->roots[r->root_count++] = (NID)b->roots[i].object;
-    r->graph = (WIDE(hdx_digraph)){ .nodes = b->objects, .outbound = p->outbound, .class_of = p->columns.class_of, .classes = b->class_count,
-                                    .class_object = r->class_object, .roots = r->roots, .root_count = r->root_count };
+    r->graph = (WIDE(hdx_digraph)){ .outbound = &p->outbound, .classes = b->class_count, .class_object = r->class_object, .roots = r->roots,
+                                    .root_count = r->root_count };
     b->manifest.gc_roots = r->root_count;
     return HDX_OK;
 }
 
-/* ---- search ---- */
-static hdx_code do_search(reach *r, hdx_error *err)
+static void free_graph(reach *r)
 {
-    hdx_build *b = r->p->b;
-    return WIDE(hdx_depth_first)(&r->graph, &r->tape.tape, &b->mem, &b->tick, &r->reached, &r->live, err);
+    free_ids(r, &r->class_object, r->p->b->class_count);
+    free_ids(r, &r->roots, r->root_capacity);
+}
+
+/* ---- search ---- */
+static hdx_code do_search(void *context, hdx_error *err)
+{
+    reach     *r = context;
+    hdx_pass  *p = r->p;
+    hdx_build *b = p->b;
+    uint64_t   edges = 0;
+    hdx_code   code = WIDE(hdx_depth_first)(&r->graph, &p->search.tape, &b->mem, &b->tick, &p->reached, &edges, &p->live, err);
+    b->manifest.references = p->reached + edges; /* each has its class besides */
+    return code;
 }
 
 /* Whoever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for nearest parent. */
 static hdx_code find_wanted(reach *r, hdx_error *err)
 {
     hdx_build             *b = r->p->b;
-    const WIDE(hdx_lists) *out = &r->p->outbound;
+    const hdx_packed      *lists = &r->p->outbound;
+    hdx_packed_walk        walk = { .end = b->objects };
+    uint64_t               sources[2 * HDX_PACKED_PAIRS], targets[2 * HDX_PACKED_PAIRS];
     uint64_t              *once = hdx_mem_array(&b->mem, words(r), 8);
     hdx_code               code = HDX_OK;
     r->wanted.words = hdx_mem_array(&b->mem, words(r), 8); /* first: more than once */
@@ -149,13 +108,16 @@ static hdx_code find_wanted(reach *r, hdx_error *err)
         code = no_memory(err);
         goto out;
     }
-    for (uint64_t i = 0, n = out->at[out->n]; i < n; i++) {
-        const uint64_t to = out->to[i], bit = 1ull << (to & 63), before = once[to >> 6];
-        r->wanted.words[to >> 6] |= before & bit;
-        once[to >> 6] = before | bit;
+    while (walk.node < walk.end) {
+        const uint32_t n = hdx_packed_pairs(lists, &walk, HDX_PACKED_PAIRS, sources, targets);
+        for (uint32_t i = 0; i < n; i++) {
+            const uint64_t to = targets[i], bit = 1ull << (to & 63), before = once[to >> 6];
+            r->wanted.words[to >> 6] |= before & bit;
+            once[to >> 6] = before | bit;
+        }
     }
     for (uint64_t i = 0; i < words(r); i++)
-        r->wanted.words[i] |= ~once[i] | r->is_root[i];
+        r->wanted.words[i] |= ~once[i] | r->p->is_root[i];
     if (b->objects % 64 != 0)
         r->wanted.words[words(r) - 1] &= (1ull << (b->objects % 64)) - 1;
     for (uint32_t i = 0; i < b->class_count; i++) /* instances refer to it too, and stand in no inbound list */
@@ -166,8 +128,9 @@ out:
     return code;
 }
 
-static hdx_code do_nearest(reach *r, hdx_error *err)
+static hdx_code do_nearest(void *context, hdx_error *err)
 {
+    reach     *r = context;
     hdx_build *b = r->p->b;
     hdx_code   code = find_wanted(r, err);
     if (code != HDX_OK)
@@ -177,366 +140,378 @@ static hdx_code do_nearest(reach *r, hdx_error *err)
     return WIDE(hdx_nearest)(&r->graph, &r->wanted, &b->mem, &b->tick, r->nearest, err);
 }
 
-/* ---- transpose ---- */
-static hdx_code do_transpose(reach *r, hdx_error *err)
+/* Garbage joins the wanted: the special objects. */
+static hdx_code find_special(reach *r, hdx_error *err)
 {
-    WIDE(hdx_pass) *p = r->p;
-    return WIDE(hdx_transpose)(&p->outbound, 1, &p->b->mem, &r->inbound, err);
+    hdx_build *b = r->p->b;
+    uint64_t  *special = hdx_mem_array(&b->mem, words(r), 8);
+    if (special == NULL)
+        return no_memory(err);
+    r->p->special = special;
+    for (uint64_t i = 0; i < words(r); i++)
+        special[i] = r->wanted.words[i] | ~r->p->live[i];
+    if (b->objects % 64 != 0)
+        special[words(r) - 1] &= (1ull << (b->objects % 64)) - 1;
+    b->manifest.specials = hdx_bits_count(special, words(r));
+    return HDX_OK;
 }
 
-static hdx_code do_write_outbound(reach *r, hdx_error *err) { return WIDE(hdx_pass_write_lists)(r->p, HDX_KIND_OUTBOUND, &r->p->outbound, 1, err); }
-
-static void count_heap(hdx_heap_space *h, uint64_t shallow, bool live)
+/* The member of a set that has this rank. */
+static uint64_t member_of(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)
 {
-    h->objects++;
-    h->bytes += shallow;
-    h->live_objects += live;
-    h->live_bytes += live ? shallow : 0;
+    uint64_t low = 0, high = hdx_bits_words(n) - 1; /* the last word with at most `rank` members before it */
+    while (low < high) {
+        const uint64_t mid = low + (high - low + 1) / 2;
+        if (set->before[mid] <= rank)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    uint64_t word = set->words[low];
+    for (uint64_t left = rank - set->before[low]; left > 0; left--)
+        word &= word - 1;
+    return 64 * low + (uint64_t)__builtin_ctzll(word);
 }
 
-/* Counts and bytes by class and heap, live and all; references between live objects (their class reference included). */
-static hdx_code do_count(reach *r, hdx_error *err)
+/* The next member behind one. */
+static uint64_t next_member(const WIDE(hdx_ranked) *set, uint64_t at)
 {
-    WIDE(hdx_pass) *p = r->p;
-    hdx_build      *b = p->b;
-    hdx_manifest   *m = &b->manifest;
-    uint64_t        shallow[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0;
-    uint32_t        classes[HDX_SHALLOWS];
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        b->classes[i].instances = b->classes[i].live_instances = 0;
-        b->classes[i].bytes = b->classes[i].live_bytes = 0;
-    }
-    m->references = 0;
-    for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
-        const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
-        WIDE(hdx_pass_shallows)(p, first, n, shallow, classes);
-        for (uint32_t i = 0; i < n; i++) {
-            const uint64_t id = first + i;
-            const bool     live = hdx_bits_test(r->live, id);
-            hdx_class     *c = &b->classes[classes[i]];
-            c->instances++;
-            c->bytes += shallow[i];
-            all_bytes += shallow[i];
-            if (live) {
-                c->live_instances++;
-                c->live_bytes += shallow[i];
-                live_bytes += shallow[i];
-                m->references += 1 + (uint64_t)p->outbound.at[id + 1] - p->outbound.at[id];
-            }
-            if (p->columns.heap != NULL && p->columns.heap[id] != 0)
-                count_heap(&b->heaps[p->columns.heap[id] - 1], shallow[i], live);
-        }
-    }
-    m->live_objects = r->reached;
-    m->live_bytes = live_bytes;
-    m->unreachable_objects = b->objects - r->reached;
-    m->unreachable_bytes = all_bytes - live_bytes;
-    m->all_references = b->objects + p->outbound.at[b->objects];
-    m->classes = b->class_count;
-    m->live_classes = m->live_loaders = 0;
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        uint32_t up = i, steps = 0;
-        m->live_classes += hdx_bits_test(r->live, b->classes[i].id);
-        while (up != HDX_NO_CLASS && up != b->loader_class && steps++ < b->class_count)
-            up = b->classes[up].super;
-        if (up == b->loader_class)
-            m->live_loaders += b->classes[i].live_instances;
-    }
-    return hdx_note_check(&p->note, err);
+    uint64_t i = (at + 1) >> 6, word = set->words[i] & ~0ull << ((at + 1) & 63);
+    while (word == 0)
+        word = set->words[++i];
+    return 64 * i + (uint64_t)__builtin_ctzll(word);
 }
 
-/* ---- dominators ---- */
-/* The index has them all; in memory come those that are predecessors of a class object. */
-static hdx_code load_instances(reach *r, hdx_error *err)
+static hdx_code fill_nearest(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const reach *r = context;
+    uint64_t     id = n == 0 ? 0 : member_of(&r->special, r->p->b->objects, first);
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        const NID parent = hdx_bits_test(r->p->live, id) ? r->nearest[HDX_RANK(&r->wanted, id)] : NONE;
+        values[i] = parent == NONE ? 0 : parent == id ? 1 : (uint64_t)parent + 2;
+        if (i + 1 < n)
+            id = next_member(&r->special, id);
+    }
+    return HDX_OK;
+}
+
+static hdx_code write_nearest(reach *r, hdx_error *err)
 {
     hdx_build     *b = r->p->b;
-    hdx_index_file file = { b->manifest.files[HDX_KIND_INSTANCES].bytes, b->manifest.files[HDX_KIND_INSTANCES].sum };
-    hdx_one_to_n  *lists = NULL;
-    uint64_t       total = 0, piece[256], first, length;
-    hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &r->p->note, &lists, err);
-    if (code != HDX_OK)
+    hdx_index_file file;
+    hdx_code       code;
+    r->special.words = r->p->special;
+    if ((code = WIDE(hdx_rank)(&r->special, b->objects, &b->mem, err)) != HDX_OK ||
+        (code = hdx_ranks_write(&b->place, HDX_KIND_SPECIAL, b->objects, r->p->special, &file, err)) != HDX_OK)
         return code;
-    r->instances.n = b->class_count;
-    r->instances.at = hdx_mem_array(&b->mem, (uint64_t)b->class_count + 1, sizeof(NID));
-    if (r->instances.at == NULL) {
-        code = no_memory(err);
-        goto out;
-    }
-    for (uint32_t c = 0; c < b->class_count; c++) {
-        const hdx_id object = b->classes[c].id;
-        hdx_one_to_n_list(lists, c, &first, &length);
-        total += hdx_bits_test(r->live, object) && !hdx_bits_test(r->is_root, object) ? length : 0;
-        r->instances.at[c + 1] = (NID)total;
-    }
-    if ((r->instances.to = hdx_mem_array(&b->mem, total, sizeof(NID))) == NULL) {
-        code = no_memory(err);
-        goto out;
-    }
-    for (uint32_t c = 0; c < b->class_count; c++) {
-        uint64_t n = (uint64_t)r->instances.at[c + 1] - r->instances.at[c];
-        hdx_one_to_n_list(lists, c, &first, &length);
-        for (uint64_t done = 0; done < n;) {
-            const uint32_t part = n - done < 256 ? (uint32_t)(n - done) : 256;
-            hdx_one_to_n_read(lists, c, first + done, part, piece);
-            for (uint32_t i = 0; i < part; i++)
-                r->instances.to[r->instances.at[c] + done + i] = (NID)piece[i];
-            done += part;
-        }
-    }
-    code = hdx_note_check(&r->p->note, err);
-out:
-    hdx_one_to_n_close(lists);
+    hdx_manifest_file_written(b, HDX_KIND_SPECIAL, &file);
+    if ((code = hdx_ints_write(&b->place, HDX_KIND_NEAREST, b->manifest.specials, fill_nearest, r, &file, err)) == HDX_OK)
+        hdx_manifest_file_written(b, HDX_KIND_NEAREST, &file);
     return code;
 }
 
-static hdx_code do_dominators(reach *r, hdx_error *err)
+hdx_code WIDE(hdx_pass_search)(hdx_pass *p, hdx_error *err)
 {
-    hdx_build *b = r->p->b;
-    hdx_code   code;
-    if ((code = load_instances(r, err)) != HDX_OK || (code = WIDE(hdx_numbers)(&r->tape.tape, r->reached, b->objects, &b->mem, &r->number, err)) != HDX_OK)
-        return code;
-    r->graph.inbound = r->inbound;
-    r->graph.instances = r->instances;
-    return WIDE(hdx_dominators)(&r->graph, r->number, r->reached, &r->tape.tape, &b->mem, &b->tick, &r->idom, err);
+    static hdx_task *const search[] = { do_search, do_nearest };
+    reach              r = { .p = p };
+    hdx_code           code;
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
+        (code = hdx_run_tasks(p->b->threads, search, 2, &r, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
+        code = write_nearest(&r, err);
+    free_ids(&r, &r.special.before, words(&r));
+    free_ids(&r, &r.nearest, r.wanted.count);
+    free_ranked(&r, &r.wanted);
+    free_graph(&r);
+    return code;
 }
 
-static hdx_code do_write_inbound(reach *r, hdx_error *err) { return WIDE(hdx_pass_write_lists)(r->p, HDX_KIND_INBOUND, &r->inbound, 1, err); }
-
-static hdx_code sum_retained(reach *r, hdx_error *err)
+/* ---- dominators ---- */
+static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
 {
-    hdx_build *b = r->p->b;
-    uint64_t   shallow[HDX_SHALLOWS];
-    if ((r->retained = hdx_mem_array(&b->mem, r->reached + 1, 8)) == NULL)
-        return no_memory(err);
-    for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
-        const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
-        WIDE(hdx_pass_shallows)(r->p, first, n, shallow, NULL);
-        for (uint32_t i = 0; i < n; i++)
-            r->retained[r->number[first + i]] = shallow[i]; /* 0: garbage, all into one place that is cleared behind */
+    hdx_pass                 *p = context;
+    const hdx_referrer_chunk *c = &p->chunks[chunk];
+    hdx_code                  code = p->referrer_file.tape.read(&p->referrer_file, c->at, to, c->bytes, err);
+    if (code != HDX_OK)
+        return code;
+    if (hdx_crc32c(0, to, (size_t)c->bytes) != c->sum)
+        return hdx_fail(err, HDX_IO, p->referrer_file.path, c->at, "reads otherwise than it was written");
+    *len = c->bytes;
+    *node = c->node;
+    return HDX_OK;
+}
+
+typedef struct members {
+    hdx_pass     *p;
+    hdx_one_to_n *lists; /* the index instances */
+    uint64_t      read;
+} members;
+
+static uint64_t member_count(void *context, uint32_t number)
+{
+    const members *m = context;
+    uint64_t       first, length;
+    hdx_one_to_n_list(m->lists, number, &first, &length);
+    return length;
+}
+
+static hdx_code read_members(void *context, uint32_t number, uint64_t from, uint32_t n, uint64_t *nodes, hdx_error *err)
+{
+    members *m = context;
+    uint64_t first, length;
+    hdx_one_to_n_list(m->lists, number, &first, &length);
+    hdx_one_to_n_read(m->lists, number, first + from, n, nodes);
+    if ((m->read += n) > FORGET) {
+        hdx_one_to_n_forget(m->lists);
+        m->read = 0;
     }
-    r->retained[0] = 0;
-    WIDE(hdx_retained)(r->idom, r->reached, r->retained);
-    return hdx_note_check(&r->p->note, err);
+    return hdx_note_check(&m->p->note, err);
+}
+
+static hdx_code find_predecessors(reach *r, hdx_tape_file *preds, uint64_t *count, hdx_error *err)
+{
+    hdx_pass      *p = r->p;
+    hdx_build     *b = p->b;
+    hdx_index_file file = { b->manifest.files[HDX_KIND_INSTANCES].bytes, b->manifest.files[HDX_KIND_INSTANCES].sum };
+    members        m = { .p = p };
+    hdx_referrers  referrers = { p, p->chunk_count, p->chunk_longest, p->referrer_entries, read_chunk };
+    hdx_members    of_class = { &m, member_count, read_members };
+    NID           *number = NULL;
+    hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &p->note, &m.lists, err);
+    if (code == HDX_OK && (code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &number, err)) == HDX_OK)
+        code = WIDE(hdx_predecessors)(&r->graph, number, p->reached, p->is_root, &referrers, &of_class, hdx_build_room(b), b->threads, &b->mem, &b->tick,
+                                      &preds->tape, count, err);
+    free_ids(r, &number, b->objects);
+    hdx_one_to_n_close(m.lists);
+    return code;
+}
+
+hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
+{
+    hdx_build    *b = p->b;
+    reach         r = { .p = p };
+    hdx_tape_file preds = { 0 }, semis = { 0 };
+    uint64_t      pred_count = 0, semi_count = 0;
+    hdx_code      code;
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_file_open(b, "predecessors.tmp", &preds, err)) == HDX_OK &&
+        (code = find_predecessors(&r, &preds, &pred_count, err)) == HDX_OK && (code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
+        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &preds.tape, pred_count, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
+        (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
+        code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
+    hdx_tape_file_remove(&preds);
+    hdx_tape_file_remove(&semis);
+    free_graph(&r);
+    return code;
+}
+
+/* ---- retained sizes ---- */
+typedef struct sums {
+    hdx_pass        *p;
+    NID             *number;
+    void            *retained; /* in units, by number; [0]: what is garbage, then the total */
+    bool             narrow;   /* uint32_t, else uint64_t */
+    _Atomic uint64_t next;
+} sums;
+
+static void fill_shallow(void *context, unsigned worker)
+{
+    sums           *s = context;
+    const uint64_t  n = s->p->b->objects, unit = s->p->size_unit;
+    uint64_t        shallow[HDX_SHALLOWS], piece;
+    (void)worker;
+    while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n)
+        for (uint64_t first = piece * PIECE, end = n - first < PIECE ? n : first + PIECE; first < end; first += HDX_SHALLOWS) {
+            const uint32_t part = end - first < HDX_SHALLOWS ? (uint32_t)(end - first) : HDX_SHALLOWS;
+            hdx_pass_shallows(s->p, first, part, shallow, NULL);
+            for (uint32_t i = 0; i < part; i++) {
+                const NID number = s->number[first + i];
+                if (number == 0)
+                    continue;
+                if (s->narrow)
+                    ((uint32_t *)s->retained)[number] = (uint32_t)(shallow[i] / unit);
+                else
+                    ((uint64_t *)s->retained)[number] = shallow[i] / unit;
+            }
+        }
+}
+
+static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const sums *s = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        const NID number = s->number[first + i];
+        values[i] = number == 0 ? 0 : s->p->size_unit * (s->narrow ? ((const uint32_t *)s->retained)[number] : ((const uint64_t *)s->retained)[number]);
+    }
+    return HDX_OK;
+}
+
+static hdx_code write_retained(reach *r, hdx_error *err)
+{
+    hdx_pass      *p = r->p;
+    hdx_build     *b = p->b;
+    sums           s = { .p = p, .narrow = b->manifest.live_bytes / p->size_unit < UINT32_MAX };
+    const uint64_t width = s.narrow ? 4 : 8;
+    hdx_index_file file;
+    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &s.number, err);
+    if (code != HDX_OK)
+        return code;
+    if ((s.retained = hdx_mem_array(&b->mem, p->reached + 1, width)) == NULL)
+        code = hdx_no_memory(err, "retained sizes", (p->reached + 1) * width);
+    else {
+        hdx_workers_run(b->threads, fill_shallow, &s);
+        hdx_pass_forget_columns(p);
+        if ((code = hdx_note_check(&p->note, err)) == HDX_OK &&
+            (code = WIDE(hdx_retained)(&p->idoms.tape, p->reached, &b->mem, s.retained, s.narrow, err)) == HDX_OK &&
+            (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, &s, &file, err)) == HDX_OK)
+            hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
+    }
+    hdx_mem_put(&b->mem, s.retained, (p->reached + 1) * width);
+    free_ids(r, &s.number, b->objects);
+    return code;
 }
 
 /* ---- what does not follow from the only referrer ---- */
-static hdx_code find_specials(reach *r, hdx_error *err)
+/* Dominators of special objects, from the search and the dominators in preorder. */
+static hdx_code find_dominators(reach *r, hdx_error *err)
 {
-    hdx_build *b = r->p->b;
-    if ((r->special = hdx_mem_array(&b->mem, words(r), 8)) == NULL)
-        return no_memory(err);
-    for (uint64_t i = 0; i < words(r); i++)
-        r->special[i] = r->wanted.words[i] | ~r->live[i];
-    if (b->objects % 64 != 0)
-        r->special[words(r) - 1] &= (1ull << (b->objects % 64)) - 1;
-    r->special_count = hdx_bits_count(r->special, words(r));
-    if ((r->specials = hdx_mem_array(&b->mem, r->special_count, sizeof(NID))) == NULL)
-        return no_memory(err);
-    for (uint64_t i = 0, k = 0; i < words(r); i++)
-        for (uint64_t w = r->special[i]; w != 0; w &= w - 1)
-            r->specials[k++] = (NID)(64 * i + (uint64_t)__builtin_ctzll(w));
-    return HDX_OK;
-}
-
-/* Key of a dominator in `dominated`: 0 the virtual root, else its rank + 1. */
-static uint64_t key_of(const reach *r, uint64_t number)
-{
-    if (number == 0)
-        return 0;
-    const uint64_t id = r->node[number];
-    return 1 + HDX_RANK(&r->dominators, id);
-}
-
-/* Special objects by their dominator: a counting sort. */
-static hdx_code find_dominated(reach *r, hdx_error *err)
-{
-    hdx_build *b = r->p->b;
-    uint64_t   n = 0;
-    NID       *fill;
-    hdx_code   code;
-    if ((r->dominators.words = hdx_mem_array(&b->mem, words(r), 8)) == NULL)
-        return no_memory(err);
-    for (uint64_t i = 0; i < r->special_count; i++) {
-        const uint64_t number = r->number[r->specials[i]];
-        if (number != 0 && r->idom[number] != 0)
-            hdx_bits_put(r->dominators.words, r->node[r->idom[number]]);
-        n += number != 0;
+    hdx_pass        *p = r->p;
+    hdx_build       *b = p->b;
+    NID             *node = NULL, *idom = hdx_mem_array(&b->mem, PLAYED, sizeof *idom);
+    hdx_code         code = WIDE(hdx_nodes)(&p->search.tape, p->reached, &b->mem, &node, err);
+    r->special.words = p->special;
+    if (code == HDX_OK && (code = WIDE(hdx_rank)(&r->special, b->objects, &b->mem, err)) == HDX_OK &&
+        (idom == NULL || (r->dominator = hdx_mem_array(&b->mem, r->special.count, sizeof(NID))) == NULL))
+        code = no_memory(err);
+    for (uint64_t first = 0; first < p->reached && code == HDX_OK; first += PLAYED) {
+        const uint64_t n = p->reached - first < PLAYED ? p->reached - first : PLAYED;
+        if ((code = p->idoms.tape.read(&p->idoms, first * sizeof(NID), idom, n * sizeof(NID), err)) != HDX_OK)
+            break;
+        for (uint64_t i = 0; i < n; i++) {
+            const NID v = node[first + i + 1];
+            if (hdx_bits_test(p->special, v))
+                r->dominator[HDX_RANK(&r->special, v)] = idom[i] == 0 ? 1 : (NID)(node[idom[i]] + 2);
+        }
     }
-    if ((code = WIDE(hdx_rank)(&r->dominators, b->objects, &b->mem, err)) != HDX_OK)
-        return code;
-    r->dominated.n = r->dominators.count + 1;
-    r->dominated.at = hdx_mem_array(&b->mem, r->dominated.n + 1, sizeof(NID));
-    r->dominated.to = hdx_mem_array(&b->mem, n, sizeof(NID));
-    fill = hdx_mem_array(&b->mem, r->dominated.n, sizeof(NID));
-    if (r->dominated.at == NULL || r->dominated.to == NULL || fill == NULL) {
-        free_ids(r, &fill, r->dominated.n);
-        free_ids(r, &r->dominated.to, n);
-        return no_memory(err);
-    }
-    for (uint64_t i = 0; i < r->special_count; i++) {
-        const uint64_t number = r->number[r->specials[i]];
-        if (number != 0)
-            r->dominated.at[key_of(r, r->idom[number]) + 1]++;
-    }
-    for (uint64_t i = 0; i < r->dominated.n; i++) {
-        r->dominated.at[i + 1] = (NID)(r->dominated.at[i + 1] + r->dominated.at[i]);
-        fill[i] = r->dominated.at[i];
-    }
-    for (uint64_t i = 0; i < r->special_count; i++) {
-        const uint64_t number = r->number[r->specials[i]];
-        if (number != 0)
-            r->dominated.to[fill[key_of(r, r->idom[number])]++] = r->specials[i];
-    }
-    free_ids(r, &fill, r->dominated.n);
-    return HDX_OK;
+    hdx_mem_put(&b->mem, idom, PLAYED * sizeof *idom);
+    free_ids(r, &node, p->reached + 1);
+    return code;
 }
 
 static hdx_code fill_dominator(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
     const reach *r = context;
     (void)err;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t number = r->number[r->specials[first + i]];
-        values[i] = number == 0 ? 0 : r->idom[number] == 0 ? 1 : (uint64_t)r->node[r->idom[number]] + 2;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = r->dominator[first + i];
     return HDX_OK;
 }
 
-static hdx_code fill_nearest(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+/* Key of a special object's dominator in `dominated`: 0 the virtual root, else its rank + 1. */
+static uint64_t key_of(const reach *r, NID dominator) { return dominator == 1 ? 0 : 1 + HDX_RANK(&r->dominators, (uint64_t)dominator - 2); }
+
+typedef struct grouped {
+    uint64_t keys;
+    NID     *at, *to;
+} grouped;
+
+static hdx_code fill_group_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
 {
-    const reach *r = context;
+    const grouped *g = context;
     (void)err;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint64_t id = r->specials[first + i];
-        const NID      parent = hdx_bits_test(r->live, id) ? r->nearest[HDX_RANK(&r->wanted, id)] : NONE;
-        values[i] = parent == NONE ? 0 : parent == id ? 1 : (uint64_t)parent + 2;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        degrees[i] = (uint64_t)g->at[first + i + 1] - g->at[first + i];
     return HDX_OK;
 }
 
-static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+static hdx_code fill_group(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
-    const reach *r = context;
+    const grouped *g = context;
+    uint64_t       low = 0, high = g->keys; /* the last key whose list begins at or before `first` */
     (void)err;
+    while (low < high) {
+        uint64_t mid = low + (high - low + 1) / 2;
+        if (g->at[mid] <= first)
+            low = mid;
+        else
+            high = mid - 1;
+    }
     for (uint32_t i = 0; i < n; i++) {
-        const uint64_t number = r->number[first + i];
-        values[i] = number == 0 ? 0 : r->retained[number];
+        while (g->at[low + 1] <= first + i)
+            low++;
+        values[i] = g->to[first + i];
+        keys[i] = low;
     }
     return HDX_OK;
 }
 
-static hdx_code write_reach(reach *r, hdx_error *err)
+/* Special objects by their dominator: a counting sort. */
+static hdx_code write_dominated(reach *r, hdx_error *err)
 {
     hdx_build     *b = r->p->b;
+    grouped        g = { .keys = r->dominators.count + 1 };
+    uint64_t       live = 0, count = r->special.count, id = 0;
     hdx_index_file file;
     hdx_code       code;
-    if ((code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, r, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
-    hdx_mem_put(&b->mem, r->retained, (r->reached + 1) * 8);
-    r->retained = NULL;
-    if ((code = WIDE(hdx_nodes)(&r->tape.tape, r->reached, &b->mem, &r->node, err)) != HDX_OK || (code = find_specials(r, err)) != HDX_OK ||
-        (code = find_dominated(r, err)) != HDX_OK || (code = hdx_ranks_write(&b->place, HDX_KIND_SPECIAL, b->objects, r->special, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_SPECIAL, &file);
-    if ((code = hdx_ints_write(&b->place, HDX_KIND_DOMINATOR, r->special_count, fill_dominator, r, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_DOMINATOR, &file);
-    if ((code = hdx_ints_write(&b->place, HDX_KIND_NEAREST, r->special_count, fill_nearest, r, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_NEAREST, &file);
-    if ((code = hdx_ranks_write(&b->place, HDX_KIND_DOMINATORS, b->objects, r->dominators.words, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_DOMINATORS, &file);
-    b->manifest.specials = r->special_count;
-    b->manifest.dominators = r->dominators.count;
-    return WIDE(hdx_pass_write_lists)(r->p, HDX_KIND_DOMINATED, &r->dominated, b->threads, err);
-}
-
-static void free_reach(reach *r)
-{
-    hdx_build *b = r->p->b;
-    hdx_mem   *mem = &b->mem;
-    hdx_tape_file_close(&r->tape);
-    WIDE(hdx_lists_free)(&r->inbound, mem);
-    WIDE(hdx_lists_free)(&r->instances, mem);
-    free_words(r, &r->live);
-    free_ids(r, &r->class_object, b->class_count);
-    free_ids(r, &r->roots, r->root_capacity);
-    free_words(r, &r->is_root);
-    free_ids(r, &r->nearest, r->wanted.count);
-    free_ranked(r, &r->wanted);
-    free_ids(r, &r->number, b->objects);
-    free_ids(r, &r->node, r->reached + 1);
-    free_ids(r, &r->idom, r->reached + 1);
-    hdx_mem_put(mem, r->retained, (r->reached + 1) * 8);
-    free_words(r, &r->special);
-    free_ids(r, &r->specials, r->special_count);
-    free_ranked(r, &r->dominators);
-    WIDE(hdx_lists_free)(&r->dominated, mem);
-}
-
-/* Outbound lists and classes have served. */
-static void free_outbound(WIDE(hdx_pass) *p)
-{
-    hdx_build *b = p->b;
-    hdx_mem_put(&b->mem, p->outbound.to, b->manifest.outbound_values * sizeof(NID));
-    hdx_mem_put(&b->mem, p->outbound.at, (b->objects + 1) * sizeof(NID));
-    p->outbound.to = p->outbound.at = NULL;
-    hdx_mem_put(&b->mem, p->columns.class_of, b->objects * sizeof *p->columns.class_of);
-    p->columns.class_of = NULL;
-}
-
-hdx_code WIDE(hdx_pass_instances)(WIDE(hdx_pass) *p, hdx_error *err)
-{
-    hdx_build      *b = p->b;
-    WIDE(hdx_lists) instances = { 0 };
-    hdx_code        code = WIDE(hdx_group)(p->columns.class_of, b->objects, b->class_count, &b->mem, &instances, err);
-    if (code == HDX_OK)
-        code = WIDE(hdx_pass_write_lists)(p, HDX_KIND_INSTANCES, &instances, b->threads, err);
-    WIDE(hdx_lists_free)(&instances, &b->mem);
+    for (uint64_t i = 0; i < count; i++)
+        live += r->dominator[i] != 0;
+    g.at = hdx_mem_array(&b->mem, g.keys + 1, sizeof(NID));
+    g.to = hdx_mem_array(&b->mem, live, sizeof(NID));
+    NID *fill = hdx_mem_array(&b->mem, g.keys, sizeof(NID));
+    if (g.at == NULL || g.to == NULL || fill == NULL) {
+        code = no_memory(err);
+        goto out;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (r->dominator[i] != 0)
+            g.at[key_of(r, r->dominator[i]) + 1]++;
+    for (uint64_t i = 0; i < g.keys; i++) {
+        g.at[i + 1] = (NID)(g.at[i + 1] + g.at[i]);
+        fill[i] = g.at[i];
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        id = i == 0 ? member_of(&r->special, b->objects, 0) : next_member(&r->special, id);
+        if (r->dominator[i] != 0)
+            g.to[fill[key_of(r, r->dominator[i])]++] = (NID)id;
+    }
+    if ((code = hdx_one_to_n_write(&b->place, HDX_KIND_DOMINATED, g.keys, live, fill_group_degrees, fill_group, &g, &file, err)) == HDX_OK)
+        hdx_manifest_file_written(b, HDX_KIND_DOMINATED, &file);
+out:
+    free_ids(r, &fill, g.keys);
+    free_ids(r, &g.to, live);
+    free_ids(r, &g.at, g.keys + 1);
     return code;
 }
 
-static hdx_code live_part(reach *r, hdx_error *err)
+static hdx_code write_dominators(reach *r, hdx_error *err)
 {
-    static task *const search[] = { do_search, do_nearest };
-    static task *const turn[] = { do_transpose, do_write_outbound, do_count };
-    static task *const chain[] = { do_dominators, do_write_inbound };
-    hdx_build         *b = r->p->b;
-    hdx_code           code;
-    hdx_manifest_step_begin(b, "search", 2 * b->objects, "objects");
-    if ((code = hdx_tape_file_open(b, "search.tmp", &r->tape, err)) != HDX_OK || (code = run_tasks(r, search, 2, err)) != HDX_OK)
+    hdx_build     *b = r->p->b;
+    hdx_index_file file;
+    hdx_code       code = hdx_ints_write(&b->place, HDX_KIND_DOMINATOR, r->special.count, fill_dominator, r, &file, err);
+    if (code != HDX_OK)
         return code;
-    hdx_manifest_step_end(b);
-    hdx_manifest_step_begin(b, "inbound", b->manifest.outbound_values, "references");
-    if ((code = run_tasks(r, turn, 3, err)) != HDX_OK)
+    hdx_manifest_file_written(b, HDX_KIND_DOMINATOR, &file);
+    if ((r->dominators.words = hdx_mem_array(&b->mem, words(r), 8)) == NULL)
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->special.count; i++)
+        if (r->dominator[i] > 1)
+            hdx_bits_put(r->dominators.words, (uint64_t)r->dominator[i] - 2);
+    if ((code = WIDE(hdx_rank)(&r->dominators, b->objects, &b->mem, err)) != HDX_OK ||
+        (code = hdx_ranks_write(&b->place, HDX_KIND_DOMINATORS, b->objects, r->dominators.words, &file, err)) != HDX_OK)
         return code;
-    free_outbound(r->p);
-    hdx_manifest_step_end(b);
-    hdx_manifest_step_begin(b, "dominators", r->reached, "objects");
-    if ((code = run_tasks(r, chain, 2, err)) != HDX_OK)
-        return code;
-    WIDE(hdx_lists_free)(&r->inbound, &b->mem);
-    WIDE(hdx_lists_free)(&r->instances, &b->mem);
-    hdx_manifest_step_end(b);
-    hdx_manifest_step_begin(b, "retained", b->objects, "values");
-    if ((code = sum_retained(r, err)) != HDX_OK || (code = write_reach(r, err)) != HDX_OK)
-        return code;
-    hdx_manifest_step_end(b);
-    return HDX_OK;
+    hdx_manifest_file_written(b, HDX_KIND_DOMINATORS, &file);
+    b->manifest.dominators = r->dominators.count;
+    return write_dominated(r, err);
 }
 
-hdx_code WIDE(hdx_pass_reach)(WIDE(hdx_pass) *p, bool dominators, hdx_error *err)
+hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
-    static task *const turn[] = { do_transpose, do_write_outbound };
-    static task *const write[] = { do_write_inbound };
-    reach              r = { .p = p };
-    hdx_code           code = make_graph(&r, err);
-    if (code == HDX_OK && dominators)
-        code = live_part(&r, err);
-    else if (code == HDX_OK && (code = run_tasks(&r, turn, 2, err)) == HDX_OK)
-        code = run_tasks(&r, write, 1, err);
-    free_reach(&r);
+    reach    r = { .p = p };
+    hdx_code code = write_retained(&r, err);
+    if (code == HDX_OK && (code = find_dominators(&r, err)) == HDX_OK)
+        code = write_dominators(&r, err);
+    free_ids(&r, &r.special.before, words(&r));
+    free_ids(&r, &r.dominator, r.special.count);
+    free_ranked(&r, &r.dominators);
     return code;
 }

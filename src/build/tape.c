@@ -1,6 +1,7 @@
 /*
  * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
- * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, which the next one clears.
+ * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one
+ * finds it (checkpoint.c) or clears it.
  */
 #include "build/build.h"
 
@@ -12,6 +13,7 @@ static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *e
     int            rc = t->io->write_at(t->io, t->fd, bytes, len, t->end);
     if (rc < 0)
         return hdx_fail(err, HDX_IO, t->path, t->end, "cannot write: %s", strerror(-rc));
+    t->sum = hdx_crc32c(t->sum, bytes, (size_t)len);
     t->end += len;
     return HDX_OK;
 }
@@ -35,11 +37,29 @@ hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hd
     return HDX_OK;
 }
 
+hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+{
+    *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
+    t->tape = (hdx_tape){ t, put, get };
+    if ((t->fd = b->io->open(b->io, t->path)) < 0)
+        return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot open: %s", strerror(-t->fd));
+    return HDX_OK;
+}
+
 void hdx_tape_file_close(hdx_tape_file *t)
 {
     if (t->io == NULL || t->fd < 0)
         return;
     (void)t->io->close(t->io, t->fd);
-    (void)t->io->remove(t->io, t->path);
     t->fd = -1;
+}
+
+void hdx_tape_file_remove(hdx_tape_file *t)
+{
+    if (t->io == NULL || t->fd < 0)
+        return;
+    hdx_tape_file_close(t);
+    (void)t->io->remove(t->io, t->path);
+    t->end = 0;
 }

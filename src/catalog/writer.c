@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 #define FIRST_MAP ((uint64_t)64 << 20)
 #define BATCH ((uint64_t)8 << 20)
@@ -48,12 +49,20 @@ static hdx_code begin(hdx_catalog_writer *w, hdx_error *err)
     return HDX_OK;
 }
 
+static bool is_full(const char *folder)
+{
+    struct statvfs v;
+    return statvfs(folder, &v) == 0 && v.f_bavail < 16;
+}
+
 static hdx_code end(hdx_catalog_writer *w, hdx_error *err)
 {
     int rc = mdb_txn_commit(w->txn);
     w->txn = NULL; /* given up even when it fails */
     w->batch = 0;
     w->bound += 256u << 10; /* pages that a later transaction copies, and the list of free ones */
+    if (rc == EIO && is_full(w->folder)) /* LMDB says so of every write that came out short */
+        rc = ENOSPC;
     return rc == 0 ? HDX_OK : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
 }
 

@@ -200,7 +200,7 @@ hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err)
 static const char *too_much(const hdx_index_forecast *f, uint64_t memory)
 {
     for (unsigned i = 0; memory != 0 && i < f->step_count; i++)
-        if (f->steps[i].memory > memory)
+        if (f->steps[i].least > memory)
             return f->steps[i].name;
     return NULL;
 }
@@ -226,7 +226,7 @@ static hdx_code estimate_document(const cli_session *s, hdx_rows *rows, hdx_erro
     m[9] = (hdx_member){ "budget", budget != 0 ? hdx_cell_uint(budget) : hdx_cell_null() };
     m[10] = (hdx_member){ "fits", budget != 0 ? hdx_cell_bool(stops == NULL) : hdx_cell_null() };
     m[11] = (hdx_member){ "stops_at", hdx_cell_string(stops) };
-    m[12] = (hdx_member){ "least_budget", hdx_cell_uint(((f->memory >> 20) + 1) << 20) };
+    m[12] = (hdx_member){ "least_budget", hdx_cell_uint(((f->least >> 20) + 1) << 20) };
     hdx_code code = hdx_rows_add_extra(rows, "estimate", hdx_cell_object(m, 13), err);
     if (code != HDX_OK)
         return code;
@@ -240,11 +240,11 @@ static hdx_code estimate_document(const cli_session *s, hdx_rows *rows, hdx_erro
                        temporary, f->wall_ns < 10000000000u ? 1 : 0, seconds(f->wall_ns));
     if (stops != NULL)
         (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
-                       (unsigned long long)((f->memory >> 20) + 1));
+                       (unsigned long long)((f->least >> 20) + 1));
     else if (budget != 0)
         (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is enough", limit);
     else
-        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do", (unsigned long long)((f->memory >> 20) + 1));
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do", (unsigned long long)((f->least >> 20) + 1));
     return hdx_rows_set_title(rows, title, err);
 }
 

@@ -294,6 +294,7 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
     int        exit_code = cli_exit_code(code);
     if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = "interrupted; nothing is left half done" };
+        memcpy(given.hint, err->hint, sizeof given.hint);
     } else if (given.code != code || given.message[0] == '\0') { /* nobody said more */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE };
         (void)snprintf(given.message, sizeof given.message, "%s", hdx_code_name(code));

@@ -1,7 +1,7 @@
 /*
  * graphs.h - random graphs for the tests of algo, and slow obvious answers to compare with.
  *
- * A graph is made 64 bits wide; graph_narrow gives the same one 32 bits wide. Everything here is written without the room under
+ * A graph has its lists as plain arrays and packed, for both widths. What answers are compared with is written without the room under
  * test: lists are sorted with qsort, predecessors come from the rules of MAT 6.1 read aloud (graph_edges).
  */
 #ifndef HDX_TESTS_ALGO_GRAPHS_H
@@ -45,6 +45,10 @@ typedef struct edge {
     uint64_t from, to;
 } edge;
 
+typedef struct lists { /* of v: to[at[v]] .. to[at[v + 1] - 1] */
+    uint64_t n, *at, *to;
+} lists;
+
 typedef struct graph {
     uint64_t       n, edges, capacity;
     edge          *edge; /* references as added, before graph_finish sorts them */
@@ -54,9 +58,71 @@ typedef struct graph {
     uint64_t      *roots;
     uint64_t       root_count;
     uint64_t      *is_root;
+    lists          outbound, inbound, instances; /* by node, by node, by class */
+    hdx_packed    *packed;
     hdx_digraph_64 wide;
     hdx_digraph_32 narrow;
 } graph;
+
+/* ---- packed lists ---- */
+
+/* The list of a node: its class and its targets, ascending. */
+typedef struct plain_list {
+    uint32_t        class;
+    bool            empty; /* not even a class */
+    const uint64_t *to;
+    uint64_t        count;
+} plain_list;
+typedef plain_list list_maker(void *context, uint64_t node);
+
+/* Every list is packed twice: for its length, and for the copy. */
+static UNUSED hdx_code packed_made(hdx_packed *p, uint64_t nodes, list_maker *list_of, void *context, hdx_mem *mem)
+{
+    uint32_t *lengths = zeroed(nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE, sizeof *lengths);
+    uint64_t *edges = zeroed(HDX_PACKED_BLOCK, sizeof *edges), room = 0;
+    uint8_t  *bytes = NULL;
+    hdx_code  code = hdx_packed_new(p, nodes, mem, NULL);
+    for (uint64_t piece = 0; piece < p->piece_count && code == HDX_OK; piece++) {
+        const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(p, piece);
+        for (unsigned copy = 0; copy < 2 && code == HDX_OK; copy++) {
+            for (uint64_t v = first; v < first + n; v++) {
+                plain_list list = list_of(context, v);
+                if (room < 5 * (list.count + 1) + HDX_PACKED_SLACK) {
+                    room = 10 * list.count + 1024;
+                    free(bytes);
+                    bytes = zeroed(room, 1);
+                }
+                const uint64_t length = list.empty ? 0 : (uint64_t)(hdx_packed_write(bytes, p->widths, v, list.class, list.to, list.count) - bytes);
+                cr_assert(length <= UINT32_MAX);
+                if (copy == 0)
+                    lengths[v - first] = (uint32_t)length;
+                else if (length > 0)
+                    memcpy(hdx_packed_room(p, v), bytes, length);
+            }
+            if (copy == 0)
+                code = hdx_packed_lay(p, piece, lengths, mem, NULL);
+        }
+    }
+    for (uint64_t first = 0; first < nodes && code == HDX_OK; first += HDX_PACKED_BLOCK)
+        hdx_packed_lengths(p, first, nodes - first < HDX_PACKED_BLOCK ? (uint32_t)(nodes - first) : HDX_PACKED_BLOCK, edges);
+    if (code == HDX_OK)
+        hdx_packed_sum(p);
+    else
+        hdx_packed_free(p, mem);
+    free(lengths);
+    free(edges);
+    free(bytes);
+    return code;
+}
+
+/* Nodes without class and without targets have, every other one, no list at all. */
+static UNUSED plain_list list_of_graph(void *context, uint64_t v)
+{
+    const graph *g = context;
+    plain_list   list = { .class = g->class_of[v], .to = g->outbound.to + g->outbound.at[v], .count = g->outbound.at[v + 1] - g->outbound.at[v] };
+    list.empty = list.count == 0 && list.class == UINT32_MAX && v % 2 == 1;
+    return list;
+}
 
 static UNUSED graph graph_of(uint64_t n, uint32_t classes)
 {
@@ -95,32 +161,32 @@ static UNUSED int edge_order(const void *a, const void *b)
 }
 
 /* Lists out of edges: ascending, no target twice; empties the edges. */
-static UNUSED hdx_lists_64 lists_of(edge *e, uint64_t count, uint64_t n)
+static UNUSED lists lists_of(edge *e, uint64_t count, uint64_t n)
 {
-    hdx_lists_64 lists = { n, zeroed(n + 1, sizeof(uint64_t)), zeroed(count, sizeof(uint64_t)) };
-    uint64_t     kept = 0;
+    lists    made = { n, zeroed(n + 1, sizeof(uint64_t)), zeroed(count, sizeof(uint64_t)) };
+    uint64_t kept = 0;
     if (count > 1)
         qsort(e, count, sizeof *e, edge_order);
     for (uint64_t i = 0; i < count; i++)
         if (i == 0 || edge_order(&e[i - 1], &e[i]) != 0) {
-            lists.to[kept++] = e[i].to;
-            lists.at[e[i].from + 1] = kept;
+            made.to[kept++] = e[i].to;
+            made.at[e[i].from + 1] = kept;
         }
     for (uint64_t i = 0; i < n; i++)
-        if (lists.at[i + 1] < lists.at[i])
-            lists.at[i + 1] = lists.at[i];
-    return lists;
+        if (made.at[i + 1] < made.at[i])
+            made.at[i + 1] = made.at[i];
+    return made;
 }
 
-static UNUSED hdx_lists_64 lists_turned(const hdx_lists_64 *lists)
+static UNUSED lists lists_turned(const lists *of)
 {
-    uint64_t     count = lists->at[lists->n];
-    edge        *e = zeroed(count, sizeof *e);
-    hdx_lists_64 turned;
-    for (uint64_t v = 0; v < lists->n; v++)
-        for (uint64_t i = lists->at[v]; i < lists->at[v + 1]; i++)
-            e[i] = (edge){ lists->to[i], v };
-    turned = lists_of(e, count, lists->n);
+    uint64_t count = of->at[of->n];
+    edge    *e = zeroed(count, sizeof *e);
+    lists    turned;
+    for (uint64_t v = 0; v < of->n; v++)
+        for (uint64_t i = of->at[v]; i < of->at[v + 1]; i++)
+            e[i] = (edge){ of->to[i], v };
+    turned = lists_of(e, count, of->n);
     free(e);
     return turned;
 }
@@ -133,8 +199,6 @@ static UNUSED uint32_t *narrowed(const uint64_t *from, uint64_t count)
     return to;
 }
 
-static UNUSED hdx_lists_32 lists_narrowed(const hdx_lists_64 *l) { return (hdx_lists_32){ l->n, narrowed(l->at, l->n + 1), narrowed(l->to, l->at[l->n]) }; }
-
 static UNUSED void graph_finish(graph *g)
 {
     edge    *e = zeroed(g->n, sizeof *e);
@@ -142,28 +206,27 @@ static UNUSED void graph_finish(graph *g)
     for (uint64_t v = 0; v < g->n; v++)
         if (g->class_of[v] < g->classes)
             e[count++] = (edge){ g->class_of[v], v };
-    g->wide = (hdx_digraph_64){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes, .class_object = g->class_object,
-                                .roots = g->roots, .root_count = g->root_count };
-    g->wide.outbound = lists_of(g->edge, g->edges, g->n);
-    g->wide.inbound = lists_turned(&g->wide.outbound);
-    g->wide.instances = lists_of(e, count, g->classes);
-    g->narrow = (hdx_digraph_32){ .nodes = g->n, .class_of = g->class_of, .classes = g->classes,
-                                  .class_object = narrowed(g->class_object, g->classes), .roots = narrowed(g->roots, g->root_count),
-                                  .root_count = g->root_count };
-    g->narrow.outbound = lists_narrowed(&g->wide.outbound);
-    g->narrow.inbound = lists_narrowed(&g->wide.inbound);
-    g->narrow.instances = lists_narrowed(&g->wide.instances);
+    g->outbound = lists_of(g->edge, g->edges, g->n);
+    g->inbound = lists_turned(&g->outbound);
+    g->instances = lists_of(e, count, g->classes);
+    g->packed = zeroed(1, sizeof *g->packed);
+    cr_assert(packed_made(g->packed, g->n, list_of_graph, g, NULL) == HDX_OK);
+    cr_assert(g->packed->edges == g->outbound.at[g->n]);
+    g->wide = (hdx_digraph_64){ .outbound = g->packed, .classes = g->classes, .class_object = g->class_object, .roots = g->roots,
+                                .root_count = g->root_count };
+    g->narrow = (hdx_digraph_32){ .outbound = g->packed, .classes = g->classes, .class_object = narrowed(g->class_object, g->classes),
+                                  .roots = narrowed(g->roots, g->root_count), .root_count = g->root_count };
     free(e);
 }
 
-static UNUSED void lists_drop_64(hdx_lists_64 *l) { free(l->at); free(l->to); }
-static UNUSED void lists_drop_32(hdx_lists_32 *l) { free(l->at); free(l->to); }
+static UNUSED void lists_drop(lists *l) { free(l->at); free(l->to); }
 
 static UNUSED void graph_free(graph *g)
 {
-    lists_drop_64(&g->wide.outbound); lists_drop_64(&g->wide.inbound); lists_drop_64(&g->wide.instances);
-    lists_drop_32(&g->narrow.outbound); lists_drop_32(&g->narrow.inbound); lists_drop_32(&g->narrow.instances);
-    free((void *)g->narrow.class_object); free((void *)g->narrow.roots);
+    lists_drop(&g->outbound); lists_drop(&g->inbound); lists_drop(&g->instances);
+    hdx_packed_free(g->packed, NULL);
+    free(g->packed);
+    free((void *)(uintptr_t)g->narrow.class_object); free((void *)(uintptr_t)g->narrow.roots);
     free(g->edge); free(g->class_of); free(g->class_object); free(g->roots); free(g->is_root);
 }
 
@@ -223,12 +286,12 @@ static UNUSED graph graph_random(shape s, uint64_t n, dice *d)
 
 /* ---- the graph of MAT 6.1, said plainly: node v is v + 1, the virtual root 0 ---- */
 
-static UNUSED hdx_lists_64 graph_edges(const graph *g)
+static UNUSED lists graph_edges(const graph *g)
 {
-    const hdx_lists_64 *out = &g->wide.outbound;
-    uint64_t            count = 0;
-    edge               *e = zeroed(g->root_count + out->at[g->n] + g->n, sizeof *e);
-    hdx_lists_64        lists;
+    const lists *out = &g->outbound;
+    uint64_t     count = 0;
+    edge        *e = zeroed(g->root_count + out->at[g->n] + g->n, sizeof *e);
+    lists        all;
     for (uint64_t i = 0; i < g->root_count; i++)
         e[count++] = (edge){ 0, g->roots[i] + 1 };
     for (uint64_t v = 0; v < g->n; v++) {
@@ -239,13 +302,13 @@ static UNUSED hdx_lists_64 graph_edges(const graph *g)
         if (class != NO && !hdx_bits_test(g->is_root, class))
             e[count++] = (edge){ v + 1, class + 1 };
     }
-    lists = lists_of(e, count, g->n + 1);
+    all = lists_of(e, count, g->n + 1);
     free(e);
-    return lists;
+    return all;
 }
 
 /* Steps from the virtual root, NO where there is no path; `without` is left out (NO: nothing is). */
-static UNUSED uint64_t *distances(const hdx_lists_64 *edges, uint64_t without)
+static UNUSED uint64_t *distances(const lists *edges, uint64_t without)
 {
     uint64_t *steps = zeroed(edges->n, sizeof *steps), *queue = zeroed(edges->n, sizeof *queue), head = 0, tail = 0;
     for (uint64_t v = 0; v < edges->n; v++)
@@ -267,24 +330,26 @@ static UNUSED uint64_t *distances(const hdx_lists_64 *edges, uint64_t without)
 /* ---- memory that refuses and callers that cancel ---- */
 
 typedef struct refuser {
-    uint64_t asked, refuse_at; /* the request that is refused, from 0 */
+    _Atomic uint64_t asked;
+    uint64_t         refuse_at; /* the request that is refused, from 0 */
 } refuser;
 
 static UNUSED bool refuse_one(void *context, uint64_t bytes)
 {
     refuser *r = context;
     (void)bytes;
-    return r->asked++ == r->refuse_at;
+    return atomic_fetch_add(&r->asked, 1) == r->refuse_at;
 }
 
 typedef struct canceller {
-    uint64_t asked, cancel_at;
+    _Atomic uint64_t asked;
+    uint64_t         cancel_at;
 } canceller;
 
 static UNUSED bool cancel_then(void *context)
 {
     canceller *c = context;
-    return c->asked++ == c->cancel_at;
+    return atomic_fetch_add(&c->asked, 1) == c->cancel_at;
 }
 
 #endif

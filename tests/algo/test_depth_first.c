@@ -5,7 +5,7 @@
 /* What Semi-NCA relies on, checked edge by edge. */
 static void check_search(const graph *g, const search_64 *s, const char *what)
 {
-    hdx_lists_64 edges = graph_edges(g);
+    lists edges = graph_edges(g);
     uint64_t    *steps = distances(&edges, NO), reached = 0;
     uint64_t    *last = zeroed(s->reached + 1, sizeof *last); /* greatest number in the subtree */
     for (uint64_t v = 0; v < g->n; v++) {
@@ -34,14 +34,14 @@ static void check_search(const graph *g, const search_64 *s, const char *what)
         }
     free(last);
     free(steps);
-    lists_drop_64(&edges);
+    lists_drop(&edges);
 }
 
 static void check_graph(const graph *g, const char *what)
 {
-    hdx_mem       mem = { 0 };
-    search_64 wide;
-    search_32 narrow;
+    hdx_mem   mem = { 0 };
+    search_64 wide = { 0 };
+    search_32 narrow = { 0 };
     cr_assert(depth_first_64(&g->wide, &mem, NULL, &wide, NULL) == HDX_OK);
     cr_assert(depth_first_32(&g->narrow, &mem, NULL, &narrow, NULL) == HDX_OK);
     check_search(g, &wide, what);
@@ -82,7 +82,7 @@ Test(depth_first, of_no_roots_reaches_nothing)
 }
 
 /* roots 2, 0;  0 -> 1, 3;  3 -> 2 (a root: entered from above alone);  class of 0 is node 4 */
-Test(depth_first, visits_roots_and_references_in_order_and_the_class_after_them)
+Test(depth_first, visits_roots_in_order_references_backwards_and_the_class_after_them)
 {
     graph g = graph_of(5, 1);
     graph_add(&g, 0, 1);
@@ -93,9 +93,9 @@ Test(depth_first, visits_roots_and_references_in_order_and_the_class_after_them)
     graph_root(&g, 2);
     graph_root(&g, 0);
     graph_finish(&g);
-    search_32 s;
+    search_32 s = { 0 };
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    const uint32_t node[] = { 2, 0, 1, 3, 4 }, parent[] = { 0, 0, 2, 2, 2 };
+    const uint32_t node[] = { 2, 0, 3, 1, 4 }, parent[] = { 0, 0, 2, 2, 2 };
     cr_assert(s.reached == 5);
     cr_expect(memcmp(s.node + 1, node, sizeof node) == 0);
     cr_expect(memcmp(s.parent + 1, parent, sizeof parent) == 0);
@@ -118,7 +118,7 @@ Test(depth_first, returns_limit_and_leaks_nothing_at_every_refusal)
     for (uint64_t at = 0; fine < 2; at++) {
         refuser       r = { 0, at };
         hdx_mem       mem = { .refuse = refuse_one, .context = &r };
-        search_32 s;
+        search_32 s = { 0 };
         hdx_code      code = depth_first_32(&g.narrow, &mem, NULL, &s, NULL);
         cr_expect(code == HDX_OK || code == HDX_LIMIT);
         if (code == HDX_OK)
@@ -143,7 +143,7 @@ Test(depth_first, stops_when_cancelled_and_counts_every_node)
         hdx_progress  progress = { .context = &c, .cancelled = cancel_then };
         hdx_ticker    tick;
         hdx_mem       mem = { 0 };
-        search_64 s;
+        search_64 s = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
         hdx_code code = depth_first_64(&g.wide, &mem, &tick, &s, NULL);
         cr_expect(code == (at < 5 ? HDX_CANCELLED : HDX_OK), "at %llu", (unsigned long long)at);
@@ -154,4 +154,41 @@ Test(depth_first, stops_when_cancelled_and_counts_every_node)
         hdx_ticker_free(&tick);
     }
     graph_free(&g);
+}
+
+/* Visits go out 8192 at a time, and come back so, twice. */
+Test(depth_first, gives_back_what_goes_wrong_with_the_tape)
+{
+    graph g = graph_of(20000, 0);
+    for (uint64_t v = 0; v + 1 < g.n; v++)
+        graph_add(&g, v, v + 1);
+    graph_root(&g, 0);
+    graph_finish(&g);
+    for (uint64_t at = 1; at <= 10; at++) {
+        hdx_mem   mem = { 0 };
+        search_32 narrow = { .tape.fail_at = at };
+        search_64 wide = { .tape.fail_at = at };
+        hdx_error err = { 0 };
+        cr_expect(depth_first_32(&g.narrow, &mem, NULL, &narrow, &err) == (at < 10 ? HDX_IO : HDX_OK), "call %llu", (unsigned long long)at);
+        cr_expect(depth_first_64(&g.wide, &mem, NULL, &wide, NULL) == (at < 10 ? HDX_IO : HDX_OK), "call %llu", (unsigned long long)at);
+        cr_expect(at == 10 || strcmp(err.message, "the tape is torn") == 0);
+        search_free_32(&narrow, &mem);
+        search_free_64(&wide, &mem);
+        cr_expect(mem.used == 0);
+    }
+    graph_free(&g);
+}
+
+Test(depth_first, says_how_many_nodes_fit_a_width)
+{
+    hdx_packed      lists = { .nodes = HDX_NONE_32 };
+    hdx_digraph_32  g = { .outbound = &lists };
+    hdx_mem         mem = { .limit = 1 << 20 };
+    reel            r = { 0 };
+    const hdx_tape  tape = reel_tape(&r);
+    uint64_t        reached = 1, edges = 1, *live;
+    hdx_error       err = { 0 };
+    cr_expect(hdx_depth_first_32(&g, &tape, &mem, NULL, &reached, &edges, &live, &err) == HDX_LIMIT);
+    cr_expect(strstr(err.message, "at most 4294967294") != NULL, "%s", err.message);
+    cr_expect(reached == 0 && edges == 0 && live == NULL && r.len == 0 && mem.used == 0);
 }

@@ -8,7 +8,7 @@
 #include "solve.h"
 
 /* idom by node (+ 1, the virtual root being 0), NO where not reached */
-static uint64_t *by_definition(const hdx_lists_64 *edges)
+static uint64_t *by_definition(const lists *edges)
 {
     const uint64_t n = edges->n;
     uint64_t      *reach = distances(edges, NO), *idom = zeroed(n, sizeof *idom), *depth = zeroed(n, sizeof *depth);
@@ -55,10 +55,10 @@ static uint64_t tarjan_eval(tarjan *t, uint64_t v)
     return t->label[v];
 }
 
-static uint64_t *by_lengauer_tarjan(const hdx_lists_64 *edges)
+static uint64_t *by_lengauer_tarjan(const lists *edges)
 {
     const uint64_t n = edges->n;
-    hdx_lists_64   preds = lists_turned(edges);
+    lists          preds = lists_turned(edges);
     tarjan         t = { zeroed(n, 8), zeroed(n, 8), zeroed(n, 8), zeroed(n, 8), zeroed(n, 8), zeroed(n, 8) };
     uint64_t      *idom = zeroed(n, 8), *cursor = zeroed(n, 8), *bucket = zeroed(n, 8), *next = zeroed(n, 8), count = 0;
     for (uint64_t v = 0; v < n; v++) {
@@ -108,12 +108,12 @@ static uint64_t *by_lengauer_tarjan(const hdx_lists_64 *edges)
     }
     free(t.vertex); free(t.parent); free(t.semi); free(t.ancestor); free(t.label); free(t.path);
     free(cursor); free(bucket); free(next);
-    lists_drop_64(&preds);
+    lists_drop(&preds);
     return idom;
 }
 
 /* The parent property (ALGORITHMS 7.2): for every edge (u, v), idom(v) is u or above it. Catches every dominator that is too deep. */
-static void check_certificate(const hdx_lists_64 *edges, const search_64 *s, const uint64_t *idom, const char *what)
+static void check_certificate(const lists *edges, const search_64 *s, const uint64_t *idom, const char *what)
 {
     uint64_t *size = zeroed(s->reached + 1, 8), *enter = zeroed(s->reached + 1, 8), *used = zeroed(s->reached + 1, 8);
     for (uint64_t w = s->reached; w > 0; w--) {
@@ -137,56 +137,151 @@ static void check_certificate(const hdx_lists_64 *edges, const search_64 *s, con
     free(used);
 }
 
-static void check_retained(const graph *g, const search_64 *s, const uint64_t *idom, const char *what)
+static void check_retained(const search_64 *s, const uint64_t *idom, const char *what)
 {
-    uint64_t *retained = zeroed(s->reached + 1, 8), *slow = zeroed(s->reached + 1, 8), *again = zeroed(s->reached + 1, 8), total = 0;
-    uint32_t *idom_narrow = narrowed(idom, s->reached + 1);
+    uint64_t *full = zeroed(s->reached + 1, 8), *again = zeroed(s->reached + 1, 8), *slow = zeroed(s->reached + 1, 8), total = 0;
+    uint32_t *slim = zeroed(s->reached + 1, 4), *also = zeroed(s->reached + 1, 4), *idom_narrow = narrowed(idom, s->reached + 1);
+    hdx_mem   mem = { 0 };
     for (uint64_t w = 1; w <= s->reached; w++) {
-        retained[w] = again[w] = 16 + s->node[w] % 7 * 8;
-        total += retained[w];
+        slim[w] = also[w] = (uint32_t)(full[w] = again[w] = 16 + s->node[w] % 7 * 8);
+        total += full[w];
         for (uint64_t d = w; d != 0; d = idom[d])
-            slow[d] += retained[w];
+            slow[d] += full[w];
     }
-    hdx_retained_64(idom, s->reached, retained);
-    hdx_retained_32(idom_narrow, s->reached, again);
-    cr_assert(retained[0] == total, "%s", what);
-    for (uint64_t w = 0; w <= s->reached; w++)
-        cr_assert((w == 0 || retained[w] == slow[w]) && again[w] == retained[w], "%s: retained of number %llu", what, (unsigned long long)w);
-    (void)g;
-    free(retained);
-    free(slow);
+    cr_assert(retained_64(idom, s->reached, &mem, full, false, 0, NULL) == HDX_OK);
+    cr_assert(retained_32(idom_narrow, s->reached, &mem, again, false, 0, NULL) == HDX_OK);
+    cr_assert(retained_64(idom, s->reached, &mem, slim, true, 0, NULL) == HDX_OK);
+    cr_assert(retained_32(idom_narrow, s->reached, &mem, also, true, 0, NULL) == HDX_OK);
+    cr_assert(full[0] == total && mem.used == 0, "%s", what);
+    for (uint64_t w = 0; w <= s->reached; w++) {
+        cr_assert((w == 0 || full[w] == slow[w]) && again[w] == full[w], "%s: retained of number %llu", what, (unsigned long long)w);
+        cr_assert(slim[w] == full[w] && also[w] == full[w], "%s: retained of number %llu, narrow", what, (unsigned long long)w);
+    }
+    free(full);
     free(again);
+    free(slow);
+    free(slim);
+    free(also);
     free(idom_narrow);
 }
 
-static void check_dominators(const graph *g, bool define, const char *what)
+/* ---- the tape of predecessors, by definition ---- */
+
+static int rising(const void *a, const void *b)
 {
-    hdx_mem       mem = { 0 };
-    search_64 s;
-    search_32 s32;
-    uint64_t     *idom;
-    uint32_t     *idom32;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* What stands on the tape for number w: those above it in rising order, the least below; how many. */
+static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t w, bool object, uint64_t *all)
+{
+    const uint64_t v = s->node[w];
+    uint64_t       above = 0, least = 0, from = g->inbound.at[v], end = g->inbound.at[v + 1];
+    if (hdx_bits_test(g->is_root, v))
+        return 0;
+    if (end - from == 1 && !object)
+        end = from; /* its parent */
+    for (uint32_t c = 0; c <= (object ? g->classes : 0); c++) { /* inbound list, then the instances of each class that is v */
+        const lists *of = c == 0 ? &g->inbound : &g->instances;
+        if (c > 0) {
+            if (g->class_object[c - 1] != v)
+                continue;
+            from = of->at[c - 1];
+            end = of->at[c];
+        }
+        for (uint64_t i = from; i < end; i++) {
+            const uint64_t u = s->number[of->to[i]];
+            if (u > w)
+                all[above++] = u;
+            else if (u > 0 && u < w && (least == 0 || u < least))
+                least = u;
+        }
+    }
+    if (above > 1)
+        qsort(all, above, sizeof *all, rising);
+    if (least > 0)
+        all[above++] = least;
+    return above;
+}
+
+static void check_tape(const graph *g, const search_64 *s, const uint64_t *tape, uint64_t count, const char *what)
+{
+    uint64_t *want = zeroed(g->outbound.at[g->n] + g->n + 1, sizeof *want);
+    bool     *object = zeroed(g->n, sizeof *object);
+    for (uint32_t c = 0; c < g->classes; c++)
+        if (g->class_object[c] != NO)
+            object[g->class_object[c]] = true;
+    uint64_t *copy = zeroed(count, sizeof *copy);
+    if (count > 0)
+        memcpy(copy, tape, count * sizeof *copy);
+    for (uint64_t w = s->reached; w > 0; w--) {
+        const uint64_t n = wanted_predecessors(g, s, w, object[s->node[w]], want);
+        if (n == 0)
+            continue;
+        cr_assert(count >= n + 2 && copy[count - 1] == w && copy[count - 2] == n, "%s: number %llu", what, (unsigned long long)w);
+        uint64_t *have = copy + count - 2 - n;
+        qsort(have, want[n - 1] < w ? n - 1 : n, sizeof *have, rising);
+        cr_assert(memcmp(have, want, n * sizeof *have) == 0, "%s: predecessors of number %llu", what, (unsigned long long)w);
+        count -= n + 2;
+    }
+    cr_assert(count == 0, "%s: nothing else", what);
+    free(copy);
+    free(want);
+    free(object);
+}
+
+static void check_predecessors(const graph *g, const search_64 *s, const search_32 *s32, known *k, hdx_mem *mem, const char *what)
+{
+    reel     wide = { 0 }, narrow = { 0 };
+    uint64_t count, count32;
+    cr_assert(predecessors_64(&g->wide, s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
+    cr_assert(predecessors_32(&g->narrow, s32, k, mem, NULL, &narrow, &count32, NULL) == HDX_OK, "%s", what);
+    cr_assert(count == count32, "%s: both widths", what);
+    for (uint64_t i = 0; i < count; i++)
+        cr_assert(((uint64_t *)(void *)wide.at)[i] == ((uint32_t *)(void *)narrow.at)[i], "%s: both widths", what);
+    check_tape(g, s, (uint64_t *)(void *)wide.at, count, what);
+    reel_free(&wide);
+    reel_free(&narrow);
+}
+
+static ways ways_random(dice *d)
+{
+    static const uint64_t chunks[] = { 1, 2, 7, 64, 4096 }, rooms[] = { 0, 1, 4096, 1u << 20, 1ull << 40 };
+    return (ways){ chunks[roll(d, 5)], rooms[roll(d, 5)], 1 + (unsigned)roll(d, 3), roll(d, 2) == 0 };
+}
+
+static void check_dominators(const graph *g, ways w, bool define, const char *what)
+{
+    hdx_mem   mem = { 0 };
+    search_64 s = { 0 };
+    search_32 s32 = { 0 };
+    uint64_t *idom;
+    uint32_t *idom32;
+    known     k = known_of(g, w);
     cr_assert(depth_first_64(&g->wide, &mem, NULL, &s, NULL) == HDX_OK);
     cr_assert(depth_first_32(&g->narrow, &mem, NULL, &s32, NULL) == HDX_OK);
-    cr_assert(dominators_64(&g->wide, &s, &mem, NULL, &idom, NULL) == HDX_OK);
-    cr_assert(dominators_32(&g->narrow, &s32, &mem, NULL, &idom32, NULL) == HDX_OK);
+    check_predecessors(g, &s, &s32, &k, &mem, what);
+    cr_assert(dominators_64(&g->wide, &s, &k, &mem, NULL, &idom, NULL) == HDX_OK);
+    cr_assert(dominators_32(&g->narrow, &s32, &k, &mem, NULL, &idom32, NULL) == HDX_OK);
 
-    hdx_lists_64 edges = graph_edges(g);
-    uint64_t    *want = by_lengauer_tarjan(&edges), *defined = define ? by_definition(&edges) : NULL;
+    lists     edges = graph_edges(g);
+    uint64_t *want = by_lengauer_tarjan(&edges), *defined = define ? by_definition(&edges) : NULL;
     for (uint64_t v = 0; v < g->n; v++) {
-        const uint64_t w = s.number[v], have = w == 0 ? NO : idom[w] == 0 ? 0 : s.node[idom[w]] + 1;
+        const uint64_t n = s.number[v], have = n == 0 ? NO : idom[n] == 0 ? 0 : s.node[idom[n]] + 1;
         cr_assert(have == want[v + 1], "%s: node %llu, %llu instead of %llu", what, (unsigned long long)v, (unsigned long long)have, (unsigned long long)want[v + 1]);
         cr_assert(defined == NULL || have == defined[v + 1], "%s: node %llu, by definition", what, (unsigned long long)v);
-        cr_assert(w == 0 || idom32[w] == idom[w], "%s: both widths", what);
+        cr_assert(n == 0 || idom32[n] == idom[n], "%s: both widths", what);
     }
     check_certificate(&edges, &s, idom, what);
     if (g->n < 3000)
-        check_retained(g, &s, idom, what);
+        check_retained(&s, idom, what);
     free(want);
     free(defined);
-    lists_drop_64(&edges);
-    hdx_mem_put(&mem, idom, (s.reached + 1) * sizeof *idom);
-    hdx_mem_put(&mem, idom32, (s.reached + 1) * sizeof *idom32);
+    lists_drop(&edges);
+    free(idom);
+    free(idom32);
+    book_free(&k.book);
     search_free_64(&s, &mem);
     search_free_32(&s32, &mem);
     cr_assert(mem.used == 0, "%s", what);
@@ -194,13 +289,13 @@ static void check_dominators(const graph *g, bool define, const char *what)
 
 Test(dominators, agree_with_the_definition_on_small_graphs)
 {
-    for (uint64_t seed = 1; seed <= 150; seed++)
+    for (uint64_t seed = 1; seed <= 60; seed++)
         for (shape s = 0; s < SHAPES; s++) {
             dice  d = { seed * 15485863 + s };
             graph g = graph_random(s, 1 + roll(&d, 24), &d);
             char  what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
-            check_dominators(&g, true, what);
+            check_dominators(&g, ways_random(&d), true, what);
             graph_free(&g);
         }
 }
@@ -213,64 +308,9 @@ Test(dominators, agree_with_lengauer_and_tarjan_on_middling_graphs)
             graph g = graph_random(s, 200 + roll(&d, seed == 1 ? 20000 : 2000), &d);
             char  what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
-            check_dominators(&g, false, what);
+            check_dominators(&g, ways_random(&d), false, what);
             graph_free(&g);
         }
-}
-
-/* Every request refused once, every point of cancelling tried once: no result, nothing kept. */
-Test(dominators, return_limit_and_leak_nothing_at_every_refusal)
-{
-    dice          d = { 9 };
-    graph         g = graph_random(HEAPLIKE, 500, &d);
-    search_32 s;
-    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    hdx_code last = HDX_LIMIT;
-    for (uint64_t at = 0; last != HDX_OK; at++) {
-        refuser   r = { 0, at };
-        hdx_mem   mem = { .refuse = refuse_one, .context = &r };
-        uint32_t *idom;
-        hdx_error err = { 0 };
-        hdx_code  code = dominators_32(&g.narrow, &s, &mem, NULL, &idom, &err);
-        cr_expect((code == HDX_LIMIT || r.asked <= at) && (idom == NULL) == (code != HDX_OK));
-        cr_assert(at < 40);
-        last = code;
-        hdx_mem_put(&mem, idom, (s.reached + 1) * sizeof *idom);
-        cr_expect(mem.used == 0);
-    }
-    search_free_32(&s, NULL);
-    graph_free(&g);
-}
-
-Test(dominators, stop_when_cancelled_and_count_every_node_once)
-{
-    graph g = graph_of(200000, 0);
-    for (uint64_t v = 0; v + 1 < g.n; v++)
-        graph_add(&g, v, v + 1);
-    graph_root(&g, 0);
-    graph_finish(&g);
-    search_32 s;
-    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    hdx_code last = HDX_CANCELLED;
-    for (uint64_t at = 0; last != HDX_OK; at++) { /* pieces of the tape, in one direction and the other */
-        canceller    c = { 0, at };
-        hdx_progress progress = { .context = &c, .cancelled = cancel_then };
-        hdx_ticker   tick;
-        hdx_mem      mem = { 0 };
-        uint32_t    *idom;
-        hdx_ticker_init(&tick, &progress, 1);
-        hdx_code code = dominators_32(&g.narrow, &s, &mem, &tick, &idom, NULL);
-        cr_expect(code == HDX_CANCELLED || (code == HDX_OK && at > 40));
-        cr_assert(at < 100);
-        last = code;
-        if (code == HDX_OK)
-            cr_expect(tick.done == 200000);
-        hdx_mem_put(&mem, idom, (s.reached + 1) * sizeof *idom);
-        cr_expect(mem.used == 0);
-        hdx_ticker_free(&tick);
-    }
-    search_free_32(&s, NULL);
-    graph_free(&g);
 }
 
 /* roots 0 and 1; 0 -> 2, 2 -> 3; 3 and 1 are instances of class 0, whose object is 4; 4 has one entry in its inbound list, from 3 */
@@ -285,14 +325,16 @@ Test(dominators, see_the_instances_of_a_class_object_with_one_referrer)
     graph_root(&g, 0);
     graph_root(&g, 1);
     graph_finish(&g);
-    check_dominators(&g, true, "class object");
-    search_32 s;
-    uint32_t     *idom;
+    check_dominators(&g, plain_ways, true, "class object");
+    search_32 s = { 0 };
+    known     k = known_of(&g, plain_ways);
+    uint32_t *idom;
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    cr_assert(dominators_32(&g.narrow, &s, NULL, NULL, &idom, NULL) == HDX_OK);
+    cr_assert(dominators_32(&g.narrow, &s, &k, NULL, NULL, &idom, NULL) == HDX_OK);
     cr_expect(idom[s.number[4]] == 0); /* held from both roots */
     cr_expect(idom[s.number[3]] == s.number[2]);
-    hdx_mem_put(NULL, idom, (s.reached + 1) * sizeof *idom);
+    free(idom);
+    book_free(&k.book);
     search_free_32(&s, NULL);
     graph_free(&g);
 }
@@ -301,6 +343,334 @@ Test(dominators, of_nothing_are_nothing)
 {
     graph g = graph_of(0, 0);
     graph_finish(&g);
-    check_dominators(&g, true, "no nodes");
+    check_dominators(&g, plain_ways, true, "no nodes");
+    graph_free(&g);
+    g = graph_of(5, 0);
+    graph_add(&g, 0, 1);
+    graph_add(&g, 2, 1);
+    graph_finish(&g);
+    check_dominators(&g, plain_ways, true, "no roots");
+    graph_free(&g);
+}
+
+/* ---- ranges ---- */
+
+/* Nodes in lists one after the other; the first ones and some far behind are entered from everywhere. */
+static graph graph_uneven(uint64_t n, uint32_t classes, dice *d)
+{
+    graph g = graph_of(n, classes);
+    for (uint32_t c = 0; c < classes; c++)
+        g.class_object[c] = roll(d, n);
+    for (uint64_t v = 0; v < n; v++) {
+        if (classes > 0 && roll(d, 4) == 0)
+            g.class_of[v] = (uint32_t)(roll(d, 2) ? 0 : roll(d, classes));
+        if (v + 1 < n)
+            graph_add(&g, v, v + 1);
+        graph_add(&g, v, roll(d, n / 50));
+        if (roll(d, 2))
+            graph_add(&g, v, n - 1 - roll(d, n / 20));
+        if (roll(d, 4) == 0)
+            graph_add(&g, v, roll(d, n));
+    }
+    graph_root(&g, 0);
+    graph_root(&g, n / 3);
+    graph_finish(&g);
+    return g;
+}
+
+static void expect_same_reel(const reel *have, const reel *want, const char *what)
+{
+    cr_assert(have->len == want->len && memcmp(have->at, want->at, want->len) == 0, "%s", what);
+}
+
+/* A range is 65 536 numbers at least, and a buffer 16 384 a worker and one more: the graph is larger than both. */
+Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
+{
+    dice      d = { 21 };
+    graph     g = graph_uneven(90000, 40, &d);
+    search_64 s = { 0 };
+    search_32 s32 = { 0 };
+    hdx_mem   mem = { 0 };
+    known     plain = known_of(&g, plain_ways);
+    reel      want = { 0 }, want32 = { 0 };
+    uint64_t  count, least_reads = plain.book.chunks;
+    cr_assert(depth_first_64(&g.wide, &mem, NULL, &s, NULL) == HDX_OK && depth_first_32(&g.narrow, &mem, NULL, &s32, NULL) == HDX_OK);
+    cr_assert(s.reached > 80000 && plain.book.entries > 200000);
+    cr_assert(predecessors_64(&g.wide, &s, &plain, &mem, NULL, &want, &count, NULL) == HDX_OK);
+    cr_assert(plain.book.reads == least_reads, "everything fits: the chunks are read once");
+    check_tape(&g, &s, (uint64_t *)(void *)want.at, count, "in one range");
+    cr_assert(predecessors_32(&g.narrow, &s32, &plain, &mem, NULL, &want32, &count, NULL) == HDX_OK);
+
+    const struct {
+        ways     w;
+        uint64_t ranges; /* at least */
+    } cases[] = {
+        { { 4096, 0, 1, false }, 6 },     { { 1000, 0, 2, true }, 4 },        { { 90000, 0, 3, false }, 4 },
+        { { 300, 600000, 1, true }, 3 },  { { 4096, 1000000, 3, false }, 1 }, { { 4096, 1ull << 40, 3, true }, 1 },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        known k = known_of(&g, cases[i].w);
+        reel  have = { 0 };
+        char  what[64];
+        snprintf(what, sizeof what, "case %u", i);
+        mem.peak = mem.used;
+        const uint64_t before = mem.used;
+        cr_assert(predecessors_32(&g.narrow, &s32, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
+        expect_same_reel(&have, &want32, what);
+        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
+                  (unsigned long long)k.book.chunks);
+        cr_expect(mem.used == before);
+        /* 65 536 slots, parts of the buffer, what goes out at once, and the chunks themselves come on top of a tiny room */
+        const hdx_referrers referrers = book_referrers(&k.book);
+        const uint64_t      least = 4ull * (65536 + (cases[i].w.threads + 1) * 16384 + 32768) + 40 * 8 + cases[i].w.threads * (referrers.longest + HDX_PACKED_SLACK);
+        cr_expect(mem.peak - before <= cases[i].w.room + least, "%s: %llu bytes were held, %llu are needed", what, (unsigned long long)(mem.peak - before), (unsigned long long)least);
+        reel_free(&have);
+        k.book.reads = 0;
+        cr_assert(predecessors_64(&g.wide, &s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
+        expect_same_reel(&have, &want, what);
+        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
+                  (unsigned long long)k.book.chunks);
+        reel_free(&have);
+        book_free(&k.book);
+    }
+    reel_free(&want);
+    reel_free(&want32);
+    book_free(&plain.book);
+    search_free_64(&s, &mem);
+    search_free_32(&s32, &mem);
+    cr_expect(mem.used == 0);
+    graph_free(&g);
+}
+
+/* Lengauer and Tarjan on a graph of many ranges. */
+Test(predecessors, of_many_ranges_give_the_dominators)
+{
+    dice  d = { 22 };
+    graph g = graph_uneven(80000, 3, &d);
+    check_dominators(&g, (ways){ 4096, 0, 2, false }, false, "many ranges");
+    graph_free(&g);
+}
+
+/* 60 000 nodes refer to one: more than the least buffer takes, and only memory helps. */
+/* However little room there is: one list is as long as it is. Only memory itself may refuse it. */
+Test(predecessors, of_one_node_may_take_more_than_the_room)
+{
+    dice      d = { 23 };
+    graph     g = graph_of(60000, 0);
+    graph_shape(&g, STAR_IN, &d);
+    graph_root(&g, 0);
+    graph_finish(&g);
+    search_32 s = { 0 };
+    hdx_mem   mem = { 0 };
+    cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
+    const uint64_t before = mem.used;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        known     k = known_of(&g, (ways){ 64, 0, threads, false });
+        reel      out = { 0 };
+        uint64_t  count;
+        hdx_error err = { 0 };
+        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
+        mem.limit = before + 300000; /* 60,000 of four bytes, and what else there is */
+        out.len = 0;
+        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_LIMIT && err.code == HDX_LIMIT);
+        mem.limit = 0;
+        k.ways.room = 1u << 20;
+        out.len = 0;
+        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
+        cr_expect(mem.used == before);
+        reel_free(&out);
+        book_free(&k.book);
+    }
+    search_free_32(&s, &mem);
+    graph_free(&g);
+}
+
+/* A record of a few hundred referrers is gathered in pieces; members of a class are read in pieces. */
+Test(predecessors, come_in_pieces_of_any_length)
+{
+    const uint64_t lengths[] = { 1, 2, 255, 256, 257, 511, 512, 513, 1000 };
+    for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (unsigned by_class = 0; by_class < 2; by_class++) {
+            graph g = graph_of(2 * lengths[i] + 3, 1);
+            char  what[64];
+            for (uint64_t v = 0; v < 2 * lengths[i]; v++) {
+                graph_add(&g, v / 2, v + 1);
+                if (v % 2 == 0) {
+                    graph_add(&g, v, g.n - 2);
+                    if (by_class)
+                        g.class_of[v] = 0;
+                    else
+                        graph_add(&g, v, g.n - 1);
+                }
+            }
+            if (by_class)
+                g.class_object[0] = g.n - 1;
+            graph_root(&g, 0);
+            graph_finish(&g);
+            snprintf(what, sizeof what, "%llu referrers", (unsigned long long)lengths[i]);
+            check_dominators(&g, plain_ways, false, what);
+            graph_free(&g);
+        }
+}
+
+/* ---- refusals, tears and cancelling ---- */
+
+static void check_torn(const graph *g, unsigned threads, uint64_t refuse, bool *fine)
+{
+    search_32 s = { 0 };
+    cr_assert(depth_first_32(&g->narrow, NULL, NULL, &s, NULL) == HDX_OK);
+    known     k = known_of(g, (ways){ 16, 1ull << 40, threads, false });
+    refuser   r = { 0, refuse };
+    hdx_mem   mem = { .refuse = refuse_one, .context = &r };
+    uint32_t *idom;
+    hdx_error err = { 0 };
+    hdx_code  code = dominators_32(&g->narrow, &s, &k, &mem, NULL, &idom, &err);
+    cr_expect((code == HDX_LIMIT && err.code == HDX_LIMIT) || (code == HDX_OK && r.asked <= refuse), "request %llu", (unsigned long long)refuse);
+    cr_expect((idom == NULL) == (code != HDX_OK) && mem.used == 0, "request %llu", (unsigned long long)refuse);
+    *fine = code == HDX_OK;
+    free(idom);
+    book_free(&k.book);
+    search_free_32(&s, NULL);
+}
+
+/* Every request refused once, every point of cancelling tried once: no result, nothing kept. */
+Test(dominators, return_limit_and_leak_nothing_at_every_refusal)
+{
+    dice  d = { 9 };
+    graph g = graph_random(HEAPLIKE, 500, &d);
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        bool fine = false;
+        for (uint64_t at = 0; !fine; at++) {
+            cr_assert(at < 40);
+            cr_assert(at > 4 + threads + 7 || !fine);
+            check_torn(&g, threads, at, &fine);
+        }
+    }
+    graph_free(&g);
+}
+
+Test(retained, returns_limit_and_leaks_nothing_when_memory_is_refused)
+{
+    const uint32_t idom[] = { 0, 0, 1, 1 };
+    for (uint64_t at = 0; at < 2; at++) {
+        refuser  r = { 0, at };
+        hdx_mem  mem = { .refuse = refuse_one, .context = &r };
+        uint64_t sizes[] = { 0, 1, 10, 100 };
+        cr_expect(retained_32(idom, 3, &mem, sizes, false, 0, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(at < 1 || (sizes[0] == 111 && sizes[1] == 111 && sizes[2] == 10 && sizes[3] == 100));
+        cr_expect(mem.used == 0);
+    }
+}
+
+Test(retained, is_summed_over_a_tape_of_many_pieces_and_says_when_it_is_torn)
+{
+    const uint64_t n = 20000; /* three pieces */
+    uint64_t      *idom = zeroed(n + 1, 8);
+    uint64_t      *sizes = zeroed(n + 1, 8);
+    uint32_t      *slim = zeroed(n + 1, 4);
+    for (uint64_t w = 1; w <= n; w++)
+        idom[w] = w - 1;
+    for (uint64_t at = 0; at <= 4; at++) {
+        hdx_mem mem = { 0 };
+        for (uint64_t w = 0; w <= n; w++)
+            slim[w] = (uint32_t)(sizes[w] = w > 0);
+        cr_expect(retained_64(idom, n, &mem, sizes, false, at, NULL) == (at == 0 || at == 4 ? HDX_OK : HDX_IO));
+        cr_expect(retained_64(idom, n, &mem, slim, true, at, NULL) == (at == 0 || at == 4 ? HDX_OK : HDX_IO));
+        cr_expect(mem.used == 0);
+        for (uint64_t w = 1; w <= n && at % 4 == 0; w++)
+            cr_assert(sizes[w] == n + 1 - w && slim[w] == sizes[w]);
+    }
+    free(idom);
+    free(sizes);
+    free(slim);
+}
+
+/* Whatever is read or written may fail: the error comes back, and nothing is kept. */
+Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
+{
+    dice      d = { 30 };
+    graph     g = graph_uneven(40000, 2, &d);
+    search_32 s = { 0 };
+    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
+    known     k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
+    reel      preds = { 0 }, semis = { 0 }, idoms = { 0 };
+    uint64_t  pred_count, semi_count, failed[7] = { 0 };
+    hdx_mem   mem = { 0 };
+    cr_assert(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &preds, &pred_count, NULL) == HDX_OK && pred_count > 65536);
+    hdx_tape search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);
+    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_tape, pred_count, &mem, NULL, &semis_tape, &semi_count, NULL) == HDX_OK && semi_count > 0);
+    for (unsigned what = 0; what < 7; what++)
+        for (uint64_t at = 1, fine = 0; !fine; at++) {
+            reel      out = { 0 };
+            uint64_t  count;
+            hdx_error err = { 0 };
+            hdx_code  code;
+            hdx_tape  tape = reel_tape(&out);
+            k.book.reads = k.roll.reads = s.tape.calls = preds.calls = semis.calls = 0;
+            if (what < 3) {
+                *(what == 0 ? &k.book.fail_at : what == 1 ? &k.roll.fail_at : &out.fail_at) = at;
+                code = predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
+            } else if (what < 5) {
+                *(what == 3 ? &s.tape.fail_at : &preds.fail_at) = at;
+                code = hdx_semidominators_32(&search_tape, s.reached, &preds_tape, pred_count, &mem, NULL, &tape, &count, &err);
+            } else {
+                *(what == 5 ? &s.tape.fail_at : &semis.fail_at) = at;
+                code = hdx_dominators_32(&search_tape, s.reached, &semis_tape, semi_count, &mem, NULL, &idoms_tape, &err);
+            }
+            cr_expect(code == HDX_IO || code == HDX_OK);
+            cr_expect(code == HDX_OK || strstr(err.message, "is torn") != NULL, "%s", err.message);
+            cr_expect(mem.used == 0);
+            failed[what] += code == HDX_IO;
+            fine = code == HDX_OK;
+            k.book.fail_at = k.roll.fail_at = s.tape.fail_at = preds.fail_at = semis.fail_at = 0;
+            reel_free(&out);
+            cr_assert(at < 200);
+        }
+    cr_expect(failed[0] == k.book.chunks, "%llu", (unsigned long long)failed[0]);
+    for (unsigned what = 1; what < 7; what++)
+        cr_expect(failed[what] > (what == 6 ? 0 : 1), "%u: %llu", what, (unsigned long long)failed[what]);
+    reel_free(&preds);
+    reel_free(&semis);
+    reel_free(&idoms);
+    book_free(&k.book);
+    search_free_32(&s, NULL);
+    graph_free(&g);
+}
+
+/* A list whose nodes are entered from the root as well: records, and pieces of the tapes in one direction and the other. */
+Test(dominators, stop_when_cancelled_and_count_every_node_once)
+{
+    graph g = graph_of(200000, 0);
+    for (uint64_t v = 0; v + 1 < g.n; v++) {
+        graph_add(&g, v, v + 1);
+        if (v % 4 == 2)
+            graph_add(&g, 0, v);
+    }
+    graph_root(&g, 0);
+    graph_finish(&g);
+    search_32 s = { 0 };
+    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
+    known    k = known_of(&g, (ways){ 512, 1ull << 40, 1, false });
+    hdx_code last = HDX_CANCELLED;
+    cr_assert(k.book.chunks > 350);
+    for (uint64_t at = 0; last != HDX_OK; at++) {
+        canceller    c = { 0, at };
+        hdx_progress progress = { .context = &c, .cancelled = cancel_then };
+        hdx_ticker   tick;
+        hdx_mem      mem = { 0 };
+        uint32_t    *idom;
+        hdx_ticker_init(&tick, &progress, 1);
+        hdx_code code = dominators_32(&g.narrow, &s, &k, &mem, &tick, &idom, NULL);
+        cr_expect(code == HDX_CANCELLED || (code == HDX_OK && at > 60));
+        cr_assert(at < 200);
+        last = code;
+        if (code == HDX_OK)
+            cr_expect(tick.done == 200000);
+        free(idom);
+        cr_expect(mem.used == 0);
+        hdx_ticker_free(&tick);
+    }
+    book_free(&k.book);
+    search_free_32(&s, NULL);
     graph_free(&g);
 }

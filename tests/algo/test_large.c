@@ -11,32 +11,87 @@
 #define SCALE 1u
 #endif
 
-/* The lists are written down by the tests: qsort over 20 million edges would take longer than what is tested. */
+/* The lists are said by the tests one by one: qsort over 20 million edges would take longer than what is tested. */
 typedef struct large {
-    hdx_digraph_32 g;
+    uint32_t       n, classes, leaves;
+    uint64_t       to[2];    /* a list */
+    uint64_t      *all;      /* the long one */
     uint32_t       root[1];
+    hdx_packed     packed;
+    hdx_digraph_32 g;
     hdx_mem        mem;
-    search_32  search;
+    search_32      search;
+    lists          inbound, instances;
     uint32_t      *idom;
 } large;
 
-static large large_of(uint64_t n, uint64_t references, uint32_t classes, uint32_t root)
+static large large_of(uint32_t n, uint32_t classes, uint32_t root)
 {
-    large l = { .g = { .nodes = n, .classes = classes, .root_count = 1 }, .root = { root } };
-    l.g.outbound = (hdx_lists_32){ n, hdx_mem_array(&l.mem, n + 1, 4), hdx_mem_array(&l.mem, references, 4) };
-    l.g.class_of = hdx_mem_array(&l.mem, n, 4);
+    large l = { .n = n, .classes = classes, .g = { .classes = classes, .root_count = 1 }, .root = { root } };
     l.g.class_object = hdx_mem_array(&l.mem, classes, 4);
-    cr_assert(l.g.outbound.at != NULL && l.g.outbound.to != NULL && l.g.class_of != NULL && l.g.class_object != NULL);
+    cr_assert(l.g.class_object != NULL);
     return l;
 }
 
-static void large_solve(large *l)
+/* Inbound lists by turning round, in two ranges; instances as packed lists say them. */
+static void large_turn(large *l)
 {
+    const uint64_t n = l->n, middle = n / 2, m = l->packed.edges;
+    uint32_t      *count = zeroed(n, 4), *to = zeroed(m, 4);
+    l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
+    cr_assert(hdx_turn_count_32(&l->packed, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
+    cr_assert(hdx_turn_count_32(&l->packed, middle, n, &l->mem, NULL, count + middle, NULL) == HDX_OK);
+    for (uint64_t v = 0; v < n; v++) {
+        l->inbound.at[v + 1] = l->inbound.at[v] + count[v];
+        count[v] = (uint32_t)l->inbound.at[v];
+    }
+    const uint64_t first = l->inbound.at[middle];
+    cr_assert(l->inbound.at[n] == m);
+    cr_assert(hdx_turn_place_32(&l->packed, 0, middle, &l->mem, NULL, count, 0, first, to, NULL) == HDX_OK);
+    cr_assert(hdx_turn_place_32(&l->packed, middle, n, &l->mem, NULL, count + middle, first, m, to + first, NULL) == HDX_OK);
+    for (uint64_t i = 0; i < m; i++)
+        l->inbound.to[i] = to[i];
+    free(count);
+    free(to);
+    l->instances = (lists){ l->classes, zeroed(l->classes + 1ull, 8), zeroed(n, 8) };
+    uint64_t *fill = zeroed(l->classes, 8);
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint64_t v = 0; v < n; v++) {
+            const uint32_t class = hdx_packed_at(&l->packed, v).class_number;
+            if (class < l->classes && round == 0)
+                l->instances.at[class + 1]++;
+            else if (class < l->classes)
+                l->instances.to[fill[class]++] = v;
+        }
+        for (uint64_t c = 0; c < l->classes && round == 0; c++) {
+            fill[c] = l->instances.at[c];
+            l->instances.at[c + 1] += l->instances.at[c];
+        }
+    }
+    free(fill);
+}
+
+static void large_solve(large *l, list_maker *list_of)
+{
+    uint64_t *is_root = zeroed(hdx_bits_words(l->n), 8), *is_class = zeroed(hdx_bits_words(l->n), 8);
+    known     k = { .book.chunk_nodes = 4096, .roll.of = &l->instances, .is_root = is_root, .ways = { .room = 1ull << 40, .threads = 2 } };
+    cr_assert(packed_made(&l->packed, l->n, list_of, l, &l->mem) == HDX_OK);
     l->g.roots = l->root;
-    cr_assert(hdx_transpose_32(&l->g.outbound, 2, &l->mem, &l->g.inbound, NULL) == HDX_OK);
-    cr_assert(hdx_group_32(l->g.class_of, l->g.nodes, l->g.classes, &l->mem, &l->g.instances, NULL) == HDX_OK);
+    l->g.outbound = &l->packed;
+    hdx_bits_put(is_root, l->root[0]);
+    for (uint32_t c = 0; c < l->classes; c++)
+        hdx_bits_put(is_class, l->g.class_object[c]);
+    large_turn(l);
+    for (uint64_t v = 0; v < l->n; v++) {
+        const uint64_t n = l->inbound.at[v + 1] - l->inbound.at[v];
+        if ((n > 1 || (n == 1 && hdx_bits_test(is_class, v))) && !hdx_bits_test(is_root, v))
+            book_add(&k.book, v, l->inbound.to + l->inbound.at[v], n);
+    }
     cr_assert(depth_first_32(&l->g, &l->mem, NULL, &l->search, NULL) == HDX_OK);
-    cr_assert(dominators_32(&l->g, &l->search, &l->mem, NULL, &l->idom, NULL) == HDX_OK);
+    cr_assert(dominators_32(&l->g, &l->search, &k, &l->mem, NULL, &l->idom, NULL) == HDX_OK);
+    book_free(&k.book);
+    free(is_root);
+    free(is_class);
 }
 
 static uint32_t dominator(const large *l, uint64_t v)
@@ -47,69 +102,75 @@ static uint32_t dominator(const large *l, uint64_t v)
 
 static void large_free(large *l)
 {
-    const uint64_t n = l->g.nodes;
-    hdx_mem_put(&l->mem, l->idom, (l->search.reached + 1) * 4);
+    free(l->idom);
+    free(l->all);
     search_free_32(&l->search, &l->mem);
-    hdx_lists_free_32(&l->g.inbound, &l->mem);
-    hdx_lists_free_32(&l->g.instances, &l->mem);
-    hdx_lists_free_32(&l->g.outbound, &l->mem);
-    hdx_mem_put(&l->mem, (void *)l->g.class_of, n * 4);
-    hdx_mem_put(&l->mem, (void *)l->g.class_object, l->g.classes * 4ull);
+    lists_drop(&l->inbound);
+    lists_drop(&l->instances);
+    hdx_packed_free(&l->packed, &l->mem);
+    hdx_mem_put(&l->mem, (void *)(uintptr_t)l->g.class_object, l->classes * 4ull);
     cr_expect(l->mem.used == 0);
 }
 
 /* A doubly linked list; its end refers to its second node, so that one path of the whole length is compressed. */
+static plain_list list_of_chain(void *context, uint64_t v)
+{
+    large   *l = context;
+    uint64_t count = 0;
+    if (v == l->n - 1)
+        l->to[count++] = 1;
+    else if (v > 0)
+        l->to[count++] = v - 1;
+    if (v + 1 < l->n)
+        l->to[count++] = v + 1;
+    return (plain_list){ .class = 0, .to = l->to, .count = count };
+}
+
 Test(large, list_of_five_million_nodes)
 {
     const uint32_t n = 5000000 / SCALE;
-    large          l = large_of(n, 2ull * n - 2, 0, 0);
-    uint32_t      *at = l.g.outbound.at, *to = l.g.outbound.to, count = 0;
-    for (uint32_t v = 0; v < n; v++) {
-        if (v == n - 1)
-            to[count++] = 1;
-        else if (v > 0)
-            to[count++] = v - 1;
-        if (v + 1 < n)
-            to[count++] = v + 1;
-        at[v + 1] = count;
-    }
-    large_solve(&l);
+    large          l = large_of(n, 0, 0);
+    large_solve(&l, list_of_chain);
     cr_assert(l.search.reached == n);
     for (uint32_t v = 1; v < n; v++)
         cr_assert(dominator(&l, v) == v - 1, "node %u", v);
-    uint64_t *retained = hdx_mem_array(&l.mem, n + 1ull, 8);
+    uint64_t *sizes = hdx_mem_array(&l.mem, n + 1ull, 8);
     uint32_t *parent = hdx_mem_array(&l.mem, n, 4);
     for (uint64_t w = 1; w <= n; w++)
-        retained[w] = 24;
-    hdx_retained_32(l.idom, n, retained);
-    cr_expect(retained[0] == 24ull * n && retained[l.search.number[n - 1]] == 24 && retained[l.search.number[1]] == 24ull * (n - 1));
+        sizes[w] = 24;
+    cr_assert(retained_32(l.idom, n, &l.mem, sizes, false, 0, NULL) == HDX_OK);
+    cr_expect(sizes[0] == 24ull * n && sizes[l.search.number[n - 1]] == 24 && sizes[l.search.number[1]] == 24ull * (n - 1));
     cr_assert(nearest_32(&l.g, &l.mem, NULL, parent, NULL) == HDX_OK);
     for (uint32_t v = 1; v < n; v++)
         cr_assert(parent[v] == v - 1);
     hdx_mem_put(&l.mem, parent, n * 4ull);
-    hdx_mem_put(&l.mem, retained, (n + 1ull) * 8);
+    hdx_mem_put(&l.mem, sizes, (n + 1ull) * 8);
     large_free(&l);
 }
 
 /* One array of 10 million leaves, each of which refers to one shared node. */
+static plain_list list_of_star(void *context, uint64_t v)
+{
+    large *l = context;
+    l->to[0] = l->n - 1;
+    return v == 0 ? (plain_list){ .class = 0, .to = l->all, .count = l->leaves } : (plain_list){ .class = 0, .to = l->to, .count = v <= l->leaves };
+}
+
 Test(large, star_of_twenty_million_references)
 {
     const uint32_t leaves = 10000000 / SCALE, n = leaves + 2, shared = n - 1;
-    large          l = large_of(n, 2ull * leaves, 0, 0);
-    uint32_t      *at = l.g.outbound.at, *to = l.g.outbound.to;
-    for (uint32_t v = 0; v < leaves; v++) {
-        to[v] = v + 1;
-        to[leaves + v] = shared;
-        at[v + 1] = leaves + v;
-    }
-    at[leaves + 1] = at[n] = 2 * leaves;
-    large_solve(&l);
+    large          l = large_of(n, 0, 0);
+    l.leaves = leaves;
+    l.all = zeroed(leaves, 8);
+    for (uint32_t v = 0; v < leaves; v++)
+        l.all[v] = v + 1;
+    large_solve(&l, list_of_star);
     cr_assert(l.search.reached == n);
     for (uint32_t v = 1; v < n; v++)
         cr_assert(dominator(&l, v) == 0, "node %u", v);
-    cr_expect(l.g.inbound.at[shared + 1] - l.g.inbound.at[shared] == leaves);
+    cr_expect(l.inbound.at[shared + 1] - l.inbound.at[shared] == leaves);
     for (uint32_t k = 0; k < leaves; k++)
-        cr_assert(l.g.inbound.to[l.g.inbound.at[shared] + k] == k + 1);
+        cr_assert(l.inbound.to[l.inbound.at[shared] + k] == k + 1);
     large_free(&l);
 }
 
@@ -117,21 +178,26 @@ Test(large, star_of_twenty_million_references)
  * Nodes: 0 .. classes - 1 the class objects (0 is java.lang.Class, whose instances they all are), then a root that refers to all
  * instances, then the instances, class by class in turn; the last class has a single one.
  */
+static plain_list list_of_classes(void *context, uint64_t v)
+{
+    large         *l = context;
+    const uint32_t first = l->classes + 1;
+    if (v <= l->classes)
+        return (plain_list){ .class = v == l->classes, .to = l->all, .count = v == l->classes ? l->leaves : 0 };
+    return (plain_list){ .class = v == first ? l->classes - 1 : (uint32_t)(v - first) % (l->classes - 1) };
+}
+
 Test(large, one_hundred_thousand_class_objects)
 {
     const uint32_t classes = 100000 / SCALE, instances = 20 * classes, root = classes, first = classes + 1, n = first + instances;
-    large          l = large_of(n, instances, classes, root);
-    uint32_t      *at = l.g.outbound.at, *class_of = (uint32_t *)l.g.class_of, *class_object = (uint32_t *)l.g.class_object;
+    large          l = large_of(n, classes, root);
     for (uint32_t c = 0; c < classes; c++)
-        class_object[c] = c;
-    for (uint32_t i = 0; i < instances; i++) {
-        l.g.outbound.to[i] = first + i;
-        class_of[first + i] = i == 0 ? classes - 1 : i % (classes - 1);
-    }
-    class_of[root] = 1;
-    for (uint32_t v = first; v <= n; v++)
-        at[v] = instances;
-    large_solve(&l);
+        ((uint32_t *)(uintptr_t)l.g.class_object)[c] = c;
+    l.leaves = instances;
+    l.all = zeroed(instances, 8);
+    for (uint32_t i = 0; i < instances; i++)
+        l.all[i] = first + i;
+    large_solve(&l, list_of_classes);
     cr_assert(l.search.reached == n);
     for (uint32_t v = 0; v < n; v++)
         cr_assert(dominator(&l, v) == (v == root ? HDX_NONE_32 : v == classes - 1 ? first : root), "node %u", v);

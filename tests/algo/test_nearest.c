@@ -4,7 +4,7 @@
 
 static void check_nearest(const graph *g, const char *what)
 {
-    hdx_lists_64 edges = graph_edges(g);
+    lists edges = graph_edges(g);
     uint64_t    *steps = distances(&edges, NO), *wide = zeroed(g->n, sizeof *wide);
     uint32_t    *narrow = zeroed(g->n, sizeof *narrow);
     hdx_mem      mem = { 0 };
@@ -26,7 +26,7 @@ static void check_nearest(const graph *g, const char *what)
     free(wide);
     free(narrow);
     free(steps);
-    lists_drop_64(&edges);
+    lists_drop(&edges);
 }
 
 Test(nearest, finds_least_distances_on_every_shape)

@@ -67,6 +67,11 @@ static inline int memory_sync(hdx_io *io, int fd)
     (void)fd;
     return memory_step(io);
 }
+static inline void memory_push(hdx_io *io, int fd)
+{
+    (void)io;
+    (void)fd;
+}
 static inline int memory_close(hdx_io *io, int fd)
 {
     (void)fd;
@@ -98,11 +103,17 @@ static inline void memory_unmap(hdx_io *io, const uint8_t *at, uint64_t len)
     (void)len;
     free((void *)(uintptr_t)at);
 }
+static inline void memory_forget(hdx_io *io, const uint8_t *at, uint64_t len)
+{
+    (void)io;
+    (void)at;
+    (void)len;
+}
 static inline memory_io memory_io_new(void)
 {
     return (memory_io){ .io = { .open = memory_open, .create = memory_create, .read_at = memory_read_at, .write_at = memory_write_at,
-                                .sync = memory_sync, .close = memory_close, .remove = memory_remove, .map = memory_map,
-                                .unmap = memory_unmap } };
+                                .sync = memory_sync, .push = memory_push, .close = memory_close, .remove = memory_remove, .map = memory_map,
+                                .unmap = memory_unmap, .forget = memory_forget } };
 }
 static inline void memory_io_free(memory_io *m) { free(m->bytes); }
 

@@ -37,6 +37,7 @@ static inline void place_path(const test_place *t, hdx_kind kind, char path[128]
 {
     (void)snprintf(path, 128, "%s/%s.hdx", t->folder, hdx_kind_name(kind));
 }
+static inline bool there(const char *path) { return access(path, F_OK) == 0; }
 static inline uint8_t *place_bytes(const test_place *t, hdx_kind kind, size_t *len)
 {
     char path[128];

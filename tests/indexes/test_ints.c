@@ -1,8 +1,10 @@
 /* test_ints.c - numbers written and read back, whatever their distribution. */
 #include "tests/indexes/place.h"
 #include "indexes/ints/ints.h"
+#include "support/faulty.h"
 
 #include <criterion/parameterized.h>
+#include <errno.h>
 
 static void round_trip(const uint64_t *v, uint64_t n, unsigned threads)
 {
@@ -169,6 +171,279 @@ Test(ints, an_error_of_fill_comes_back_and_no_file_stays)
     cr_expect(eq(str, err.message, "here"));
     place_path(&t, HDX_KIND_CLASS, path);
     cr_expect(access(path, F_OK) != 0);
+    place_close(&t);
+}
+
+/* ---- written in parts ---- */
+
+typedef struct part { /* fill is told numbers in the file, of the part at hand alone */
+    const uint64_t *all;
+    uint64_t        first, end;
+} part;
+static hdx_code fill_part(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const part *p = context;
+    if (first < p->first || first + n > p->end)
+        return hdx_fail(err, HDX_USAGE, "", first, "asked for what is not of this part");
+    memcpy(values, p->all + first, n * sizeof *values);
+    return HDX_OK;
+}
+
+/* Parts of so many times HDX_PART, the least in turn; 0: all at once. */
+static hdx_code write_in_parts(test_place *t, const uint64_t *v, uint64_t n, unsigned most, hdx_index_file *file, hdx_error *err)
+{
+    hdx_ints_writer *w;
+    hdx_code         code = hdx_ints_begin(&t->place, HDX_KIND_RETAINED, n, &w, err);
+    uint64_t         turn = 0;
+    for (part p = { v, 0, 0 }; p.end < n && code == HDX_OK; p.first = p.end) {
+        const uint64_t want = (1 + turn++ % most) * HDX_PART;
+        p.end = n - p.first < want ? n : p.first + want;
+        code = hdx_ints_append(w, p.end - p.first, fill_part, &p, err);
+    }
+    if (code == HDX_OK)
+        return hdx_ints_end(w, file, err);
+    hdx_ints_abandon(w);
+    return code;
+}
+
+ParameterizedTestParameters(ints_parts, give_the_bytes_of_one_write)
+{
+    static unsigned counts[] = { 0, 1, HDX_PART - 1, HDX_PART, HDX_PART + 1, 4 * HDX_PART, 11 * HDX_PART + 777, 20 * HDX_PART };
+    return cr_make_param_array(unsigned, counts, sizeof counts / sizeof *counts);
+}
+ParameterizedTest(unsigned *count, ints_parts, give_the_bytes_of_one_write)
+{
+    dice           d = { *count + 5 };
+    uint64_t      *v = calloc(*count + 1ull, sizeof *v);
+    test_place     t;
+    hdx_index_file whole, file;
+    size_t         len, len_parts;
+    for (unsigned at = 0; at < *count; at += 300)
+        shape(&d, v + at, *count - at < 300 ? *count - at : 300);
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_ints_write(&t.place, HDX_KIND_RETAINED, *count, fill_from, v, &whole, NULL), HDX_OK));
+    uint8_t *bytes = place_bytes(&t, HDX_KIND_RETAINED, &len);
+    place_close(&t);
+    for (unsigned threads = 1; threads <= 3; threads += 2)
+        for (unsigned most = 1; most <= 5; most += 4) {
+            hdx_error err = { 0 };
+            place_open(&t, threads);
+            cr_assert(eq(int, write_in_parts(&t, v, *count, most, &file, &err), HDX_OK), "%s", err.message);
+            uint8_t *parts = place_bytes(&t, HDX_KIND_RETAINED, &len_parts);
+            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%u values, parts of up to %u, %u threads", *count, most, threads);
+            cr_expect(file.bytes == whole.bytes && file.sum == whole.sum);
+            free(parts);
+            place_close(&t);
+        }
+    free(bytes);
+    free(v);
+}
+
+Test(ints_parts, of_nothing_change_nothing)
+{
+    uint64_t         v[100] = { 1, 2, 3 };
+    part             p = { v, 0, 100 };
+    test_place       t;
+    hdx_index_file   whole, file;
+    hdx_ints_writer *w;
+    place_open(&t, 2);
+    cr_assert(eq(int, hdx_ints_write(&t.place, HDX_KIND_RETAINED, 100, fill_from, v, &whole, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_RETAINED, 100, &w, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_ints_append(w, 0, fill_part, &p, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_ints_append(w, 100, fill_part, &p, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_ints_end(w, &file, NULL), HDX_OK));
+    cr_expect(file.bytes == whole.bytes && file.sum == whole.sum);
+    place_close(&t);
+}
+
+Test(ints_parts, behind_one_that_is_not_whole_are_refused)
+{
+    uint64_t        *v = calloc(2 * HDX_PART, sizeof *v);
+    part             p = { v, 0, 2 * HDX_PART };
+    test_place       t;
+    hdx_index_file   file;
+    hdx_ints_writer *w;
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_RETAINED, HDX_PART + 100, &w, NULL), HDX_OK));
+    hdx_code code = hdx_ints_append(w, 100, fill_part, &p, NULL);
+    if (code == HDX_OK)
+        code = hdx_ints_append(w, HDX_PART, fill_part, &p, NULL);
+    if (code == HDX_OK)
+        code = hdx_ints_end(w, &file, NULL);
+    else
+        hdx_ints_abandon(w);
+    cr_expect(eq(int, code, HDX_USAGE));
+    place_close(&t);
+    free(v);
+}
+
+Test(ints_parts, abandoned_leave_no_file)
+{
+    uint64_t *v = calloc(2 * HDX_PART, sizeof *v);
+    for (unsigned parts = 0; parts <= 2; parts++) {
+        test_place       t;
+        hdx_ints_writer *w;
+        char             path[128];
+        part             p = { v, 0, 2 * HDX_PART };
+        place_open(&t, 2);
+        place_path(&t, HDX_KIND_RETAINED, path);
+        cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_RETAINED, 2 * HDX_PART, &w, NULL), HDX_OK));
+        cr_expect(access(path, F_OK) == 0);
+        for (unsigned i = 0; i < parts; i++)
+            cr_assert(eq(int, hdx_ints_append(w, HDX_PART, fill_part, &p, NULL), HDX_OK));
+        hdx_ints_abandon(w);
+        cr_expect(access(path, F_OK) != 0, "after %u parts", parts);
+        hdx_ints_abandon(NULL);
+        place_close(&t);
+    }
+    free(v);
+}
+
+Test(ints_parts, fewer_or_more_values_than_announced_are_refused)
+{
+    uint64_t *v = calloc(4 * HDX_PART, sizeof *v);
+    for (unsigned parts = 0; parts <= 4; parts++) {
+        test_place       t;
+        hdx_index_file   file;
+        hdx_ints_writer *w;
+        hdx_error        err = { 0 };
+        hdx_code         code = HDX_OK;
+        char             path[128];
+        place_open(&t, 1);
+        place_path(&t, HDX_KIND_RETAINED, path);
+        cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_RETAINED, 2 * HDX_PART, &w, NULL), HDX_OK));
+        for (part p = { v, 0, HDX_PART }; p.end <= (uint64_t)parts * HDX_PART && code == HDX_OK; p.first += HDX_PART, p.end += HDX_PART)
+            code = hdx_ints_append(w, HDX_PART, fill_part, &p, &err);
+        if (code == HDX_OK)
+            code = hdx_ints_end(w, &file, &err);
+        else
+            hdx_ints_abandon(w);
+        cr_expect(eq(int, code, parts == 2 ? HDX_OK : HDX_USAGE), "%u parts instead of 2", parts);
+        cr_expect(there(path) == (parts == 2), "%u parts instead of 2", parts);
+        place_close(&t);
+    }
+    free(v);
+}
+
+Test(ints_parts, an_error_of_fill_comes_back_from_append)
+{
+    test_place       t;
+    hdx_ints_writer *w;
+    hdx_error        err;
+    uint64_t         at = 5 * HDX_PART + 3;
+    char             path[128];
+    place_open(&t, 2);
+    cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_CLASS, 100ull * HDX_PART, &w, &err), HDX_OK));
+    cr_expect(eq(int, hdx_ints_append(w, 4 * HDX_PART, fails_at, &at, &err), HDX_OK));
+    cr_expect(eq(int, hdx_ints_append(w, 4 * HDX_PART, fails_at, &at, &err), HDX_BAD_DUMP));
+    cr_expect(eq(str, err.message, "here"));
+    hdx_ints_abandon(w);
+    place_path(&t, HDX_KIND_CLASS, path);
+    cr_expect(access(path, F_OK) != 0);
+    place_close(&t);
+}
+
+/* Every request for memory refused once, every call of the file door failing once. */
+Test(ints_parts, return_an_error_and_leak_nothing_at_every_refusal)
+{
+    const uint64_t n = 6 * HDX_PART + 5;
+    uint64_t      *v = calloc(n, sizeof *v);
+    for (uint64_t i = 0; i < n; i++)
+        v[i] = i * i;
+    for (unsigned door = 0; door < 2; door++) {
+        bool fired = true;
+        for (unsigned at = 1; fired; at++) {
+            test_place     t;
+            hdx_index_file file;
+            faulty_mem     refuses;
+            faulty_io      fails;
+            hdx_error      err = { 0 };
+            char           path[128];
+            place_open(&t, 2);
+            place_path(&t, HDX_KIND_RETAINED, path);
+            if (door == 0)
+                faulty_mem_init(&refuses, &t.mem, at);
+            else {
+                faulty_io_init(&fails, at, ENOSPC, true);
+                t.place.io = &fails.io;
+            }
+            const hdx_code code = write_in_parts(&t, v, n, 2, &file, &err);
+            fired = door == 0 ? faulty_mem_fired(&refuses) : faulty_io_fired(&fails);
+            cr_expect(eq(int, code, !fired ? HDX_OK : door == 0 ? HDX_LIMIT : HDX_IO), "at %u: %s", at, err.message);
+            cr_expect(there(path) == !fired, "at %u", at);
+            t.place.io = hdx_io_system();
+            place_close(&t);
+            cr_assert(at < 200);
+        }
+    }
+    free(v);
+}
+
+static hdx_code nothing_but_zeros(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    (void)context;
+    (void)first;
+    (void)err;
+    memset(values, 0, n * sizeof *values);
+    return HDX_OK;
+}
+static bool cancel_when(void *context)
+{
+    _Atomic int *left = context;
+    return atomic_fetch_sub(left, 1) == 0;
+}
+Test(ints_parts, stop_when_cancelled_and_count_every_value)
+{
+    for (int at = 0; at <= 6; at++) {
+        test_place       t;
+        hdx_ints_writer *w;
+        hdx_index_file   file;
+        hdx_ticker       tick;
+        _Atomic int      left = at;
+        hdx_progress     progress = { .context = &left, .cancelled = cancel_when };
+        place_open(&t, 1);
+        hdx_ticker_init(&tick, &progress, 1);
+        t.place.tick = &tick;
+        cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_CLASS, 5 * HDX_PART + 1, &w, NULL), HDX_OK));
+        hdx_code code = hdx_ints_append(w, 3 * HDX_PART, nothing_but_zeros, NULL, NULL);
+        if (code == HDX_OK)
+            code = hdx_ints_append(w, 2 * HDX_PART + 1, nothing_but_zeros, NULL, NULL);
+        cr_expect(eq(int, code, at < 6 ? HDX_CANCELLED : HDX_OK));
+        if (code == HDX_OK) {
+            cr_expect(eq(u64, tick.done, 5 * HDX_PART + 1));
+            cr_expect(eq(int, hdx_ints_end(w, &file, NULL), HDX_OK));
+        } else
+            hdx_ints_abandon(w);
+        hdx_ticker_free(&tick);
+        place_close(&t);
+    }
+}
+
+/* ---- forgotten pages ---- */
+
+Test(ints, forgotten_are_read_again)
+{
+    const unsigned n = 100000;
+    uint64_t      *v = calloc(n, sizeof *v), *back = calloc(n, sizeof *back);
+    test_place     t;
+    hdx_index_file file;
+    hdx_ints      *ints;
+    dice           d = { 4 };
+    for (unsigned i = 0; i < n; i++)
+        v[i] = roll(&d);
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_ints_write(&t.place, HDX_KIND_CLASS, n, fill_from, v, &file, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_CLASS, &file, n, 0, &t.note, &ints, NULL), HDX_OK));
+    for (unsigned round = 0; round < 3; round++) {
+        hdx_ints_forget(ints);
+        hdx_ints_read(ints, 0, n, back);
+        cr_expect(memcmp(back, v, n * sizeof *v) == 0);
+        memset(back, 0, n * sizeof *back);
+    }
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_OK));
+    hdx_ints_close(ints);
+    free(v);
+    free(back);
     place_close(&t);
 }
 

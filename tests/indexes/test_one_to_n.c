@@ -1,8 +1,10 @@
 /* test_one_to_n.c - lists written and read back, whatever their lengths and wherever their values lie. */
 #include "tests/indexes/place.h"
 #include "indexes/one_to_n/one_to_n.h"
+#include "support/faulty.h"
 
 #include <criterion/parameterized.h>
+#include <errno.h>
 
 typedef struct lists {
     uint64_t  keys, values;
@@ -222,6 +224,252 @@ Test(one_to_n, another_number_of_values_than_announced_is_refused)
     lists          l = { 2, 4, degree, value, key };
     place_open(&t, 1);
     cr_expect(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 4, give_degrees, give_lists, &l, &file, NULL), HDX_USAGE));
+    place_close(&t);
+}
+
+/* ---- written in parts ---- */
+
+typedef struct part {
+    lists   *all;
+    uint64_t first, end;
+} part;
+static hdx_code degrees_of_part(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    const part *p = context;
+    if (first < p->first || first + n > p->end)
+        return hdx_fail(err, HDX_BAD_DUMP, "", first, "asked for what is not of this part");
+    return give_degrees(p->all, first, n, degrees, err);
+}
+static hdx_code values_of_part(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    const part *p = context;
+    if (first < p->first || first + n > p->end)
+        return hdx_fail(err, HDX_BAD_DUMP, "", first, "asked for what is not of this part");
+    return give_lists(p->all, first, n, values, keys, err);
+}
+
+/* Up to `most` times HDX_PART at a time; keys and values of the announced numbers, or fewer or more. */
+static hdx_code write_in_parts(test_place *t, lists *l, unsigned most, uint64_t keys, uint64_t values, hdx_index_file *file, hdx_error *err)
+{
+    hdx_one_to_n_writer *w;
+    hdx_code             code = hdx_one_to_n_begin(&t->place, HDX_KIND_INBOUND, l->keys, l->values, &w, err);
+    uint64_t             turn = 0;
+    for (part p = { l, 0, 0 }; p.end < keys && code == HDX_OK; p.first = p.end) {
+        const uint64_t want = (1 + turn++ % most) * HDX_PART;
+        p.end = keys - p.first < want ? keys : p.first + want;
+        code = hdx_one_to_n_append_degrees(w, p.end - p.first, degrees_of_part, &p, err);
+    }
+    for (part p = { l, 0, 0 }; p.end < values && code == HDX_OK; p.first = p.end) {
+        const uint64_t want = (1 + turn++ % most) * HDX_PART;
+        p.end = values - p.first < want ? values : p.first + want;
+        code = hdx_one_to_n_append_values(w, p.end - p.first, values_of_part, &p, err);
+    }
+    if (code == HDX_OK)
+        return hdx_one_to_n_end(w, file, err);
+    hdx_one_to_n_abandon(w);
+    return code;
+}
+
+static void parts_agree(lists *l, const char *what)
+{
+    test_place     t;
+    hdx_index_file whole, file;
+    size_t         len, len_parts;
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l->keys, l->values, give_degrees, give_lists, l, &whole, NULL), HDX_OK));
+    uint8_t *bytes = place_bytes(&t, HDX_KIND_INBOUND, &len);
+    place_close(&t);
+    for (unsigned threads = 1; threads <= 3; threads += 2)
+        for (unsigned most = 1; most <= 5; most += 4) {
+            hdx_error err = { 0 };
+            place_open(&t, threads);
+            cr_assert(eq(int, write_in_parts(&t, l, most, l->keys, l->values, &file, &err), HDX_OK), "%s: %s", what, err.message);
+            uint8_t *parts = place_bytes(&t, HDX_KIND_INBOUND, &len_parts);
+            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%s, parts of up to %u, %u threads", what, most, threads);
+            cr_expect(file.bytes == whole.bytes && file.sum == whole.sum);
+            free(parts);
+            place_close(&t);
+        }
+    free(bytes);
+}
+
+Test(one_to_n_parts, give_the_bytes_of_one_write)
+{
+    const uint64_t keys[] = { 1, HDX_PART - 1, HDX_PART, HDX_PART + 1, 7 * HDX_PART + 77, 10 * HDX_PART };
+    for (unsigned i = 0; i < 6; i++) {
+        dice  d = { i };
+        char  what[64];
+        lists l = random_lists(&d, keys[i]);
+        (void)snprintf(what, sizeof what, "%llu keys", (unsigned long long)keys[i]);
+        parts_agree(&l, what);
+        free_lists(&l);
+    }
+}
+
+Test(one_to_n_parts, of_no_keys_or_no_values_give_the_bytes_of_one_write)
+{
+    lists none = { .degree = calloc(1, 8) }, empty = { .keys = 3 * HDX_PART, .degree = calloc(3 * HDX_PART, 8) };
+    lists one = { .keys = 1, .degree = calloc(1, 8) };
+    make_room(&none);
+    make_room(&empty);
+    one.degree[0] = 5 * HDX_PART;
+    make_room(&one);
+    for (uint64_t i = 0; i < one.values; i++)
+        one.value[i] = 3 * i;
+    parts_agree(&none, "nothing");
+    parts_agree(&empty, "empty lists");
+    parts_agree(&one, "one list");
+    free_lists(&none);
+    free_lists(&empty);
+    free_lists(&one);
+}
+
+Test(one_to_n_parts, abandoned_leave_no_file)
+{
+    dice  d = { 8 };
+    lists l = random_lists(&d, 3 * HDX_PART);
+    char  path[128];
+    for (unsigned at = 0; at <= 4; at++) {
+        test_place           t;
+        hdx_one_to_n_writer *w;
+        part                 keys = { &l, 0, l.keys }, values = { &l, 0, l.values };
+        place_open(&t, 2);
+        place_path(&t, HDX_KIND_INBOUND, path);
+        cr_assert(eq(int, hdx_one_to_n_begin(&t.place, HDX_KIND_INBOUND, l.keys, l.values, &w, NULL), HDX_OK));
+        cr_expect(access(path, F_OK) == 0);
+        if (at > 0)
+            cr_assert(eq(int, hdx_one_to_n_append_degrees(w, HDX_PART, degrees_of_part, &keys, NULL), HDX_OK));
+        if (at > 1)
+            cr_assert(eq(int, hdx_one_to_n_append_degrees(w, 2 * HDX_PART, degrees_of_part, &keys, NULL), HDX_OK));
+        if (at > 2)
+            cr_assert(eq(int, hdx_one_to_n_append_values(w, HDX_PART, values_of_part, &values, NULL), HDX_OK));
+        if (at > 3)
+            cr_assert(eq(int, hdx_one_to_n_append_values(w, l.values - HDX_PART, values_of_part, &values, NULL), HDX_OK));
+        hdx_one_to_n_abandon(w);
+        hdx_one_to_n_abandon(NULL);
+        cr_expect(access(path, F_OK) != 0, "at %u", at);
+        place_close(&t);
+    }
+    free_lists(&l);
+}
+
+/* Wrong sums of degrees; fewer or more keys or values than announced. */
+Test(one_to_n_parts, other_numbers_than_announced_are_refused)
+{
+    lists l = { .keys = 2 * HDX_PART, .degree = calloc(4 * HDX_PART, 8) };
+    for (unsigned k = 0; k < 4 * HDX_PART; k++)
+        l.degree[k] = k < 2 * HDX_PART; /* more keys have no values */
+    make_room(&l);
+    l.value = realloc(l.value, 8 * 8 * HDX_PART);
+    l.key = realloc(l.key, 8 * 8 * HDX_PART);
+    memset(l.value + 2 * HDX_PART, 0, 8 * 6 * HDX_PART);
+    memset(l.key + 2 * HDX_PART, 0, 8 * 6 * HDX_PART);
+    const struct {
+        uint64_t    keys, values, announced;
+        bool        fine;
+        const char *what;
+    } cases[] = {
+        { 2, 2, 2, true, "all" },           { 2, 2, 1, false, "more values than announced" }, { 2, 2, 3, false, "fewer values than announced" },
+        { 1, 1, 1, false, "fewer keys" },   { 3, 2, 2, false, "more keys" },                  { 2, 1, 2, false, "fewer values than lists hold" },
+        { 2, 0, 2, false, "no values" },    { 2, 3, 2, false, "more values than lists hold" }, { 0, 0, 2, false, "nothing" },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_place     t;
+        hdx_index_file file;
+        hdx_error      err = { 0 };
+        char           path[128];
+        place_open(&t, 2);
+        place_path(&t, HDX_KIND_INBOUND, path);
+        l.values = cases[i].announced * HDX_PART;
+        const hdx_code code = write_in_parts(&t, &l, 1, cases[i].keys * HDX_PART, cases[i].values * HDX_PART, &file, &err);
+        cr_expect(eq(int, code, cases[i].fine ? HDX_OK : HDX_USAGE), "%s", cases[i].what);
+        cr_expect(there(path) == cases[i].fine, "%s", cases[i].what);
+        place_close(&t);
+    }
+    free_lists(&l);
+}
+
+/* Every request for memory refused once, every call of the file door failing once. */
+Test(one_to_n_parts, return_an_error_and_leak_nothing_at_every_refusal)
+{
+    dice  d = { 12 };
+    lists l = random_lists(&d, 3 * HDX_PART + 5);
+    for (unsigned door = 0; door < 2; door++) {
+        bool fired = true;
+        for (unsigned at = 1; fired; at++) {
+            test_place     t;
+            hdx_index_file file;
+            faulty_mem     refuses;
+            faulty_io      fails;
+            hdx_error      err = { 0 };
+            char           path[128];
+            place_open(&t, 2);
+            place_path(&t, HDX_KIND_INBOUND, path);
+            if (door == 0)
+                faulty_mem_init(&refuses, &t.mem, at);
+            else {
+                faulty_io_init(&fails, at, ENOSPC, true);
+                t.place.io = &fails.io;
+            }
+            const hdx_code code = write_in_parts(&t, &l, 2, l.keys, l.values, &file, &err);
+            fired = door == 0 ? faulty_mem_fired(&refuses) : faulty_io_fired(&fails);
+            cr_expect(eq(int, code, !fired ? HDX_OK : door == 0 ? HDX_LIMIT : HDX_IO), "at %u: %s", at, err.message);
+            cr_expect(there(path) == !fired, "at %u", at);
+            t.place.io = hdx_io_system();
+            place_close(&t);
+            cr_assert(at < 300);
+        }
+    }
+    free_lists(&l);
+}
+
+static bool cancel_when(void *context)
+{
+    _Atomic int *left = context;
+    return atomic_fetch_sub(left, 1) == 0;
+}
+Test(one_to_n_parts, stop_when_cancelled_and_count_keys_and_values)
+{
+    dice     d = { 13 };
+    lists    l = random_lists(&d, 2 * HDX_PART);
+    hdx_code code = HDX_CANCELLED;
+    for (int at = 0; code != HDX_OK; at++) {
+        test_place     t;
+        hdx_index_file file;
+        hdx_ticker     tick;
+        _Atomic int    left = at;
+        hdx_progress   progress = { .context = &left, .cancelled = cancel_when };
+        place_open(&t, 1);
+        hdx_ticker_init(&tick, &progress, 1);
+        t.place.tick = &tick;
+        code = write_in_parts(&t, &l, 2, l.keys, l.values, &file, NULL);
+        cr_expect(code == HDX_CANCELLED || (code == HDX_OK && at >= 3));
+        if (code == HDX_OK)
+            cr_expect(eq(u64, tick.done, l.keys + l.values));
+        hdx_ticker_free(&tick);
+        place_close(&t);
+        cr_assert(at < 200);
+    }
+    free_lists(&l);
+}
+
+Test(one_to_n, forgotten_are_read_again)
+{
+    dice           d = { 14 };
+    lists          l = random_lists(&d, 20000);
+    test_place     t;
+    hdx_index_file file;
+    hdx_one_to_n  *read;
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_INBOUND, &file, l.keys, 0, &t.note, &read, NULL), HDX_OK));
+    for (unsigned round = 0; round < 3; round++) {
+        hdx_one_to_n_forget(read);
+        runs_agree(read, &l);
+    }
+    cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_OK));
+    hdx_one_to_n_close(read);
+    free_lists(&l);
     place_close(&t);
 }
 

@@ -1,0 +1,352 @@
+/*
+ * predecessors_wide.c - who may lead to a node, in preorder numbers and in their order: what Semi-NCA pulls labels from.
+ *
+ * In:  numbers of nodes; records of referrers in the order of nodes; the members of classes whose object is no root.
+ * Out: a tape by rising number, read from its end by dominators_wide.c.
+ * Knows that a node with one referrer takes its parent and never looks: 73-95 % of a real dump. That holds only where the list tells all: a
+ * class object has its instances besides, and a root is entered from the virtual root whatever the lists say.
+ * Cost: one random load per referrer (its number), asked for ahead; numbers in ranges, as many at a time as fit: a slot of one NID for each
+ *       number of the range, and the predecessors themselves. A range more is one more reading of the records.
+ *
+ * Of the predecessors below a node only the least can matter: each is its own candidate. So most lists shrink to one number.
+ */
+#include "algo/width.h"
+
+#include <stdlib.h>
+
+#define AHEAD 16u
+#define BATCH 256u         /* members read at once; referrers of a record gathered at once */
+#define GRAB (1u << 14)    /* NIDs a worker takes of the buffer at a time */
+#define OWN (GRAB / 4)     /* a longer list gets a place of its own */
+#define SPAN_LEAST (1u << 16)
+#define FLUSH (1u << 15)   /* NIDs written at once */
+#define TICK_CHUNKS 16u
+
+typedef struct class_node { /* a class object that has its instances for predecessors */
+    NID      number;
+    uint32_t class_number;
+} class_node;
+
+typedef struct range {
+    const WIDE(hdx_digraph) *g;
+    const NID               *number;
+    const uint64_t          *is_root;
+    const hdx_referrers     *referrers;
+    hdx_mem                 *mem;
+    hdx_ticker              *tick;
+    uint64_t                 from, end;  /* numbers */
+    NID                     *slot;       /* number - from -> place of its list in buffer, + 1; 0: none */
+    NID                     *buffer;     /* lists: count, then as on the tape */
+    uint64_t                 capacity;
+    _Atomic uint64_t         taken;
+    _Atomic uint64_t         longest;    /* list that found no room, with its count */
+    _Atomic uint64_t         next;       /* chunk */
+    atomic_bool              full, failed;
+    pthread_mutex_t          lock;       /* guards error */
+    hdx_error                error;
+} range;
+
+typedef struct grab { /* a worker's part of the buffer */
+    uint64_t at, end;
+} grab;
+
+/* Where n NIDs may go; a long list gets a place of its own, and the part at hand stays for the next ones. */
+static bool reserve(range *r, grab *g, uint64_t n, uint64_t *place)
+{
+    const bool own = n > OWN;
+    if (!own && g->end - g->at >= n) {
+        *place = g->at;
+        return true;
+    }
+    const uint64_t want = own ? n : GRAB;
+    const uint64_t at = atomic_fetch_add(&r->taken, want);
+    if (at > r->capacity || want > r->capacity - at) {
+        uint64_t seen = atomic_load(&r->longest);
+        while (seen < n && !atomic_compare_exchange_weak(&r->longest, &seen, n))
+            ;
+        atomic_store(&r->full, true);
+        return false;
+    }
+    if (!own)
+        *g = (grab){ at, at + want };
+    *place = at;
+    return true;
+}
+
+/* The list of one number: referrers by ascending node; numbers of garbage are 0. */
+static bool take_record(range *r, grab *g, uint64_t node, const uint8_t **at, uint64_t count)
+{
+    const NID     *number = r->number;
+    const NID      w = number[node];
+    uint64_t       nodes[BATCH], source = node, left = count, kept = 0;
+    const bool     wanted = w >= r->from && w < r->end && !hdx_bits_test(r->is_root, node);
+    NID            least = 0;
+    uint64_t       place = 0;
+    if (wanted && !reserve(r, g, count + 2, &place))
+        return false;
+    NID *to = r->buffer + place;
+    for (bool first = true; left > 0;) {
+        const uint64_t n = left < BATCH ? left : BATCH;
+        for (uint64_t i = 0; i < n; i++) {
+            source = first ? node + (uint64_t)hdx_unzigzag(hdx_unpack(at)) : source + 1 + hdx_unpack(at);
+            first = false;
+            nodes[i] = source;
+            if (wanted)
+                __builtin_prefetch(number + source);
+        }
+        left -= n;
+        for (uint64_t i = 0; i < n && wanted; i++) {
+            const NID u = number[nodes[i]];
+            if (u > w)
+                to[1 + kept++] = u;
+            else if (u != 0 && u != w && (least == 0 || u < least))
+                least = u;
+        }
+    }
+    if (!wanted)
+        return true;
+    if (least != 0)
+        to[1 + kept++] = least;
+    if (kept == 0)
+        return true;
+    to[0] = (NID)kept;
+    r->slot[w - r->from] = (NID)(place + 1);
+    if (count + 2 <= OWN)
+        g->at += kept + 1;
+    return true;
+}
+
+static void fail(range *r, const hdx_error *error)
+{
+    (void)pthread_mutex_lock(&r->lock);
+    if (!atomic_load(&r->failed))
+        r->error = *error;
+    atomic_store(&r->failed, true);
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
+static void read_records(void *context, unsigned worker)
+{
+    range     *r = context;
+    grab       g = { 0, 0 };
+    const uint64_t room = r->referrers->longest + HDX_PACKED_SLACK;
+    uint8_t   *bytes = hdx_mem_get(r->mem, room);
+    uint64_t   chunk;
+    hdx_error  err = { 0 };
+    (void)worker;
+    if (bytes == NULL) {
+        (void)hdx_no_memory(&err, "records of referrers", room);
+        fail(r, &err);
+        return;
+    }
+    while (!atomic_load(&r->full) && !atomic_load(&r->failed) && (chunk = atomic_fetch_add(&r->next, 1)) < r->referrers->chunks) {
+        uint64_t len, node;
+        if (r->referrers->read(r->referrers->context, chunk, bytes, &len, &node, &err) != HDX_OK ||
+            (chunk % TICK_CHUNKS == 0 && hdx_tick(r->tick, 0) && hdx_tick_stop(&err) != HDX_OK)) {
+            fail(r, &err);
+            break;
+        }
+        const uint8_t *at = bytes, *end = bytes + len;
+        for (bool first = true; at < end; first = false) {
+            const uint64_t distance = hdx_unpack(&at);
+            node = first ? node + distance : node + 1 + distance;
+            const uint64_t count = hdx_unpack(&at);
+            if (!take_record(r, &g, node, &at, count))
+                break;
+        }
+    }
+    hdx_mem_put(r->mem, bytes, room);
+}
+
+/* ---- out ---- */
+typedef struct pen {
+    const hdx_tape *tape;
+    NID            *at;
+    uint32_t        count;
+    uint64_t        written;
+} pen;
+
+static hdx_code flush(pen *p, hdx_error *err)
+{
+    hdx_code code = p->count == 0 ? HDX_OK : p->tape->write(p->tape->context, p->at, p->count * sizeof(NID), err);
+    p->written += p->count;
+    p->count = 0;
+    return code;
+}
+
+static inline hdx_code put(pen *p, NID value, hdx_error *err)
+{
+    p->at[p->count++] = value;
+    return p->count == FLUSH ? flush(p, err) : HDX_OK;
+}
+
+static hdx_code put_list(pen *p, const NID *list, uint64_t n, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < n && code == HDX_OK; i++)
+        code = put(p, list[i], err);
+    return code;
+}
+
+/* A class object: what refers to it, and its instances. Several classes of a damaged dump may have one object. */
+static hdx_code put_class(range *r, pen *p, const class_node *nodes, uint64_t classes, const NID *list, uint64_t count, const hdx_members *members,
+                          hdx_error *err)
+{
+    const NID w = nodes[0].number;
+    uint64_t  ids[BATCH], kept = 0;
+    NID       least = 0;
+    hdx_code  code = HDX_OK;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++)
+        if (list[i] > w) {
+            kept++;
+            code = put(p, list[i], err);
+        } else
+            least = list[i];
+    for (uint64_t c = 0; c < classes; c++) {
+        const uint64_t all = members->count(members->context, nodes[c].class_number);
+        for (uint64_t done = 0; done < all && code == HDX_OK;) {
+            const uint32_t n = all - done < BATCH ? (uint32_t)(all - done) : BATCH;
+            if ((code = members->read(members->context, nodes[c].class_number, done, n, ids, err)) != HDX_OK)
+                return code;
+            for (uint32_t i = 0; i < n; i++)
+                __builtin_prefetch(r->number + ids[i]);
+            for (uint32_t i = 0; i < n && code == HDX_OK; i++) {
+                const NID u = r->number[ids[i]];
+                if (u > w) {
+                    kept++;
+                    code = put(p, u, err);
+                } else if (u != 0 && u != w && (least == 0 || u < least))
+                    least = u;
+            }
+            if (code == HDX_OK && hdx_tick(r->tick, 0))
+                return hdx_tick_stop(err);
+            done += n;
+        }
+    }
+    if (code == HDX_OK && least != 0) {
+        kept++;
+        code = put(p, least, err);
+    }
+    if (kept == 0 || code != HDX_OK || (code = put(p, (NID)kept, err)) != HDX_OK)
+        return code;
+    return put(p, w, err);
+}
+
+static hdx_code put_range(range *r, pen *p, const class_node *classes, uint64_t class_count, uint64_t *next_class, const hdx_members *members, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t w = r->from; w < r->end && code == HDX_OK; w++) {
+        const NID  slot = r->slot[w - r->from];
+        const NID *list = slot == 0 ? NULL : r->buffer + (slot - 1);
+        if (*next_class < class_count && classes[*next_class].number == w) {
+            const uint64_t first = *next_class;
+            while (*next_class < class_count && classes[*next_class].number == w)
+                ++*next_class;
+            code = put_class(r, p, classes + first, *next_class - first, slot == 0 ? NULL : list + 1, slot == 0 ? 0 : list[0], members, err);
+        } else if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK && (code = put(p, list[0], err)) == HDX_OK)
+            code = put(p, (NID)w, err);
+    }
+    return code;
+}
+
+static int rising(const void *a, const void *b)
+{
+    const class_node *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->class_number < y->class_number ? -1 : x->class_number > y->class_number;
+}
+
+static uint64_t find_classes(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, class_node *out)
+{
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < g->classes; c++) {
+        const NID object = g->class_object[c];
+        if (object != NONE && number[object] != 0 && !hdx_bits_test(is_root, object) && members->count(members->context, c) > 0)
+            out[count++] = (class_node){ number[object], c };
+    }
+    if (count > 1)
+        qsort(out, (size_t)count, sizeof *out, rising);
+    return count;
+}
+
+/* A single list that is longer than the buffer: there is no narrower range. */
+static hdx_code grow(range *r, hdx_error *err)
+{
+    const uint64_t want = atomic_load(&r->longest);
+    hdx_mem_put(r->mem, r->buffer, r->capacity * sizeof(NID));
+    r->buffer = want < NONE ? hdx_mem_array(r->mem, want, sizeof(NID)) : NULL;
+    r->capacity = r->buffer == NULL ? 0 : want;
+    return r->buffer != NULL ? HDX_OK : hdx_no_memory(err, "the predecessors of one object", want * sizeof(NID));
+}
+
+/* One range, as wide as it comes out: narrower when its lists do not fit the buffer, and wider again behind it. */
+static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t reached, unsigned threads, hdx_error *err)
+{
+    for (;;) {
+        r->end = reached + 1 - r->from < *span ? reached + 1 : r->from + *span;
+        memset(r->slot, 0, (size_t)(r->end - r->from) * sizeof(NID));
+        atomic_store(&r->taken, 0);
+        atomic_store(&r->next, 0);
+        atomic_store(&r->longest, 0);
+        atomic_store(&r->full, false);
+        hdx_workers_run(threads, read_records, r);
+        if (atomic_load(&r->failed)) {
+            if (err != NULL)
+                *err = r->error;
+            return r->error.code;
+        }
+        if (!atomic_load(&r->full)) {
+            *span = *span < slots / 2 ? 2 * *span : slots;
+            return HDX_OK;
+        }
+        hdx_code code;
+        if (atomic_load(&r->longest) > r->capacity && (code = grow(r, err)) != HDX_OK)
+            return code;
+        *span = *span > 1 ? *span / 2 : 1;
+    }
+}
+
+hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_digraph) *g, const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers,
+                                const hdx_members *members, uint64_t room, unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out,
+                                uint64_t *count, hdx_error *err)
+{
+    range          r = { .g = g, .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
+    pen            p = { .tape = out };
+    /* short lists leave less than a quarter of a worker's part unused */
+    const uint64_t all = referrers->entries + referrers->entries / 3 + (uint64_t)(threads + 1) * GRAB;
+    const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK), places = (room > records ? room - records : 0) / sizeof(NID);
+    class_node    *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
+    uint64_t       class_count = 0, next_class = 0, span = reached;
+    hdx_code       code = HDX_OK;
+    r.capacity = all < NONE ? all : NONE - 1; /* a slot holds a place */
+    if (reached + all > places) { /* as if the lists were spread evenly */
+        span = (uint64_t)((double)reached * (double)places / (double)(reached + all));
+        span = span < SPAN_LEAST ? (reached < SPAN_LEAST ? reached : SPAN_LEAST) : span;
+        r.capacity = places > span + (uint64_t)(threads + 1) * GRAB ? places - span : (uint64_t)(threads + 1) * GRAB;
+        r.capacity = r.capacity > all ? all : r.capacity;
+        r.capacity = r.capacity < NONE ? r.capacity : NONE - 1;
+    }
+    const uint64_t slots = span;
+    r.slot = hdx_mem_array(mem, slots, sizeof(NID));
+    r.buffer = hdx_mem_array(mem, r.capacity, sizeof(NID));
+    r.capacity = r.buffer == NULL ? 0 : r.capacity;
+    p.at = hdx_mem_array(mem, FLUSH, sizeof(NID));
+    (void)pthread_mutex_init(&r.lock, NULL);
+    if (classes == NULL || r.slot == NULL || r.buffer == NULL || p.at == NULL)
+        code = hdx_no_memory(err, "predecessors", (slots + all) * sizeof(NID));
+    else
+        class_count = find_classes(g, number, is_root, members, classes);
+    for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end)
+        if ((code = fill_range(&r, &span, slots, reached, threads, err)) == HDX_OK)
+            code = put_range(&r, &p, classes, class_count, &next_class, members, err);
+    if (code == HDX_OK)
+        code = flush(&p, err);
+    *count = p.written;
+    (void)pthread_mutex_destroy(&r.lock);
+    hdx_mem_put(mem, p.at, FLUSH * sizeof(NID));
+    hdx_mem_put(mem, r.buffer, r.capacity * sizeof(NID));
+    hdx_mem_put(mem, r.slot, slots * sizeof(NID));
+    hdx_mem_put(mem, classes, g->classes * sizeof *classes);
+    return code;
+}

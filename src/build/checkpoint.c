@@ -1,0 +1,276 @@
+/*
+ * checkpoint.c - what a killed or interrupted build has done, kept for the next one.
+ *
+ * After a step the folder *.part holds the files of all steps so far, and in its folder `checkpoint` a catalog as a finished index has it
+ * (what is not known yet is zero, no roots) and the file `state`: a head of numbers, then the roots in the order of the file, the units of the
+ * spill file, the chunks of referrers; a CRC32C of all that at its end. The folder is written under another name and renamed: it is always
+ * that of a whole step. Temporary files in *.part have sums in the state, index files their own.
+ *
+ * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is read through and
+ * checked first (checkpoint_check.c), and what does not hold makes it begin anew. State is of one machine and one version: structs as
+ * they lie in memory.
+ */
+#include "build/checkpoint.h"
+
+#include <heapdex/heapdex.h>
+#include <stdio.h>
+
+#define MAGIC 0x6b63656863786468ull /* "hdxcheck" */
+#define FOLDER "checkpoint"
+#define FRESH "checkpoint.new"
+
+typedef struct state_head {
+    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
+    uint64_t done;                  /* steps of passes.c, a bit each */
+    uint64_t width, until, class_class, loader_class;
+    uint64_t reached, size_unit;
+    uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
+    uint64_t spill_bytes, spill_longest, spill_lists, spill_edges;
+    uint64_t referrer_bytes, referrer_entries, chunk_longest;
+    uint64_t roots, units, chunks;
+} state_head;
+
+static uint64_t version_of(const hdx_build *b)
+{
+    const uint64_t sizes[] = { sizeof(state_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
+                               b->options->dump_number, b->options->width, b->options->until };
+    return hdx_hash_bytes(hdx_hash_bytes(1, HEAPDEX_VERSION, sizeof HEAPDEX_VERSION), sizes, sizeof sizes);
+}
+
+static void path_of(const hdx_build *b, const char *folder, const char *name, char *path, size_t size)
+{
+    (void)snprintf(path, size, "%s/%s%s%s", b->folder, folder, name[0] == '\0' ? "" : "/", name);
+}
+
+/* ---- saving ---- */
+static hdx_code save_catalog(hdx_build *b, const char *folder, hdx_error *err)
+{
+    hdx_catalog_writer *w = NULL;
+    hdx_code            code = hdx_catalog_create(b->io, folder, &b->mem, &w, err);
+    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++)
+        code = hdx_catalog_put_class(w, &b->classes[i], err);
+    if (code == HDX_OK && (code = hdx_catalog_put_roots(w, NULL, 0, err)) == HDX_OK &&
+        (code = hdx_catalog_put_threads(w, b->threads_found, b->thread_count, err)) == HDX_OK &&
+        (code = hdx_catalog_put_heaps(w, b->heaps, b->heap_count, err)) == HDX_OK && (code = hdx_catalog_put_manifest(w, &b->manifest, err)) == HDX_OK) {
+        code = hdx_catalog_commit(w, err);
+        w = NULL;
+    }
+    hdx_catalog_abandon(w);
+    return code;
+}
+
+static void head_of(const hdx_pass *p, uint64_t done, state_head *h)
+{
+    const hdx_build *b = p->b;
+    *h = (state_head){ .magic = MAGIC, .version = version_of(b), .done = done, .width = p->width, .until = (uint64_t)p->until,
+                       .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached, .size_unit = p->size_unit,
+                       .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
+                       .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_lists = p->spill.lists, .spill_edges = p->spill.edges,
+                       .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,
+                       .roots = b->root_count, .units = p->spill.count, .chunks = p->chunk_count };
+    h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
+}
+
+static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    state_head head;
+    uint8_t    sum[4];
+    head_of(p, done, &head);
+    const struct { const void *at; uint64_t bytes; } parts[] = {
+        { &head, sizeof head },
+        { b->roots, head.roots * sizeof(hdx_root) },
+        { p->spill.units, head.units * sizeof(hdx_spilled) },
+        { p->chunks, head.chunks * sizeof(hdx_referrer_chunk) },
+        { sum, sizeof sum },
+    };
+    int      fd = b->io->create(b->io, path), rc = fd;
+    uint32_t crc = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && rc >= 0; i++) {
+        if (i + 1 == sizeof parts / sizeof *parts)
+            hdx_put32(sum, crc);
+        if (parts[i].bytes > 0)
+            rc = b->io->write(b->io, fd, parts[i].at, parts[i].bytes);
+        if (parts[i].bytes > 0)
+            crc = hdx_crc32c(crc, parts[i].at, (size_t)parts[i].bytes);
+    }
+    if (fd >= 0) {
+        const int closed = b->io->close(b->io, fd);
+        rc = rc < 0 ? rc : closed;
+    }
+    return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot write: %s", strerror(-rc)) : HDX_OK;
+}
+
+hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    char       fresh[4200], path[4200], state[4300];
+    int        rc;
+    hdx_code   code;
+    path_of(b, FRESH, "", fresh, sizeof fresh);
+    path_of(b, FOLDER, "", path, sizeof path);
+    path_of(b, FRESH, "state", state, sizeof state);
+    if ((rc = hdx_io_remove_folder(b->io, fresh)) < 0 || (rc = b->io->mkdir(b->io, fresh)) < 0)
+        return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
+    if ((code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, state, err)) != HDX_OK)
+        return code;
+    if (b->checkpointed)
+        rc = b->io->exchange(b->io, fresh, path);
+    if (!b->checkpointed || rc < 0) {
+        (void)hdx_io_remove_folder(b->io, path);
+        rc = b->io->rename(b->io, fresh, path);
+    }
+    if (rc < 0)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the checkpoint in place: %s", strerror(-rc));
+    (void)hdx_io_remove_folder(b->io, fresh);
+    b->checkpointed = true;
+    return HDX_OK;
+}
+
+void hdx_checkpoint_remove(hdx_build *b)
+{
+    char path[4200];
+    path_of(b, FRESH, "", path, sizeof path);
+    (void)hdx_io_remove_folder(b->io, path);
+    path_of(b, FOLDER, "", path, sizeof path);
+    (void)hdx_io_remove_folder(b->io, path);
+    b->checkpointed = false;
+}
+
+/* ---- finding ---- */
+static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+
+static bool read_all(hdx_build *b, int fd, void *to, uint64_t len, uint64_t *at)
+{
+    const int64_t got = len == 0 ? 0 : b->io->read_at(b->io, fd, to, len, *at);
+    *at += len;
+    return got == (int64_t)len;
+}
+
+static bool sum_holds(hdx_build *b, int fd, uint64_t bytes)
+{
+    uint8_t  piece[1u << 14], sum[4];
+    uint32_t crc = 0;
+    for (uint64_t at = 0; at < bytes - 4;) {
+        const uint64_t n = bytes - 4 - at < sizeof piece ? bytes - 4 - at : sizeof piece;
+        if (!read_all(b, fd, piece, n, &at))
+            return false;
+        crc = hdx_crc32c(crc, piece, (size_t)n);
+    }
+    uint64_t at = bytes - 4;
+    return read_all(b, fd, sum, 4, &at) && hdx_le32(sum) == crc;
+}
+
+/* Sizes of the file and of what it says agree, so that no array is got by a number that the bytes cannot hold. */
+static bool head_holds(const hdx_build *b, const state_head *h, uint64_t bytes)
+{
+    uint64_t roots, units, chunks, sum = sizeof *h + 4;
+    return h->magic == MAGIC && h->bytes == bytes && h->version == version_of(b) && hdx_mul(h->roots, sizeof(hdx_root), &roots) &&
+           hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
+           hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
+           h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
+}
+
+static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    state_head h;
+    uint64_t   at = 0;
+    if (bytes < sizeof h + 4 || !read_all(b, fd, &h, sizeof h, &at) || !head_holds(b, &h, bytes) || !sum_holds(b, fd, bytes))
+        return unusable(err);
+    p->width = (unsigned)h.width;
+    p->until = (hdx_step)h.until;
+    p->reached = h.reached;
+    p->size_unit = h.size_unit;
+    p->referrer_entries = h.referrer_entries;
+    p->chunk_longest = h.chunk_longest;
+    b->class_class = (uint32_t)h.class_class;
+    b->loader_class = (uint32_t)h.loader_class;
+    b->roots = hdx_mem_array(&b->mem, h.roots, sizeof *b->roots);
+    p->spill.units = hdx_mem_array(&b->mem, h.units, sizeof *p->spill.units);
+    p->chunks = hdx_mem_array(&b->mem, h.chunks, sizeof *p->chunks);
+    b->root_count = b->root_capacity = b->roots == NULL ? 0 : h.roots;
+    p->spill.count = p->spill.capacity = p->spill.units == NULL ? 0 : h.units;
+    p->chunk_count = p->chunk_capacity = p->chunks == NULL ? 0 : h.chunks;
+    if (b->roots == NULL || p->spill.units == NULL || p->chunks == NULL)
+        return hdx_no_memory(err, "a checkpoint", bytes);
+    if (!read_all(b, fd, b->roots, h.roots * sizeof(hdx_root), &at) || !read_all(b, fd, p->spill.units, h.units * sizeof(hdx_spilled), &at) ||
+        !read_all(b, fd, p->chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
+        return unusable(err);
+    p->spill.longest = h.spill_longest;
+    p->spill.lists = h.spill_lists;
+    p->spill.edges = h.spill_edges;
+    p->spill.file.end = h.spill_bytes;
+    p->search.end = h.search_bytes;
+    p->search.sum = (uint32_t)h.search_sum;
+    p->idoms.end = h.idoms_bytes;
+    p->idoms.sum = (uint32_t)h.idoms_sum;
+    p->referrer_file.end = h.referrer_bytes;
+    *done = h.done;
+    return HDX_OK;
+}
+
+static bool same_dump(const hdx_manifest *now, const hdx_manifest *then)
+{
+    return now->file_size == then->file_size && now->file_mtime_ns == then->file_mtime_ns && memcmp(now->file_sample, then->file_sample, sizeof now->file_sample) == 0 &&
+           strcmp(then->heapdex, HEAPDEX_VERSION) == 0;
+}
+
+/* Classes, threads, heaps and the manifest, out of the checkpoint's catalog: their texts live as long as it is open. */
+static hdx_code read_catalog(hdx_build *b, hdx_error *err)
+{
+    const hdx_class      *classes;
+    const hdx_thread     *threads;
+    const hdx_heap_space *heaps;
+    uint32_t              class_count;
+    uint64_t              thread_count, heap_count;
+    const hdx_manifest    now = b->manifest;
+    hdx_code              code;
+    if ((code = hdx_catalog_classes(b->resumed, &classes, &class_count, err)) != HDX_OK ||
+        (code = hdx_catalog_threads(b->resumed, &threads, &thread_count, err)) != HDX_OK ||
+        (code = hdx_catalog_heaps(b->resumed, &heaps, &heap_count, err)) != HDX_OK)
+        return code;
+    b->manifest = *hdx_catalog_manifest(b->resumed);
+    memcpy(b->manifest.dump_name, now.dump_name, sizeof now.dump_name);
+    b->manifest.file_inode = now.file_inode;
+    b->objects = b->manifest.objects;
+    b->classes = hdx_mem_array(&b->mem, class_count, sizeof *b->classes);
+    b->threads_found = hdx_mem_array(&b->mem, thread_count, sizeof *b->threads_found);
+    b->heaps = hdx_mem_array(&b->mem, heap_count, sizeof *b->heaps);
+    b->class_count = b->classes == NULL ? 0 : class_count;
+    b->thread_count = b->threads_found == NULL ? 0 : thread_count;
+    b->heap_count = b->heaps == NULL ? 0 : heap_count;
+    if (b->classes == NULL || b->threads_found == NULL || b->heaps == NULL)
+        return hdx_no_memory(err, "a checkpoint", 0);
+    if (class_count > 0)
+        memcpy(b->classes, classes, class_count * sizeof *classes);
+    if (thread_count > 0)
+        memcpy(b->threads_found, threads, thread_count * sizeof *threads);
+    if (heap_count > 0)
+        memcpy(b->heaps, heaps, heap_count * sizeof *heaps);
+    b->sizing = (hdx_sizing){ b->manifest.id_size, b->manifest.reference_size, b->manifest.alignment, b->manifest.stated_sizes };
+    memcpy(b->place.identity, b->manifest.identity, sizeof b->place.identity);
+    b->tables_bytes = atomic_load(&b->mem.used);
+    return hdx_classes_find_objects(b, err);
+}
+
+hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
+{
+    hdx_build  *b = p->b;
+    char        folder[4200], state[4300];
+    struct stat st;
+    int         fd;
+    hdx_code    code;
+    path_of(b, FOLDER, "", folder, sizeof folder);
+    path_of(b, FOLDER, "state", state, sizeof state);
+    if (b->io->stat(b->io, state, &st) < 0 || hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
+        !same_dump(&b->manifest, hdx_catalog_manifest(b->resumed)) || (fd = b->io->open(b->io, state)) < 0)
+        return unusable(err);
+    if ((code = read_catalog(b, err)) == HDX_OK)
+        code = read_state(p, fd, (uint64_t)st.st_size, done, err);
+    (void)b->io->close(b->io, fd);
+    if (code == HDX_OK)
+        code = hdx_checkpoint_check(p, *done, err);
+    b->checkpointed = code == HDX_OK;
+    return code;
+}

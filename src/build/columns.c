@@ -1,0 +1,508 @@
+/*
+ * columns.c - the second pass over the dump.
+ *
+ * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
+ * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids, sorted, each once,
+ *      without the class (MAT 3.1), packed as they will be searched.
+ * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
+ * Cost: nothing per object stays in memory but the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
+ */
+#include "build/passes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define UNIT (512u << 10) /* bytes of records written at once */
+
+typedef struct worker {
+    uint64_t   *values;    /* references of the object at hand */
+    uint64_t    value_count, value_capacity;
+    uint8_t    *bytes;     /* records not yet written */
+    uint64_t    used, capacity;
+    uint8_t    *list;      /* packed references of the object at hand */
+    uint64_t    list_capacity;
+    hdx_spilled unit;      /* what `bytes` hold */
+    hdx_pos     last_pos;
+    uint64_t    next_id;
+    uint64_t    stretch;
+    hdx_addr    last_class_addr;
+    uint32_t    last_class;
+    uint64_t    dangling;
+} worker;
+
+/* Object arrays of one stretch, for the reference size (MAT 2.1). */
+typedef struct arrays {
+    hdx_addr first, last;
+    uint64_t last_end;  /* where the last one would end with 8-byte references */
+    bool     overlap;   /* two neighbours lie closer than that */
+} arrays;
+
+typedef struct walk {
+    hdx_pass *p;
+    arrays   *arrays;   /* by stretch; NULL where ids have 4 bytes, and so have references */
+    uint8_t   widths[4]; /* hdx_packed_widths */
+    worker    workers[HDX_WORKERS_MAX];
+} walk;
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the second pass", 0); }
+
+static bool room(hdx_build *b, worker *w, uint64_t more)
+{
+    uint64_t next = w->value_capacity == 0 ? 1u << 12 : w->value_capacity;
+    if (w->value_capacity - w->value_count >= more)
+        return true;
+    while (next - w->value_count < more)
+        next *= 2;
+    void *values = hdx_mem_resize(&b->mem, w->values, w->value_capacity * sizeof *w->values, next * sizeof *w->values);
+    if (values == NULL)
+        return false;
+    w->values = values;
+    w->value_capacity = next;
+    return true;
+}
+
+static bool grow(hdx_build *b, uint8_t **bytes, uint64_t *capacity, uint64_t want)
+{
+    uint64_t next = *capacity == 0 ? 1u << 14 : *capacity;
+    if (want <= *capacity)
+        return true;
+    while (next < want)
+        next *= 2;
+    uint8_t *p = hdx_mem_resize(&b->mem, *bytes, *capacity, next);
+    if (p == NULL)
+        return false;
+    *bytes = p;
+    *capacity = next;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Ascending and each once; nearly every list is tiny or sorted already. */
+static uint64_t sort_unique(uint64_t *v, uint64_t n)
+{
+    uint64_t kept = 0;
+    bool     sorted = true;
+    for (uint64_t i = 1; i < n && sorted; i++)
+        sorted = v[i - 1] < v[i];
+    if (sorted)
+        return n;
+    if (n <= 24)
+        for (uint64_t i = 1; i < n; i++) {
+            uint64_t x = v[i];
+            uint64_t k = i;
+            for (; k > 0 && v[k - 1] > x; k--)
+                v[k] = v[k - 1];
+            v[k] = x;
+        }
+    else
+        qsort(v, (size_t)n, sizeof *v, compare);
+    for (uint64_t i = 0; i < n; i++)
+        if (kept == 0 || v[kept - 1] != v[i])
+            v[kept++] = v[i];
+    return kept;
+}
+
+static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
+{
+    hdx_build *b = k->p->b;
+    uint64_t   low = 0, high = b->local_count;
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (b->locals[mid].thread < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (; low < b->local_count && b->locals[low].thread == id; low++) {
+        if (!room(b, w, 1))
+            return no_memory(err);
+        w->values[w->value_count++] = b->locals[low].target;
+    }
+    return HDX_OK;
+}
+
+static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
+{
+    hdx_pass *p = k->p;
+    hdx_code  code;
+    if (w->used == 0)
+        return HDX_OK;
+    w->unit.bytes = w->used;
+    code = hdx_spill_put(p->b, &p->spill, &w->unit, w->bytes, err);
+    w->used = w->next_id = 0;
+    w->unit = (hdx_spilled){ .first = HDX_NO_ID };
+    return code;
+}
+
+/* All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record in the dump. */
+static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap, uint32_t length, hdx_error *err)
+{
+    hdx_pass  *p = k->p;
+    hdx_build *b = p->b;
+    uint8_t   *end, *to;
+    if (p->holds_locals != NULL && hdx_bits_test(p->holds_locals, id)) {
+        hdx_code code = add_locals(k, w, id, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    uint64_t n = w->value_count;
+    if (n > 0) {
+        const uint64_t own = b->classes[class_number].id; /* it stands first and only once: not in the list (MAT 3.1) */
+        uint64_t      *v = w->values, kept = 0;
+        for (uint64_t i = 0; i < n; i++)
+            if (v[i] != own)
+                v[kept++] = v[i];
+        w->value_count = sort_unique(v, kept);
+    }
+    if (w->used > 0 && pos != HDX_SPILL_BARE && pos - w->last_pos >= HDX_PACKED_NODES) { /* nothing packed is that far apart */
+        hdx_code code = write_unit(k, w, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    if (w->used == 0)
+        w->last_pos = w->unit.pos = pos;
+    if (!grow(b, &w->list, &w->list_capacity, 5 * (w->value_count + 1) + HDX_PACKED_SLACK))
+        return no_memory(err);
+    end = hdx_packed_write(w->list, k->widths, id, class_number, w->values, w->value_count);
+    if (!grow(b, &w->bytes, &w->capacity, w->used + HDX_SPILL_HEAD + (uint64_t)(end - w->list)))
+        return no_memory(err);
+    to = w->bytes + w->used;
+    to = hdx_pack(to, hdx_zigzag((int64_t)(id - w->next_id)));
+    if (pos == HDX_SPILL_BARE)
+        w->unit.bare = true;
+    else {
+        to = hdx_pack(to, pos - w->last_pos);
+        w->last_pos = pos;
+    }
+    if (b->heap_count > 0)
+        to = hdx_pack(to, heap);
+    to = hdx_pack(to, (uint64_t)(end - w->list));
+    memcpy(to, w->list, (size_t)(end - w->list));
+    to += end - w->list;
+    if (b->classes[class_number].kind != HDX_INSTANCE)
+        to = hdx_pack(to, length);
+    w->used = (uint64_t)(to - w->bytes);
+    w->next_id = id + 1;
+    w->unit.first = id < w->unit.first ? id : w->unit.first;
+    w->unit.last = id > w->unit.last ? id : w->unit.last;
+    w->unit.objects++;
+    w->unit.edges += w->value_count;
+    w->unit.lists += (uint64_t)(end - w->list);
+    w->value_count = 0;
+    return HDX_OK;
+}
+
+static inline void put(hdx_build *b, worker *w, hdx_addr target)
+{
+    hdx_id id;
+    if (target == 0)
+        return;
+    id = hdx_addresses_find(b->ids, target);
+    if (id == HDX_NO_ID)
+        w->dangling++;
+    else
+        w->values[w->value_count++] = id;
+}
+
+static uint32_t class_at(hdx_build *b, worker *w, hdx_addr addr)
+{
+    const uint64_t *number;
+    if (w->last_class_addr == addr && w->last_class != HDX_NO_CLASS)
+        return w->last_class;
+    number = hdx_map_get(&b->by_address, addr);
+    w->last_class_addr = addr;
+    w->last_class = number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
+    return w->last_class;
+}
+
+static hdx_code changed(hdx_pos pos, hdx_error *err)
+{
+    return hdx_fail(err, HDX_BAD_DUMP, "", pos, "the dump changed while it was read");
+}
+
+/* R17: fields that lie wholly inside the bytes are read; the first such record of a class is told, whichever thread met it. */
+static void misfit(hdx_class_layout *l, hdx_pos pos)
+{
+    hdx_pos seen = atomic_load(&l->misfit);
+    while ((seen == 0 || pos + 1 < seen) && !atomic_compare_exchange_weak(&l->misfit, &seen, pos + 1))
+        ;
+}
+
+static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
+        const hdx_class *c = &b->classes[i];
+        hdx_pos          pos = atomic_load(&b->layouts[i].misfit);
+        if (pos != 0 && (c->flags & HDX_CLASS_OPAQUE) == 0)
+            code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err, "fields of %.*s take %llu bytes, the record has another length",
+                                    (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at, (unsigned long long)b->layouts[i].bytes);
+    }
+    return code;
+}
+
+/* Place of the object's heap in b->heaps, + 1; 0: none. */
+static uint32_t heap_of(const hdx_build *b, const hdx_event *e)
+{
+    for (uint64_t i = 0; i < b->heap_count; i++)
+        if (b->heaps[i].number == e->heap)
+            return (uint32_t)(i + 1);
+    return 0;
+}
+
+static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
+{
+    hdx_build     *b = k->p->b;
+    const uint32_t id_size = b->survey.head.id_size;
+    uint32_t       number = class_at(b, w, e->class_addr);
+    if (number == HDX_NO_CLASS)
+        return changed(e->pos, err);
+    hdx_class_layout *l = &b->layouts[number];
+    const uint32_t   *offset = b->offsets + l->first;
+    if (l->bytes != e->count)
+        misfit(l, e->pos);
+    if (!room(b, w, l->references))
+        return no_memory(err);
+    if (l->bytes <= e->body_len && id_size == 8)
+        for (uint32_t i = 0; i < l->references; i++)
+            put(b, w, hdx_be64(e->body + offset[i]));
+    else
+        for (uint32_t i = 0; i < l->references && (uint64_t)offset[i] + id_size <= e->body_len; i++)
+            put(b, w, hdx_be_id(e->body + offset[i], id_size));
+    return finish(k, w, id, number, e->pos, heap_of(b, e), 0, err);
+}
+
+static void note_array(arrays *s, const hdx_event *e)
+{
+    if (s->last == 0)
+        s->first = e->addr;
+    else if (s->last < e->addr && e->addr < s->last_end)
+        s->overlap = true;
+    s->last = e->addr;
+    s->last_end = e->addr + 16 + 8 * (uint64_t)e->count;
+}
+
+static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
+{
+    hdx_build     *b = k->p->b;
+    const uint32_t id_size = b->survey.head.id_size, n = e->body_len / id_size;
+    uint32_t       number = class_at(b, w, e->class_addr);
+    if (number == HDX_NO_CLASS)
+        return changed(e->pos, err);
+    if (e->body_from == 0 && k->arrays != NULL)
+        note_array(&k->arrays[w->stretch], e);
+    if (!room(b, w, n))
+        return no_memory(err);
+    for (uint32_t i = 0; i < n; i++)
+        put(b, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
+    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, e), e->count, err);
+}
+
+/* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
+static hdx_code class_references(hdx_build *b, worker *w, uint32_t number, hdx_view record, hdx_error *err)
+{
+    const hdx_class *c = &b->classes[number];
+    const uint32_t   id_size = b->survey.head.id_size;
+    hdx_class_dump   d;
+    uint64_t         name;
+    uint8_t          type;
+    hdx_view         value;
+    if (!room(b, w, 2u + (uint64_t)c->static_count))
+        return no_memory(err);
+    if (c->super != HDX_NO_CLASS)
+        w->values[w->value_count++] = b->classes[c->super].id;
+    hdx_id loader = c->loader == 0 ? 0 : hdx_addresses_find(b->ids, c->loader);
+    w->values[w->value_count++] = loader == HDX_NO_ID ? 0 : loader;
+    if (record.len == 0 || !hdx_class_dump_cut(record, id_size, &d) || d.static_count != c->static_count)
+        return HDX_OK;
+    while (hdx_class_static_next(&d.statics, id_size, &name, &type, &value))
+        if (type == 2)
+            put(b, w, hdx_be_id(value.at, id_size));
+    return HDX_OK;
+}
+
+static hdx_code class_object(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
+{
+    hdx_build      *b = k->p->b;
+    const uint64_t *number = hdx_map_get(&b->class_objects, id);
+    if (number == NULL)
+        return changed(e->pos, err);
+    hdx_code code = class_references(b, w, (uint32_t)*number, (hdx_view){ e->body, e->body_len }, err);
+    return code != HDX_OK ? code : finish(k, w, id, b->class_class, e->pos, heap_of(b, e), 0, err);
+}
+
+static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
+{
+    uint32_t number = k->p->b->primitive_class[e->type & 15];
+    if (number == HDX_NO_CLASS)
+        return changed(e->pos, err);
+    return finish(k, w, id, number, e->pos, heap_of(k->p->b, e), e->count, err);
+}
+
+static bool is_skipped(const hdx_build *b, hdx_pos pos)
+{
+    uint64_t low = 0, high = b->scan.skipped_count;
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (b->scan.skipped[mid] < pos)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < b->scan.skipped_count && b->scan.skipped[low] == pos;
+}
+
+static hdx_code on_events(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
+{
+    walk      *k = context;
+    worker    *w = &k->workers[number];
+    hdx_build *b = k->p->b;
+    hdx_code   code = HDX_OK;
+    for (size_t i = 0; i < n && code == HDX_OK; i++) {
+        const hdx_event *e = &events[i];
+        if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY && e->tag != HDX_SUB_CLASS &&
+            e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
+            continue;
+        if (b->scan.skipped_count > 0 && is_skipped(b, e->pos))
+            continue;
+        hdx_id id = hdx_addresses_find(b->ids, e->addr);
+        if (id == HDX_NO_ID)
+            return changed(e->pos, err);
+        switch (e->tag) {
+        case HDX_SUB_INSTANCE: code = instance(k, w, e, id, err); break;
+        case HDX_SUB_OBJECT_ARRAY: code = object_array(k, w, e, id, err); break;
+        case HDX_SUB_CLASS: code = class_object(k, w, e, id, err); break;
+        default: code = primitive_array(k, w, e, id, err); break;
+        }
+    }
+    return code;
+}
+
+static hdx_code on_begin(void *context, unsigned number, uint64_t stretch, hdx_error *err)
+{
+    worker *w = &((walk *)context)->workers[number];
+    (void)err;
+    w->stretch = stretch;
+    w->value_count = 0;
+    return HDX_OK;
+}
+
+static hdx_code on_end(void *context, unsigned number, uint64_t stretch, hdx_error *err)
+{
+    walk   *k = context;
+    worker *w = &k->workers[number];
+    (void)stretch;
+    return w->used >= UNIT ? write_unit(k, w, err) : HDX_OK;
+}
+
+/* What the workers still hold; then object 0 and invented classes, which have no record: a unit of their own. */
+static hdx_code finish_units(walk *k, hdx_error *err)
+{
+    hdx_build *b = k->p->b;
+    worker    *w = &k->workers[0];
+    hdx_code   code = HDX_OK;
+    for (unsigned i = 0; i < b->threads && code == HDX_OK; i++)
+        code = write_unit(k, &k->workers[i], err);
+    if (code == HDX_OK)
+        code = finish(k, w, 0, b->loader_class, HDX_SPILL_BARE, 0, 0, err);
+    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
+        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0)
+            continue;
+        if ((code = class_references(b, w, i, (hdx_view){ NULL, 0 }, err)) == HDX_OK)
+            code = finish(k, w, b->classes[i].id, b->class_class, HDX_SPILL_BARE, 0, 0, err);
+    }
+    return code != HDX_OK ? code : write_unit(k, w, err);
+}
+
+/* MAT 2.1: compressed as soon as an object array lies inside the room its predecessor in the file would need with 8-byte references. */
+static void find_reference_size(const walk *k)
+{
+    hdx_build *b = k->p->b;
+    hdx_addr   last = 0;
+    uint64_t   end = 0;
+    bool       overlap = false;
+    for (uint64_t i = 0; k->arrays != NULL && i < b->survey.stretch_count && !overlap; i++) {
+        const arrays *s = &k->arrays[i];
+        if (s->last == 0)
+            continue;
+        overlap = s->overlap || (last != 0 && last < s->first && s->first < end);
+        last = s->last;
+        end = s->last_end;
+    }
+    b->sizing.reference_size = b->sizing.id_size == 8 && overlap ? 4 : b->sizing.id_size;
+}
+
+/* MAT 2.2. */
+static void find_alignment(hdx_build *b)
+{
+    hdx_addr addresses[1024], last = 0;
+    uint64_t divisor = 0;
+    bool     more = true;
+    for (uint64_t first = 1; first < b->objects && more; first += 1024) {
+        uint32_t n = b->objects - first > 1024 ? 1024 : (uint32_t)(b->objects - first);
+        hdx_addresses_read(b->ids, first, n, addresses);
+        for (uint32_t i = 0; i < n && more; i++) {
+            if (last != 0)
+                more = hdx_alignment_feed(&divisor, addresses[i] - last);
+            last = addresses[i];
+        }
+    }
+    b->sizing.alignment = hdx_alignment_of(divisor);
+}
+
+static hdx_code prepare(walk *k, hdx_error *err)
+{
+    hdx_pass  *p = k->p;
+    hdx_build *b = p->b;
+    if (b->sizing.id_size == 8 && (k->arrays = hdx_mem_array(&b->mem, b->survey.stretch_count, sizeof *k->arrays)) == NULL)
+        return no_memory(err);
+    if (b->local_count > 0) {
+        if ((p->holds_locals = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
+            return no_memory(err);
+        for (uint64_t i = 0; i < b->local_count; i++)
+            hdx_bits_put(p->holds_locals, b->locals[i].thread);
+    }
+    hdx_packed_widths(b->objects, k->widths);
+    for (unsigned i = 0; i < b->threads; i++) {
+        k->workers[i].last_class = HDX_NO_CLASS;
+        k->workers[i].unit.first = HDX_NO_ID;
+    }
+    return hdx_spill_open(b, "references.tmp", &p->spill, err);
+}
+
+hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err)
+{
+    hdx_build       *b = p->b;
+    hdx_walk_visitor visitor = { NULL, on_begin, on_events, on_end };
+    walk            *k = hdx_mem_get(&b->mem, sizeof *k);
+    hdx_code         code;
+    if (k == NULL)
+        return no_memory(err);
+    k->p = p;
+    visitor.context = k;
+    if ((code = prepare(k, err)) == HDX_OK)
+        code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, &b->tick, err);
+    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK) {
+        find_reference_size(k);
+        find_alignment(b);
+        code = hdx_classes_size(b, err);
+    }
+    for (unsigned i = 0; i < b->threads; i++) {
+        worker *w = &k->workers[i];
+        b->dangling_references += w->dangling;
+        hdx_mem_put(&b->mem, w->values, w->value_capacity * sizeof *w->values);
+        hdx_mem_put(&b->mem, w->bytes, w->capacity);
+        hdx_mem_put(&b->mem, w->list, w->list_capacity);
+    }
+    hdx_mem_put(&b->mem, k->arrays, b->survey.stretch_count * sizeof *k->arrays);
+    hdx_mem_put(&b->mem, k, sizeof *k);
+    hdx_mem_put(&b->mem, p->holds_locals, hdx_bits_words(b->objects) * 8);
+    p->holds_locals = NULL;
+    return code;
+}

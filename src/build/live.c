@@ -1,0 +1,91 @@
+/*
+ * live.c - counts and bytes by class and heap, live and all, from the columns in the order of ids.
+ */
+#include "build/passes.h"
+
+static void count_heap(hdx_heap_space *h, uint64_t shallow, bool live)
+{
+    h->objects++;
+    h->bytes += shallow;
+    h->live_objects += live;
+    h->live_bytes += live ? shallow : 0;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static hdx_code open_heaps(hdx_pass *p, hdx_ints **heaps, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    hdx_index_file file = { b->manifest.files[HDX_KIND_HEAP].bytes, b->manifest.files[HDX_KIND_HEAP].sum };
+    *heaps = NULL;
+    for (uint64_t i = 0; i < b->heap_count; i++)
+        b->heaps[i].objects = b->heaps[i].bytes = b->heaps[i].live_objects = b->heaps[i].live_bytes = 0;
+    return b->heap_count == 0 ? HDX_OK : hdx_ints_open(&b->place, HDX_KIND_HEAP, &file, b->objects, b->heap_count + 1, &p->note, heaps, err);
+}
+
+/* Counts and bytes by class and heap, live and all; a number that divides all sizes. */
+hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
+{
+    hdx_build      *b = p->b;
+    hdx_manifest   *m = &b->manifest;
+    uint64_t        shallow[HDX_SHALLOWS], heap[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0, unit = 0;
+    uint32_t        classes[HDX_SHALLOWS];
+    hdx_ints       *heaps;
+    hdx_code        code = open_heaps(p, &heaps, err);
+    if (code != HDX_OK)
+        return code;
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        b->classes[i].instances = b->classes[i].live_instances = 0;
+        b->classes[i].bytes = b->classes[i].live_bytes = 0;
+    }
+    for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
+        const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
+        hdx_pass_shallows(p, first, n, shallow, classes);
+        if (heaps != NULL)
+            hdx_ints_read(heaps, first, n, heap);
+        for (uint32_t i = 0; i < n; i++) {
+            const uint64_t id = first + i;
+            const bool     live = hdx_bits_test(p->live, id);
+            hdx_class     *c = &b->classes[classes[i]];
+            c->instances++;
+            c->bytes += shallow[i];
+            all_bytes += shallow[i];
+            if (live) {
+                c->live_instances++;
+                c->live_bytes += shallow[i];
+                live_bytes += shallow[i];
+            }
+            if (unit == 0 || shallow[i] % unit != 0)
+                unit = gcd(unit, shallow[i]);
+            if (heaps != NULL && heap[i] != 0)
+                count_heap(&b->heaps[heap[i] - 1], shallow[i], live);
+        }
+    }
+    hdx_ints_close(heaps);
+    hdx_pass_forget_columns(p);
+    p->size_unit = unit == 0 ? 1 : unit;
+    m->live_objects = p->reached;
+    m->live_bytes = live_bytes;
+    m->unreachable_objects = b->objects - p->reached;
+    m->unreachable_bytes = all_bytes - live_bytes;
+    m->all_references = b->objects + m->outbound_values;
+    m->classes = b->class_count;
+    m->live_classes = m->live_loaders = 0;
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        uint32_t up = i, steps = 0;
+        m->live_classes += hdx_bits_test(p->live, b->classes[i].id);
+        while (up != HDX_NO_CLASS && up != b->loader_class && steps++ < b->class_count)
+            up = b->classes[up].super;
+        if (up == b->loader_class)
+            m->live_loaders += b->classes[i].live_instances;
+    }
+    return hdx_note_check(&p->note, err);
+}

@@ -1,0 +1,242 @@
+/*
+ * objects.c - what the second pass said of each object, from the order of the dump into the order of ids: the index files position, class,
+ * size and heap, and the packed lists of references.
+ *
+ * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written in as many parts.
+ * Lists are packed when they are read from the dump (columns.c): here they are only laid out by id and copied.
+ * Cost: two readings of the spill file, where the dump lies about in the order of addresses.
+ */
+#include "build/passes.h"
+
+typedef struct batch {
+    hdx_pass *p;
+    uint64_t  lo, hi, ids;
+    unsigned  position_width; /* 5, or 8 for dumps over 1 TiB */
+    uint8_t  *positions;      /* little-endian, + 1; 0: no record */
+    uint32_t *class_of;
+    uint32_t *length;         /* of arrays; 0 for others */
+    uint8_t  *heap;           /* NULL where there are no heaps */
+    uint32_t *list_bytes;     /* NULL where lists are not wanted */
+    _Atomic uint64_t piece;   /* to be laid out next */
+    atomic_bool      failed;
+    pthread_mutex_t  lock;    /* guards error */
+    hdx_error        error;
+} batch;
+
+enum { POSITION, CLASS, SIZE, HEAP, COLUMNS };
+static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
+
+static void take(void *context, unsigned worker, const hdx_spill_record *record)
+{
+    batch         *k = context;
+    const uint64_t i = record->id - k->lo;
+    (void)worker;
+    if (k->list_bytes != NULL)
+        k->list_bytes[i] = record->list_bytes;
+    if (k->positions == NULL)
+        return;
+    uint8_t position[8];
+    hdx_put64(position, record->position);
+    memcpy(k->positions + i * k->position_width, position, k->position_width);
+    k->class_of[i] = record->class_number;
+    k->length[i] = record->length;
+    if (k->heap != NULL)
+        k->heap[i] = (uint8_t)record->heap;
+}
+
+static void take_list(void *context, unsigned worker, const hdx_spill_record *record)
+{
+    batch *k = context;
+    (void)worker;
+    memcpy(hdx_packed_room(&k->p->outbound, record->id), record->list, record->list_bytes);
+}
+
+static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const batch *k = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t bytes[8] = { 0 };
+        memcpy(bytes, k->positions + (first - k->lo + i) * k->position_width, k->position_width);
+        values[i] = hdx_le64(bytes);
+    }
+    return HDX_OK;
+}
+
+static hdx_code fill_class(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const batch *k = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = k->class_of[first - k->lo + i];
+    return HDX_OK;
+}
+
+static hdx_code fill_length(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const batch *k = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = k->length[first - k->lo + i];
+    return HDX_OK;
+}
+
+static hdx_code fill_heap(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const batch *k = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = k->heap[first - k->lo + i];
+    return HDX_OK;
+}
+
+/* ---- lists ---- */
+static void lay_pieces(void *context, unsigned worker)
+{
+    batch    *k = context;
+    uint64_t  piece;
+    hdx_error err = { 0 };
+    (void)worker;
+    while (!atomic_load(&k->failed) && (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi)
+        if (hdx_packed_lay(&k->p->outbound, piece, k->list_bytes + ((piece << HDX_PACKED_PIECE_BITS) - k->lo), &k->p->b->mem, &err) != HDX_OK) {
+            (void)pthread_mutex_lock(&k->lock);
+            if (!atomic_load(&k->failed))
+                k->error = err;
+            atomic_store(&k->failed, true);
+            (void)pthread_mutex_unlock(&k->lock);
+        }
+}
+
+static hdx_code pack_lists(batch *k, hdx_error *err)
+{
+    hdx_build *b = k->p->b;
+    atomic_store(&k->piece, k->lo >> HDX_PACKED_PIECE_BITS);
+    hdx_workers_run(b->threads, lay_pieces, k);
+    if (!atomic_load(&k->failed))
+        return hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take_list, k, err);
+    if (err != NULL)
+        *err = k->error;
+    return k->error.code;
+}
+
+/* ---- batches ---- */
+static hdx_code get_batch(batch *k, bool columns, bool lists, hdx_error *err)
+{
+    hdx_build     *b = k->p->b;
+    const uint64_t packed = lists ? 4 + k->p->spill.lists / b->objects + 2 : 0; /* the lists of the batch come besides */
+    k->position_width = b->manifest.dump_size + 1 < 1ull << 40 ? 5 : 8;
+    k->ids = hdx_spill_batch(b, &k->p->spill, packed + (columns ? k->position_width + 8u + (b->heap_count > 0) : 0));
+    k->ids = k->ids < b->objects ? k->ids : b->objects;
+    if (columns) {
+        k->positions = hdx_mem_array(&b->mem, k->ids, k->position_width);
+        k->class_of = hdx_mem_array(&b->mem, k->ids, sizeof *k->class_of);
+        k->length = hdx_mem_array(&b->mem, k->ids, sizeof *k->length);
+        k->heap = b->heap_count > 0 ? hdx_mem_get(&b->mem, k->ids) : NULL;
+    }
+    if (lists)
+        k->list_bytes = hdx_mem_array(&b->mem, k->ids, sizeof *k->list_bytes);
+    if ((columns && (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL))) ||
+        (lists && k->list_bytes == NULL))
+        return hdx_no_memory(err, "columns of objects", k->ids * 17);
+    return HDX_OK;
+}
+
+static void put_batch(batch *k)
+{
+    hdx_mem *mem = &k->p->b->mem;
+    hdx_mem_put(mem, k->positions, k->ids * k->position_width);
+    hdx_mem_put(mem, k->class_of, k->ids * sizeof *k->class_of);
+    hdx_mem_put(mem, k->length, k->ids * sizeof *k->length);
+    hdx_mem_put(mem, k->heap, k->ids);
+    hdx_mem_put(mem, k->list_bytes, k->ids * sizeof *k->list_bytes);
+}
+
+static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error *err)
+{
+    static hdx_ints_fill *const fills[COLUMNS] = { fill_position, fill_class, fill_length, fill_heap };
+    hdx_build                  *b = k->p->b;
+    hdx_code                    code = HDX_OK;
+    for (k->lo = 0; k->lo < b->objects && code == HDX_OK; k->lo = k->hi) {
+        k->hi = b->objects - k->lo < k->ids ? b->objects : k->lo + k->ids;
+        code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
+        for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
+            if (files[i] != NULL)
+                code = hdx_ints_append(files[i], k->hi - k->lo, fills[i], k, err);
+        if (code == HDX_OK && k->list_bytes != NULL)
+            code = pack_lists(k, err);
+    }
+    return code;
+}
+
+hdx_code hdx_pass_objects(hdx_pass *p, bool columns, bool lists, hdx_error *err)
+{
+    hdx_build       *b = p->b;
+    batch            k = { .p = p };
+    hdx_ints_writer *files[COLUMNS] = { NULL };
+    hdx_index_file   file;
+    hdx_code         code = HDX_OK;
+    (void)pthread_mutex_init(&k.lock, NULL);
+    if (lists && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK)
+        p->outbound.edges = b->manifest.outbound_values = p->spill.edges;
+    if (code == HDX_OK)
+        code = get_batch(&k, columns, lists, err);
+    for (unsigned i = 0; i < COLUMNS && code == HDX_OK && columns; i++)
+        if (i != HEAP || k.heap != NULL)
+            code = hdx_ints_begin(&b->place, kinds[i], b->objects, &files[i], err);
+    if (code == HDX_OK)
+        code = take_batches(&k, files, err);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        if (files[i] == NULL)
+            continue;
+        if (code != HDX_OK)
+            hdx_ints_abandon(files[i]);
+        else if ((code = hdx_ints_end(files[i], &file, err)) == HDX_OK)
+            hdx_manifest_file_written(b, kinds[i], &file);
+    }
+    put_batch(&k);
+    (void)pthread_mutex_destroy(&k.lock);
+    return code;
+}
+
+/* ---- read again ---- */
+static hdx_code reopen(hdx_pass *p, hdx_kind kind, uint64_t below, hdx_ints **out, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
+    return hdx_ints_open(&b->place, kind, &file, b->objects, below, &p->note, out, err);
+}
+
+hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err)
+{
+    hdx_code code = reopen(p, HDX_KIND_CLASS, p->b->class_count, &p->class_file, err);
+    return code != HDX_OK ? code : reopen(p, HDX_KIND_SIZE, 0, &p->size_file, err);
+}
+
+void hdx_pass_forget_columns(hdx_pass *p)
+{
+    hdx_ints_forget(p->class_file);
+    hdx_ints_forget(p->size_file);
+}
+
+void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes)
+{
+    const hdx_build *b = p->b;
+    uint64_t         numbers[HDX_SHALLOWS], lengths[HDX_SHALLOWS];
+    hdx_ints_read(p->class_file, first, n, numbers);
+    hdx_ints_read(p->size_file, first, n, lengths);
+    for (uint32_t i = 0; i < n; i++) {
+        const hdx_class *c = &b->classes[numbers[i]];
+        if (classes != NULL)
+            classes[i] = (uint32_t)numbers[i];
+        switch (c->kind) {
+        case HDX_OBJECT_ARRAY: shallow[i] = hdx_object_array_size(&b->sizing, lengths[i]); break;
+        case HDX_PRIMITIVE_ARRAY: shallow[i] = hdx_primitive_array_size(&b->sizing, c->element_type, lengths[i]); break;
+        default: shallow[i] = c->instance_size; break;
+        }
+        if (numbers[i] == b->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are plain instances (MAT 1.4) */
+            const uint64_t *of = hdx_map_get(&b->class_objects, first + i);
+            if (of != NULL)
+                shallow[i] = b->classes[*of].class_shallow;
+        }
+    }
+}

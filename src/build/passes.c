@@ -1,0 +1,208 @@
+/*
+ * passes.c - the order of the passes behind the first one.
+ */
+#include "build/checkpoint.h"
+
+#include <stdio.h>
+
+static void free_passes(hdx_pass *p)
+{
+    hdx_build     *b = p->b;
+    hdx_mem       *mem = &b->mem;
+    const uint64_t words = hdx_bits_words(b->objects);
+    hdx_spill_close(b, &p->spill);
+    hdx_packed_free(&p->outbound, mem);
+    hdx_mem_put(mem, p->holds_locals, words * 8);
+    hdx_ints_close(p->class_file);
+    hdx_ints_close(p->size_file);
+    hdx_tape_file_close(&p->search);
+    hdx_mem_put(mem, p->live, words * 8);
+    hdx_mem_put(mem, p->is_root, words * 8);
+    hdx_mem_put(mem, p->special, words * 8);
+    hdx_tape_file_close(&p->referrer_file);
+    hdx_mem_put(mem, p->chunks, p->chunk_capacity * sizeof *p->chunks);
+    hdx_tape_file_close(&p->idoms);
+}
+
+static hdx_code write_addresses(hdx_build *b, hdx_error *err)
+{
+    hdx_index_file file;
+    hdx_code       code = hdx_addresses_write(&b->place, HDX_KIND_ADDRESS, b->ids, &file, err);
+    if (code == HDX_OK)
+        hdx_manifest_file_written(b, HDX_KIND_ADDRESS, &file);
+    return code;
+}
+
+static hdx_code columns(hdx_pass *p, hdx_error *err)
+{
+    hdx_code code = hdx_pass_columns(p, err);
+    if (code == HDX_OK && (code = write_addresses(p->b, err)) == HDX_OK)
+        code = hdx_build_dump_read(p->b, err);
+    return code;
+}
+
+static hdx_code do_instances(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return p->width == 64 ? hdx_pass_instances_64(p, err) : hdx_pass_instances_32(p, err);
+}
+
+static hdx_code objects(hdx_pass *p, hdx_error *err)
+{
+    hdx_code code = hdx_pass_objects(p, true, p->until != HDX_STEP_OBJECTS, err);
+    if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK && p->until < HDX_STEP_INBOUND)
+        code = do_instances(p, err);
+    return code;
+}
+
+static hdx_code search(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_search_64(p, err) : hdx_pass_search_32(p, err); }
+
+static hdx_code do_inbound(void *context, hdx_error *err)
+{
+    hdx_pass  *p = context;
+    const bool referrers = p->search.io != NULL;
+    return p->width == 64 ? hdx_pass_inbound_64(p, referrers, err) : hdx_pass_inbound_32(p, referrers, err);
+}
+
+static hdx_code do_outbound(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return hdx_pass_write_outbound(p, p->b->threads > 2 ? p->b->threads / 2 : 1, err);
+}
+
+/* Turning the lists round keeps one worker busy: the others write them as they are, and objects by class. */
+static hdx_code inbound(hdx_pass *p, hdx_error *err)
+{
+    static hdx_task *const all[] = { do_inbound, do_outbound, do_instances };
+    hdx_code               code = hdx_run_tasks(p->b->threads, all, 3, p, err);
+    hdx_packed_free(&p->outbound, &p->b->mem);
+    return code;
+}
+
+static hdx_code outbound(hdx_pass *p, hdx_error *err)
+{
+    hdx_code code = hdx_pass_write_outbound(p, p->b->threads, err);
+    hdx_packed_free(&p->outbound, &p->b->mem);
+    return code;
+}
+
+static hdx_code do_dominators(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return p->width == 64 ? hdx_pass_dominators_64(p, err) : hdx_pass_dominators_32(p, err);
+}
+
+static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_live(context, err); }
+
+static hdx_code dominators(hdx_pass *p, hdx_error *err)
+{
+    static hdx_task *const both[] = { do_dominators, do_count };
+    return hdx_run_tasks(p->b->threads, both, 2, p, err);
+}
+
+static hdx_code retained(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err); }
+
+/* What each step is called, what it counts, and which `until` wants it; by hdx_pass_name. */
+static const struct pass {
+    const char       *name, *unit;
+    hdx_code (*run)(hdx_pass *p, hdx_error *err);
+    hdx_step          from, to;
+    hdx_forecast_pass forecast;
+} passes[] = {
+    [HDX_PASS_COLUMNS] = { "columns", "bytes", columns, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_COLUMNS },
+    [HDX_PASS_OBJECTS] = { "objects", "values", objects, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_OBJECTS },
+    [HDX_PASS_OUTBOUND] = { "outbound", "references", outbound, HDX_STEP_OUTBOUND, HDX_STEP_OUTBOUND, HDX_FORECAST_OUTBOUND },
+    [HDX_PASS_SEARCH] = { "search", "objects", search, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_SEARCH },
+    [HDX_PASS_INBOUND] = { "inbound", "references", inbound, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS, HDX_FORECAST_INBOUND },
+    [HDX_PASS_DOMINATORS] = { "dominators", "objects", dominators, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_DOMINATORS },
+    [HDX_PASS_RETAINED] = { "retained", "values", retained, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_RETAINED },
+};
+#define PASSES (sizeof passes / sizeof *passes)
+
+static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
+
+/* What only earlier steps needed. With a checkpoint it goes when the next one stands, which does not need it any more. */
+static void drop_served(hdx_pass *p, uint64_t done)
+{
+    if (is_done(done, HDX_PASS_INBOUND))
+        hdx_spill_remove(p->b, &p->spill);
+    if (is_done(done, HDX_PASS_DOMINATORS)) {
+        hdx_tape_file_remove(&p->referrer_file);
+        p->chunk_count = 0;
+    }
+}
+
+static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
+{
+    const hdx_build *b = p->b;
+    switch (pass->forecast) {
+    case HDX_FORECAST_COLUMNS: return b->manifest.dump_size;
+    case HDX_FORECAST_OBJECTS: return 6 * b->objects;
+    case HDX_FORECAST_OUTBOUND: return b->objects + b->manifest.outbound_values;
+    case HDX_FORECAST_SEARCH: return 2 * b->objects;
+    case HDX_FORECAST_INBOUND: return 2 * (b->objects + b->manifest.outbound_values);
+    case HDX_FORECAST_DOMINATORS: return p->reached;
+    default: return b->objects;
+    }
+}
+
+/* Behind the steps done. */
+static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    hdx_code   code = HDX_OK;
+    for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
+        const struct pass *pass = &passes[i];
+        if (p->until < pass->from || p->until > pass->to || is_done(done, (hdx_pass_name)i))
+            continue;
+        /* what follows from objects alone is known at first; references are counted by the second pass, and then asked again */
+        if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
+            (code = hdx_forecast_check(b, p->spill.lists, pass->forecast, p->until, p->width, err)) != HDX_OK)
+            break;
+        hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
+        if ((code = pass->run(p, err)) != HDX_OK)
+            break;
+        hdx_manifest_step_end(b);
+        done |= 1ull << i;
+        if (i != HDX_PASS_RETAINED && i != HDX_PASS_OUTBOUND) /* behind the last one the index is whole in a moment */
+            code = hdx_checkpoint_save(p, done, err);
+        if (code == HDX_OK)
+            drop_served(p, done);
+    }
+    if (code == HDX_OK) {
+        b->manifest.step = (uint32_t)p->until;
+        hdx_spill_remove(b, &p->spill);
+        hdx_tape_file_remove(&p->search);
+        hdx_tape_file_remove(&p->idoms);
+    }
+    return code;
+}
+
+hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err)
+{
+    hdx_pass p = { .b = b, .width = width, .until = b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until };
+    hdx_code code = run(&p, 0, err);
+    free_passes(&p);
+    return code;
+}
+
+hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
+{
+    hdx_pass p = { .b = b };
+    uint64_t done = 0;
+    char     line[200];
+    hdx_code code = hdx_checkpoint_load(&p, &done, err);
+    if (code == HDX_OK && b->options->notice != NULL) {
+        const char *last = passes[63 - __builtin_clzll(done | 1)].name;
+        (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
+        b->options->notice(b->options->notice_context, line);
+    }
+    if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS))
+        code = hdx_pass_open_columns(&p, err);
+    if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_INBOUND) && p.until != HDX_STEP_OBJECTS)
+        code = hdx_pass_objects(&p, false, true, err);
+    if (code == HDX_OK)
+        code = run(&p, done, err);
+    free_passes(&p);
+    return code;
+}
