@@ -115,6 +115,37 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
     }
 }
 
+/*
+ * Rounds, so that each round's misses overlap: entries of offsets; their pages, and the entries of values; pages of values. Where a list begins is
+ * not decoded for that but guessed, as if all lists of the page were equally long: that is some values off, seldom more than the
+ * lines asked for, and a wrong guess costs only the wait that it should have saved.
+ */
+void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, unsigned n)
+{
+    enum { ROUND = 32 };
+    uint64_t guess[ROUND];
+    hdx_page p;
+    for (unsigned done = 0, now; done < n; done += now, keys += now) {
+        now = n - done < ROUND ? n - done : ROUND;
+        for (unsigned i = 0; i < now; i++)
+            hdx_page_fetch_entry(&lists->file, OFFSETS, keys[i] / HDX_PAGE);
+        for (unsigned i = 0; i < now; i++) {
+            uint64_t many, k = keys[i] % HDX_PAGE;
+            guess[i] = lists->values; /* none */
+            if (keys[i] >= lists->keys || !hdx_page_peek(&lists->file, OFFSETS, keys[i] / HDX_PAGE, &p) || p.first > lists->values ||
+                (many = p.next - p.first) > lists->values - p.first)
+                continue;
+            guess[i] = p.first + many / HDX_PAGE * k + many % HDX_PAGE * k / HDX_PAGE;
+            hdx_page_fetch_entry(&lists->file, VALUES, guess[i] / HDX_PAGE);
+            for (uint32_t at = 0; at < p.len && at < 192; at += 64)
+                __builtin_prefetch(p.at + at);
+        }
+        for (unsigned i = 0; i < now; i++)
+            if (guess[i] < lists->values && hdx_page_peek(&lists->file, VALUES, guess[i] / HDX_PAGE, &p))
+                hdx_values_fetch(&p, page_count(lists->values, guess[i] / HDX_PAGE), guess[i] % HDX_PAGE);
+    }
+}
+
 /* Lengths of the lists of keys that lie in one page of offsets; where the first of them begins. False: noted, and all are empty. */
 static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t *begin, uint64_t *degrees)
 {
