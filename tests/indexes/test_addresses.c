@@ -119,6 +119,22 @@ Test(addresses, a_heap_in_order_and_shuffled_by_several_threads)
     free(a);
 }
 
+/* Between two samples lie 64 ids; here these are in chunks of their own, and far more blocks must be searched than in a heap. */
+Test(addresses, ids_of_lonely_objects_among_dense_ones)
+{
+    enum { DENSE = 90000, LONELY = 200 };
+    dice      d = dice_new("addresses lonely");
+    uint64_t *a = calloc(DENSE + LONELY, sizeof *a), at = 0x10000000, n = 0;
+    while (n < DENSE / 2)
+        a[n++] = at += 8 + 8 * below(&d, 3);
+    for (unsigned i = 0; i < LONELY; i++)
+        a[n++] = at += (1 << 18) * (1 + below(&d, 3)) + 8 * below(&d, 1000);
+    for (; n < DENSE + LONELY; n++)
+        a[n] = at += 8 + (n % 100 == 0 ? 8 * below(&d, 300) : 0);
+    round_trip(a, n, 8, 2, HDX_ADDRESSES_MAP, &d);
+    free(a);
+}
+
 Test(addresses, empty_and_tiny_sets)
 {
     dice     d = { 1 };
