@@ -1,7 +1,7 @@
 /*
  * ints_read.c - numbers out of a mapped file: one by its key, or a run.
  *
- * A get is a look at the directory entry and one at the page: two or three cache misses where the blocks were checked before.
+ * A get is a look at the directory entry and one at the page: two cache misses where the blocks were checked before.
  */
 #include "indexes/ints/ints.h"
 
@@ -72,7 +72,7 @@ static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w,
 
 /*
  * One computation for all forms, without a branch between them: a wrong guess would cost the whole wait for the page, some 200 ns, while
- * look-ups that do not wait for each other overlap theirs. What a form has not is read from the entry, whose line is there.
+ * look-ups that do not wait for each other overlap theirs. A field of no bits is read from the entry, whose line is there.
  */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
 {
@@ -83,17 +83,17 @@ uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
         return bad(ints, 0, "asked for a key beyond the last: two files of the index disagree");
     if (!hdx_page_find(&ints->file, 0, page, &p))
         return 0;
-    unsigned w = p.second >> 40 & 127, shift = p.second >> 47 & 63, form = (unsigned)(p.second >> 61);
+    unsigned      w = p.second >> 40 & 127, form = (unsigned)(p.second >> 61);
+    hdx_ints_line l = hdx_ints_line_of(p.first, p.second);
     if (!hdx_pack_known(w) || form >= HDX_INTS_FORMS)
         return bad(ints, page, "a page of no known form");
-    uint64_t linear = form == HDX_INTS_LINEAR, head = 6 * linear, bit = (uint64_t)k * w, mask = hdx_pack_mask(w);
-    if (head + hdx_pack_bytes(k + 1u, w) > p.len)
+    if (hdx_pack_bytes(k + 1u, w) > p.len)
         return bad(ints, page, "a page is too short for its values");
     const uint8_t *entry = ints->file.section[0].at + page * HDX_ENTRY;
-    const uint8_t *fields = entry + ((p.at + head + (bit >> 3) - entry) & -(int64_t)(w != 0)), *slope = entry + ((p.at - entry) & -(int64_t)linear);
-    uint64_t       field = hdx_le64(fields) >> (bit & 7) & mask;
-    value = p.first + (field << shift) + (((hdx_le64(slope) & 0xffffffffffffu) * k >> 16) & (0 - linear));
-    if (form == HDX_INTS_WINDOW && field == mask && !exception(&p, page_count(ints, page), k, w, shift, &value))
+    uint64_t       bit = (uint64_t)k * w, mask = hdx_pack_mask(w);
+    uint64_t       field = hdx_le64(entry + ((p.at + (bit >> 3) - entry) & -(int64_t)(w != 0))) >> (bit & 7) & mask;
+    value = l.base + (field << l.shift) + (l.slope * k >> 16);
+    if (form == HDX_INTS_WINDOW && field == mask && !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
         return bad(ints, page, "a page contradicts itself");
     if (value > ints->greatest)
         return bad(ints, page, "a value beyond its bound");
@@ -107,10 +107,8 @@ void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, unsigned n)
         hdx_page_fetch_entry(&ints->file, 0, keys[i] / HDX_PAGE);
     for (unsigned i = 0; i < n; i++)
         if (hdx_page_peek(&ints->file, 0, keys[i] / HDX_PAGE, &p)) {
-            uint64_t linear = p.second >> 61 == HDX_INTS_LINEAR, at = 6 * linear + (keys[i] % HDX_PAGE * (p.second >> 40 & 127) >> 3);
-            const uint8_t *field = p.at + (at < p.len ? at : 0);
-            __builtin_prefetch(field);
-            __builtin_prefetch(linear ? p.at : field); /* the slope */
+            uint64_t at = keys[i] % HDX_PAGE * (p.second >> 40 & 127) >> 3;
+            __builtin_prefetch(p.at + (at < p.len ? at : 0));
         }
 }
 

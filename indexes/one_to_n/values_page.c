@@ -203,34 +203,35 @@ static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, u
 }
 
 /* The line of a byte and, if that is near its border, the next: what is asked for is known to some bytes only. */
-static void fetch(const hdx_page *page, uint64_t at)
+static void fetch(const hdx_page *page, uint32_t at)
 {
-    uint64_t low = at > 16 ? at - 16 : 0, high = at + 32 < page->len ? at + 32 : low;
+    uint32_t low = at > 8 ? at - 8 : 0, high = at + 16 < page->len ? at + 16 : low;
     __builtin_prefetch(page->at + (low < page->len ? low : 0));
     __builtin_prefetch(page->at + high);
 }
 
 void hdx_values_fetch(const hdx_page *page, unsigned count, unsigned k)
 {
-    unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127;
-    uint64_t selector = (count + 7) / 8, bits = 8 * (uint64_t)page->len, fars = 0;
+    uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, selector = (count + 7) / 8, bits = 8 * page->len, fars = 0, near_at, far_at;
     switch (page->second >> 61) {
-    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly */
-        if (w2 > w1 && bits > 8 * selector + (uint64_t)count * w1)
-            fars = (bits - 8 * selector - (uint64_t)count * w1) / (w2 - w1);
-        else if (w2 < w1 && bits > 8 * selector + (uint64_t)count * w2)
-            fars = (8 * selector + (uint64_t)count * w1 - bits) / (w1 - w2);
-        fars = fars > count ? 0 : fars;
+    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly (over 256: near enough) */
+        if (w2 > w1 && bits > 8 * selector + count * w1)
+            fars = (bits - 8 * selector - count * w1) / (w2 - w1);
+        else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)
+            fars = (8 * selector + count * w1 - bits) / (w1 - w2);
+        fars = fars > count ? count : fars;
+        near_at = selector + (k * (count - fars) / HDX_PAGE * w1) / 8;
+        far_at = selector + ((count - fars) * w1 + k * fars / HDX_PAGE * w2) / 8;
         __builtin_prefetch(page->at);
-        fetch(page, selector + k * (count - fars) / count * w1 / 8);
-        fetch(page, selector + (count - fars) * w1 / 8 + k * fars / count * w2 / 8);
+        fetch(page, near_at);
+        fetch(page, far_at);
         break;
     case HDX_VALUES_ASCENDING: /* as long as a few lines, and all words are counted */
-        for (uint64_t at = 0; at < page->len && at < 192; at += 64)
+        for (uint32_t at = 0; at < page->len && at < 192; at += 64)
             __builtin_prefetch(page->at + at);
         break;
     default: /* of a window mostly the field alone */
-        fetch(page, (uint64_t)k * w1 / 8);
+        fetch(page, k * w1 / 8);
         break;
     }
 }
