@@ -94,7 +94,7 @@ hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hd
                            hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err);
 void     hdx_one_to_n_close(hdx_one_to_n *lists);
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists together */
-/* The list of a key as a range over all values; a list in under 200 ns warm. */
+/* The list of a key as a range over all values. */
 void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i); /* i: number over all values, within key's list */
 /* Lists of these keys will be asked for soon: as hdx_ints_ahead. */

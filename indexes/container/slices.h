@@ -63,9 +63,9 @@ static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uin
     p->at = c->section[directory + 1].at + off;
     p->len = (uint32_t)(end - off);
     /* A page without bytes is as good as the byte before it: most files have some, and a branch that asks for them would be guessed
-       wrong just where a wrong guess waits for a cache miss. */
+       wrong just where a wrong guess waits for a cache miss. Its place must be in the section all the same: eight bytes may be read there. */
     uint64_t empty = end == off;
-    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || end == off || hdx_touch_slowly(c, directory + 1, off, end - off);
+    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * columns.c - whole columns in runs, for questions that look at every object.
+ * columns.c - whole columns in runs, for questions that look at every object; reading ahead, for those that look at some tens at random.
  *
  * In:  runs of ids.
  * Out: the same values as the getters of objects.c.
