@@ -5,7 +5,8 @@
  *
  * In:  an index folder; N objects drawn at random (1 000 000).
  * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before, then the best of
- *      three; random.load is one load from 64 MB, to see how busy the machine is); sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
+ *      three; random.load is one load from 64 MB, to see how busy the machine is); group.* are the
+ *      same questions with hdx_graph_ahead for every 32 objects, its time included; sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
  *      shape.* say how many objects have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
  */
 #include "graph/graph.h"
