@@ -13,11 +13,15 @@
  *     path                    the document of `heapdex path`, shortest path from a GC root (names only with DUMP)
  *     path_exclude_weak       the same without weak, soft, phantom references; few of them, and 0 without DUMP
  *     histogram, dominators_top_25, retained_of_biggest, histogram_retained                   whole answers, read to the end
+ *     path_again              the same 1,000 paths a second time: nothing is touched for the first time
+ *     paths_by_1, _2, _8      8,000 paths by so many threads on one graph, asked once before; mean_us is wall time divided by paths: with
+ *                             as many cores as threads it falls by their number
  *
  * No judgement inside.
  */
 #include <heapdex/heapdex.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +166,60 @@ static int ask(bench *b, const char *name, int which, unsigned times)
     return 0;
 }
 
+/* ---- several threads ---- */
+
+#define PATHS 8000u
+typedef struct part {
+    const bench *b;
+    unsigned     first, step;
+    uint64_t     rows;
+    bool         failed;
+} part;
+
+static void *answer(void *context)
+{
+    part *p = context;
+    bench b = *p->b;
+    for (unsigned i = p->first; i < PATHS && !p->failed; i += p->step) {
+        hdx_rows       *rows = NULL;
+        const hdx_cell *cells;
+        hdx_error       err;
+        if (question(&b, PATH, b.ids[i], &rows, &err) != HDX_OK) {
+            p->failed = true;
+            break;
+        }
+        while (hdx_rows_next(rows, &cells))
+            p->rows++;
+        p->failed = hdx_rows_end(rows, &err) != HDX_OK;
+        hdx_rows_close(rows);
+    }
+    return NULL;
+}
+
+static int by_threads(bench *b, const char *name, unsigned threads)
+{
+    part      parts[8];
+    pthread_t ids[8];
+    unsigned  started = 0;
+    int       status = 0;
+    uint64_t  begin = now_ns();
+    start(b);
+    for (; started < threads; started++) {
+        parts[started] = (part){ b, started, threads, 0, false };
+        if (pthread_create(&ids[started], NULL, answer, &parts[started]) != 0)
+            break;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        (void)pthread_join(ids[i], NULL);
+        status |= parts[i].failed;
+    }
+    if (started < threads || status != 0)
+        return fprintf(stderr, "bench_query: a thread failed\n"), 1;
+    if (name != NULL)
+        row(b, name, PATHS, now_ns() - begin, 0);
+    return 0;
+}
+
 static bool choose(bench *b)
 {
     uint64_t objects = hdx_graph_objects(b->g);
@@ -203,7 +261,8 @@ int main(int argc, char **argv)
         return fprintf(stderr, "bench_query: no live objects\n"), 1;
     if (status == 0) {
         lookups(&b);
-        status = ask(&b, "object", OBJECT, SOME) || ask(&b, "path", PATH, SOME) || ask(&b, "path_exclude_weak", PATH_WEAK, dump == NULL ? 0 : FEW) ||
+        status = ask(&b, "object", OBJECT, SOME) || ask(&b, "path", PATH, SOME) || ask(&b, "path_again", PATH, SOME) ||
+                 by_threads(&b, NULL, 2) || by_threads(&b, "paths_by_1", 1) || by_threads(&b, "paths_by_2", 2) || by_threads(&b, "paths_by_8", 8) || ask(&b, "path_exclude_weak", PATH_WEAK, dump == NULL ? 0 : FEW) ||
                  ask(&b, "retained_of_biggest", BIGGEST, 1) || ask(&b, "histogram_retained", HISTOGRAM_RETAINED, 1);
     }
     if (status == 0 && b.sum == 0)

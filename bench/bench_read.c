@@ -5,7 +5,8 @@
  *
  * In:  an index folder; N objects drawn at random (1 000 000).
  * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before, then the best of
- *      three; random.load is one load from 64 MB, to see how busy the machine is); sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
+ *      three; random.load is one load from 64 MB, to see how busy the machine is); group.* are the
+ *      same questions with hdx_graph_ahead for every 32 objects, its time included; sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
  *      shape.* say how many objects have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
  */
 #include "graph/graph.h"
@@ -74,22 +75,38 @@ static uint64_t path(uint64_t i)
     return at;
 }
 
-static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n)
+#define GROUP 32u
+static void ahead(unsigned what, uint64_t i, uint64_t n)
+{
+    n = n - i < GROUP ? n - i : GROUP;
+    if (what == 0)
+        hdx_graph_ahead_find(graph, addresses + i, n);
+    else
+        hdx_graph_ahead(graph, what, ids + i, n);
+}
+
+static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t i), bool in_groups, unsigned group, uint64_t n)
 {
     volatile uint64_t sink;
     uint64_t          best = UINT64_MAX;
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint64_t sum = 0, since = cpu_ns();
         listed = 0;
-        for (uint64_t i = 0; i < n; i++)
+        for (uint64_t i = 0; i < n; i++) {
+            if (in_groups && i % GROUP == 0)
+                ahead(group, i, n);
             sum += ask(i);
+        }
         uint64_t ns = cpu_ns() - since;
         sink = sum;
         (void)sink;
         best = round > 0 && ns < best ? ns : best;
     }
-    row("random", what, n, (double)best / (double)n, (double)listed / (double)n);
+    row(kind, what, n, (double)best / (double)n, (double)listed / (double)n);
 }
+static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n) { measure("random", what, ask, false, 0, n); }
+/* The same objects and the same calls, with hdx_graph_ahead for every 32 of them. */
+static void in_groups(const char *what, uint64_t (*ask)(uint64_t i), unsigned group, uint64_t n) { measure("group", what, ask, true, group, n); }
 
 /* ---- in order ---- */
 
@@ -189,6 +206,18 @@ int main(int argc, char **argv)
     at_random("inbound", inbound, n);
     at_random("dominated", dominated, n);
     at_random("path", path, n);
+    in_groups("position", position, HDX_AHEAD_POSITION, n);
+    in_groups("class", class_of, HDX_AHEAD_CLASS, n);
+    in_groups("retained", retained, HDX_AHEAD_RETAINED, n);
+    in_groups("shallow", shallow, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, n);
+    in_groups("address", address, HDX_AHEAD_ADDRESS, n);
+    in_groups("id", find, 0, n);
+    in_groups("live", live, HDX_AHEAD_LIVE, n);
+    in_groups("dominator", dominator, HDX_AHEAD_LIVE | HDX_AHEAD_INBOUND, n);
+    in_groups("outbound", outbound, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, n);
+    in_groups("outbound_live", outbound_live, HDX_AHEAD_CLASS | HDX_AHEAD_LIVE | HDX_AHEAD_OUTBOUND, n);
+    in_groups("inbound", inbound, HDX_AHEAD_CLASS | HDX_AHEAD_INBOUND, n);
+    in_groups("dominated", dominated, HDX_AHEAD_OUTBOUND, n);
     in_order("class", run_classes);
     in_order("position", run_positions);
     in_order("retained", run_retained);

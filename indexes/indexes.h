@@ -39,7 +39,7 @@ typedef enum hdx_kind {
 } hdx_kind;
 
 const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
-#define HDX_INDEX_FORMAT 1u /* version in every head */
+#define HDX_INDEX_FORMAT 2u /* version in every head */
 
 /* Where files are written, and what marks them as belonging together. */
 typedef struct hdx_index_place {
@@ -88,7 +88,10 @@ hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_in
                        hdx_damage_note *note, hdx_ints **out, hdx_error *err);
 void     hdx_ints_close(hdx_ints *ints);
 void     hdx_ints_forget(const hdx_ints *ints); /* read through: its pages need not be resident for now */
-uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number: under 30 ns warm */
+uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number */
+/* Values of these keys will be asked for soon (any keys; some tens at a time): their misses overlap here instead of being waited for one
+   by one. Changes no answer and notes no damage. */
+void     hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, unsigned n);
 void     hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
 
 /* ---- one_to_n ---- */
@@ -111,9 +114,11 @@ hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hd
 void     hdx_one_to_n_close(hdx_one_to_n *lists);
 void     hdx_one_to_n_forget(const hdx_one_to_n *lists); /* as hdx_ints_forget */
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists together */
-/* The list of a key as a range over all values; a list in under 200 ns warm. */
+/* The list of a key as a range over all values. */
 void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i); /* i: number over all values, within key's list */
+/* Lists of these keys will be asked for soon: as hdx_ints_ahead. */
+void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, unsigned n);
 /* Values number first .. first + n - 1 of key's list. */
 void     hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out);
 /* Runs of keys, for whoever looks at all of them: how long each list is (0 on damage), in about 2 ns a key, ... */
@@ -129,6 +134,7 @@ hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_i
 void     hdx_ranks_close(hdx_ranks *ranks);
 uint64_t hdx_ranks_count(const hdx_ranks *ranks);                          /* members */
 bool     hdx_ranks_find(const hdx_ranks *ranks, uint64_t i, uint64_t *rank); /* is i a member, and how many are before it */
+void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, unsigned n); /* will be asked for: as hdx_ints_ahead */
 uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank);              /* the member of that rank */
 
 #include "indexes/addresses/addresses.h"

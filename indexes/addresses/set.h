@@ -7,6 +7,8 @@
  *
  *     address -> slot -> chunk number -> find[] -> index -> chunks[index] -> block: id = base[index] + rank + popcount
  *
+ *     id -> samples[] -> the few blocks it may be in -> the bit
+ *
  * Frozen sets and files have the same bytes. `order` holds, for each used chunk in order, its number and the id of its first member.
  * `find` leads from a chunk number to an index in `order`: as an array where the used chunks lie close enough, else as a hash table.
  * Where objects are few and far between, a sorted table of addresses takes the place of it all.
@@ -23,7 +25,9 @@
 #define HDX_CHUNK_BLOCKS 512u
 #define HDX_CHUNK_BYTES (HDX_CHUNK_BLOCKS * 10u)
 #define HDX_NO_CHUNK UINT32_MAX
-#define HDX_ID_SAMPLE 4096u /* ids */
+#define HDX_ID_SAMPLE 64u /* ids */
+#define HDX_SAMPLE_BYTES 5u
+#define HDX_SAMPLE_SPAN ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS) /* blocks between two samples, at most: no chunk is empty */
 
 typedef enum hdx_addresses_form { HDX_ADDRESSES_MAP, HDX_ADDRESSES_TABLE } hdx_addresses_form;
 typedef enum hdx_addresses_way { HDX_ADDRESSES_FLAT, HDX_ADDRESSES_HASHED } hdx_addresses_way;
@@ -68,6 +72,7 @@ struct hdx_addresses {
 enum { HDX_ADDR_ORDER = 0, HDX_ADDR_FIND = 1, HDX_ADDR_CHUNKS = 2, HDX_ADDR_SAMPLES = 3, HDX_ADDR_TABLE = 0 }; /* sections */
 
 static inline uint64_t hdx_addresses_hash(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 20; }
+static inline uint64_t hdx_sample_at(const uint8_t *samples, uint64_t i) { return hdx_le64(samples + HDX_SAMPLE_BYTES * i) & 0xffffffffffu; } /* 3 bytes more */
 static inline uint64_t hdx_samples_of(uint64_t count) { return count / HDX_ID_SAMPLE + (count % HDX_ID_SAMPLE != 0); }
 
 /* set_build.c */

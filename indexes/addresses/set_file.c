@@ -32,7 +32,7 @@ hdx_code hdx_addresses_write(const hdx_index_place *place, hdx_kind kind, const 
     } else if ((code = put(&w, HDX_ADDR_ORDER, s->order, s->order_bytes, err)) == HDX_OK &&
                (code = put(&w, HDX_ADDR_FIND, s->find, s->find_bytes, err)) == HDX_OK &&
                (code = put(&w, HDX_ADDR_CHUNKS, s->chunks, s->chunk_count * HDX_CHUNK_BYTES, err)) == HDX_OK) {
-        code = put(&w, HDX_ADDR_SAMPLES, s->samples, s->samples_bytes, err);
+        code = put(&w, HDX_ADDR_SAMPLES, s->samples, HDX_SAMPLE_BYTES * hdx_samples_of(s->count), err);
     }
     if (code == HDX_OK && hdx_tick(place->tick, s->count))
         code = hdx_tick_stop(err);
@@ -66,8 +66,8 @@ static bool shape_fits(hdx_addresses *s)
     s->samples = x[HDX_ADDR_SAMPLES].at;
     return s->form == HDX_ADDRESSES_MAP && s->way <= HDX_ADDRESSES_HASHED && x[HDX_ADDR_ORDER].bytes % 16 == 0 &&
            x[HDX_ADDR_FIND].bytes % 4 == 0 && s->chunk_count < HDX_NO_CHUNK && x[HDX_ADDR_CHUNKS].bytes % HDX_CHUNK_BYTES == 0 &&
-           x[HDX_ADDR_CHUNKS].bytes / HDX_CHUNK_BYTES == s->chunk_count && x[HDX_ADDR_SAMPLES].bytes % 4 == 0 &&
-           x[HDX_ADDR_SAMPLES].bytes / 4 == hdx_samples_of(s->count) && s->chunk_count <= s->count &&
+           x[HDX_ADDR_CHUNKS].bytes / HDX_CHUNK_BYTES == s->chunk_count && x[HDX_ADDR_SAMPLES].bytes % HDX_SAMPLE_BYTES == 0 &&
+           x[HDX_ADDR_SAMPLES].bytes / HDX_SAMPLE_BYTES == hdx_samples_of(s->count) && s->chunk_count <= s->count &&
            (s->count == 0 || s->chunk_count > 0) &&
            (s->way == HDX_ADDRESSES_FLAT || (s->find_count & (s->find_count - 1)) == 0);
 }

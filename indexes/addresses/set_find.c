@@ -126,70 +126,63 @@ void hdx_addresses_find_many(const hdx_addresses *s, const hdx_addr *addresses, 
 uint64_t hdx_addresses_count(const hdx_addresses *s) { return s->frozen ? s->count : atomic_load(&s->members); }
 
 /* ---- id -> address ---- */
-static bool base_of(const hdx_addresses *s, uint64_t k, uint64_t *base)
-{
-    if (s->mapped && !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16))
-        return false;
-    *base = hdx_le64(s->order + 16 * k + 8);
-    return true;
-}
-
-/* The last chunk whose first id is at most id. */
-static bool chunk_of(const hdx_addresses *s, hdx_id id, uint64_t *chunk, uint64_t *base)
-{
-    uint64_t sample = id / HDX_ID_SAMPLE, last = hdx_samples_of(s->count) - 1, b;
-    if (s->mapped && !hdx_touch(&s->file, HDX_ADDR_SAMPLES, 4 * sample, sample < last ? 8 : 4))
-        return false;
-    uint64_t from = hdx_le32(s->samples + 4 * sample), to = sample < last ? hdx_le32(s->samples + 4 * (sample + 1)) : s->chunk_count - 1;
-    if (from > to || to >= s->chunk_count) {
-        note(s, HDX_ADDR_SAMPLES, 4 * sample, "a sample names no chunk");
-        return false;
-    }
-    while (from < to) {
-        uint64_t middle = to - (to - from) / 2;
-        if (!base_of(s, middle, &b))
-            return false;
-        if (b <= id)
-            from = middle;
-        else
-            to = middle - 1;
-    }
-    *chunk = from;
-    return base_of(s, from, base);
-}
-
-/* The last of 512 blocks with at most `rank` members before it; members are spread evenly enough for a guess to come near. */
-static unsigned block_of(const uint8_t *chunk, uint64_t rank, uint64_t members)
-{
-    unsigned from = 0, to = HDX_CHUNK_BLOCKS - 1, guess = members == 0 ? 0 : (unsigned)(rank * HDX_CHUNK_BLOCKS / members);
-    if (guess > to)
-        guess = to;
-    if (hdx_le16(chunk + 10 * (size_t)guess + 8) <= rank) {
-        from = guess;
-        if (guess + 32 < to && hdx_le16(chunk + 10 * ((size_t)guess + 32) + 8) > rank)
-            to = guess + 32;
-    } else {
-        to = guess - 1; /* block 0 has rank 0, so guess is not 0 (in a hostile file it may be: then to wraps and is cut below) */
-        if (guess == 0)
-            return 0;
-        if (guess > 32 && hdx_le16(chunk + 10 * ((size_t)guess - 32) + 8) <= rank)
-            from = guess - 32;
-    }
-    while (from < to) {
-        unsigned middle = to - (to - from) / 2;
-        if (hdx_le16(chunk + 10 * (size_t)middle + 8) <= rank)
-            from = middle;
-        else
-            to = middle - 1;
-    }
-    return from;
-}
-
 typedef struct place {
     uint64_t chunk, first_slot; /* index; slot of its first bit */
     unsigned block;
     uint64_t rest;              /* bits of the block from the id's on */
 } place;
+
+/* The blocks an id may be in, first and last, all of them checked: from the sample before it to the one behind. */
+static bool blocks_of(const hdx_addresses *s, hdx_id id, uint64_t *low, uint64_t *high)
+{
+    uint64_t sample = id / HDX_ID_SAMPLE, last = hdx_samples_of(s->count) - 1, two = sample < last;
+    if (s->mapped && !hdx_touch(&s->file, HDX_ADDR_SAMPLES, HDX_SAMPLE_BYTES * sample, HDX_SAMPLE_BYTES * (1 + two)))
+        return false;
+    *low = hdx_sample_at(s->samples, sample);
+    *high = two ? hdx_sample_at(s->samples, sample + 1) : s->chunk_count * HDX_CHUNK_BLOCKS - 1;
+    if (*low > *high || *high - *low > HDX_SAMPLE_SPAN || *high >= s->chunk_count * HDX_CHUNK_BLOCKS) {
+        note(s, HDX_ADDR_SAMPLES, HDX_SAMPLE_BYTES * sample, "a sample names no block");
+        return false;
+    }
+    uint64_t k = *low / HDX_CHUNK_BLOCKS;
+    return !s->mapped || (hdx_touch(&s->file, HDX_ADDR_CHUNKS, 10 * *low, 10 * (*high - *low + 1)) &&
+                          hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16 * (*high / HDX_CHUNK_BLOCKS - k + 1)));
+}
+
+/* Id of the first member of a block, or of the next that has one. */
+static inline uint64_t first_of(const hdx_addresses *s, uint64_t block)
+{
+    return hdx_le64(s->order + 16 * (block / HDX_CHUNK_BLOCKS) + 8) + hdx_le16(s->chunks + 10 * block + 8);
+}
+
+/* The last of those blocks that begins at or before the id. Mostly there are a few: four steps without a branch to guess find it among 16. */
+static bool locate(const hdx_addresses *s, hdx_id id, place *p)
+{
+    uint64_t from, to;
+    if (!blocks_of(s, id, &from, &to))
+        return false;
+    while (to - from >= 16) {
+        uint64_t middle = to - (to - from) / 2;
+        if (first_of(s, middle) <= id)
+            from = middle;
+        else
+            to = middle - 1;
+    }
+    for (uint64_t step = 8; step > 0; step /= 2) {
+        uint64_t at = from + step <= to ? from + step : to; /* `to` itself may be asked more than once: it gives the same answer */
+        from = first_of(s, at) <= id ? at : from;
+    }
+    uint64_t bits = hdx_le64(s->chunks + 10 * from), before = first_of(s, from);
+    if (id < before || id - before >= (uint64_t)__builtin_popcountll(bits)) {
+        note(s, HDX_ADDR_CHUNKS, 10 * from, "a block holds other members than its order says");
+        return false;
+    }
+    p->chunk = from / HDX_CHUNK_BLOCKS;
+    p->block = from % HDX_CHUNK_BLOCKS;
+    p->first_slot = hdx_le64(s->order + 16 * p->chunk) << HDX_CHUNK_BITS;
+    p->rest = bits & (UINT64_MAX << hdx_select64(bits, (unsigned)(id - before)));
+    return true;
+}
 
 static bool load_chunk(const hdx_addresses *s, uint64_t k, place *p)
 {
@@ -201,23 +194,34 @@ static bool load_chunk(const hdx_addresses *s, uint64_t k, place *p)
     return true;
 }
 
-static bool locate(const hdx_addresses *s, hdx_id id, place *p)
+/* ---- ahead: two rounds, as with pages (slices.h) ---- */
+void hdx_addresses_ahead(const hdx_addresses *s, const hdx_addr *addresses, unsigned n)
 {
-    uint64_t k, base, next = s->count;
-    if (!chunk_of(s, id, &k, &base) || (k + 1 < s->chunk_count && !base_of(s, k + 1, &next)) || !load_chunk(s, k, p))
-        return false;
-    const uint8_t *chunk = s->chunks + k * HDX_CHUNK_BYTES;
-    uint64_t       rank = id - base; /* may be anything in a hostile file: checked below */
-    p->block = base <= id && rank < 1u << HDX_CHUNK_BITS ? block_of(chunk, rank, next - base) : 0;
-    uint64_t bits = hdx_le64(chunk + 10 * (size_t)p->block), before = hdx_le16(chunk + 10 * (size_t)p->block + 8);
-    if (rank < before || rank - before >= (uint64_t)__builtin_popcountll(bits)) {
-        note(s, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES, "a chunk holds other members than its order says");
-        return false;
+    if (s->form != HDX_ADDRESSES_MAP || s->way != HDX_ADDRESSES_FLAT || !s->mapped)
+        return;
+    for (unsigned i = 0; i < n; i++)
+        hdx_fetch(&s->file, HDX_ADDR_FIND, 4 * ((addresses[i] >> s->shift >> HDX_CHUNK_BITS) - s->find_first));
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t slot = addresses[i] >> s->shift, at = (slot >> HDX_CHUNK_BITS) - s->find_first;
+        uint64_t k = at < s->find_count ? hdx_le32(s->find + 4 * at) : 0;
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10);
     }
-    p->rest = bits & (UINT64_MAX << hdx_select64(bits, (unsigned)(rank - before)));
-    return true;
 }
 
+void hdx_addresses_ahead_at(const hdx_addresses *s, const hdx_id *ids, unsigned n)
+{
+    if (s->form != HDX_ADDRESSES_MAP || !s->mapped)
+        return;
+    for (unsigned i = 0; i < n; i++)
+        hdx_fetch(&s->file, HDX_ADDR_SAMPLES, ids[i] / HDX_ID_SAMPLE * HDX_SAMPLE_BYTES);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t block = ids[i] < s->count ? hdx_sample_at(s->samples, ids[i] / HDX_ID_SAMPLE) : 0;
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block);
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block + 63);
+    }
+}
+
+/* ---- runs ---- */
 void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_addr *out)
 {
     place    p;

@@ -120,18 +120,25 @@ static hdx_code make_find(hdx_addresses *s, hdx_error *err)
     return HDX_OK;
 }
 
+/* Which block holds each 64th id: one pass over the ranks. */
 static hdx_code make_samples(hdx_addresses *s, hdx_error *err)
 {
-    uint64_t k = 0;
     uint8_t *samples;
-    s->samples_bytes = 4 * hdx_samples_of(s->count);
+    s->samples_bytes = HDX_SAMPLE_BYTES * hdx_samples_of(s->count) + 3; /* the last is loaded as eight bytes */
     if ((samples = hdx_mem_get(s->mem, s->samples_bytes)) == NULL)
         return hdx_no_memory(err, "samples of ids", s->samples_bytes);
     s->samples = samples;
-    for (uint64_t i = 0; i < hdx_samples_of(s->count); i++) {
-        while (k + 1 < s->chunk_count && hdx_le64(s->order + 16 * (k + 1) + 8) <= i * HDX_ID_SAMPLE)
-            k++;
-        hdx_put32(samples + 4 * i, (uint32_t)k);
+    uint64_t next = 0; /* the first id without a sample is next * HDX_ID_SAMPLE */
+    for (uint64_t k = 0; k < s->chunk_count; k++) {
+        const uint8_t *chunk = s->chunks + k * HDX_CHUNK_BYTES;
+        uint64_t       base = hdx_le64(s->order + 16 * k + 8);
+        for (uint64_t b = 0; b < HDX_CHUNK_BLOCKS; b++) {
+            uint64_t end = base + hdx_le16(chunk + 10 * b + 8) + (uint64_t)__builtin_popcountll(hdx_le64(chunk + 10 * b));
+            for (; next * HDX_ID_SAMPLE < end; next++) {
+                hdx_put32(samples + HDX_SAMPLE_BYTES * next, (uint32_t)(k * HDX_CHUNK_BLOCKS + b));
+                samples[HDX_SAMPLE_BYTES * next + 4] = (uint8_t)((k * HDX_CHUNK_BLOCKS + b) >> 32);
+            }
+        }
     }
     return HDX_OK;
 }

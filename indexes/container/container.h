@@ -59,16 +59,25 @@ hdx_code hdx_container_damaged(const hdx_container *c, hdx_error *err, const cha
 void     hdx_container_note(const hdx_container *c, unsigned section, uint64_t offset, const char *what);
 bool     hdx_touch_slowly(const hdx_container *c, unsigned section, uint64_t off, uint64_t len);
 
+/* Were these bytes (1 .. 64 KiB of them: two blocks at most) found right before? False says nothing. */
+static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)
+{
+    const hdx_section *s = &c->section[section];
+    if (len - 1 >= HDX_BLOCK || off > s->bytes || len > s->bytes - off)
+        return false;
+    uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
+    return __atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1;
+}
 /* May these bytes be used? False: no, and it is noted. */
 static inline bool hdx_touch(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)
 {
+    return hdx_touched(c, section, off, len) || hdx_touch_slowly(c, section, off, len);
+}
+/* Asks for the line of a byte that will be read soon; any offset may be given, and nothing is checked: the reader does that. */
+static inline void hdx_fetch(const hdx_container *c, unsigned section, uint64_t off)
+{
     const hdx_section *s = &c->section[section];
-    if (len - 1 < HDX_BLOCK && off <= s->bytes && len <= s->bytes - off) { /* 1 .. 64 KiB: two blocks at most */
-        uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
-        if (__atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1)
-            return true;
-    }
-    return hdx_touch_slowly(c, section, off, len);
+    __builtin_prefetch(s->at + (off < s->bytes ? off : 0));
 }
 
 /* ---- writing ---- */

@@ -75,7 +75,37 @@ static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uin
     }
     p->at = c->section[directory + 1].at + off;
     p->len = (uint32_t)(end - off);
-    return end == off || hdx_touch(c, directory + 1, off, end - off);
+    /* A page without bytes is as good as the byte before it: most files have some, and a branch that asks for them would be guessed
+       wrong just where a wrong guess waits for a cache miss. Its place must be in the section all the same: eight bytes may be read there. */
+    uint64_t empty = end == off;
+    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
+}
+
+/*
+ * Reading ahead. A look-up by itself is a chain: the entry, then the page. Many independent ones go in two rounds, entries first and then
+ * pages, so that each round's misses overlap. Nothing is checked or kept: the look-up that follows does all that, in the cache by then.
+ */
+static inline void hdx_page_fetch_entry(const hdx_container *c, unsigned directory, uint64_t page)
+{
+    hdx_fetch(c, directory, page * HDX_ENTRY);
+}
+/* Of a page whose entry was fetched: the words of the entry, and where the page lies. False: not in the file. */
+static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
+{
+    const uint64_t     low = (1ull << HDX_OFFSET_BITS) - 1;
+    const hdx_section *s = &c->section[directory];
+    if (s->bytes < 2 * HDX_ENTRY || page > (s->bytes - 2 * HDX_ENTRY) / HDX_ENTRY)
+        return false;
+    const uint8_t *entry = s->at + page * HDX_ENTRY;
+    p->first = hdx_le64(entry);
+    p->second = hdx_le64(entry + 8);
+    p->next = hdx_le64(entry + 16);
+    uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
+    if (end - off > HDX_PAGE_BYTES || end > s[1].bytes)
+        return false;
+    p->at = s[1].at + off;
+    p->len = (uint32_t)(end - off);
+    return true;
 }
 
 #endif

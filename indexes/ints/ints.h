@@ -14,6 +14,18 @@ static inline uint64_t hdx_ints_word(hdx_ints_form form, unsigned w, unsigned sh
     return (uint64_t)w << 40 | (uint64_t)shift << 47 | (uint64_t)exceptions << 53 | (uint64_t)form << 61;
 }
 
+/* A linear page has no shift and no exceptions; its entry holds the slope in their place and in the upper bits of a base that has 48. */
+#define HDX_INTS_SLOPE_BITS 30u
+typedef struct hdx_ints_line {
+    uint64_t base, slope, shift;
+} hdx_ints_line;
+/* For every form, without a branch (see hdx_ints_get): base and shift as the form has them, slope 0 where it has none. */
+static inline hdx_ints_line hdx_ints_line_of(uint64_t first, uint64_t second)
+{
+    const uint64_t linear = 0 - (uint64_t)(second >> 61 == HDX_INTS_LINEAR), base = ((first & 0xffffffffffffu) ^ 0x800000000000u) - 0x800000000000u;
+    return (hdx_ints_line){ first ^ ((first ^ base) & linear), (first >> 48 | (second >> 47 & 0x3fff) << 16) & linear, (second >> 47 & 63) & ~linear };
+}
+
 /* n values (1 .. 256) -> bytes at out (room for HDX_PAGE_BYTES), the entry's first word and its second without offset. */
 uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
 /* Values k .. k + n - 1 of a page of `count`; false: the page contradicts itself. */

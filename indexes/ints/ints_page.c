@@ -158,7 +158,7 @@ static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope,
         return false;
     int64_t low = 0, high = 0;
     *slope = ((v[n - 1] - v[0]) << 16) / (n - 1);
-    if (*slope >> 48 != 0)
+    if (*slope >> HDX_INTS_SLOPE_BITS != 0)
         return false;
     for (unsigned k = 0; k < n; k++) {
         int64_t d = (int64_t)(v[k] - v[0] - (*slope * k >> 16));
@@ -170,7 +170,7 @@ static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope,
         r[k] -= (uint64_t)low;
     *base = v[0] + (uint64_t)low;
     *greatest = (uint64_t)high - (uint64_t)low;
-    return true;
+    return *base + LINEAR_RANGE < 2 * LINEAR_RANGE; /* 48 bits, signed: a line may begin below 0 */
 }
 
 uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
@@ -194,9 +194,9 @@ uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *
     unsigned      w = hdx_pack_width(high);
     uint64_t      bits = 8 * hdx_pack_bytes(n, w);
     hdx_ints_form form = HDX_INTS_PLAIN;
-    if (line(v, n, high << shift, &slope, r, &base, &greatest) && 48 + 8 * hdx_pack_bytes(n, hdx_pack_width(greatest)) < bits) {
+    if (line(v, n, high << shift, &slope, r, &base, &greatest) && 8 * hdx_pack_bytes(n, hdx_pack_width(greatest)) < bits) {
         form = HDX_INTS_LINEAR;
-        bits = 48 + 8 * hdx_pack_bytes(n, hdx_pack_width(greatest));
+        bits = 8 * hdx_pack_bytes(n, hdx_pack_width(greatest));
     }
     if (low_window(x, n, hdx_width(high), bits, &window)) {
         form = HDX_INTS_WINDOW;
@@ -209,10 +209,9 @@ uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *
     switch (form) {
     case HDX_INTS_LINEAR:
         w = hdx_pack_width(greatest);
-        *first = base;
-        *second = hdx_ints_word(form, w, 0, 0);
-        hdx_put64(out, slope);
-        return 6 + hdx_pack_put(out + 6, r, n, w);
+        *first = (base & 0xffffffffffffu) | slope << 48;
+        *second = hdx_ints_word(form, w, 0, 0) | slope >> 16 << 47;
+        return hdx_pack_put(out, r, n, w);
     case HDX_INTS_WINDOW:
         *first = low + (window.low << shift);
         *second = hdx_ints_word(form, window.w, shift, window.exceptions);
@@ -243,14 +242,14 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
         for (unsigned i = 0; i < n; i++, bit += w)
             out[i] = base + ((hdx_le64(fields + (bit >> 3)) >> (bit & 7) & mask) << shift);
         return true;
-    case HDX_INTS_LINEAR:
-        if (6 + hdx_pack_bytes(count, w) > page->len)
+    case HDX_INTS_LINEAR: {
+        if (hdx_pack_bytes(count, w) > page->len)
             return false;
-        uint64_t slope = hdx_le64(fields) & 0xffffffffffffu;
-        fields += 6;
+        hdx_ints_line l = hdx_ints_line_of(page->first, page->second);
         for (unsigned i = 0; i < n; i++, bit += w)
-            out[i] = base + (slope * (k + i) >> 16) + ((hdx_le64(fields + (bit >> 3)) >> (bit & 7) & mask) << shift);
+            out[i] = l.base + (l.slope * (k + i) >> 16) + (hdx_le64(fields + (bit >> 3)) >> (bit & 7) & mask);
         return true;
+    }
     case HDX_INTS_WINDOW:
         if (!hdx_window_tail_of(fields, page->len, count, w, exceptions, &tail))
             return false;

@@ -16,7 +16,7 @@ static inline unsigned hdx_pack_width(uint64_t greatest)
     return w > 56 ? 64 : w;
 }
 static inline bool     hdx_pack_known(unsigned w) { return w <= 56 || w == 64; }
-static inline uint64_t hdx_pack_mask(unsigned w) { return w == 0 ? 0 : UINT64_MAX >> (64 - w); }
+static inline uint64_t hdx_pack_mask(unsigned w) { return UINT64_MAX >> ((64 - w) & 63) & (0 - (uint64_t)(w != 0)); } /* no branch */
 static inline uint64_t hdx_pack_bytes(uint64_t n, unsigned w) { return (n * w + 7) / 8; }
 static inline uint64_t hdx_pack_get(const uint8_t *p, uint64_t i, unsigned w)
 {

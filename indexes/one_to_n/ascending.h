@@ -54,24 +54,27 @@ static inline bool hdx_ascending_of(const uint8_t *at, uint32_t len, unsigned n,
 }
 static inline uint64_t hdx_ascending_word(const hdx_ascending *a, unsigned word)
 {
-    unsigned left = a->bytes - 8 * word; /* bits behind the last byte belong to nobody */
-    uint64_t x = hdx_le64(a->upper + 8 * (size_t)word);
-    return left >= 8 ? x : x & (UINT64_MAX >> (64 - 8 * left));
+    unsigned left = a->bytes - 8 * word; /* 1 at least; bits behind the last byte belong to nobody */
+    return hdx_le64(a->upper + 8 * (size_t)word) & UINT64_MAX >> (left >= 8 ? 0 : 64 - 8 * left);
 }
-/* Finds number k: *word and *rest (that word's bits from it on) let hdx_ascending_next go on. */
+/*
+ * Finds number k: *word and *rest (that word's bits from it on) let hdx_ascending_next go on. Looks at all words, of which there are a dozen:
+ * to stop at the right one takes a branch that cannot be guessed, and costs more.
+ */
 static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest)
 {
-    for (unsigned w = 0; 8 * w < a->bytes; w++) {
-        uint64_t x = hdx_ascending_word(a, w);
-        unsigned ones = (unsigned)__builtin_popcountll(x);
-        if (k < ones) {
-            *word = w;
-            *rest = x & (UINT64_MAX << hdx_select64(x, k));
-            return true;
-        }
-        k -= ones;
+    unsigned words = (a->bytes + 7) / 8, sum = 0, before = 0, at = 0;
+    for (unsigned w = 0; w < words; w++) {
+        sum += (unsigned)__builtin_popcountll(hdx_ascending_word(a, w));
+        before = sum <= k ? sum : before;
+        at += sum <= k;
     }
-    return false;
+    if (sum <= k)
+        return false;
+    uint64_t x = hdx_ascending_word(a, at);
+    *word = at;
+    *rest = x & (UINT64_MAX << hdx_select64(x, k - before));
+    return true;
 }
 /* Number k, whose bit is the next; false: there are fewer bits than numbers. */
 static inline bool hdx_ascending_next(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest, uint64_t *value)

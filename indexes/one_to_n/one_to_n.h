@@ -34,5 +34,7 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
 bool     hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out);
 /* The same where each has a key of its own. */
 bool     hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out);
+/* Asks for the lines that value k will be read from (slices.h, reading ahead); the page may be damaged. */
+void     hdx_values_fetch(const hdx_page *page, unsigned count, unsigned k);
 
 #endif

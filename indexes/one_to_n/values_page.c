@@ -136,17 +136,14 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
 {
     unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, fars = 0, before = 0;
     uint32_t bytes = (count + 7) / 8;
-    uint64_t selector[4] = { 0 };
+    uint64_t selector[4];
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
-    for (unsigned i = 0; 64 * i < count; i++) { /* words may reach behind the selector (C1): those bits count for nothing */
-        uint64_t bits = hdx_le64(page->at + 8 * (size_t)i);
-        if (i == count / 64)
-            bits &= hdx_pack_mask(count % 64);
-        selector[i] = bits;
-        fars += (unsigned)__builtin_popcountll(bits);
-        unsigned ahead = k < 64 * i ? 0 : k - 64 * i; /* bits of this word before k: chosen, not branched on */
-        before += (unsigned)__builtin_popcountll(bits & (ahead >= 64 ? UINT64_MAX : (1ull << (ahead & 63)) - 1));
+    for (unsigned i = 0; i < 4; i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
+        unsigned here = count <= 64 * i ? 0 : count - 64 * i, ahead = k <= 64 * i ? 0 : k - 64 * i; /* chosen, not branched on */
+        selector[i] = hdx_le64(page->at + 8 * (size_t)i) & hdx_pack_mask(here < 64 ? here : 64);
+        fars += (unsigned)__builtin_popcountll(selector[i]);
+        before += (unsigned)__builtin_popcountll(selector[i] & hdx_pack_mask(ahead < 64 ? ahead : 64));
     }
     uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
     if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)
@@ -164,17 +161,23 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     return true;
 }
 
+/* The tail lies in other cache lines than the fields: it is looked at only where a field says that there is something in it. */
 static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out)
 {
     hdx_window_tail tail;
-    unsigned        w = page->second >> 40 & 127;
-    uint64_t        mask = hdx_pack_mask(w <= 64 ? w : 64), base = page->first, bit = (uint64_t)k * w;
-    if (page->len < 1 || !hdx_pack_known(w) || !hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
+    unsigned        w = page->second >> 40 & 127, odd = w == 0;
+    uint64_t        mask = hdx_pack_mask(w), base = page->first, bit = (uint64_t)k * w;
+    if (!hdx_pack_known(w) || 1 + hdx_pack_bytes(count, w) > page->len)
         return false;
-    for (unsigned i = 0; i < n; i++, bit += w)
-        out[i] = base + (hdx_le64(page->at + 1 + (bit >> 3)) >> (bit & 7) & mask);
-    if (n == 1 && w > 0 && out[0] - base != mask) /* a single value is seldom an exception */
+    for (unsigned i = 0; i < n; i++, bit += w) {
+        uint64_t field = hdx_le64(page->at + 1 + (bit >> 3)) >> (bit & 7) & mask;
+        odd |= field == mask;
+        out[i] = base + field;
+    }
+    if (!odd)
         return true;
+    if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
+        return false;
     base -= hdx_pack_get(tail.values, 0, tail.w);
     for (unsigned e = 0; e < tail.exceptions; e++) {
         unsigned at = (unsigned)tail.places[e] - k;
@@ -197,6 +200,40 @@ static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, u
         out[i] += page->first;
     }
     return true;
+}
+
+/* The line of a byte and, if that is near its border, the next: what is asked for is known to some bytes only. */
+static void fetch(const hdx_page *page, uint32_t at)
+{
+    uint32_t low = at > 8 ? at - 8 : 0, high = at + 16 < page->len ? at + 16 : low;
+    __builtin_prefetch(page->at + (low < page->len ? low : 0));
+    __builtin_prefetch(page->at + high);
+}
+
+void hdx_values_fetch(const hdx_page *page, unsigned count, unsigned k)
+{
+    uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, selector = (count + 7) / 8, bits = 8 * page->len, fars = 0, near_at, far_at;
+    switch (page->second >> 61) {
+    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly (over 256: near enough) */
+        if (w2 > w1 && bits > 8 * selector + count * w1)
+            fars = (bits - 8 * selector - count * w1) / (w2 - w1);
+        else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)
+            fars = (8 * selector + count * w1 - bits) / (w1 - w2);
+        fars = fars > count ? count : fars;
+        near_at = selector + (k * (count - fars) / HDX_PAGE * w1) / 8;
+        far_at = selector + ((count - fars) * w1 + k * fars / HDX_PAGE * w2) / 8;
+        __builtin_prefetch(page->at);
+        fetch(page, near_at);
+        fetch(page, far_at);
+        break;
+    case HDX_VALUES_ASCENDING: /* as long as a few lines, and all words are counted */
+        for (uint32_t at = 0; at < page->len && at < 192; at += 64)
+            __builtin_prefetch(page->at + at);
+        break;
+    default: /* of a window mostly the field alone */
+        fetch(page, k * w1 / 8);
+        break;
+    }
 }
 
 bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out)

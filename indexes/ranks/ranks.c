@@ -131,6 +131,12 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     return true;
 }
 
+void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        hdx_fetch(&r->file, LINES, keys[i] / LINE_BITS * LINE);
+}
+
 static bool line_rank(const hdx_ranks *r, uint64_t line, uint64_t *rank)
 {
     if (!hdx_touch(&r->file, LINES, line * LINE, 8))

@@ -1,5 +1,5 @@
 /*
- * columns.c - whole columns in runs, for questions that look at every object.
+ * columns.c - whole columns in runs, for questions that look at every object; reading ahead, for those that look at some tens at random.
  *
  * In:  runs of ids.
  * Out: the same values as the getters of objects.c.
@@ -39,6 +39,40 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
     for (size_t i = 0; i < n; i++)
         if (set == NULL || ids[i] >= g->objects)
             ids[i] = HDX_NO_ID;
+}
+
+/* ---- ahead ---- */
+#define AHEAD 64u /* lines that are asked for at a time: more would push each other out of the fill buffers and the first cache */
+
+void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n)
+{
+    static const struct { unsigned what; hdx_kind kind; } numbers_of[] = {
+        { HDX_AHEAD_CLASS, HDX_KIND_CLASS }, { HDX_AHEAD_LENGTH, HDX_KIND_SIZE }, { HDX_AHEAD_POSITION, HDX_KIND_POSITION }, { HDX_AHEAD_RETAINED, HDX_KIND_RETAINED },
+    };
+    const void *file;
+    for (unsigned now; n > 0; ids += now, n -= now) {
+        now = n < AHEAD ? (unsigned)n : AHEAD;
+        if ((what & HDX_AHEAD_ADDRESS) != 0 && (file = hdx_graph_use(g, HDX_KIND_ADDRESS)) != NULL)
+            hdx_addresses_ahead_at(file, ids, now);
+        for (unsigned i = 0; i < sizeof numbers_of / sizeof numbers_of[0]; i++)
+            if ((what & numbers_of[i].what) != 0 && (file = hdx_graph_use(g, numbers_of[i].kind)) != NULL)
+                hdx_ints_ahead(file, ids, now);
+        if ((what & HDX_AHEAD_LIVE) != 0 && (file = hdx_graph_use(g, HDX_KIND_SPECIAL)) != NULL)
+            hdx_ranks_ahead(file, ids, now);
+        if ((what & HDX_AHEAD_OUTBOUND) != 0 && (file = hdx_graph_use(g, HDX_KIND_OUTBOUND)) != NULL)
+            hdx_one_to_n_ahead(file, ids, now);
+        if ((what & HDX_AHEAD_INBOUND) != 0 && (file = hdx_graph_use(g, HDX_KIND_INBOUND)) != NULL)
+            hdx_one_to_n_ahead(file, ids, now);
+    }
+}
+
+void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t n)
+{
+    const hdx_addresses *set = hdx_graph_use(g, HDX_KIND_ADDRESS);
+    for (unsigned now; set != NULL && n > 0; addresses += now, n -= now) {
+        now = n < AHEAD ? (unsigned)n : AHEAD;
+        hdx_addresses_ahead(set, addresses, now);
+    }
 }
 
 void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_SIZE, first, n, out); }

@@ -11,6 +11,7 @@
 #define STEPS_WHOLE (1u << 18)
 #define STEPS_ALL (1u << 20)
 #define STEPS_ENDS 1000u
+#define STEPS_AHEAD 25u /* divides STEPS_ENDS: what is read ahead is shown */
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
 
@@ -131,8 +132,13 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
     hdx_cell   *steps = hdx_arena_get(w->arena, shown * sizeof *steps);
     if (m == NULL || steps == NULL)
         return hdx_no_memory(err, "a path", shown * sizeof *steps);
-    for (uint64_t i = 0; code == HDX_OK && i < shown; i++)
-        code = write_step(w, number, whole || i < STEPS_ENDS ? i : p->count - shown + i, p, &steps[i], err);
+    for (uint64_t i = 0; code == HDX_OK && i < shown; i++) {
+        uint64_t place = whole || i < STEPS_ENDS ? i : p->count - shown + i;
+        if (i % STEPS_AHEAD == 0)
+            hdx_graph_ahead(w->ask->g, HDX_AHEAD_ADDRESS | HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_POSITION | HDX_AHEAD_RETAINED | HDX_AHEAD_LIVE,
+                            w->found.steps.at + p->first + place, p->count - place < STEPS_AHEAD ? p->count - place : STEPS_AHEAD);
+        code = write_step(w, number, place, p, &steps[i], err);
+    }
     w->written += shown;
     m[0] = (hdx_member){ "target", hdx_id_cell(w->ask->g, p->target) };
     m[1] = (hdx_member){ "reachable", hdx_cell_bool(p->count > 0) };

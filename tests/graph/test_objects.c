@@ -278,6 +278,41 @@ Test(columns, say_what_getters_say)
     little_close(s.l);
 }
 
+/* Every question of every object, whatever was read ahead: also ids that are none. */
+Test(graph, reading_ahead_changes_no_answer)
+{
+    enum { ANSWERS = 9 };
+    shapes     s = make();
+    hdx_graph *g = s.l->g;
+    uint64_t   before[LITTLE_MAX][ANSWERS], objects = s.l->count;
+    hdx_id     ids[LITTLE_MAX + 3];
+    hdx_error  err;
+    for (uint64_t i = 0; i < objects; i++)
+        ids[i] = (i * 7 + 3) % objects;
+    ids[objects] = objects;
+    ids[objects + 1] = HDX_VIRTUAL_ROOT;
+    ids[objects + 2] = HDX_NO_ID;
+    for (unsigned what = 0; what <= 256; what++) {
+        if (what == 256)
+            hdx_graph_ahead_find(g, ids, objects + 3);
+        else
+            hdx_graph_ahead(g, what, ids, objects + 3);
+        for (uint64_t i = 0; i < objects; i++) {
+            hdx_pos pos = 0;
+            hdx_id  found = HDX_NO_ID;
+            (void)hdx_graph_position(g, i, &pos);
+            (void)hdx_graph_find(g, hdx_graph_address(g, i), &found);
+            uint64_t now[ANSWERS] = { hdx_graph_address(g, i), hdx_graph_class_of(g, i), hdx_graph_length(g, i), pos, hdx_graph_retained(g, i),
+                                      hdx_graph_dominator(g, i), found, hdx_graph_outbound_count(g, i, HDX_LIVE), hdx_graph_inbound_count(g, i, HDX_ALL) };
+            if (what == 0)
+                memcpy(before[i], now, sizeof now);
+            cr_assert(memcmp(before[i], now, sizeof now) == 0, "object %llu after reading ahead %u", (unsigned long long)i, what);
+        }
+    }
+    cr_expect(eq(int, hdx_graph_check(g, &err), HDX_OK));
+    little_close(s.l);
+}
+
 Test(graph, says_what_the_manifest_says)
 {
     shapes                   s = make();

@@ -140,6 +140,14 @@ static inline unsigned hostile_sections(const uint8_t *bytes, size_t len, hdx_vi
     return hdx_le32(tail + 108);
 }
 
+/* Keys all over a file and beyond its end, for what is read ahead. */
+#define HOSTILE_KEYS 70u
+static inline void keys_all_over(uint64_t keys[HOSTILE_KEYS], uint64_t count)
+{
+    for (unsigned i = 0; i < HOSTILE_KEYS; i++)
+        keys[i] = i == 7 ? UINT64_MAX : i == 8 ? UINT64_MAX - 1 : i == 9 ? count : (count + 3) * i / (HOSTILE_KEYS - 3);
+}
+
 /* Every question there is, to a file that may say anything. Open may refuse; nothing may crash. */
 static inline void ask_ints(const hdx_index_place *place, const hdx_index_file *file, uint64_t count, uint64_t below)
 {
@@ -148,6 +156,11 @@ static inline void ask_ints(const hdx_index_place *place, const hdx_index_file *
     uint64_t        out[300];
     if (hdx_ints_open(place, HDX_KIND_CLASS, file, count, below, &note, &ints, NULL) != HDX_OK)
         return;
+    uint64_t ahead[HOSTILE_KEYS];
+    keys_all_over(ahead, count);
+    hdx_ints_ahead(ints, ahead, HOSTILE_KEYS);
+    if (note.state != 0)
+        abort(); /* nothing was asked yet */
     for (uint64_t i = 0; i < count; i++)
         if (hdx_ints_get(ints, i) >= below && below != 0 && hdx_ints_get(ints, i) != 0)
             abort();
@@ -162,6 +175,10 @@ static inline void ask_one_to_n(const hdx_index_place *place, const hdx_index_fi
     uint64_t        out[300], first, length;
     if (hdx_one_to_n_open(place, HDX_KIND_OUTBOUND, file, keys, below, &note, &lists, NULL) != HDX_OK)
         return;
+    keys_all_over(out, keys);
+    hdx_one_to_n_ahead(lists, out, HOSTILE_KEYS);
+    if (note.state != 0)
+        abort();
     for (uint64_t k = 0; k < keys; k++) {
         hdx_one_to_n_list(lists, k, &first, &length);
         if (length > 0 && (first >= hdx_one_to_n_values(lists) || length > hdx_one_to_n_values(lists) - first))
@@ -191,6 +208,9 @@ static inline void ask_ranks(const hdx_index_place *place, const hdx_index_file 
     uint64_t        rank;
     if (hdx_ranks_open(place, HDX_KIND_SPECIAL, file, size, &note, &r, NULL) != HDX_OK)
         return;
+    uint64_t ahead[HOSTILE_KEYS];
+    keys_all_over(ahead, size);
+    hdx_ranks_ahead(r, ahead, HOSTILE_KEYS);
     for (uint64_t i = 0; i < size; i++)
         if (hdx_ranks_find(r, i, &rank) && rank >= hdx_ranks_count(r))
             abort();
@@ -206,6 +226,12 @@ static inline void ask_addresses(const hdx_index_place *place, const hdx_index_f
     hdx_addr        out[300];
     if (hdx_addresses_open(place, HDX_KIND_ADDRESS, file, count, &note, &s, NULL) != HDX_OK)
         return;
+    keys_all_over(out, count);
+    hdx_addresses_ahead_at(s, out, HOSTILE_KEYS);
+    hdx_addresses_ahead(s, out, HOSTILE_KEYS);
+    hdx_addresses_ahead(s, addresses, (unsigned)n);
+    if (note.state != 0)
+        abort();
     for (size_t i = 0; i < n; i++) {
         hdx_id id = hdx_addresses_find(s, addresses[i]);
         if (id != HDX_NO_ID && id >= count)

@@ -475,7 +475,7 @@ Test(ints_page, linear_as_in_the_readme)
     for (unsigned i = 0; i < 16; i++)
         v[i] = 1000 + 40 * i;
     v[3] += 1;
-    page_is(v, 16, 1000, 1ull << 40 | 1ull << 61, "000028000000" "0800");
+    page_is(v, 16, 1000, 1ull << 40 | 40ull << 47 | 1ull << 61, "0800");
 }
 Test(ints_page, window_as_in_the_readme)
 {
