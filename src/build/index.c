@@ -80,13 +80,15 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
     hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
-    if ((code = hdx_scan(b, err)) != HDX_OK)
+    if ((code = hdx_seek_begin(b, err)) != HDX_OK || (code = hdx_scan(b, err)) != HDX_OK)
         return code;
     if (!hdx_source_size(b->source, &b->manifest.dump_size))
         return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
     if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
         return code;
     hdx_build_identity(b);
+    if ((code = hdx_seek_keep(b, err)) != HDX_OK)
+        return code;
     hdx_manifest_step_end(b);
     b->tables_bytes = atomic_load(&b->mem.used);
     return HDX_OK;
@@ -117,6 +119,7 @@ void hdx_build_close(hdx_build *b)
     hdx_mem_put(mem, b->heaps, b->heap_count * sizeof *b->heaps);
     hdx_mem_put(mem, b->damage, b->damage_capacity * sizeof *b->damage);
     hdx_source_close(b->source);
+    hdx_seek_end(b);
     hdx_ticker_free(&b->tick);
     hdx_mem_close(mem);
     (void)pthread_mutex_destroy(&b->lock);
@@ -133,6 +136,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     }
     b->options = options;
     b->io = doors->io;
+    b->windows_fd = -1;
     b->mem.limit = options->memory;
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;

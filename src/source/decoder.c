@@ -164,6 +164,8 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
 {
     hdx_damage entry = { .kind = kind, .offset = offset, .lost_bytes = lost };
     va_list    args;
+    if (d->source->points.loaded) /* it was noted when the points were made; what is new shows in the sum of the slice */
+        return;
     (void)snprintf(entry.record, sizeof entry.record, "%s", d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
     va_start(args, format);
     (void)vsnprintf(entry.expected, sizeof entry.expected, format, args);
@@ -275,6 +277,17 @@ static hdx_code head(hdx_decoder *d, hdx_error *err)
     return begin_body(d, err);
 }
 
+/* A point inside the member that ends here is taken back where the member fits in one slice: the next one's start needs no window. */
+static void join_slices(hdx_decoder *d)
+{
+    hdx_pos  from;
+    uint32_t crc;
+    if (d->slice_from == d->member_out || !hdx_points_drop(&d->source->points, d->slice_from, d->out, d->member_out, &from, &crc))
+        return;
+    d->slice_crc = (uint32_t)crc32_combine(crc, d->slice_crc, (z_off_t)(d->out - d->slice_from));
+    d->slice_from = from;
+}
+
 /* The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is wrong. */
 static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 {
@@ -285,6 +298,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
     if (!gather(d, want))
         return HDX_OK;
     settle(d);
+    join_slices(d);
     uint64_t len = d->out - d->member_out;
     uint32_t stored = gzip ? hdx_le32(d->few) : hdx_be32(d->few), size = gzip ? hdx_le32(d->few + 4) : (uint32_t)len;
     if (stored != d->check)
@@ -324,9 +338,9 @@ typedef struct plan {
 } plan;
 
 /*
- * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one, then every
- * 64 KiB: a slice has at most 1 MiB. A member that began at the last point is given a little more than 1 MiB: those of JDKs end
- * before, and the next one's start is a point without a window.
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one; where inflate stands in
+ * a stored block or a header then, every 64 KiB from there, so that the places do not depend on the pieces that are asked for (P5).
+ * A slice has at most 1 MiB: a stored block ends within 64 KiB.
  */
 static plan plan_ahead(const hdx_decoder *d, size_t room)
 {
@@ -334,10 +348,9 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
     hdx_pos  last;
     uint64_t max = d->source->max_uncompressed, piece = room;
     uint64_t spacing = hdx_points_around(&d->source->points, d->out, &p.next, &last);
-    bool     began = last == d->member_out;
-    p.due = last + spacing + (began ? spacing / 3 + 1 : 0);
-    p.giant = last + spacing + (began ? spacing / 3 + STORED_MAX : spacing / 6);
-    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX;
+    p.due = last + spacing;
+    p.giant = last + spacing + spacing / 6;
+    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX - (d->out - p.giant) % STORED_MAX;
     if (piece > limit)
         piece = limit;
     if (max != 0 && piece > max - d->out)
@@ -373,7 +386,8 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
         *got += n - 1;
         return over_limit(d, err);
     }
-    bool mid = first && rc == Z_OK && !boundary && d->z.avail_out == 0 && d->out + n >= p.giant && inside(&d->z, n, &back, &given);
+    bool mid = first && rc == Z_OK && !boundary && d->z.avail_out == 0 && d->out + n >= p.giant &&
+               (d->out + n - p.giant) % STORED_MAX == 0 && inside(&d->z, n, &back, &given);
 
     sum(d, at, n - given);
     *got += n - given;

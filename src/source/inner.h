@@ -21,7 +21,7 @@
 
 #include <zlib.h>
 
-#define HDX_SLICE (1u << 20)            /* bytes kept in one piece at most */
+#define HDX_SLICE HDX_SLICE_MAX         /* bytes kept in one piece at most */
 #define HDX_HISTORY (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
 #define HDX_SOURCE_DAMAGE_MAX 1000u
 
