@@ -21,6 +21,7 @@ typedef enum hdx_compression { HDX_PLAIN, HDX_GZIP, HDX_ZLIB } hdx_compression;
 
 typedef struct hdx_source_options {
     uint64_t max_uncompressed; /* bytes; inflating more is HDX_LIMIT; 0: no limit */
+    unsigned threads;          /* that may inflate at once behind one stream; 1: none but the caller's; 0: as many as processors */
 } hdx_source_options;
 
 /*

@@ -128,7 +128,7 @@ void hdx_build_close(hdx_build *b)
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
-    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed };
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads };
     hdx_build         *b = calloc(1, sizeof *b);
     if (b == NULL) {
         (void)hdx_no_memory(err, "a build", sizeof *b);

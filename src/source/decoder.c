@@ -8,7 +8,8 @@
  *       dumps reach 559 : 1 (gzip facts 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
- *        ^ └── zeros ──> PADDING ──> END   (damage) └──> END  │
+ *        ^ ├── zeros ──> PADDING ──> END   (damage) └──> END  │
+ *        │ └── inflated ahead (members.c) ──> READY ──────────┤
  *        └────────────────────────────────────────────────────┘
  *
  * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so all
@@ -19,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define TINY (16u << 10)  /* bytes of members on the average, below which they are not inflated ahead */
 #define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
 
 static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
@@ -43,6 +45,7 @@ void hdx_decoder_free(hdx_decoder *d)
 {
     if (d == NULL)
         return;
+    hdx_members_free(d->members);
     if (d->z_open)
         (void)inflateEnd(&d->z);
     hdx_mem_put(d->source->mem, d, sizeof *d);
@@ -200,6 +203,68 @@ static hdx_code garbage(hdx_decoder *d, uint64_t at, hdx_error *err)
 
 /* ---------------------------------------------------------------------------------------------------------- steps */
 
+/* A member begins at this byte of the file. Its start costs no window, so a point is taken early: JDK files get exactly their members. */
+static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
+{
+    hdx_pos next, last;
+    d->member_at = at;
+    d->member_out = d->out;
+    if (d->member == 0)
+        return HDX_OK;
+    uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
+    settle(d);
+    d->check = 0;
+    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err) : HDX_OK;
+}
+
+/*
+ * Between two members: is the next one there already? Only where this decoder is the first, and where no point would stay inside the member:
+ * so the points are those that it would find alone (P5). Tiny members are not worth the asking.
+ */
+static bool is_ready(hdx_decoder *d)
+{
+    const uint64_t max = d->source->max_uncompressed;
+    hdx_pos        next, last;
+    uint64_t       at = hdx_decoder_consumed(d), spacing;
+    if (d->helpers == 0 || d->member == 0 || d->out / d->member < TINY)
+        return false;
+    spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
+    if (next != HDX_NOWHERE || at >= d->source->file_size)
+        return false;
+    if (d->members == NULL && (d->members = hdx_members_new(d->source, d->helpers, at + 1)) == NULL)
+        d->helpers = 0;
+    if (d->members == NULL || !hdx_members_take(d->members, at, &d->ready))
+        return false;
+    const hdx_pos end = d->out + d->ready.len;
+    return (d->out >= last + spacing / 3 || end < last + spacing) && (max == 0 || end <= max);
+}
+
+static hdx_code begin_ready(hdx_decoder *d, hdx_error *err)
+{
+    d->ready_at = 0;
+    d->step = HDX_STEP_READY;
+    return begin_member(d, hdx_decoder_consumed(d), err);
+}
+
+static void ready(hdx_decoder *d, uint8_t *to, size_t room, size_t *got)
+{
+    size_t n = d->ready.len - d->ready_at;
+    if (n > room - *got)
+        n = room - *got;
+    if (n > 0)
+        memcpy(to + *got, d->ready.at + d->ready_at, n);
+    *got += n;
+    d->out += n;
+    d->ready_at += n;
+    if (d->ready_at < d->ready.len)
+        return;
+    d->slice_crc = (uint32_t)crc32_combine(d->slice_crc, d->ready.crc, (z_off_t)d->ready.len);
+    d->bit = d->ready.end * 8;
+    from_byte(d, d->ready.end);
+    d->member++;
+    d->step = HDX_STEP_BETWEEN;
+}
+
 /* Before a member: its header, zeros, or the end of the file. */
 static hdx_code between(hdx_decoder *d, hdx_error *err)
 {
@@ -212,23 +277,11 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
     }
     if (d->member > 0 && d->source->kind == HDX_ZLIB)
         return garbage(d, at, err);
-    d->member_at = at;
-    d->member_out = d->out;
-    if (d->member > 0) { /* a member's start costs no window, so it is taken early: JDK files get exactly their members */
-        hdx_pos  next, last;
-        uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
-        settle(d);
-        d->check = 0;
-        if (next == HDX_NOWHERE && d->out >= last + spacing / 3) {
-            hdx_code code = mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err);
-            if (code != HDX_OK)
-                return code;
-        }
-    }
+    hdx_code code = begin_member(d, at, err);
     hdx_head_begin(&d->head);
     d->few_have = 0;
     d->step = HDX_STEP_HEAD;
-    return HDX_OK;
+    return code;
 }
 
 /* Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind them is not. */
@@ -432,6 +485,14 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
     if (d->tail_len > 0)
         memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
     while (code == HDX_OK && *got < room && d->step != HDX_STEP_END) {
+        if (d->step == HDX_STEP_READY) { /* needs no bytes of the file */
+            ready(d, to, room, got);
+            continue;
+        }
+        if (d->step == HDX_STEP_BETWEEN && is_ready(d)) {
+            code = begin_ready(d, err);
+            continue;
+        }
         if ((code = refill(d, err)) != HDX_OK)
             break;
         switch (d->step) {

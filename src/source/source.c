@@ -112,6 +112,7 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
     source->mem = mem;
     source->fd = -1;
     source->max_uncompressed = options != NULL ? options->max_uncompressed : 0;
+    source->threads = options != NULL && options->threads != 0 ? options->threads : hdx_workers_default();
     if ((source->path = hdx_mem_get(mem, path_size)) == NULL) {
         code = hdx_no_memory(err, "a path", path_size);
         goto out;
