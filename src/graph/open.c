@@ -439,3 +439,7 @@ hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
     (void)pthread_mutex_unlock(&g->lock);
     return code;
 }
+
+hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err) { return hdx_graph_source(g, out, err); }
+
+bool hdx_graph_lacks_dump(hdx_graph *g) { return atomic_load(&g->source) == NULL; }
