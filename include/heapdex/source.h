@@ -66,8 +66,8 @@ HDX_API hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, si
 
 /*
  * Many reads at once, carried out in the order of the dump whatever the order they stand in: each piece of a compressed dump is inflated
- * once, so ten thousand values cost about one pass over the part they lie in. `got` of each as above. On an error the reads before it in
- * the order of the dump are done, the others have got 0.
+ * once, on all threads of the source, so ten thousand values cost about one pass over the part they lie in. `got` of each as above; on an
+ * error some are done, and the others have got 0.
  */
 typedef struct hdx_read {
     hdx_pos at;

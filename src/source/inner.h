@@ -8,7 +8,7 @@
  *     hdx_decoder      goes over the file from a point on   decoder.c    one thread at a time
  *        └── members   inflated ahead of it by others       members.c
  *     hdx_stream       a decoder with a thread ahead        stream.c
- *     keep.c           points that outlive the source
+ *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
  *
  * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever is
  * first at a place notes what is there for all.

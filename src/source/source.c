@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err)
 {
@@ -178,37 +177,6 @@ hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t wan
     if (source->kind == HDX_PLAIN)
         return hdx_source_file_read(source, at, to, want, got, err);
     return hdx_cache_read(source->cache, at, to, want, got, err);
-}
-
-typedef struct place {
-    hdx_pos at;
-    size_t  number;
-} place;
-
-static int by_place(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
-}
-
-hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err)
-{
-    place   *order = hdx_mem_array(source->mem, count, sizeof *order);
-    hdx_code code = HDX_OK;
-    if (order == NULL)
-        return hdx_no_memory(err, "the order of reads", count * sizeof *order);
-    for (size_t i = 0; i < count; i++) {
-        order[i] = (place){ reads[i].at, i };
-        reads[i].got = 0;
-    }
-    if (count > 0)
-        qsort(order, count, sizeof *order, by_place);
-    for (size_t i = 0; i < count && code == HDX_OK; i++) {
-        hdx_read *r = &reads[order[i].number];
-        code = hdx_source_read_at(source, r->at, r->to, r->want, &r->got, err);
-    }
-    hdx_mem_put(source->mem, order, count * sizeof *order);
-    return code;
 }
 
 size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries)
