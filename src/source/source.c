@@ -26,6 +26,9 @@ hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, s
 
 hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error *err)
 {
+    if (source->points.loaded)
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed since it was indexed"),
+                        "its bytes are no longer those that the index was made from: fetch the dump again, or index it anew (index --force)");
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed while it was in use"),
                     "read it anew; an index of it must be built again");
 }
