@@ -9,7 +9,7 @@
  * Positions are those of the uncompressed dump. A source knows nothing of HPROF.
  *
  * Random access to a compressed dump goes through seek points (every MiB of the dump) and a cache of inflated pieces that all readers share:
- * 16 of 1 MiB, and one more for each thread that is inflating. A source that was just opened knows no points: the first read at a
+ * 64 of 1 MiB unless options.cache says otherwise, and one more for each thread that is inflating; they are got when needed. A source that was just opened knows no points: the first read at a
  * position inflates all before it and notes them, later ones inflate at most 1 MiB (in dumps of more than some 10 GB 2 MiB and more:
  * windows of points take 128 MiB of memory at most). hdx_graph_dump (graph.h) gives a source with the points of an index: there every read
  * inflates at most 1 MiB, whatever the file, and every piece is compared with the sum it had when the index was built.
@@ -25,8 +25,10 @@ typedef struct hdx_stream hdx_stream;
 
 typedef enum hdx_compression { HDX_PLAIN, HDX_GZIP, HDX_ZLIB } hdx_compression;
 
+#define HDX_SOURCE_CACHE (64ull << 20)
 typedef struct hdx_source_options {
     uint64_t max_uncompressed; /* bytes; inflating more is HDX_LIMIT; 0: no limit */
+    uint64_t cache;            /* bytes of inflated pieces kept for other readers, at least 2 MiB; 0: HDX_SOURCE_CACHE */
     unsigned threads;          /* that may inflate at once behind one stream; 1: none but the caller's; 0: as many as processors */
 } hdx_source_options;
 

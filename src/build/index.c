@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define STEPS 8u
+#define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
 
@@ -128,7 +129,7 @@ void hdx_build_close(hdx_build *b)
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
-    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads };
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
     hdx_build         *b = calloc(1, sizeof *b);
     if (b == NULL) {
         (void)hdx_no_memory(err, "a build", sizeof *b);

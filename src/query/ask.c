@@ -6,6 +6,8 @@
  */
 #include "query/query.h"
 
+#define FIRST_RUN 32u /* a table that is cut off as usual needs no second one */
+
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
 {
     if (q == NULL || q->graph == NULL)
@@ -114,23 +116,24 @@ uint32_t hdx_label_run_begin(hdx_label_run *run)
 {
     hdx_arena_free(&run->arena);
     run->arena = hdx_arena_of(NULL);
-    run->size = run->size == 0 ? 8 : run->size < HDX_LABEL_RUN ? 2 * run->size : HDX_LABEL_RUN;
+    run->size = run->size == 0 ? FIRST_RUN : run->size < HDX_LABEL_RUN / 8 ? 8 * run->size : HDX_LABEL_RUN;
     run->count = run->at = 0;
     return run->size;
 }
 
 hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err)
 {
-    char     *texts[HDX_LABEL_RUN] = { NULL };
     hdx_error mine;
-    hdx_code  code = without_dump(g, hdx_graph_labels(g, run->ids, run->count, texts, &mine), &mine, err);
+    hdx_code  code = without_dump(g, hdx_graph_labels(g, run->ids, run->count, run->texts, &mine), &mine, err);
     for (uint32_t i = 0; i < run->count; i++)
         if (code == HDX_OK)
-            code = text_label(g, run->ids[i], texts[i], &run->arena, &run->cells[i], err);
+            code = text_label(g, run->ids[i], run->texts[i], &run->arena, &run->cells[i], err);
         else
-            hdx_text_free(texts[i]);
+            hdx_text_free(run->texts[i]);
     return code;
 }
+
+void hdx_label_run_free(hdx_label_run *run) { hdx_arena_free(&run->arena); }
 
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)
 {

@@ -91,7 +91,7 @@ static void tree_close(void *state)
     for (uint64_t i = 0; i < t->count; i++)
         hdx_mem_put(NULL, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
     hdx_mem_put(NULL, t->levels, t->capacity * sizeof *t->levels);
-    hdx_arena_free(&t->run.arena);
+    hdx_label_run_free(&t->run);
     free(t);
 }
 
@@ -177,7 +177,10 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "the dominator tree", sizeof *t);
-    *t = (tree){ .ask = *ask, .depth = depth == 0 ? 1 : depth, .total = total, .open = HDX_NO_ID };
+    t->ask = *ask;
+    t->depth = depth == 0 ? 1 : depth;
+    t->total = total;
+    t->open = HDX_NO_ID;
     hdx_code code = push(t, of, err);
     if (code != HDX_OK) {
         tree_close(t);

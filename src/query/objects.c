@@ -12,15 +12,14 @@ typedef struct listing {
     size_t    count, at; /* classes; the one whose instances come next */
     hdx_refs  refs;
     bool      ended;
-    hdx_label_run run;                /* the rows at hand ... */
-    uint32_t  classes[HDX_LABEL_RUN]; /* ... and their classes */
+    hdx_label_run run; /* the rows at hand; marks: their classes */
 } listing;
 
 static void listing_close(void *state)
 {
     listing *l = state;
     hdx_numbers_free(l->numbers);
-    hdx_arena_free(&l->run.arena);
+    hdx_label_run_free(&l->run);
     free(l);
 }
 
@@ -32,7 +31,7 @@ static hdx_code advance(listing *l, hdx_error *err)
     while (code == HDX_OK && !l->ended && l->run.count < wanted) {
         hdx_id id;
         if (hdx_refs_next(&l->refs, &id)) {
-            l->classes[l->run.count] = l->numbers[l->at];
+            l->run.marks[l->run.count] = l->numbers[l->at];
             l->run.ids[l->run.count++] = id;
         } else if (++l->at >= l->count) {
             l->ended = true;
@@ -58,7 +57,7 @@ static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     const uint32_t i = l->run.at++;
     const hdx_id   id = l->run.ids[i];
     cells[0] = hdx_id_cell(l->ask.g, id);
-    cells[1] = hdx_class_cell(l->ask.g, l->classes[i]);
+    cells[1] = hdx_class_cell(l->ask.g, l->run.marks[i]);
     cells[2] = l->run.cells[i];
     cells[3] = hdx_cell_uint(hdx_graph_shallow(l->ask.g, id));
     cells[4] = hdx_retained_cell(l->ask.g, id);

@@ -45,6 +45,7 @@ struct hdx_source {
     uint64_t        file_size;
     uint64_t        max_uncompressed; /* 0: none */
     unsigned        threads;          /* that may inflate at once, at least 1 */
+    unsigned        pieces;           /* inflated ones kept, at least 2 */
     hdx_points      points;           /* compressed only, as the two below */
     hdx_damage_list damage;
     hdx_cache      *cache;
