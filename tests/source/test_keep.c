@@ -12,7 +12,7 @@
 enum { SINGLE, FAST, JDK, BGZF, STORED, FIXED, GIANT, LITERALS, ZLIB, SMALL_MEMBERS, MIXED, FLUSHED, NESTED, EMPTY_MEMBERS, LONG_HEADERS, DAMAGED, TRUNCATED, KINDS };
 static const char *const names[] = { "single", "fast", "jdk", "bgzf", "stored", "fixed", "giant", "literals", "zlib", "small members", "mixed members", "flushed",
                                      "gzip in members", "empty members", "long headers", "wrong sums", "truncated" };
-#define SIZE (5u << 20)
+#define SIZE (7u << 19)
 
 static void members_of(gm_bytes *file, const gm_bytes *plain, const size_t *sizes, size_t n, const gm_member *how)
 {
