@@ -44,7 +44,6 @@ struct hdx_members {
     uint64_t        from;        /* candidates before are of no use */
     uint64_t        scanned;     /* up to here the file was searched */
     bool            scanning;    /* one worker does */
-    bool            lent;        /* the decoder has the entry at `tail` */
     bool            stop;
 };
 
@@ -238,8 +237,6 @@ bool hdx_members_take(hdx_members *m, uint64_t at, hdx_inflated *out)
 {
     bool good = false;
     (void)pthread_mutex_lock(&m->lock);
-    m->tail += m->lent;
-    m->lent = false;
     m->from = at + 1; /* what is at `at` and not in the ring yet the decoder begins at once */
     (void)pthread_cond_broadcast(&m->moved);
     while (m->tail < m->head) {
@@ -252,7 +249,7 @@ bool hdx_members_take(hdx_members *m, uint64_t at, hdx_inflated *out)
         }
         if (e->at == at && e->state == GOOD) {
             *out = (hdx_inflated){ e->bytes, e->len, e->crc, e->end };
-            good = m->lent = true;
+            good = true; /* it stays in the ring, and so untouched, until a later member is asked for */
             break;
         }
         m->tail++;

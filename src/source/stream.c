@@ -10,7 +10,8 @@
  *                                 ^ tail          ^ head                            a slot belongs to one side at a time
  *
  * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates itself.
- * Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot behind the bytes before it, so that both come in order.
+ * Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot behind the bytes before it,
+ * so that both come in order.
  */
 #include "source/inner.h"
 
