@@ -44,8 +44,8 @@ HDX_API hdx_compression hdx_source_compression(const hdx_source *source);
 HDX_API uint64_t        hdx_source_file_size(const hdx_source *source); /* bytes of the file as it lies on disk */
 
 /*
- * Size of the uncompressed dump. Plain: known at once. Compressed: known once a stream has been read to its end (true then);
- * false before. Where a container is damaged it is what could be inflated.
+ * Size of the uncompressed dump. Plain, and where the points of an index are loaded: known at once. Compressed: known once a stream has been read
+ * to its end (true then); false before. Where a container is damaged it is what could be inflated.
  */
 HDX_API bool hdx_source_size(const hdx_source *source, uint64_t *size);
 
