@@ -44,7 +44,7 @@ static const struct cost {
 #define ROOT_MEMORY 192u  /* a root while it is resolved, and what stays of it */
 #define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
 #define POINT_EVERY (768u << 10)  /* a seek point, and what it takes in memory */
-#define POINT_MEMORY 112u
+#define POINT_MEMORY 192u /* the list doubles */
 #define STRETCH_MEMORY 128u
 
 typedef struct counter {

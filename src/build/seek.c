@@ -3,7 +3,7 @@
  *
  * In:  points and windows as the source finds them, in any order of the windows.
  * Out: the index file `seek`, in the order of the dump; windows to begin with for the second pass.
- * Windows (10 KB each, 12 MB for a GB of ordinary gzip) lie in a temporary file meanwhile: memory holds 112 bytes a point.
+ * Windows (10 KB each, 12 MB for a GB of ordinary gzip) lie in a temporary file meanwhile: memory holds 96 bytes a point.
  * Cost: the windows are written twice and read once, about 1.2 % of the dump; nothing of the dump is read for it.
  */
 #include "build/build.h"

@@ -14,7 +14,7 @@
  *       member and the number of damage entries before it. So every decoder checks every trailer behind its point.
  *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below bytes_max: when they
  *       would not, every second point is dropped and the spacing doubles. Memory is then bounded whatever the file, and a read
- *       costs twice the inflating. With it no point is dropped, a slice has at most 1 MiB, and a point takes 112 bytes.
+ *       costs twice the inflating. With it no point is dropped, a slice has at most 1 MiB, and a point takes 96 bytes.
  *   P4  A slice's CRC-32 is noted when it was first inflated whole and compared ever after.
  *   P5  Where points are depends on the file alone: not on who reads, in what pieces, or on how many threads.
  *   P6  Points that were loaded are complete: none is added, and what stands in trailers of members was checked when they were made.
