@@ -4,11 +4,13 @@
  */
 #include "build/build.h"
 #include "support/dump_maker.h"
+#include "support/faulty.h"
 #include "support/gzip_maker.h"
 #include <heapdex/graph.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -256,4 +258,95 @@ Test(seek, another_packing_than_the_index_was_made_from_is_read_without_points)
     }
     hdx_graph_close(g);
     hdx_graph_close(p);
+}
+
+/* A dump of 2 MB that packs to almost nothing, in one member: seek points with windows, and a build of some milliseconds. */
+static void make_small(void)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    (void)dump_maker_class(m, "java.lang.ClassLoader", object, "");
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_primitives(m, 'J', NULL, 250000), 0, 0);
+    dump_maker_save(m, plain_path);
+    dump_maker_free(m);
+    pack(SINGLE);
+}
+
+static bool anything_there(void)
+{
+    char path[200];
+    (void)snprintf(path, sizeof path, "%s.hdx", packed_path);
+    if (access(path, F_OK) == 0)
+        return true;
+    (void)snprintf(path, sizeof path, "%s.hdx.part", packed_path);
+    return access(path, F_OK) == 0;
+}
+
+static void remove_index(void)
+{
+    hdx_index_options options = { .dump = packed_path };
+    char              path[4300];
+    (void)hdx_index_remove(&options, path, sizeof path, NULL);
+}
+
+Test(seek, a_build_survives_every_failing_call)
+{
+    hdx_index_options options = { .dump = packed_path, .threads = 1 };
+    hdx_index_report  report;
+    make_small();
+    for (unsigned n = 1;; n++) {
+        faulty_io       f;
+        hdx_error       err = { 0 };
+        hdx_build_doors doors = { &f.io, NULL, NULL };
+        faulty_io_init(&f, n, EIO, false);
+        hdx_code code = hdx_index_build_through(&doors, &options, &report, &err);
+        if (!faulty_io_fired(&f)) {
+            cr_assert(code == HDX_OK && n > 40, "%u calls", n);
+            break;
+        }
+        if (code != HDX_OK && !anything_there())
+            continue;
+        /* some calls may fail without harm, and from the rename on the index exists: then it must be whole */
+        hdx_graph *g;
+        cr_assert(hdx_graph_open(report.path, packed_path, &g, &err) == HDX_OK || code != HDX_OK, "call %u: %s", n, err.message);
+        if (code == HDX_OK) {
+            cr_expect(eq(int, hdx_graph_verify(g, false, &err), HDX_OK), "call %u: %s: %s", n, err.where, err.message);
+            hdx_graph_close(g);
+        }
+        remove_index();
+    }
+    remove_index();
+}
+
+typedef struct refuser {
+    unsigned at, seen;
+} refuser;
+
+static bool refuse(void *context, uint64_t bytes)
+{
+    refuser *r = context;
+    (void)bytes;
+    return ++r->seen == r->at;
+}
+
+Test(seek, a_build_survives_every_refused_allocation)
+{
+    hdx_index_options options = { .dump = packed_path, .threads = 1 };
+    hdx_index_report  report;
+    make_small();
+    for (unsigned n = 1;; n++) {
+        refuser         r = { n, 0 };
+        hdx_error       err = { 0 };
+        hdx_build_doors doors = { hdx_io_system(), refuse, &r };
+        hdx_code        code = hdx_index_build_through(&doors, &options, &report, &err);
+        if (r.seen < n) {
+            cr_assert(code == HDX_OK && n > 50, "%u requests", n);
+            break;
+        }
+        cr_expect(code == HDX_OK || code == HDX_LIMIT, "request %u gives %s: %s", n, hdx_code_name(code), err.message);
+        cr_expect(code == HDX_OK || !anything_there(), "request %u leaves something", n);
+        remove_index();
+    }
+    remove_index();
 }
