@@ -8,6 +8,7 @@
  *     one_to_n/       a list of numbers per key
  *     ranks/          a set of ids with ranks: "is it in, and the how-manieth is it"
  *     addresses/      address <-> id in one structure; the same in memory while building and mapped from the file
+ *     seek/           places in a compressed dump where inflating can begin
  *
  * Reading: a handle maps its file, checks head and foot, and nothing that grows with the dump. Blocks are checked against their sums
  * when first touched. Getters never fail and never read outside: on damage they give 0 (or an empty list) and note it, once, in
@@ -35,6 +36,7 @@ typedef enum hdx_kind {
     HDX_KIND_DOMINATORS,/* ranks: ids that dominate a special object; the rank keys `dominated` (rank + 1; key 0 is the virtual root) */
     HDX_KIND_DOMINATED, /* one_to_n: 0 the virtual root, else rank in `dominators` + 1 -> special ids it immediately dominates, ascending */
     HDX_KIND_RETAINED,  /* ints: id -> retained size in bytes; 0 for garbage */
+    HDX_KIND_SEEK,      /* seek: position in the uncompressed dump -> place in the compressed file; file absent for plain dumps */
     HDX_KINDS
 } hdx_kind;
 
@@ -138,5 +140,6 @@ void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, unsigned 
 uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank);              /* the member of that rank */
 
 #include "indexes/addresses/addresses.h"
+#include "indexes/seek/seek.h"
 
 #endif

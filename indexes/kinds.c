@@ -11,6 +11,7 @@ static const char *const names[HDX_KINDS] = {
     [HDX_KIND_INBOUND] = "inbound",       [HDX_KIND_INSTANCES] = "instances",   [HDX_KIND_SPECIAL] = "special",
     [HDX_KIND_DOMINATOR] = "dominator",   [HDX_KIND_NEAREST] = "nearest",       [HDX_KIND_DOMINATORS] = "dominators",
     [HDX_KIND_DOMINATED] = "dominated",   [HDX_KIND_RETAINED] = "retained",
+    [HDX_KIND_SEEK] = "seek",
 };
 
 const char *hdx_kind_name(hdx_kind kind)

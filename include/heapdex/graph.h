@@ -189,6 +189,19 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *name, hdx_
 HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string, hdx_error *err);
 /* MAT's label of an object (MAT 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
+/*
+ * Labels of n objects; their records are read in the order of the dump, whatever the order of ids: for tables. texts[i] as `text` above; where it
+ * fails all are NULL.
+ */
+HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err);
+/*
+ * The dump as bytes (source.h), owned by the graph. Of a compressed one with the seek points of the index: any range is read by inflating at
+ * most 1 MiB before it, and what no longer is what it was when the index was built is HDX_BAD_DUMP.
+ */
+typedef struct hdx_source hdx_source;
+HDX_API hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
+/* After HDX_BAD_DUMP: is that because there is no dump at hand (true), or because it is not what it was (false)? */
+HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
 HDX_API void     hdx_text_free(char *text);
 
 /* ---- names of references ---- */

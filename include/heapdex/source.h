@@ -7,6 +7,12 @@
  *     hdx_source_close(dump);
  *
  * Positions are those of the uncompressed dump. A source knows nothing of HPROF.
+ *
+ * Random access to a compressed dump goes through seek points (every MiB of the dump) and a cache of inflated pieces that all readers share:
+ * 64 of 1 MiB unless options.cache says otherwise, and one more for each thread that is inflating; they are got when needed. A source that was just opened knows no points: the first read at a
+ * position inflates all before it and notes them, later ones inflate at most 1 MiB (in dumps of more than some 10 GB 2 MiB and more:
+ * windows of points take 128 MiB of memory at most). hdx_graph_dump (graph.h) gives a source with the points of an index: there every read
+ * inflates at most 1 MiB, whatever the file, and every piece is compared with the sum it had when the index was built.
  */
 #ifndef HEAPDEX_SOURCE_H
 #define HEAPDEX_SOURCE_H
@@ -19,8 +25,11 @@ typedef struct hdx_stream hdx_stream;
 
 typedef enum hdx_compression { HDX_PLAIN, HDX_GZIP, HDX_ZLIB } hdx_compression;
 
+#define HDX_SOURCE_CACHE (64ull << 20)
 typedef struct hdx_source_options {
     uint64_t max_uncompressed; /* bytes; inflating more is HDX_LIMIT; 0: no limit */
+    uint64_t cache;            /* bytes of inflated pieces kept for other readers, at least 2 MiB; 0: HDX_SOURCE_CACHE */
+    unsigned threads;          /* that may inflate at once behind one stream; 1: none but the caller's; 0: as many as processors */
 } hdx_source_options;
 
 /*
@@ -35,8 +44,8 @@ HDX_API hdx_compression hdx_source_compression(const hdx_source *source);
 HDX_API uint64_t        hdx_source_file_size(const hdx_source *source); /* bytes of the file as it lies on disk */
 
 /*
- * Size of the uncompressed dump. Plain: known at once. Compressed: known once a stream has been read to its end (true then);
- * false before. Where a container is damaged it is what could be inflated.
+ * Size of the uncompressed dump. Plain, and where the points of an index are loaded: known at once. Compressed: known once a stream has been read
+ * to its end (true then); false before. Where a container is damaged it is what could be inflated.
  */
 HDX_API bool hdx_source_size(const hdx_source *source, uint64_t *size);
 
@@ -56,6 +65,18 @@ HDX_API void     hdx_stream_close(hdx_stream *stream);
  * file no longer gives the bytes it gave before: HDX_BAD_DUMP ("the dump changed").
  */
 HDX_API hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
+
+/*
+ * Many reads at once, carried out in the order of the dump whatever the order they stand in: each piece of a compressed dump is inflated
+ * once, on all threads of the source, so ten thousand values cost about one pass over the part they lie in. `got` of each as above; on an
+ * error some are done, and the others have got 0.
+ */
+typedef struct hdx_read {
+    hdx_pos at;
+    void   *to;
+    size_t  want, got;
+} hdx_read;
+HDX_API hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err);
 
 /* Damage of the container found so far, in the order of the file; the array lives as long as the source. Complete after a
    stream has been read to its end. At most 1000 are kept; the last one says where the data end, if damage ends them. */

@@ -14,6 +14,7 @@
  *   passes.c         the order of the passes (passes.h: what they hand to each other)
  *   tape.c, spill.c  temporary files between passes
  *   checkpoint.c     what a build has done, kept for the next one if this one is killed
+ *   seek.c           seek points of a compressed dump: windows beside memory, the index file of them
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
  *   manifest.c       everything said once, and the catalog
@@ -169,6 +170,8 @@ typedef struct hdx_build {
     hdx_damage     *damage;          /* found by the passes; the survey has its own list */
     uint64_t        damage_count, damage_capacity, damage_more;
     uint64_t        step_wall, step_cpu;
+    int             windows_fd;      /* of seek points, until the dump is read no more; -1: none */
+    _Atomic uint64_t windows_end;
 } hdx_build;
 
 /* ---- scan.c ---- */
@@ -176,6 +179,13 @@ typedef struct hdx_build {
 hdx_code hdx_scan(hdx_build *b, hdx_error *err);
 void     hdx_scan_free(hdx_build *b);
 bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
+
+/* ---- seek.c ---- */
+/* From here on windows of seek points go to a temporary file; a plain dump has none. */
+hdx_code hdx_seek_begin(hdx_build *b, hdx_error *err);
+/* After the first pass, once the identity is known: the index file. The points serve the second pass. */
+hdx_code hdx_seek_keep(hdx_build *b, hdx_error *err);
+void     hdx_seek_end(hdx_build *b); /* when nothing reads the dump any more */
 
 /* ---- classes.c ---- */
 /* Makes the table; adds invented classes and object 0 to the ids and freezes them. */

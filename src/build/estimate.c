@@ -42,6 +42,9 @@ static const struct cost {
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
 #define ROOT_MEMORY 192u  /* a root while it is resolved, and what stays of it */
+#define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
+#define POINT_EVERY (768u << 10)  /* a seek point, and what it takes in memory */
+#define POINT_MEMORY 192u /* the list doubles */
 #define STRETCH_MEMORY 128u
 
 typedef struct counter {
@@ -114,6 +117,7 @@ typedef struct findings {
     const hdx_index_options *options;
     const hdx_sample *sample;
     uint64_t source_memory;      /* of a compressed dump, for all of it */
+    uint64_t seek_bytes;         /* of its seek points: first in a temporary file, then in the index */
     double   inflate_ns;         /* all of it once; 0: it is plain */
     double   scale;              /* of instances and arrays in the sample to those of the file */
     double   raise;              /* of counts, for the promise */
@@ -178,14 +182,11 @@ static void scale_build(hdx_build *b, const findings *f)
 static double wall_of(const hdx_build *b, const findings *f, const struct cost *c, uint64_t objects, uint64_t references)
 {
     const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
-    const bool     reads = c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS;
     const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
-    double         shared = c->shared;
     if (c->pass == HDX_FORECAST_SCAN)
         return f->scan_ns + f->inflate_ns;
-    if (reads && f->inflate_ns > 0)
-        shared = 0; /* one worker inflates and reads */
-    return cpu * (1 - shared + shared / threads) * f->wait + (reads ? f->inflate_ns : 0);
+    /* the second pass inflates from seek points, on all workers */
+    return cpu * (1 - c->shared + c->shared / threads) * f->wait + (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
 
 static uint64_t bytes_of(const struct cost *c, uint64_t objects, double references)
@@ -235,8 +236,9 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         out->step_count++;
     }
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
+    out->disk += f->seek_bytes;
     /* the search, the dominators, and what feeds them; the spill file is gone by then */
-    out->temporary = (uint64_t)((double)objects * 3 * width / 8 + references * 3);
+    out->temporary = (uint64_t)((double)objects * 3 * width / 8 + references * 3) + f->seek_bytes;
 }
 
 static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)
@@ -329,7 +331,8 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
     if (sample.prefix_size > 0) {
         const double part = (double)sample.dump_size / (double)sample.prefix_size;
         f.inflate_ns = (double)(hdx_now_ns() - begun) * part;
-        f.source_memory = sample.whole ? 0 : before + scaled(atomic_load(&source_mem.used) - before, part);
+        f.source_memory = sample.whole ? 0 : before + SLICES_MEMORY + sample.dump_size / POINT_EVERY * POINT_MEMORY;
+        f.seek_bytes = scaled(atomic_load(&source_mem.used) - before, part); /* here the windows stay in memory */
     }
     out->dump_size = sample.dump_size;
     out->sampled_bytes = sample.taken_bytes;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define STEPS 8u
+#define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
 
@@ -80,13 +81,15 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
     hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
-    if ((code = hdx_scan(b, err)) != HDX_OK)
+    if ((code = hdx_seek_begin(b, err)) != HDX_OK || (code = hdx_scan(b, err)) != HDX_OK)
         return code;
     if (!hdx_source_size(b->source, &b->manifest.dump_size))
         return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
     if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
         return code;
     hdx_build_identity(b);
+    if ((code = hdx_seek_keep(b, err)) != HDX_OK)
+        return code;
     hdx_manifest_step_end(b);
     b->tables_bytes = atomic_load(&b->mem.used);
     return HDX_OK;
@@ -120,6 +123,7 @@ void hdx_build_close(hdx_build *b)
         hdx_build_damage_free(b);
     hdx_catalog_close(b->resumed);
     hdx_source_close(b->source);
+    hdx_seek_end(b);
     hdx_ticker_free(&b->tick);
     hdx_mem_close(mem);
     (void)pthread_mutex_destroy(&b->lock);
@@ -128,7 +132,7 @@ void hdx_build_close(hdx_build *b)
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
-    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed };
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
     hdx_build         *b = calloc(1, sizeof *b);
     if (b == NULL) {
         (void)hdx_no_memory(err, "a build", sizeof *b);
@@ -136,6 +140,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     }
     b->options = options;
     b->io = doors->io;
+    b->windows_fd = -1;
     b->mem.limit = options->memory == 0 ? 0 : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE : options->memory / 2 + 1;
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;

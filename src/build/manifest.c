@@ -173,6 +173,9 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     b->offset_count = b->local_count = b->local_capacity = 0;
     hdx_addresses_close(b->ids); /* every reference is an id now */
     b->ids = NULL;
+    hdx_source_close(b->source);
+    b->source = NULL;
+    hdx_seek_end(b);
     b->tables_bytes = atomic_load(&b->mem.used);
     return HDX_OK;
 }

@@ -189,3 +189,37 @@ hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err)
     hdx_buffer_free(&out);
     return code;
 }
+
+typedef struct place {
+    hdx_pos at;
+    size_t  number;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+}
+
+hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err)
+{
+    place   *order = hdx_mem_array(NULL, n, sizeof *order);
+    hdx_code code = HDX_OK;
+    if (order == NULL)
+        return hdx_no_memory(err, "the order of labels", n * sizeof *order);
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = NULL;
+        order[i] = (place){ 0, i };
+        (void)hdx_graph_position(g, ids[i], &order[i].at); /* what has no record has hardly a label: its place does not matter */
+    }
+    if (n > 0)
+        qsort(order, n, sizeof *order, by_place);
+    for (size_t i = 0; i < n && code == HDX_OK; i++)
+        code = hdx_graph_label(g, ids[order[i].number], &texts[order[i].number], err);
+    for (size_t i = 0; i < n && code != HDX_OK; i++) {
+        hdx_text_free(texts[i]);
+        texts[i] = NULL;
+    }
+    hdx_mem_put(NULL, order, n * sizeof *order);
+    return code;
+}

@@ -81,6 +81,9 @@ static void close_file(hdx_kind kind, void *file)
     case HDX_KIND_DOMINATORS:
         hdx_ranks_close(file);
         break;
+    case HDX_KIND_SEEK:
+        hdx_seek_close(file);
+        break;
     default:
         hdx_ints_close(file);
     }
@@ -104,12 +107,12 @@ void hdx_graph_close(hdx_graph *g)
         hdx_mem_put(NULL, locals->at, locals->count * sizeof *locals->at);
         hdx_mem_put(NULL, locals, sizeof *locals);
     }
+    hdx_source_close(atomic_load(&g->source)); /* it reads windows out of an index file */
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         void *file = atomic_load(&g->files[k]);
         if (file != NULL && file != HDX_FILE_SHUT)
             close_file((hdx_kind)k, file);
     }
-    hdx_source_close(atomic_load(&g->source));
     if (g->catalog != NULL)
         hdx_catalog_close(g->catalog);
     free_text(g->folder);
@@ -258,6 +261,7 @@ static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *er
     const hdx_manifest *m = g->m;
     hdx_index_file      file = { m->files[kind].bytes, m->files[kind].sum };
     hdx_addresses      *set = NULL;
+    hdx_seek           *seek = NULL;
     hdx_code            code;
     switch (kind) {
     case HDX_KIND_ADDRESS:
@@ -287,15 +291,19 @@ static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *er
         return open_lists(g, kind, &file, m->dominators + 1, out, err);
     case HDX_KIND_RETAINED:
         return open_ints(g, kind, &file, g->objects, m->live_bytes + 1, out, err);
+    case HDX_KIND_SEEK:
+        code = hdx_seek_open(&g->place, &file, m->dump_size, m->file_size, &g->note, &seek, err);
+        *out = seek;
+        return code;
     case HDX_KINDS:
         break;
     }
     return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no such kind of index: %d", (int)kind);
 }
 
-void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind)
+/* With the lock held. */
+static void *file_locked(hdx_graph *g, hdx_kind kind)
 {
-    (void)pthread_mutex_lock(&g->lock);
     void *file = atomic_load(&g->files[kind]);
     if (file == NULL) {
         hdx_error e = { .code = HDX_OK };
@@ -310,6 +318,13 @@ void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind)
             file = HDX_FILE_SHUT;
         atomic_store_explicit(&g->files[kind], file, memory_order_release);
     }
+    return file;
+}
+
+void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind)
+{
+    (void)pthread_mutex_lock(&g->lock);
+    void *file = file_locked(g, kind);
     (void)pthread_mutex_unlock(&g->lock);
     return file;
 }
@@ -349,6 +364,43 @@ hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err)
 
 /* ---- the dump ---- */
 
+typedef struct seek_points {
+    const hdx_seek *seek;
+    hdx_seek_cursor cursor;
+} seek_points;
+
+static bool next_point(void *context, hdx_source_point *out)
+{
+    seek_points   *s = context;
+    hdx_seek_point p;
+    if (!hdx_seek_next(s->seek, &s->cursor, &p))
+        return false;
+    *out = (hdx_source_point){ .out = p.out, .bit = p.bit, .header_bit = p.header_bit, .window_at = p.window_at, .window_size = p.window_size,
+                               .window_len = p.window_len, .sum = p.sum, .kind = (unsigned)p.kind };
+    return true;
+}
+
+static hdx_code get_window(void *context, uint64_t at, uint8_t *to, uint32_t len, hdx_error *err)
+{
+    hdx_graph      *g = context;
+    const hdx_seek *seek = hdx_graph_use(g, HDX_KIND_SEEK);
+    if (seek != NULL && hdx_seek_window(seek, at, len, to))
+        return HDX_OK;
+    return hdx_note_check(&g->note, err);
+}
+
+/* The seek points of the index; without them (an index of the plain dump, or of an older heapdex) they are found anew while reading. */
+static hdx_code load_points(hdx_graph *g, hdx_source *source, hdx_error *err)
+{
+    const hdx_source_windows windows = { g, NULL, get_window };
+    void                    *file = file_locked(g, HDX_KIND_SEEK); /* the lock is held while the dump is opened */
+    seek_points              points = { .seek = file };
+    if (file == HDX_FILE_SHUT)
+        return hdx_note_check(&g->note, err);
+    hdx_code code = hdx_source_load_points(source, g->m->dump_size, next_point, &points, &windows, err);
+    return code != HDX_OK ? code : hdx_note_check(&g->note, err);
+}
+
 static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
 {
     hdx_code code = hdx_source_open(g->dump, NULL, out, err);
@@ -362,7 +414,12 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
         *out = NULL;
         return hdx_hint(err, code, "index it again");
     }
-    return HDX_OK;
+    if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression &&
+        (code = load_points(g, *out, err)) != HDX_OK) {
+        hdx_source_close(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
@@ -382,3 +439,7 @@ hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
     (void)pthread_mutex_unlock(&g->lock);
     return code;
 }
+
+hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err) { return hdx_graph_source(g, out, err); }
+
+bool hdx_graph_lacks_dump(hdx_graph *g) { return atomic_load(&g->source) == NULL; }

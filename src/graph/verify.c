@@ -66,6 +66,19 @@ static hdx_code ranks(hdx_verifier *v, hdx_kind kind)
                : HDX_WRONG(v, hdx_kind_name(kind), "%llu members found", (unsigned long long)members);
 }
 
+/* Every point and every window; whether the dump still gives what they say shows when its records are looked up. */
+static hdx_code seek(hdx_verifier *v)
+{
+    const hdx_seek *file = hdx_graph_use(v->g, HDX_KIND_SEEK);
+    hdx_seek_cursor cursor = { 0 };
+    hdx_seek_point  point;
+    uint8_t         window[HDX_SEEK_WINDOW];
+    while (file != NULL && hdx_seek_next(file, &cursor, &point))
+        if (!hdx_seek_window(file, point.window_at, point.window_size, window))
+            break;
+    return hdx_graph_check(v->g, v->err);
+}
+
 typedef hdx_code visit_list(hdx_verifier *v, const uint64_t *values, uint32_t n, bool begins);
 
 static hdx_code lists(hdx_verifier *v, hdx_kind kind, uint64_t keys, visit_list *visit)
@@ -108,6 +121,7 @@ static hdx_code all_there(hdx_verifier *v)
         [HDX_KIND_ADDRESS] = 1,   [HDX_KIND_POSITION] = 1, [HDX_KIND_CLASS] = 1,     [HDX_KIND_SIZE] = 1,       [HDX_KIND_HEAP] = 0,
         [HDX_KIND_OUTBOUND] = 2,  [HDX_KIND_INBOUND] = 3,  [HDX_KIND_INSTANCES] = 3, [HDX_KIND_SPECIAL] = 4,    [HDX_KIND_DOMINATOR] = 4,
         [HDX_KIND_NEAREST] = 4,   [HDX_KIND_DOMINATORS] = 4, [HDX_KIND_DOMINATED] = 4, [HDX_KIND_RETAINED] = 4,
+        [HDX_KIND_SEEK] = 0,
     };
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         bool named = v->g->m->files[k].name[0] != '\0';
@@ -134,7 +148,7 @@ static hdx_code read_all(hdx_verifier *v)
         (code = ints(v, HDX_KIND_CLASS, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_SIZE, g->objects)) != HDX_OK ||
         (code = ints(v, HDX_KIND_HEAP, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_RETAINED, g->objects)) != HDX_OK ||
         (code = ints(v, HDX_KIND_DOMINATOR, m->specials)) != HDX_OK || (code = ints(v, HDX_KIND_NEAREST, m->specials)) != HDX_OK ||
-        (code = ranks(v, HDX_KIND_SPECIAL)) != HDX_OK || (code = ranks(v, HDX_KIND_DOMINATORS)) != HDX_OK)
+        (code = ranks(v, HDX_KIND_SPECIAL)) != HDX_OK || (code = ranks(v, HDX_KIND_DOMINATORS)) != HDX_OK || (code = seek(v)) != HDX_OK)
         return code;
     return hdx_graph_check(v->g, v->err);
 }

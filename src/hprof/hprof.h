@@ -131,7 +131,7 @@ void     hdx_survey_free(hdx_survey *survey);
 bool hdx_survey_damage(hdx_survey *survey, const hdx_damage *entry);
 
 /*
- * The second walk. Workers take stretches in file order from a common counter (a compressed source is read by one). For each stretch:
+ * The second walk. Workers take stretches in file order from a common counter, also those of a compressed source. For each stretch:
  * begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's bytes (whole, up to
  * 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in parts: several events with growing
  * body_from, in a row; an array without elements: one event with body_len 0), CLASS_DUMP whole. Primitive arrays come without body.

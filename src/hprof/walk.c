@@ -2,16 +2,19 @@
  * walk.c - the second walk: the sub-records of the stretches again, now with bodies.
  *
  * The survey decided every rule, so anything that does not fit here means that the file changed underneath. Workers take runs of
- * neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and a read of the file serves many of them.
+ * neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and a read of the file serves many of them. In
+ * a compressed dump, whose seek points are known since the survey, runs are longer: the slice at the border of two runs is inflated for
+ * the one and, if many workers came between, once more for the other.
  */
 #include "hprof/inside.h"
 
 #define CHUNK (256u << 10)
-#define SLICE (1u << 20)
+#define RUN (1u << 20)
+#define RUN_COMPRESSED (4u << 20)
 
 typedef struct walk {
     hdx_source             *source;
-    hdx_stream             *stream; /* NULL: random access */
+    uint64_t                run;  /* bytes a worker takes at a time */
     const hdx_survey       *survey;
     const hdx_walk_visitor *visitor;
     hdx_mem                *mem;
@@ -69,7 +72,7 @@ static bool take(walk *k, uint64_t *from, uint64_t *end)
 {
     (void)pthread_mutex_lock(&k->lock);
     *from = k->next;
-    for (uint64_t bytes = 0; k->next < k->survey->stretch_count && bytes < SLICE; k->next++)
+    for (uint64_t bytes = 0; k->next < k->survey->stretch_count && bytes < k->run; k->next++)
         bytes += k->survey->stretches[k->next].end - k->survey->stretches[k->next].from;
     *end = k->next;
     (void)pthread_mutex_unlock(&k->lock);
@@ -82,14 +85,12 @@ static void work(void *context, unsigned n)
     hdx_event  events[HDX_BATCH];
     uint64_t   counts[256] = { 0 };
     hdx_scan   scan = { .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX };
-    hdx_window w = hdx_window_of(k->source, k->stream, CHUNK, k->mem, k->tick);
+    hdx_window w = hdx_window_of(k->source, NULL, CHUNK, k->mem, k->tick);
     uint64_t   from, end;
     hdx_error  err = { 0 };
-    if (k->stream != NULL)
-        w.from = k->survey->stretches[0].from;
     while (!atomic_load(&k->stop) && take(k, &from, &end)) {
         hdx_code code = HDX_OK;
-        w.limit = k->stream != NULL ? UINT64_MAX : k->survey->stretches[end - 1].end;
+        w.limit = k->survey->stretches[end - 1].end;
         w.ended = false;
         for (uint64_t s = from; s < end && code == HDX_OK && !atomic_load_explicit(&k->stop, memory_order_relaxed); s++)
             code = walk_stretch(k, n, &w, &scan, s, &err);
@@ -109,19 +110,13 @@ static void work(void *context, unsigned n)
 hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_mem *mem,
                         hdx_ticker *tick, hdx_error *err)
 {
-    walk     k = { .source = source, .survey = survey, .visitor = visitor, .mem = mem, .tick = tick };
-    hdx_code code;
+    walk k = { .source = source, .survey = survey, .visitor = visitor, .mem = mem, .tick = tick };
     if (survey->stretch_count == 0)
         return HDX_OK;
-    if (hdx_source_compression(source) != HDX_PLAIN) {
-        if ((code = hdx_stream_open(source, survey->stretches[0].from, &k.stream, err)) != HDX_OK)
-            return code;
-        threads = 1;
-    }
+    k.run = hdx_source_compression(source) == HDX_PLAIN ? RUN : RUN_COMPRESSED;
     (void)pthread_mutex_init(&k.lock, NULL);
     hdx_workers_run(threads == 0 ? 1 : threads, work, &k);
     (void)pthread_mutex_destroy(&k.lock);
-    hdx_stream_close(k.stream);
     if (k.code != HDX_OK && err != NULL)
         *err = k.err;
     return k.code;

@@ -1,9 +1,12 @@
 /*
  * ask.c - what every question needs: a copy of the caller's query, cells for the things of the heap, ids that grow.
  *
- * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value) is answered without it: the index travels alone.
+ * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value, and hdx_graph_lacks_dump) is answered without it: the index
+ * travels alone.
  */
 #include "query/query.h"
+
+#define FIRST_RUN 32u /* a table that is cut off as usual needs no second one */
 
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
 {
@@ -75,19 +78,12 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
     return HDX_OK;
 }
 
-hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+/* From the text that the graph gave, which is used up. */
+static hdx_code text_label(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    hdx_error mine;
-    char     *text = NULL;
     *out = hdx_cell_null();
-    hdx_code code = hdx_graph_label(g, id, &text, &mine);
-    if (code == HDX_BAD_DUMP || (code == HDX_OK && text == NULL)) /* the name of a class is in the index */
+    if (text == NULL) /* the name of a class is in the index */
         return class_label(g, id, arena, out, err);
-    if (code != HDX_OK) {
-        if (err != NULL)
-            *err = mine;
-        return code;
-    }
     size_t len = strlen(text);
     char  *copy = hdx_arena_copy(arena, text, len);
     hdx_text_free(text);
@@ -96,6 +92,48 @@ hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out
     *out = hdx_cell_text((hdx_text){ copy, (uint32_t)len }); /* labels are cut far below 4 GiB (MAT 10.4) */
     return HDX_OK;
 }
+
+/* Not at hand is one thing; a dump that is no longer what it was when it was indexed is an error. */
+static hdx_code without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
+{
+    if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
+        return HDX_OK;
+    if (err != NULL)
+        *err = *mine;
+    return code;
+}
+
+hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_error mine;
+    char     *text = NULL;
+    *out = hdx_cell_null();
+    hdx_code code = without_dump(g, hdx_graph_label(g, id, &text, &mine), &mine, err);
+    return code != HDX_OK ? code : text_label(g, id, text, arena, out, err);
+}
+
+uint32_t hdx_label_run_begin(hdx_label_run *run)
+{
+    hdx_arena_free(&run->arena);
+    run->arena = hdx_arena_of(NULL);
+    run->size = run->size == 0 ? FIRST_RUN : run->size < HDX_LABEL_RUN / 8 ? 8 * run->size : HDX_LABEL_RUN;
+    run->count = run->at = 0;
+    return run->size;
+}
+
+hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err)
+{
+    hdx_error mine;
+    hdx_code  code = without_dump(g, hdx_graph_labels(g, run->ids, run->count, run->texts, &mine), &mine, err);
+    for (uint32_t i = 0; i < run->count; i++)
+        if (code == HDX_OK)
+            code = text_label(g, run->ids[i], run->texts[i], &run->arena, &run->cells[i], err);
+        else
+            hdx_text_free(run->texts[i]);
+    return code;
+}
+
+void hdx_label_run_free(hdx_label_run *run) { hdx_arena_free(&run->arena); }
 
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)
 {

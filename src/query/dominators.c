@@ -31,6 +31,7 @@ typedef struct tree {
     level   *levels;
     uint64_t count, capacity;
     hdx_id   open;  /* the row given last may have children to go to; HDX_NO_ID: none */
+    hdx_label_run run; /* rows taken from the level at hand: several where no row opens another level */
 } tree;
 
 static bool before(const child *x, const child *y) { return x->retained != y->retained ? x->retained > y->retained : x->id < y->id; }
@@ -90,6 +91,7 @@ static void tree_close(void *state)
     for (uint64_t i = 0; i < t->count; i++)
         hdx_mem_put(NULL, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
     hdx_mem_put(NULL, t->levels, t->capacity * sizeof *t->levels);
+    hdx_label_run_free(&t->run);
     free(t);
 }
 
@@ -114,30 +116,48 @@ static uint64_t count_children(hdx_graph *g, hdx_id of)
 
 static hdx_cell percent(uint64_t bytes, double total) { return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0); }
 
+static bool last_level(const tree *t) { return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g); } /* invariant 3 */
+
+/* The next rows with their labels; none: the end. */
+static hdx_code advance(tree *t, hdx_error *err)
+{
+    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
+        level *done = &t->levels[--t->count];
+        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
+    }
+    const uint32_t wanted = t->count > 0 && last_level(t) ? hdx_label_run_begin(&t->run) : 1;
+    if (wanted == 1) {
+        hdx_arena_free(&t->run.arena);
+        t->run.count = t->run.at = 0;
+    }
+    for (level *l = t->count > 0 ? &t->levels[t->count - 1] : NULL; l != NULL && t->run.count < wanted && l->count > 0;)
+        t->run.ids[t->run.count++] = take(l).id;
+    return hdx_label_run_make(t->ask.g, &t->run, err);
+}
+
 static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     tree    *t = state;
     hdx_code code = hdx_ask_turn(&t->ask, err);
+    (void)arena;
     if (code == HDX_OK && t->open != HDX_NO_ID) {
         code = push(t, t->open, err);
         t->open = HDX_NO_ID;
     }
     if (code != HDX_OK)
         return code;
-    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
-        level *done = &t->levels[--t->count];
-        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
-    }
-    if (t->count == 0)
+    if (t->run.at == t->run.count && (code = advance(t, err)) != HDX_OK)
+        return code;
+    if (t->run.count == 0)
         return hdx_ask_end(&t->ask, more, err);
-    const child c = take(&t->levels[t->count - 1]);
-    uint64_t    children = count_children(t->ask.g, c.id);
-    if (children > 0 && t->count < t->depth && t->count <= hdx_graph_objects(t->ask.g)) /* invariant 3 */
+    const uint32_t i = t->run.at++;
+    const child    c = { t->run.ids[i], hdx_graph_retained(t->ask.g, t->run.ids[i]) };
+    uint64_t       children = count_children(t->ask.g, c.id);
+    if (children > 0 && !last_level(t))
         t->open = c.id;
     cells[0] = hdx_id_cell(t->ask.g, c.id);
     cells[1] = hdx_class_of_cell(t->ask.g, c.id);
-    if ((code = hdx_label_cell(t->ask.g, c.id, arena, &cells[2], err)) != HDX_OK)
-        return code;
+    cells[2] = t->run.cells[i];
     cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c.id));
     cells[4] = hdx_cell_uint(c.retained);
     cells[5] = percent(c.retained, t->total);
@@ -157,7 +177,10 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "the dominator tree", sizeof *t);
-    *t = (tree){ .ask = *ask, .depth = depth == 0 ? 1 : depth, .total = total, .open = HDX_NO_ID };
+    t->ask = *ask;
+    t->depth = depth == 0 ? 1 : depth;
+    t->total = total;
+    t->open = HDX_NO_ID;
     hdx_code code = push(t, of, err);
     if (code != HDX_OK) {
         tree_close(t);

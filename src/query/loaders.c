@@ -121,7 +121,7 @@ static hdx_code parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *e
     if (!hdx_graph_position(g, id, &pos)) /* object 0 has no record */
         return HDX_OK;
     hdx_code code = hdx_graph_field(g, id, "parent", &value, &found, &mine);
-    if (code == HDX_BAD_DUMP)
+    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
         return HDX_OK;
     if (code != HDX_OK) {
         if (err != NULL)

@@ -78,7 +78,7 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
         column = ELEMENTS;
         code = hdx_graph_elements(d->ask.g, id, 0, d->elements, &d->values, &mine);
     }
-    if (code == HDX_BAD_DUMP) {
+    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(d->ask.g)) {
         cells[column] = (hdx_cell){ .kind = HDX_CELL_ABSENT };
         return HDX_OK;
     }

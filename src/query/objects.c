@@ -1,5 +1,6 @@
 /*
- * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows that go out only.
+ * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows that go out and a
+ * few behind them.
  */
 #include "query/query.h"
 
@@ -10,32 +11,54 @@ typedef struct listing {
     uint32_t *numbers;
     size_t    count, at; /* classes; the one whose instances come next */
     hdx_refs  refs;
+    bool      ended;
+    hdx_label_run run; /* the rows at hand; marks: their classes */
 } listing;
 
 static void listing_close(void *state)
 {
     listing *l = state;
     hdx_numbers_free(l->numbers);
+    hdx_label_run_free(&l->run);
     free(l);
+}
+
+/* The next objects; none: the end. */
+static hdx_code advance(listing *l, hdx_error *err)
+{
+    uint32_t wanted = hdx_label_run_begin(&l->run);
+    hdx_code code = hdx_ask_turn(&l->ask, err);
+    while (code == HDX_OK && !l->ended && l->run.count < wanted) {
+        hdx_id id;
+        if (hdx_refs_next(&l->refs, &id)) {
+            l->run.marks[l->run.count] = l->numbers[l->at];
+            l->run.ids[l->run.count++] = id;
+        } else if (++l->at >= l->count) {
+            l->ended = true;
+        } else {
+            hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
+            code = hdx_ask_turn(&l->ask, err);
+        }
+    }
+    return code != HDX_OK ? code : hdx_label_run_make(l->ask.g, &l->run, err);
 }
 
 static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     listing *l = state;
-    hdx_id   id;
     hdx_code code = hdx_ask_turn(&l->ask, err);
-    while (code == HDX_OK && !hdx_refs_next(&l->refs, &id)) {
-        if (++l->at >= l->count)
-            return hdx_ask_end(&l->ask, more, err);
-        hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
-        code = hdx_ask_turn(&l->ask, err);
-    }
+    (void)arena;
+    if (code == HDX_OK && l->run.at == l->run.count)
+        code = advance(l, err);
     if (code != HDX_OK)
         return code;
+    if (l->run.count == 0)
+        return hdx_ask_end(&l->ask, more, err);
+    const uint32_t i = l->run.at++;
+    const hdx_id   id = l->run.ids[i];
     cells[0] = hdx_id_cell(l->ask.g, id);
-    cells[1] = hdx_class_cell(l->ask.g, l->numbers[l->at]);
-    if ((code = hdx_label_cell(l->ask.g, id, arena, &cells[2], err)) != HDX_OK)
-        return code;
+    cells[1] = hdx_class_cell(l->ask.g, l->run.marks[i]);
+    cells[2] = l->run.cells[i];
     cells[3] = hdx_cell_uint(hdx_graph_shallow(l->ask.g, id));
     cells[4] = hdx_retained_cell(l->ask.g, id);
     *more = true;

@@ -46,6 +46,23 @@ hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id);
 hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);                 /* its address; null for HDX_NO_ID */
 hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id);           /* null for garbage */
 hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
+/*
+ * Labels of rows to come, read in the order of the dump: a table whose rows are in another order would go over a compressed dump once
+ * for every few of them. Begins small, since most tables are cut off early. The maker of rows fills ids[0 .. wanted - 1], sets count, and
+ * calls hdx_label_run_make; cells live until the next call of that.
+ */
+#define HDX_LABEL_RUN 16384u
+typedef struct hdx_label_run {
+    hdx_arena arena;   /* all begins as zero; hdx_label_run_free */
+    hdx_id    ids[HDX_LABEL_RUN];
+    uint32_t  marks[HDX_LABEL_RUN]; /* the maker's own: what else it must know of a row */
+    hdx_cell  cells[HDX_LABEL_RUN];
+    char     *texts[HDX_LABEL_RUN]; /* while they are made */
+    uint32_t  count, at, size; /* ids there, rows given out; size of the last run */
+} hdx_label_run;
+uint32_t hdx_label_run_begin(hdx_label_run *run); /* empties it; how many ids are wanted now */
+hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err);
+void     hdx_label_run_free(hdx_label_run *run);
 hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value);   /* references are addresses, 0 is null */
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);             /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */

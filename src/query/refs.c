@@ -37,7 +37,7 @@ static hdx_code advance(references *r, bool *found, hdx_error *err)
     if (!*found)
         return HDX_OK;
     hdx_code code = hdx_named_collect(&r->names, r->ask.g, r->referrer, r->id, &mine);
-    if (code == HDX_BAD_DUMP || (code == HDX_OK && r->names.count == 0)) {
+    if ((code == HDX_BAD_DUMP && hdx_graph_lacks_dump(r->ask.g)) || (code == HDX_OK && r->names.count == 0)) {
         r->unnamed = true;
         return HDX_OK;
     }
@@ -105,7 +105,7 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     } else {
         hdx_error mine;
         hdx_code  code = hdx_named_collect(&r->names, ask->g, id, HDX_NO_ID, &mine);
-        if (code == HDX_BAD_DUMP)
+        if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(ask->g))
             code = outbound_without_names(r, &mine);
         if (code != HDX_OK) {
             if (err != NULL)

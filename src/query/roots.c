@@ -16,6 +16,7 @@ typedef struct root_rows {
     bool      labels; /* all columns; false: the export table */
     const hdx_heap_space *heaps;
     uint64_t  heap_count; /* 0: no column for them */
+    hdx_label_run *run;   /* of the rows to come; NULL: no labels */
 } root_rows;
 
 static int in_order(const void *a, const void *b)
@@ -32,7 +33,24 @@ static void rows_close(void *state)
 {
     root_rows *r = state;
     hdx_mem_put(NULL, r->at, r->capacity * sizeof *r->at);
+    if (r->run != NULL)
+        hdx_label_run_free(r->run);
+    free(r->run);
     free(r);
+}
+
+/* Labels of the rows from the next one on; neighbours often are roots of one object, which is asked for once. */
+static hdx_code advance(root_rows *r, hdx_error *err)
+{
+    const uint32_t wanted = hdx_label_run_begin(r->run);
+    for (uint64_t i = r->next; i < r->count; i++) {
+        if (i > r->next && r->at[i].object == r->at[i - 1].object)
+            continue;
+        if (r->run->count == wanted)
+            break;
+        r->run->ids[r->run->count++] = r->at[i].object;
+    }
+    return hdx_label_run_make(r->ask.g, r->run, err);
 }
 
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -40,16 +58,20 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     root_rows *r = state;
     unsigned   n = 0;
     hdx_code   code = hdx_ask_turn(&r->ask, err);
+    (void)arena;
     if (code != HDX_OK)
         return code;
     if (r->next == r->count)
         return hdx_ask_end(&r->ask, more, err);
+    if (r->labels && r->next > 0 && r->at[r->next].object != r->at[r->next - 1].object)
+        r->run->at++;
+    if (r->labels && r->run->at == r->run->count && (code = advance(r, err)) != HDX_OK)
+        return code;
     const hdx_root *root = &r->at[r->next++];
     cells[n++] = hdx_id_cell(r->ask.g, root->object);
     if (r->labels) {
         cells[n++] = hdx_class_of_cell(r->ask.g, root->object);
-        if ((code = hdx_label_cell(r->ask.g, root->object, arena, &cells[n++], err)) != HDX_OK)
-            return code;
+        cells[n++] = r->run->cells[r->run->at];
     }
     cells[n++] = hdx_cell_string(hdx_root_type_name(root->type));
     cells[n++] = hdx_id_cell(r->ask.g, root->thread);
@@ -93,7 +115,11 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
     r->ask = *ask;
     r->labels = labels;
     r->heaps = hdx_graph_heaps(ask->g, &r->heap_count);
-    hdx_code code = load(ask, r, err);
+    hdx_code code = HDX_OK;
+    if (labels && (r->run = calloc(1, sizeof *r->run)) == NULL)
+        code = hdx_no_memory(err, "labels", sizeof *r->run);
+    if (code == HDX_OK)
+        code = load(ask, r, err);
     if (code != HDX_OK) {
         rows_close(r);
         return code;

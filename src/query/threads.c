@@ -63,7 +63,7 @@ hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_
     if (code != HDX_OK)
         return code;
     code = read_facts(g, thread, out, &mine);
-    if (code == HDX_BAD_DUMP) /* the dump is not at hand */
+    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
         return HDX_OK;
     if (code != HDX_OK && err != NULL)
         *err = mine;

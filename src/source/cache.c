@@ -2,14 +2,13 @@
  * cache.c - random access to a compressed dump: inflates the slice around a position and keeps it for its neighbours.
  *
  * In:  positions, from any thread.
- * Out: bytes; at most CACHED pieces of 1 MiB stay inflated, the one used longest ago goes first.
+ * Out: bytes; at most source->pieces pieces of 1 MiB stay inflated, the one used longest ago goes first.
  * Knows slices and idle decoders. Does not know deflate.
  * Cost: a hit is a copy; a miss inflates one slice whole (so that its checksum can be compared), at most 1 MiB unless the
  *       points were thinned. Behind the last point known the decoder goes on from there, noting points as it goes.
  */
 #include "source/inner.h"
 
-#define CACHED 16u /* pieces: 16 MiB */
 #define IDLE 4u    /* decoders kept where they stopped: ascending reads go on without a seek point */
 #define BUSY 32u
 
@@ -24,7 +23,7 @@ struct hdx_cache {
     hdx_source     *source;
     pthread_mutex_t lock;
     pthread_cond_t  loaded;
-    piece           pieces[CACHED];
+    piece          *pieces;
     unsigned        count, loading; /* blocks in `pieces`; blocks being filled */
     uint64_t        clock;
     hdx_decoder    *idle[IDLE];
@@ -40,6 +39,10 @@ hdx_cache *hdx_cache_new(hdx_source *source)
     hdx_cache *cache = hdx_mem_get(source->mem, sizeof *cache);
     if (cache == NULL)
         return NULL;
+    if ((cache->pieces = hdx_mem_array(source->mem, source->pieces, sizeof *cache->pieces)) == NULL) {
+        hdx_mem_put(source->mem, cache, sizeof *cache);
+        return NULL;
+    }
     cache->source = source;
     (void)pthread_mutex_init(&cache->lock, NULL);
     (void)pthread_cond_init(&cache->loaded, NULL);
@@ -52,6 +55,7 @@ void hdx_cache_free(hdx_cache *cache)
         return;
     for (unsigned i = 0; i < cache->count; i++)
         hdx_mem_put(cache->source->mem, cache->pieces[i].block, BLOCK_SIZE);
+    hdx_mem_put(cache->source->mem, cache->pieces, cache->source->pieces * sizeof *cache->pieces);
     for (unsigned i = 0; i < cache->idle_count; i++)
         hdx_decoder_free(cache->idle[i]);
     (void)pthread_cond_destroy(&cache->loaded);
@@ -85,7 +89,7 @@ static uint8_t *evict(hdx_cache *cache)
 static uint8_t *block_get(hdx_cache *cache)
 {
     uint8_t *block = NULL;
-    if (cache->count + cache->loading < CACHED)
+    if (cache->count + cache->loading < cache->source->pieces)
         block = hdx_mem_get(cache->source->mem, BLOCK_SIZE);
     if (block == NULL && cache->count > 0) /* also where memory is short: a smaller cache still serves */
         block = evict(cache);
@@ -101,7 +105,7 @@ static void block_put(hdx_cache *cache, uint8_t *block, hdx_pos at, hdx_pos from
 {
     cache->loading--;
     if (len > 0 && find(cache, at) == NULL) {
-        if (cache->count == CACHED) { /* more threads than blocks were loading */
+        if (cache->count == cache->source->pieces) { /* more threads than blocks were loading */
             uint8_t *old = evict(cache);
             hdx_mem_put(cache->source->mem, old, BLOCK_SIZE);
         }

@@ -8,7 +8,8 @@
  *       dumps reach 559 : 1 (gzip facts 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
- *        ^ └── zeros ──> PADDING ──> END   (damage) └──> END  │
+ *        ^ ├── zeros ──> PADDING ──> END   (damage) └──> END  │
+ *        │ └── inflated ahead (members.c) ──> READY ──────────┤
  *        └────────────────────────────────────────────────────┘
  *
  * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so all
@@ -19,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define TINY (16u << 10)  /* bytes of members on the average, below which they are not inflated ahead */
 #define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
 
 static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
@@ -43,6 +45,7 @@ void hdx_decoder_free(hdx_decoder *d)
 {
     if (d == NULL)
         return;
+    hdx_members_free(d->members);
     if (d->z_open)
         (void)inflateEnd(&d->z);
     hdx_mem_put(d->source->mem, d, sizeof *d);
@@ -164,6 +167,8 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
 {
     hdx_damage entry = { .kind = kind, .offset = offset, .lost_bytes = lost };
     va_list    args;
+    if (d->source->points.loaded) /* it was noted when the points were made; what is new shows in the sum of the slice */
+        return;
     (void)snprintf(entry.record, sizeof entry.record, "%s", d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
     va_start(args, format);
     (void)vsnprintf(entry.expected, sizeof entry.expected, format, args);
@@ -198,6 +203,68 @@ static hdx_code garbage(hdx_decoder *d, uint64_t at, hdx_error *err)
 
 /* ---------------------------------------------------------------------------------------------------------- steps */
 
+/* A member begins at this byte of the file. Its start costs no window, so a point is taken early: JDK files get exactly their members. */
+static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
+{
+    hdx_pos next, last;
+    d->member_at = at;
+    d->member_out = d->out;
+    if (d->member == 0)
+        return HDX_OK;
+    uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
+    settle(d);
+    d->check = 0;
+    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err) : HDX_OK;
+}
+
+/*
+ * Between two members: is the next one there already? Only where this decoder is the first, and where no point would stay inside the member:
+ * so the points are those that it would find alone (P5). Tiny members are not worth the asking.
+ */
+static bool is_ready(hdx_decoder *d)
+{
+    const uint64_t max = d->source->max_uncompressed;
+    hdx_pos        next, last;
+    uint64_t       at = hdx_decoder_consumed(d), spacing;
+    if (d->helpers == 0 || d->member == 0 || d->out / d->member < TINY)
+        return false;
+    spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
+    if (next != HDX_NOWHERE || at >= d->source->file_size)
+        return false;
+    if (d->members == NULL && (d->members = hdx_members_new(d->source, d->helpers, at + 1)) == NULL)
+        d->helpers = 0;
+    if (d->members == NULL || !hdx_members_take(d->members, at, &d->ready))
+        return false;
+    const hdx_pos end = d->out + d->ready.len;
+    return (d->out >= last + spacing / 3 || end < last + spacing) && (max == 0 || end <= max);
+}
+
+static hdx_code begin_ready(hdx_decoder *d, hdx_error *err)
+{
+    d->ready_at = 0;
+    d->step = HDX_STEP_READY;
+    return begin_member(d, hdx_decoder_consumed(d), err);
+}
+
+static void ready(hdx_decoder *d, uint8_t *to, size_t room, size_t *got)
+{
+    size_t n = d->ready.len - d->ready_at;
+    if (n > room - *got)
+        n = room - *got;
+    if (n > 0)
+        memcpy(to + *got, d->ready.at + d->ready_at, n);
+    *got += n;
+    d->out += n;
+    d->ready_at += n;
+    if (d->ready_at < d->ready.len)
+        return;
+    d->slice_crc = (uint32_t)crc32_combine(d->slice_crc, d->ready.crc, (z_off_t)d->ready.len);
+    d->bit = d->ready.end * 8;
+    from_byte(d, d->ready.end);
+    d->member++;
+    d->step = HDX_STEP_BETWEEN;
+}
+
 /* Before a member: its header, zeros, or the end of the file. */
 static hdx_code between(hdx_decoder *d, hdx_error *err)
 {
@@ -210,23 +277,11 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
     }
     if (d->member > 0 && d->source->kind == HDX_ZLIB)
         return garbage(d, at, err);
-    d->member_at = at;
-    d->member_out = d->out;
-    if (d->member > 0) { /* a member's start costs no window, so it is taken early: JDK files get exactly their members */
-        hdx_pos  next, last;
-        uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
-        settle(d);
-        d->check = 0;
-        if (next == HDX_NOWHERE && d->out >= last + spacing / 3) {
-            hdx_code code = mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err);
-            if (code != HDX_OK)
-                return code;
-        }
-    }
+    hdx_code code = begin_member(d, at, err);
     hdx_head_begin(&d->head);
     d->few_have = 0;
     d->step = HDX_STEP_HEAD;
-    return HDX_OK;
+    return code;
 }
 
 /* Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind them is not. */
@@ -275,6 +330,17 @@ static hdx_code head(hdx_decoder *d, hdx_error *err)
     return begin_body(d, err);
 }
 
+/* A point inside the member that ends here is taken back where the member fits in one slice: the next one's start needs no window. */
+static void join_slices(hdx_decoder *d)
+{
+    hdx_pos  from;
+    uint32_t crc;
+    if (d->slice_from == d->member_out || !hdx_points_drop(&d->source->points, d->slice_from, d->out, d->member_out, &from, &crc))
+        return;
+    d->slice_crc = (uint32_t)crc32_combine(crc, d->slice_crc, (z_off_t)(d->out - d->slice_from));
+    d->slice_from = from;
+}
+
 /* The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is wrong. */
 static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 {
@@ -285,6 +351,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
     if (!gather(d, want))
         return HDX_OK;
     settle(d);
+    join_slices(d);
     uint64_t len = d->out - d->member_out;
     uint32_t stored = gzip ? hdx_le32(d->few) : hdx_be32(d->few), size = gzip ? hdx_le32(d->few + 4) : (uint32_t)len;
     if (stored != d->check)
@@ -324,9 +391,9 @@ typedef struct plan {
 } plan;
 
 /*
- * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one, then every
- * 64 KiB: a slice has at most 1 MiB. A member that began at the last point is given a little more than 1 MiB: those of JDKs end
- * before, and the next one's start is a point without a window.
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one; where inflate stands in
+ * a stored block or a header then, every 64 KiB from there, so that the places do not depend on the pieces that are asked for (P5).
+ * A slice has at most 1 MiB: a stored block ends within 64 KiB.
  */
 static plan plan_ahead(const hdx_decoder *d, size_t room)
 {
@@ -334,10 +401,9 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
     hdx_pos  last;
     uint64_t max = d->source->max_uncompressed, piece = room;
     uint64_t spacing = hdx_points_around(&d->source->points, d->out, &p.next, &last);
-    bool     began = last == d->member_out;
-    p.due = last + spacing + (began ? spacing / 3 + 1 : 0);
-    p.giant = last + spacing + (began ? spacing / 3 + STORED_MAX : spacing / 6);
-    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX;
+    p.due = last + spacing;
+    p.giant = last + spacing + spacing / 6;
+    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX - (d->out - p.giant) % STORED_MAX;
     if (piece > limit)
         piece = limit;
     if (max != 0 && piece > max - d->out)
@@ -373,7 +439,8 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
         *got += n - 1;
         return over_limit(d, err);
     }
-    bool mid = first && rc == Z_OK && !boundary && d->z.avail_out == 0 && d->out + n >= p.giant && inside(&d->z, n, &back, &given);
+    bool mid = first && rc == Z_OK && !boundary && d->z.avail_out == 0 && d->out + n >= p.giant &&
+               (d->out + n - p.giant) % STORED_MAX == 0 && inside(&d->z, n, &back, &given);
 
     sum(d, at, n - given);
     *got += n - given;
@@ -418,6 +485,14 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
     if (d->tail_len > 0)
         memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
     while (code == HDX_OK && *got < room && d->step != HDX_STEP_END) {
+        if (d->step == HDX_STEP_READY) { /* needs no bytes of the file */
+            ready(d, to, room, got);
+            continue;
+        }
+        if (d->step == HDX_STEP_BETWEEN && is_ready(d)) {
+            code = begin_ready(d, err);
+            continue;
+        }
         if ((code = refill(d, err)) != HDX_OK)
             break;
         switch (d->step) {

@@ -6,7 +6,9 @@
  *        ├── damage    in the order of the file             damage.c
  *        └── cache     inflated slices, idle decoders       cache.c
  *     hdx_decoder      goes over the file from a point on   decoder.c    one thread at a time
+ *        └── members   inflated ahead of it by others       members.c
  *     hdx_stream       a decoder with a thread ahead        stream.c
+ *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
  *
  * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever is
  * first at a place notes what is there for all.
@@ -21,7 +23,7 @@
 
 #include <zlib.h>
 
-#define HDX_SLICE (1u << 20)            /* bytes kept in one piece at most */
+#define HDX_SLICE HDX_SLICE_MAX         /* bytes kept in one piece at most */
 #define HDX_HISTORY (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
 #define HDX_SOURCE_DAMAGE_MAX 1000u
 
@@ -42,6 +44,8 @@ struct hdx_source {
     hdx_compression kind;
     uint64_t        file_size;
     uint64_t        max_uncompressed; /* 0: none */
+    unsigned        threads;          /* that may inflate at once, at least 1 */
+    unsigned        pieces;           /* inflated ones kept, at least 2 */
     hdx_points      points;           /* compressed only, as the two below */
     hdx_damage_list damage;
     hdx_cache      *cache;
@@ -59,7 +63,23 @@ void hdx_damage_free(hdx_damage_list *list, hdx_mem *mem);
  */
 void hdx_damage_note(hdx_damage_list *list, uint64_t nth, bool last, const hdx_damage *entry);
 
-typedef enum hdx_step { HDX_STEP_BETWEEN, HDX_STEP_HEAD, HDX_STEP_BODY, HDX_STEP_TRAILER, HDX_STEP_PADDING, HDX_STEP_END } hdx_step;
+/* ---- members.c ---- */
+/* A member that was inflated ahead: it is whole, its sum and length are right. Borrowed until the next one is taken. */
+typedef struct hdx_inflated {
+    const uint8_t *at;
+    size_t         len; /* at most HDX_SLICE_MAX */
+    uint32_t       crc;
+    uint64_t       end; /* byte of the file behind its trailer */
+} hdx_inflated;
+typedef struct hdx_members hdx_members;
+/* Starts the workers; they look for members from byte `from` on. NULL: no memory. */
+hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from);
+void         hdx_members_free(hdx_members *members);
+/* The member whose header is at that byte; bytes ascend from call to call. False: take it yourself. */
+bool hdx_members_take(hdx_members *members, uint64_t at, hdx_inflated *out);
+
+/* ---- decoder.c ---- */
+typedef enum hdx_step { HDX_STEP_BETWEEN, HDX_STEP_READY, HDX_STEP_HEAD, HDX_STEP_BODY, HDX_STEP_TRAILER, HDX_STEP_PADDING, HDX_STEP_END } hdx_step;
 
 typedef struct hdx_decoder {
     hdx_source  *source;
@@ -81,6 +101,10 @@ typedef struct hdx_decoder {
     uint32_t     slice_crc;     /* likewise */
     uint32_t     run;           /* CRC-32 of the newest run_len bytes: both sums take it in at once, so each byte is summed once */
     uint64_t     run_len;
+    unsigned     helpers;       /* threads that may inflate members ahead; set by the owner, 0: none */
+    hdx_members *members;       /* NULL: not needed so far */
+    hdx_inflated   ready;         /* READY: taken from them, */
+    size_t       ready_at;      /* so many bytes of it are out */
     size_t       tail_len;
     uint8_t      tail[HDX_HISTORY]; /* newest bytes, the newest last */
     uint8_t      in[64u << 10];

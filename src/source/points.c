@@ -12,6 +12,7 @@
 
 #include <zlib.h>
 
+#define PACK_LEVEL 4 /* 12 % smaller than at level 1 for a quarter more time; level 6 takes three times as long for 7 % more */
 #define RAW_MAX 64u /* windows that may wait to be packed: 2 MiB */
 
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check)
@@ -54,7 +55,7 @@ uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_po
 {
     (void)pthread_mutex_lock(&points->lock);
     *last = points->list[points->count - 1].out;
-    *next = *last <= at ? HDX_NOWHERE : points->list[floor_index(points, at) + 1].out;
+    *next = *last > at ? points->list[floor_index(points, at) + 1].out : points->end_known && points->end > at ? points->end : HDX_NOWHERE;
     uint64_t spacing = points->spacing;
     (void)pthread_mutex_unlock(&points->lock);
     return spacing;
@@ -84,16 +85,43 @@ static bool unpack(const uint8_t *packed, uint32_t size, uint8_t *window, uint32
 
 hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_t *window, hdx_error *err)
 {
-    uint8_t stored[HDX_WINDOW];
+    uint8_t  stored[HDX_WINDOW];
+    hdx_code code;
     (void)pthread_mutex_lock(&points->lock);
     *point = points->list[floor_index(points, at)];
-    if (point->window_size > 0)
+    if (point->window_size > 0 && !point->spilled)
         memcpy(point->packed ? stored : window, point->window, point->window_size);
     (void)pthread_mutex_unlock(&points->lock);
     point->window = NULL; /* may go away at any time: nobody borrows it */
+    if (point->spilled &&
+        (code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window, point->window_size, err)) != HDX_OK)
+        return code;
     if (point->packed && !unpack(stored, point->window_size, window, point->window_len))
-        return hdx_no_memory(err, "a window of 32 KiB", HDX_WINDOW);
+        return hdx_fail(err, HDX_DAMAGED, "seek points", HDX_NOWHERE, "the window of the point at %llu cannot be unpacked", (unsigned long long)point->out);
     return HDX_OK;
+}
+
+hdx_code hdx_points_stored(hdx_points *points, uint64_t i, hdx_point *point, uint8_t *window, hdx_error *err)
+{
+    (void)pthread_mutex_lock(&points->lock);
+    *point = points->list[i];
+    if (point->window_size > 0 && !point->spilled)
+        memcpy(window, point->window, point->window_size);
+    (void)pthread_mutex_unlock(&points->lock);
+    point->window = NULL;
+    return point->spilled ? points->windows.get(points->windows.context, point->window_at, window, point->window_size, err) : HDX_OK;
+}
+
+bool hdx_points_load(hdx_points *points, const hdx_point *point)
+{
+    if (!points->loaded)
+        points->count = 0;
+    if (!hdx_mem_room(points->mem, (void **)&points->list, &points->capacity, points->count, sizeof *points->list))
+        return false;
+    points->list[points->count++] = *point;
+    points->packed_to = points->count;
+    points->loaded = true;
+    return true;
 }
 
 /* Packs len bytes into `packed` (len bytes of room); 0 where they do not get smaller or memory is short: raw is fine then. */
@@ -101,7 +129,7 @@ static uint32_t pack(const uint8_t *window, uint32_t len, uint8_t *packed)
 {
     z_stream z = { 0 };
     uint32_t size = 0;
-    if (deflateInit2(&z, 1, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&z, PACK_LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return 0;
     z.next_in = (Bytef *)(uintptr_t)window;
     z.avail_in = len;
@@ -117,9 +145,11 @@ bool hdx_points_pack_one(hdx_points *points)
 {
     uint8_t window[HDX_WINDOW], packed[HDX_WINDOW];
     (void)pthread_mutex_lock(&points->lock);
-    while (points->packed_to < points->count && points->list[points->packed_to].window == NULL)
+    /* the newest one may be dropped again (hdx_points_drop): in dumps of JDKs nearly all are */
+    const uint64_t ready = points->end_known ? points->count : points->count - 1;
+    while (points->packed_to < ready && points->list[points->packed_to].window == NULL)
         points->packed_to++;
-    if (points->packed_to == points->count) {
+    if (points->packed_to >= ready) {
         (void)pthread_mutex_unlock(&points->lock);
         return false;
     }
@@ -130,19 +160,30 @@ bool hdx_points_pack_one(hdx_points *points)
     (void)pthread_mutex_unlock(&points->lock);
 
     uint32_t size = pack(window, len, packed);
-    uint8_t *kept = size > 0 && size < len ? hdx_mem_get(points->mem, size) : NULL;
-    if (kept == NULL)
-        return true; /* stays raw, which is only larger */
-    memcpy(kept, packed, size);
+    bool     small = size > 0 && size < len;
+    if (!small)
+        size = len;
+    uint64_t at = 0;
+    uint8_t *kept = NULL;
+    /* a file that cannot be written is no matter here: the window stays in memory, and whoever owns the file will meet the same trouble */
+    bool     spilled = points->windows.put != NULL && points->windows.put(points->windows.context, small ? packed : window, size, &at, NULL) == HDX_OK;
+    if (!spilled) {
+        kept = small ? hdx_mem_get(points->mem, size) : NULL;
+        if (kept == NULL)
+            return true; /* stays raw, which is only larger */
+        memcpy(kept, packed, size);
+    }
 
     (void)pthread_mutex_lock(&points->lock);
     point = &points->list[floor_index(points, out)]; /* the list may have moved or been thinned meanwhile */
     if (point->out == out && point->window != NULL && !point->packed) {
         hdx_mem_put(points->mem, point->window, len);
-        points->bytes -= len - size;
+        points->bytes -= spilled ? len : len - size;
         point->window = kept;
         point->window_size = size;
-        point->packed = true;
+        point->window_at = at;
+        point->packed = small;
+        point->spilled = spilled;
         kept = NULL;
     }
     (void)pthread_mutex_unlock(&points->lock);
@@ -164,7 +205,7 @@ static void thin(hdx_points *points)
                 hdx_pos end = last ? points->end : points->list[i + 2].out;
                 point.slice_crc = (uint32_t)crc32_combine(point.slice_crc, gone->slice_crc, (z_off_t)(end - gone->out));
             }
-            points->bytes -= gone->window_size;
+            points->bytes -= gone->window == NULL ? 0 : gone->window_size;
             hdx_mem_put(points->mem, gone->window, gone->window_size);
         }
         if (i < points->packed_to)
@@ -182,9 +223,9 @@ hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_
     uint8_t *copy = NULL;
     *added = false;
     (void)pthread_mutex_lock(&points->lock);
-    if (point->out < points->list[points->count - 1].out + points->spacing / 3)
+    if (points->loaded || point->out < points->list[points->count - 1].out + points->spacing / 3)
         goto out;
-    if (points->count > 2 && points->bytes + points->count * sizeof *point + point->window_len > points->bytes_max)
+    if (points->windows.put == NULL && points->count > 2 && points->bytes + points->count * sizeof *point + point->window_len > points->bytes_max)
         thin(points);
     if (point->window_len > 0 && (copy = hdx_mem_get(points->mem, point->window_len)) == NULL) {
         code = hdx_no_memory(err, "a seek point", point->window_len);
@@ -199,7 +240,7 @@ hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_
     *place = *point;
     place->window = copy;
     place->window_size = point->window_len;
-    place->packed = place->slice_known = false;
+    place->packed = place->slice_known = place->spilled = false;
     if (copy != NULL)
         memcpy(copy, window, point->window_len);
     points->bytes += point->window_len;
@@ -210,6 +251,29 @@ out:;
     if (flood)
         (void)hdx_points_pack_one(points);
     return code;
+}
+
+bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos member_out, hdx_pos *from, uint32_t *crc)
+{
+    bool drop = false;
+    (void)pthread_mutex_lock(&points->lock);
+    if (points->count >= 2 && !points->end_known) {
+        hdx_point *gone = &points->list[points->count - 1], *before = gone - 1;
+        drop = gone->out == inside && gone->kind != HDX_POINT_MEMBER && before->out == member_out && before->slice_known &&
+               at - before->out <= HDX_SLICE_MAX;
+        if (drop) {
+            *from = before->out;
+            *crc = before->slice_crc;
+            before->slice_known = false;
+            points->bytes -= gone->window == NULL ? 0 : gone->window_size;
+            hdx_mem_put(points->mem, gone->window, gone->window_size);
+            points->count--;
+            if (points->packed_to > points->count)
+                points->packed_to = points->count;
+        }
+    }
+    (void)pthread_mutex_unlock(&points->lock);
+    return drop;
 }
 
 hdx_passed hdx_points_passed(hdx_points *points, hdx_pos from, hdx_pos to, uint32_t crc)

@@ -12,19 +12,23 @@
  *   P1  Points ascend strictly in `out`; point 0 has out 0 and kind MEMBER and is there from the start.
  *   P2  A point says all that a decoder needs to go on as if it had come from the start: also the running checksum of the
  *       member and the number of damage entries before it. So every decoder checks every trailer behind its point.
- *   P3  Windows and list stay below bytes_max: when they would not, every second point is dropped and the spacing doubles.
- *       Memory is then bounded whatever the file, and a read costs twice the inflating.
+ *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below bytes_max: when they
+ *       would not, every second point is dropped and the spacing doubles. Memory is then bounded whatever the file, and a read
+ *       costs twice the inflating. With it no point is dropped, a slice has at most 1 MiB, and a point takes 96 bytes.
  *   P4  A slice's CRC-32 is noted when it was first inflated whole and compared ever after.
- * All calls are thread-safe. The struct hdx_point is what a file of points would hold; nothing else of them matters.
+ *   P5  Where points are depends on the file alone: not on who reads, in what pieces, or on how many threads.
+ *   P6  Points that were loaded are complete: none is added, and what stands in trailers of members was checked when they were made.
+ * All calls are thread-safe.
  */
 #ifndef HDX_SOURCE_POINTS_H
 #define HDX_SOURCE_POINTS_H
 
-#include "base/mem.h"
+#include "source/source.h"
 #include <heapdex/error.h>
 #include <pthread.h>
 
 #define HDX_WINDOW 32768u               /* a deflate distance reaches no further back */
+#define HDX_SLICE_MAX (1u << 20)        /* no slice is longer while no point was dropped for want of room (P3) */
 #define HDX_POINT_SPACING (768u << 10)  /* output between two points at block boundaries (gzip facts 7.2) */
 #define HDX_POINTS_BYTES (128u << 20)   /* P3 */
 
@@ -43,8 +47,10 @@ typedef struct hdx_point {
     uint32_t window_len;  /* bytes they stand for: 32 KiB or what the member has so far */
     uint32_t check;       /* CRC-32 (Adler-32 in zlib containers) of the member up to here */
     uint32_t slice_crc;   /* of the slice that begins here */
+    uint64_t window_at;   /* spilled: where the window lies */
     bool     slice_known;
     bool     packed;      /* window is deflated */
+    bool     spilled;     /* `window` is NULL, its bytes lie outside */
     uint8_t  kind;        /* hdx_point_kind */
 } hdx_point;
 
@@ -57,6 +63,8 @@ typedef struct hdx_points {
     uint64_t        bytes;     /* of windows */
     uint64_t        bytes_max;
     uint64_t        spacing;
+    hdx_source_windows windows; /* P3; put NULL: windows stay in memory */
+    bool            loaded;     /* P6 */
     hdx_pos         end;       /* size of the uncompressed dump, when known */
     bool            end_known;
 } hdx_points;
@@ -65,7 +73,8 @@ typedef struct hdx_points {
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check);
 void hdx_points_free(hdx_points *points);
 
-/* The points around a position: *next is the first one behind it (HDX_NOWHERE: none), *last the last of all. Returns the spacing. */
+/* The points around a position: *next is the first one behind it, or the end where that is known (HDX_NOWHERE: neither), *last the last of
+   all. Returns the spacing. */
 uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_pos *last);
 /* Position of the last point that is not behind `at`. */
 hdx_pos hdx_points_floor(hdx_points *points, hdx_pos at);
@@ -77,6 +86,12 @@ hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_
  * third of the spacing or at the same place: another decoder was there first.
  */
 hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_t *window, bool *added, hdx_error *err);
+
+/*
+ * A member ended at `at`, and the only point inside it is `inside`, less than a slice behind the member's begin, which is a point too: it
+ * goes again, since the next member's start needs no window. Gives the begin of the slice and the CRC of its part before `inside`.
+ */
+bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos member_out, hdx_pos *from, uint32_t *crc);
 
 /* Packs one window that is still raw; false when there is none. Whoever waits for another thread does it meanwhile. */
 bool hdx_points_pack_one(hdx_points *points);
@@ -92,5 +107,10 @@ hdx_passed hdx_points_passed(hdx_points *points, hdx_pos from, hdx_pos to, uint3
 /* The data end at `end`. False when that contradicts what is known: the file has changed. */
 bool hdx_points_end(hdx_points *points, hdx_pos end);
 bool hdx_points_size(hdx_points *points, hdx_pos *end);
+
+/* The window of a point as it is stored (packed or raw), point->window_size bytes. */
+hdx_code hdx_points_stored(hdx_points *points, uint64_t i, hdx_point *point, uint8_t *window, hdx_error *err);
+/* P6: a point behind the others of a list that is being loaded; the first one replaces point 0. False: no memory. */
+bool hdx_points_load(hdx_points *points, const hdx_point *point);
 
 #endif

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define PIECES_MAX 4096u /* they are searched one by one, which costs nothing beside inflating */
+
 hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     *got = 0;
@@ -26,6 +28,9 @@ hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, s
 
 hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error *err)
 {
+    if (source->points.loaded)
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed since it was indexed"),
+                        "its bytes are no longer those that the index was made from: fetch the dump again, or index it anew (index --force)");
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed while it was in use"),
                     "read it anew; an index of it must be built again");
 }
@@ -112,6 +117,9 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
     source->mem = mem;
     source->fd = -1;
     source->max_uncompressed = options != NULL ? options->max_uncompressed : 0;
+    const uint64_t cache = options != NULL && options->cache != 0 ? options->cache : HDX_SOURCE_CACHE;
+    source->pieces = cache < 2 * HDX_SLICE ? 2 : cache / HDX_SLICE > PIECES_MAX ? PIECES_MAX : (unsigned)(cache / HDX_SLICE);
+    source->threads = options != NULL && options->threads != 0 ? options->threads : hdx_workers_default();
     if ((source->path = hdx_mem_get(mem, path_size)) == NULL) {
         code = hdx_no_memory(err, "a path", path_size);
         goto out;

@@ -15,4 +15,40 @@ hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_optio
 /* The same with a budget for all memory of the source and its streams; mem outlives the source and may be NULL. */
 hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err);
 
+/* ---- seek points of a compressed dump that outlive its reader ---- */
+
+/* A place outside of memory for packed windows. put may be NULL (reading only); both may be called from several threads at once. */
+typedef struct hdx_source_windows {
+    void *context;
+    hdx_code (*put)(void *context, const uint8_t *bytes, uint32_t len, uint64_t *at, hdx_error *err);
+    hdx_code (*get)(void *context, uint64_t at, uint8_t *to, uint32_t len, hdx_error *err);
+} hdx_source_windows;
+
+/* What a file of points holds of one; the kinds are 0 at a member's header, 1 before a block, 2 inside a block. */
+typedef struct hdx_source_point {
+    hdx_pos  out;
+    uint64_t bit, header_bit;
+    uint64_t window_at;
+    uint32_t window_size, window_len; /* stored (fewer: deflated), and what they stand for */
+    uint32_t sum;                     /* CRC-32 of the slice that begins here */
+    unsigned kind;
+} hdx_source_point;
+#define HDX_SOURCE_WINDOW 32768u
+
+/* Windows of points go there from now on; before anything was read, and only where the dump is compressed. */
+void hdx_source_keep_windows(hdx_source *source, const hdx_source_windows *windows);
+/*
+ * After a stream was read to its end: how many points there are, how many of them with a window. Then each, and its window as it is
+ * stored (HDX_SOURCE_WINDOW bytes of room). HDX_BAD_DUMP: the end was not reached, or a slice was never inflated whole.
+ */
+hdx_code hdx_source_points(hdx_source *source, uint64_t *points, uint64_t *windows, hdx_error *err);
+hdx_code hdx_source_point_at(hdx_source *source, uint64_t i, hdx_source_point *out, uint8_t *window, hdx_error *err);
+/*
+ * Takes over points that were kept, in order; `next` returns false at the end. They must obey R1 to R4 of indexes/seek/seek.h. Afterwards the
+ * size is known, every read begins at a point, and every slice is compared with its sum: HDX_BAD_DUMP when it differs. Right after opening,
+ * before anything was read. HDX_LIMIT: no memory.
+ */
+hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point), void *context,
+                                const hdx_source_windows *windows, hdx_error *err);
+
 #endif

@@ -10,7 +10,8 @@
  *                                 ^ tail          ^ head                            a slot belongs to one side at a time
  *
  * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates itself.
- * An error waits in its slot behind the bytes before it, so that both come in order.
+ * Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot behind the bytes before it,
+ * so that both come in order.
  */
 #include "source/inner.h"
 
@@ -66,8 +67,10 @@ hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx
         s->consumed = from < source->file_size ? from : source->file_size;
         s->buffer = hdx_mem_get(source->mem, PLAIN_BUFFER);
     } else {
-        s->alone = hdx_workers_default() < 2;
+        s->alone = source->threads < 2;
         s->decoder = hdx_decoder_new(source, &s->stop);
+        if (s->decoder != NULL && !s->alone)
+            s->decoder->helpers = source->threads;
         s->slots[0].block = hdx_mem_get(source->mem, SLOT_SIZE); /* the others when there is a thread to fill them */
     }
     if (source->kind == HDX_PLAIN ? s->buffer == NULL : s->decoder == NULL || s->slots[0].block == NULL) {

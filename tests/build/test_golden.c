@@ -1,6 +1,7 @@
 /*
  * test_golden.c - every dump of the reference collection (../shared beside this tree; skipped where it is not): both widths, one and
- * more threads give the same bytes, and every invariant of the index holds. Android's heaps are told apart.
+ * more threads give the same bytes, as does the dump when it is not compressed; seek points are few, and every invariant of the index holds.
+ * Android's heaps are told apart.
  */
 #include "indexes/indexes.h"
 #include <heapdex/heapdex.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
 
@@ -32,6 +34,44 @@ static void remove_index(const char *path)
     hdx_index_options options = { .dump = path };
     char              where[4096];
     (void)hdx_index_remove(&options, where, sizeof where, NULL);
+}
+
+static void unpack(const char *from, const char *to)
+{
+    static char part[1u << 16];
+    int         n;
+    gzFile      in = gzopen(from, "rb");
+    FILE       *out = fopen(to, "wb");
+    cr_assert(in != NULL && out != NULL);
+    while ((n = gzread(in, part, sizeof part)) > 0)
+        cr_assert(fwrite(part, 1, (size_t)n, out) == (size_t)n);
+    cr_assert(n == 0 && gzclose(in) == Z_OK && fclose(out) == 0);
+}
+
+/* All files but the seek points. */
+static void check_plain(const char *path, uint32_t number, const char *packed_index, uint64_t dump_size)
+{
+    char             plain[] = "/tmp/hdx-golden-XXXXXX", folder[] = "/tmp/hdx-golden-XXXXXX";
+    hdx_index_report report;
+    hdx_error        err;
+    int              fd = mkstemp(plain);
+    cr_assert(fd >= 0 && close(fd) == 0 && mkdtemp(folder) != NULL);
+    unpack(path, plain);
+    hdx_index_options options = { .dump = plain, .index_dir = folder, .threads = 2, .dump_number = number };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", path, err.message);
+    for (int kind = 0; kind < HDX_KINDS; kind++) {
+        size_t n = 0, k = 0;
+        char  *x = slurp(packed_index, kind, &n), *y = slurp(report.path, kind, &k);
+        if (kind == HDX_KIND_SEEK)
+            cr_expect(x != NULL && y == NULL && n <= dump_size * 15 / 1000 + 4096, "%s: %zu bytes of seek points", path, n);
+        else
+            cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s: %s is another than of the plain dump", path,
+                      hdx_kind_name((hdx_kind)kind));
+        free(x);
+        free(y);
+    }
+    remove_index(report.path);
+    (void)unlink(plain);
 }
 
 static void check_dump(const char *path, uint32_t number)
@@ -57,6 +97,7 @@ static void check_dump(const char *path, uint32_t number)
     cr_expect(s->damage_count == 0, "%s: damage: %s", path, s->damage_count > 0 ? s->damage[0].expected : "");
     cr_expect(s->warning_count == (s->dumps_in_file > 1), "%s: %u warnings", path, s->warning_count);
     cr_expect(hdx_graph_verify(g, true, &err) == HDX_OK, "%s: %s: %s", path, err.where, err.message);
+    check_plain(path, number, narrow.path, s->dump_size);
     hdx_graph_close(g);
     remove_index(narrow.path);
     remove_index(wide.path);

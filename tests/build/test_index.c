@@ -169,13 +169,16 @@ Test(index, has_the_same_bytes_from_any_number_of_threads_and_either_width)
 
 Test(index, has_the_same_bytes_from_a_gzipped_dump)
 {
-    char              packed[128], command[256];
+    char              packed[128], command[4200];
     hdx_index_options options = { .dump = dump }, gz = { .dump = packed };
     hdx_index_report  plain, report;
     (void)snprintf(packed, sizeof packed, "%s.gz", dump);
     (void)snprintf(command, sizeof command, "gzip -k '%s'", dump);
     cr_assert(system(command) == 0);
     cr_assert(build(&options, &plain) == HDX_OK && build(&gz, &report) == HDX_OK);
+    cr_expect(exists("%s/seek.hdx", report.path) && !exists("%s/seek.hdx", plain.path) && !exists("%s/windows.tmp", report.path));
+    (void)snprintf(command, sizeof command, "rm '%s/seek.hdx'", report.path);
+    cr_assert(system(command) == 0);
     expect_same_files(plain.path, report.path);
 }
 

@@ -1,13 +1,10 @@
 /*
- * fuzz_gzip.c - any bytes as a dump file: a stream to the end, random reads, a second stream; all must agree and nothing may be hurt.
- * The first bytes may be of any container; inflating stops at 64 MiB so that small inputs stay quick.
+ * fuzz_gzip.c - any bytes as a dump file: a stream to the end, random reads, a second stream; all must agree and nothing may be hurt. Then
+ * another source on other threads, which must find the same points, and one that is given them. The first bytes may be of any container; inflating stops at 64 MiB so that small inputs stay quick.
  */
-#include "source/source.h"
-#include "support/gzip_maker.h"
+#include "tests/source/kept.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +26,30 @@ static uint32_t pass(hdx_source *source, size_t step, uint64_t *len, hdx_code *c
     return crc;
 }
 
+/* A source that was read to its end against one on four threads, and one with the points of that. */
+static void compare_kept(hdx_source *whole, gm_file *door, uint32_t crc, uint64_t length)
+{
+    const hdx_source_options options = { .max_uncompressed = 64u << 20, .threads = 4 };
+    hdx_source *other, *given;
+    kept        first, second;
+    hdx_error   err;
+    hdx_code    code;
+    uint64_t    len;
+    if (hdx_source_compression(whole) == HDX_PLAIN || hdx_source_open_io(&door->io, "fuzz", &options, &other, &err) != HDX_OK)
+        return;
+    if (kept_from(whole, &first, &err) != HDX_OK || pass(other, 50000, &len, &code) != crc || len != length || kept_from(other, &second, &err) != HDX_OK ||
+        first.count != second.count || memcmp(first.at, second.at, first.count * sizeof *first.at) != 0 || first.bytes.len != second.bytes.len ||
+        (first.bytes.len > 0 && memcmp(first.bytes.at, second.bytes.at, first.bytes.len) != 0))
+        abort();
+    hdx_source_close(other);
+    if (hdx_source_open_io(&door->io, "fuzz", &options, &given, &err) != HDX_OK || kept_load(&first, given, &err) != HDX_OK ||
+        pass(given, 4000, &len, &code) != crc || len != length || code != HDX_OK)
+        abort();
+    hdx_source_close(given);
+    kept_free(&first);
+    kept_free(&second);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gm_bytes    bytes = { (uint8_t *)(uintptr_t)data, size, size };
@@ -37,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hdx_error   err;
     uint64_t    first, second, known, seed = size;
     hdx_code    code, again;
-    if (hdx_source_open_io(&door.io, "fuzz", &(hdx_source_options){ .max_uncompressed = 64u << 20 }, &source, &err) != HDX_OK)
+    if (hdx_source_open_io(&door.io, "fuzz", &(hdx_source_options){ .max_uncompressed = 64u << 20, .threads = 1 }, &source, &err) != HDX_OK)
         return 0;
     uint32_t crc = pass(source, 60001, &first, &code);
     for (int i = 0; i < 8; i++) {
@@ -51,6 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (code == HDX_OK && (!hdx_source_size(source, &known) || known != first))
         abort();
+    if (code == HDX_OK)
+        compare_kept(source, &door, crc, first);
     hdx_source_close(source);
     if (door.open_now != 0)
         abort();

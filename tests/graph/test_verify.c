@@ -92,7 +92,7 @@ Test(verify, finds_a_changed_byte_in_every_file)
     hdx_error err;
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         char path[256];
-        if (k == HDX_KIND_HEAP)
+        if (k == HDX_KIND_HEAP || k == HDX_KIND_SEEK)
             continue;
         (void)snprintf(path, sizeof path, "%s/%s.hdx", l->index, hdx_kind_name((hdx_kind)k));
         FILE *f = fopen(path, "rb");

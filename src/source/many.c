@@ -1,0 +1,90 @@
+/*
+ * many.c - many reads at once, in the order of the dump.
+ *
+ * In:  positions in any order.
+ * Out: their bytes.
+ * Workers take runs of neighbouring reads, so each piece of a compressed dump is inflated once, and pieces side by side.
+ * Cost: a sort, and one pass over the part of the dump in which the reads lie.
+ */
+#include "source/inner.h"
+
+#include <stdlib.h>
+
+#define RUN (4u << 20)  /* bytes of the dump a worker goes over at a time */
+#define FEW 16u         /* reads that are not worth a thread */
+
+typedef struct place {
+    hdx_pos at;
+    size_t  number;
+} place;
+
+typedef struct many {
+    hdx_source     *source;
+    hdx_read       *reads;
+    place          *order;
+    size_t          count;
+    pthread_mutex_t lock; /* guards what follows */
+    size_t          next;
+    hdx_code        code;
+    hdx_error       err;
+} many;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+}
+
+static bool take(many *m, size_t *from, size_t *end)
+{
+    (void)pthread_mutex_lock(&m->lock);
+    *from = *end = m->next;
+    while (m->code == HDX_OK && *end < m->count && m->order[*end].at - m->order[*from].at < RUN)
+        ++*end;
+    m->next = *end;
+    (void)pthread_mutex_unlock(&m->lock);
+    return *from < *end;
+}
+
+static void work(void *context, unsigned n)
+{
+    many     *m = context;
+    size_t    from, end;
+    hdx_code  code = HDX_OK;
+    hdx_error err;
+    (void)n;
+    while (code == HDX_OK && take(m, &from, &end))
+        for (; from < end && code == HDX_OK; from++) {
+            hdx_read *r = &m->reads[m->order[from].number];
+            code = hdx_source_read_at(m->source, r->at, r->to, r->want, &r->got, &err);
+        }
+    if (code == HDX_OK)
+        return;
+    (void)pthread_mutex_lock(&m->lock);
+    if (m->code == HDX_OK) {
+        m->code = code;
+        m->err = err;
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+}
+
+hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err)
+{
+    many m = { .source = source, .reads = reads, .count = count };
+    m.order = hdx_mem_array(source->mem, count, sizeof *m.order);
+    if (m.order == NULL)
+        return hdx_no_memory(err, "the order of reads", count * sizeof *m.order);
+    for (size_t i = 0; i < count; i++) {
+        m.order[i] = (place){ reads[i].at, i };
+        reads[i].got = 0;
+    }
+    if (count > 0)
+        qsort(m.order, count, sizeof *m.order, by_place);
+    (void)pthread_mutex_init(&m.lock, NULL);
+    hdx_workers_run(count < FEW || source->kind == HDX_PLAIN ? 1 : source->threads, work, &m);
+    (void)pthread_mutex_destroy(&m.lock);
+    hdx_mem_put(source->mem, m.order, count * sizeof *m.order);
+    if (m.code != HDX_OK && err != NULL)
+        *err = m.err;
+    return m.code;
+}

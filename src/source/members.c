@@ -1,0 +1,260 @@
+/*
+ * members.c - gzip members inflated side by side, ahead of a decoder that goes over the file in order.
+ *
+ * In:  the file; the byte that the decoder has come to.
+ * Out: the bytes of a member whose header is there, when it is whole and right in every respect; else nothing.
+ * Knows what a member looks like. Does not know points, damage or positions in the dump: the decoder alone decides what the file says, and
+ * takes every member itself that is not offered.
+ * Cost: workers threads, 2 workers + 2 members of at most 1 MiB.
+ *
+ *     file   ....|member|member| 1f 8b in data |member| ...
+ *                 ^ decoder      ^ candidate    ^ candidate        what looks like a header is a candidate; it is a member only
+ *                                                                  when the decoder's own member ends right there
+ *
+ * Nothing says where the next member begins (gzip facts 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short one.
+ */
+#include "source/inner.h"
+
+#include <signal.h>
+
+#define MEMBER_MAX HDX_SLICE_MAX
+#define PACKED_MAX (2u << 20) /* a flood of empty blocks is left to the decoder */
+#define WORKERS_MAX 16u
+#define READ (128u << 10)
+
+typedef enum entry_state { BUSY, GOOD, BAD } entry_state;
+
+typedef struct entry {
+    uint64_t    at, end; /* bytes of the file */
+    uint8_t    *bytes;   /* MEMBER_MAX of them, kept for the next candidate; NULL: not yet */
+    size_t      len;
+    uint32_t    crc;
+    entry_state state;
+} entry;
+
+struct hdx_members {
+    hdx_source     *source;
+    unsigned        workers, started;
+    pthread_t       threads[WORKERS_MAX];
+    pthread_mutex_t lock; /* guards what follows; an entry's bytes belong to its worker while BUSY, then to the decoder */
+    pthread_cond_t  moved;
+    entry           entries[2 * WORKERS_MAX + 2]; /* a ring, by place in the file */
+    unsigned        room;
+    uint64_t        head, tail;  /* ever growing */
+    uint64_t        from;        /* candidates before are of no use */
+    uint64_t        scanned;     /* up to here the file was searched */
+    bool            scanning;    /* one worker does */
+    bool            stop;
+};
+
+/* ------------------------------------------------------------------------------------------------- one candidate */
+
+/* What a worker needs to take a member apart. */
+typedef struct tool {
+    z_stream z;
+    uint8_t  in[READ];
+} tool;
+
+static bool more(const hdx_members *m, tool *t, uint64_t *next)
+{
+    size_t got;
+    if (t->z.avail_in > 0)
+        return true;
+    if (hdx_source_file_read(m->source, *next, t->in, sizeof t->in, &got, NULL) != HDX_OK || got == 0)
+        return false;
+    t->z.next_in = t->in;
+    t->z.avail_in = (uInt)got;
+    *next += got;
+    return true;
+}
+
+static bool header(const hdx_members *m, tool *t, uint64_t *next)
+{
+    hdx_head       head;
+    hdx_head_state state = HDX_HEAD_MORE;
+    uint64_t       from = *next;
+    size_t         used;
+    hdx_head_begin(&head);
+    while (state == HDX_HEAD_MORE && *next - from <= PACKED_MAX && more(m, t, next)) {
+        state = hdx_head_feed(&head, t->z.next_in, t->z.avail_in, &used);
+        t->z.next_in += used;
+        t->z.avail_in -= (uInt)used;
+    }
+    return state == HDX_HEAD_DONE && !head.bad_sum;
+}
+
+/* Is there a whole member at e->at, of no more than MEMBER_MAX bytes, with the right sum and length? */
+static bool inflate_member(const hdx_members *m, tool *t, entry *e)
+{
+    uint64_t next = e->at;
+    uint8_t  trailer[8];
+    int      rc = Z_OK;
+    t->z.avail_in = 0;
+    if (!header(m, t, &next) || inflateReset(&t->z) != Z_OK)
+        return false;
+    e->crc = 0;
+    t->z.next_out = e->bytes;
+    t->z.avail_out = MEMBER_MAX;
+    while (rc == Z_OK && next - e->at <= PACKED_MAX && more(m, t, &next)) {
+        const uint8_t *before = t->z.next_out;
+        rc = inflate(&t->z, Z_NO_FLUSH);
+        e->crc = (uint32_t)crc32(e->crc, before, (uInt)(t->z.next_out - before));
+    }
+    if (rc != Z_STREAM_END)
+        return false;
+    e->len = MEMBER_MAX - t->z.avail_out;
+    for (unsigned i = 0; i < sizeof trailer; i++) {
+        if (!more(m, t, &next))
+            return false;
+        trailer[i] = *t->z.next_in++;
+        t->z.avail_in--;
+    }
+    e->end = next - t->z.avail_in;
+    return hdx_le32(trailer) == e->crc && hdx_le32(trailer + 4) == (uint32_t)e->len;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the search */
+
+/* The first byte from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how far the search came. */
+static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t limit)
+{
+    while (*at < limit) {
+        size_t         got = 0, left;
+        const uint8_t *p;
+        if (hdx_source_file_read(m->source, *at, t->in, sizeof t->in, &got, NULL) != HDX_OK || got < 10)
+            break; /* a header has ten bytes */
+        for (p = t->in, left = got - 9; left > 0 && (p = memchr(p, 0x1f, left)) != NULL; p++, left = got - 9 - (size_t)(p - t->in))
+            if (p[1] == 0x8b && p[2] == 8 && (p[3] & 0xe0) == 0) {
+                *at += (size_t)(p - t->in);
+                return *at;
+            }
+        *at += got - 9;
+    }
+    return UINT64_MAX;
+}
+
+/* With the lock held, which it gives up meanwhile. True: there is a candidate in the ring that is this worker's; its number is *which. */
+static bool next_candidate(hdx_members *m, tool *t, uint64_t *which)
+{
+    uint64_t at = m->scanned > m->from ? m->scanned : m->from, limit = m->from + m->room * (uint64_t)MEMBER_MAX;
+    if (at >= limit || at >= m->source->file_size)
+        return false;
+    m->scanning = true;
+    (void)pthread_mutex_unlock(&m->lock);
+    uint64_t found = search(m, t, &at, limit < m->source->file_size ? limit : m->source->file_size);
+    (void)pthread_mutex_lock(&m->lock);
+    m->scanning = false;
+    if (found == UINT64_MAX) {
+        m->scanned = at < limit ? m->source->file_size : at; /* the file ends, or cannot be read: the decoder will see */
+        return false;
+    }
+    m->scanned = found + 1;
+    if (found < m->from)
+        return false;
+    entry *e = &m->entries[*which = m->head++ % m->room];
+    e->at = found;
+    e->state = BUSY;
+    return true;
+}
+
+static void *work(void *context)
+{
+    hdx_members *m = context;
+    tool        *t = hdx_mem_get(m->source->mem, sizeof *t);
+    uint64_t     which;
+    if (t == NULL || inflateInit2(&t->z, -15) != Z_OK) {
+        hdx_mem_put(m->source->mem, t, sizeof *t);
+        return NULL; /* the others, or the decoder, do it all */
+    }
+    (void)pthread_mutex_lock(&m->lock);
+    while (!m->stop) {
+        if (m->scanning || m->head - m->tail == m->room) {
+            (void)pthread_cond_wait(&m->moved, &m->lock);
+            continue;
+        }
+        const uint64_t from = m->from, scanned = m->scanned;
+        if (!next_candidate(m, t, &which)) {
+            if (!m->stop && m->from == from && m->scanned == scanned) /* nothing to do before the decoder moves */
+                (void)pthread_cond_wait(&m->moved, &m->lock);
+            continue;
+        }
+        (void)pthread_cond_broadcast(&m->moved); /* the next one may search */
+        entry *e = &m->entries[which];
+        (void)pthread_mutex_unlock(&m->lock);
+        if (e->bytes == NULL)
+            e->bytes = hdx_mem_get(m->source->mem, MEMBER_MAX);
+        const entry_state state = e->bytes != NULL && inflate_member(m, t, e) ? GOOD : BAD;
+        (void)pthread_mutex_lock(&m->lock);
+        e->state = state;
+        (void)pthread_cond_broadcast(&m->moved);
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+    (void)inflateEnd(&t->z);
+    hdx_mem_put(m->source->mem, t, sizeof *t);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- for the decoder */
+
+hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from)
+{
+    hdx_members *m = hdx_mem_get(source->mem, sizeof *m);
+    sigset_t     all, before;
+    if (m == NULL)
+        return NULL;
+    m->source = source;
+    m->workers = workers > WORKERS_MAX ? WORKERS_MAX : workers;
+    m->room = 2 * m->workers + 2;
+    m->from = m->scanned = from;
+    (void)pthread_mutex_init(&m->lock, NULL);
+    (void)pthread_cond_init(&m->moved, NULL);
+    (void)sigfillset(&all); /* signals go to threads of the program, not to ours */
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    while (m->started < m->workers && pthread_create(&m->threads[m->started], NULL, work, m) == 0)
+        m->started++;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return m;
+}
+
+void hdx_members_free(hdx_members *m)
+{
+    if (m == NULL)
+        return;
+    (void)pthread_mutex_lock(&m->lock);
+    m->stop = true;
+    (void)pthread_cond_broadcast(&m->moved);
+    (void)pthread_mutex_unlock(&m->lock);
+    for (unsigned i = 0; i < m->started; i++)
+        (void)pthread_join(m->threads[i], NULL);
+    for (unsigned i = 0; i < m->room; i++)
+        hdx_mem_put(m->source->mem, m->entries[i].bytes, MEMBER_MAX);
+    (void)pthread_cond_destroy(&m->moved);
+    (void)pthread_mutex_destroy(&m->lock);
+    hdx_mem_put(m->source->mem, m, sizeof *m);
+}
+
+bool hdx_members_take(hdx_members *m, uint64_t at, hdx_inflated *out)
+{
+    bool good = false;
+    (void)pthread_mutex_lock(&m->lock);
+    m->from = at + 1; /* what is at `at` and not in the ring yet the decoder begins at once */
+    (void)pthread_cond_broadcast(&m->moved);
+    while (m->tail < m->head) {
+        entry *e = &m->entries[m->tail % m->room];
+        if (e->at > at)
+            break;
+        if (e->state == BUSY) {
+            (void)pthread_cond_wait(&m->moved, &m->lock);
+            continue;
+        }
+        if (e->at == at && e->state == GOOD) {
+            *out = (hdx_inflated){ e->bytes, e->len, e->crc, e->end };
+            good = true; /* it stays in the ring, and so untouched, until a later member is asked for */
+            break;
+        }
+        m->tail++;
+        (void)pthread_cond_broadcast(&m->moved);
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+    return good;
+}
