@@ -51,6 +51,8 @@ static hdx_code count(group *k, hdx_error *err)
     uint64_t   numbers[HDX_SHALLOWS];
     for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
         const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
+        if (first % HDX_FORGET == 0)
+            hdx_pass_forget_columns(k->p);
         hdx_ints_read(k->p->class_file, first, n, numbers);
         for (uint32_t i = 0; i < n; i++)
             k->begins[numbers[i] + 1]++;
@@ -68,6 +70,8 @@ static hdx_code place(group *k, hdx_error *err)
     memcpy(k->cursor, k->begins, b->class_count * sizeof *k->cursor);
     for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
         const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
+        if (first % HDX_FORGET == 0)
+            hdx_pass_forget_columns(k->p);
         hdx_ints_read(k->p->class_file, first, n, numbers);
         for (uint32_t i = 0; i < n; i++) {
             const uint64_t at = k->cursor[numbers[i]]++ - k->first;

@@ -48,6 +48,8 @@ hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
     }
     for (uint64_t first = 0; first < b->objects; first += HDX_SHALLOWS) {
         const uint32_t n = b->objects - first < HDX_SHALLOWS ? (uint32_t)(b->objects - first) : HDX_SHALLOWS;
+        if (first % HDX_FORGET == 0)
+            hdx_pass_forget_columns(p);
         hdx_pass_shallows(p, first, n, shallow, classes);
         if (heaps != NULL)
             hdx_ints_read(heaps, first, n, heap);

@@ -212,7 +212,7 @@ hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err)
     return code != HDX_OK ? code : reopen(p, HDX_KIND_SIZE, 0, &p->size_file, err);
 }
 
-void hdx_pass_forget_columns(hdx_pass *p)
+void hdx_pass_forget_columns(const hdx_pass *p)
 {
     hdx_ints_forget(p->class_file);
     hdx_ints_forget(p->size_file);

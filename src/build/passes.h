@@ -45,8 +45,9 @@ hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err); /* class_file and s
 /* Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may be NULL. */
 #define HDX_SHALLOWS 2048u
 void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes);
-/* The files of columns were read through: their pages need not be resident any more. */
-void hdx_pass_forget_columns(hdx_pass *p);
+/* The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they count for the budget. */
+#define HDX_FORGET (1u << 22)
+void hdx_pass_forget_columns(const hdx_pass *p);
 /* outbound.c: the index outbound; sums up the lengths of the packed lists. */
 hdx_code hdx_pass_write_outbound(hdx_pass *p, unsigned threads, hdx_error *err);
 /* live.c: counts of live objects by class and heap; the unit of sizes. */

@@ -319,7 +319,9 @@ static void fill_shallow(void *context, unsigned worker)
     const uint64_t  n = s->p->b->objects, unit = s->p->size_unit;
     uint64_t        shallow[HDX_SHALLOWS], piece;
     (void)worker;
-    while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n)
+    while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n) {
+        if (piece % (HDX_FORGET / PIECE) == 0)
+            hdx_pass_forget_columns(s->p);
         for (uint64_t first = piece * PIECE, end = n - first < PIECE ? n : first + PIECE; first < end; first += HDX_SHALLOWS) {
             const uint32_t part = end - first < HDX_SHALLOWS ? (uint32_t)(end - first) : HDX_SHALLOWS;
             hdx_pass_shallows(s->p, first, part, shallow, NULL);
@@ -333,6 +335,7 @@ static void fill_shallow(void *context, unsigned worker)
                     ((uint64_t *)s->retained)[number] = shallow[i] / unit;
             }
         }
+    }
 }
 
 static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
