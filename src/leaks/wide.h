@@ -1,0 +1,61 @@
+/*
+ * wide.h - what slots_wide.c, search_wide.c and sizes_wide.c share; seen by them alone, once per width of an id.
+ *
+ *     class_of  1 0 0 2 ...            class number; CLASS_OBJECT | own number for class objects
+ *     at        0 3 3 5 ...            slots of object i: at[i] .. at[i + 1] - 1
+ *     slots     7 - 2 9 ...            ids; NONE where the reference is null or names no object
+ *
+ * An instance has the slots of its class's plan; those of java.util.ArrayList one more, which holds `size`. An object array has its elements, a
+ * class object its static references, everything else nothing.
+ */
+#ifndef HDX_LEAKS_WIDE_H
+#define HDX_LEAKS_WIDE_H
+
+#include "algo/width.h"
+#include "leaks/leaks.h"
+
+#define CLASS_OBJECT 0x80000000u
+
+typedef struct WIDE(leak_store) {
+    leak_heap        *h;
+    const leak_plans *plans;
+    uint64_t          objects;
+    uint32_t         *class_of;
+    uint64_t         *at;
+    NID              *slots;
+    uint64_t          slot_count;
+    uint64_t         *class_size; /* by class number: bytes of its CLASS_DUMP without the tag */
+    hdx_dump_root    *roots;      /* in the order of the dump */
+    uint64_t          root_count, root_capacity;
+    uint64_t          dangling;
+} WIDE(leak_store);
+typedef WIDE(leak_store) store;
+
+/* s->h and s->plans are set. *too_wide: NID does not suffice (HDX_LIMIT). */
+hdx_code WIDE(leak_store_read)(store *s, unsigned threads, hdx_ticker *tick, bool *too_wide, hdx_error *err);
+void     WIDE(leak_store_free)(store *s);
+
+/* What was reached, in the order in which it was taken from the queues, and what each yielded. */
+typedef struct WIDE(leak_reached) {
+    NID      *order;
+    uint64_t  count, capacity;
+    uint64_t *edge_end;      /* by place in order; with sizes only */
+    uint64_t  edge_end_capacity;
+    NID      *edges;         /* ids */
+    uint64_t  edge_count, edge_capacity;
+    NID      *roots;         /* distinct root objects in root order */
+    uint64_t  root_count;
+} WIDE(leak_reached);
+typedef WIDE(leak_reached) reached;
+
+/* Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). Uses up r. native: bytes by id. */
+hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_search *s, hdx_error *err);
+
+static inline bool is_class(const store *s, hdx_id id) { return (s->class_of[id] & CLASS_OBJECT) != 0; }
+static inline uint32_t number_of(const store *s, hdx_id id) { return s->class_of[id] & ~CLASS_OBJECT; }
+static inline hdx_object_kind kind_of(const store *s, hdx_id id)
+{
+    return is_class(s, id) ? HDX_CLASS_OBJECT : number_of(s, id) < s->h->class_count ? s->h->classes[number_of(s, id)].kind : HDX_PRIMITIVE_ARRAY;
+}
+
+#endif
