@@ -116,12 +116,14 @@ typedef struct hdx_leak_step {
 } hdx_leak_step;
 
 typedef struct hdx_leak_trace {
-    const char          *root_type; /* "STICKY_CLASS" ...; NULL: unreachable */
-    const hdx_leak_step *steps;     /* from the object of the root to the leaking one */
-    uint64_t             step_count;
-    bool                 sized;
-    uint64_t             retained_bytes, retained_objects; /* the most of its leaking objects */
-    char                 signature[41];
+    const char *root_type;  /* "STICKY_CLASS" ...; NULL: unreachable */
+    hdx_addr    address;    /* of the object that leaks */
+    const char *class_name; /* of the same */
+    uint64_t    step_count; /* hdx_leak_steps_read gives them */
+    bool        sized;
+    uint64_t    retained_bytes, retained_objects; /* the most of its leaking objects */
+    char        signature[41];
+    hdx_view    packed;     /* the steps as they are kept: a dump has thousands of traces, of which a reader looks at some */
 } hdx_leak_trace;
 
 typedef struct hdx_leak {
@@ -133,6 +135,7 @@ typedef struct hdx_leak {
     uint64_t      trace_count;
     bool          sized;
     uint64_t      retained_bytes, retained_objects; /* summed over the traces: what two of them share counts twice */
+    const char   *suspects;    /* "Registry.INSTANCE Plain.a": the blamed references of the first trace */
 } hdx_leak;
 
 typedef struct hdx_leak_fact { const char *name, *text; } hdx_leak_fact;
@@ -153,6 +156,20 @@ typedef struct hdx_leaks {
  */
 HDX_API hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *options, hdx_leaks **out, hdx_error *err);
 HDX_API void     hdx_leaks_free(hdx_leaks *leaks); /* NULL: nothing */
+
+/*
+ * The steps of one trace, from the object of the root to the one that leaks. Start with { 0 }, use again and again, free at the end; texts live as long as
+ * `leaks`, the steps until the next call. HDX_DAMAGED, HDX_LIMIT.
+ */
+typedef struct hdx_leak_steps {
+    const hdx_leak_step *at;
+    uint64_t             count;
+    hdx_leak_step       *steps; /* what follows is the call's own */
+    hdx_leak_note       *notes;
+    uint64_t             step_capacity, note_capacity;
+} hdx_leak_steps;
+HDX_API hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace, hdx_leak_steps *out, hdx_error *err);
+HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);
 
 /*
  * As rows, one a leak: kind, signature, objects, dumps, retained, retained_objects, class, root, matcher, suspects. The same leak of several

@@ -237,7 +237,7 @@ hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_
 hdx_code cli_ask_leaks(cli_session *s, hdx_rows **out, hdx_error *err);
 void     cli_leaks_close(cli_session *s);
 hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *err);
-void     cli_put_trace(hdx_buffer *out, const hdx_leak_trace *t, bool human);
+void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
 
 /* ---- commands.c ---- */
 hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err);

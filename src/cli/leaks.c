@@ -120,7 +120,7 @@ static void put_case(cli_session *s, hdx_buffer *out, const hdx_leak *k, size_t 
     const hdx_leak_trace *t = &k->traces[0];
     const bool            failure = s->call->fail_on == CLI_FAIL_NEVER ? k->kind == HDX_LEAK_APPLICATION : fails(s->call, k->kind);
     hdx_buffer_format(out, "    <testcase classname=\"leaks.%s\" name=\"", hdx_leak_kind_name(k->kind));
-    put_xml(out, t->steps[t->step_count - 1].class_name);
+    put_xml(out, t->class_name);
     hdx_buffer_format(out, " %s\"%s\n", k->signature, failure ? ">" : "/>");
     if (!failure)
         return;
@@ -128,7 +128,7 @@ static void put_case(cli_session *s, hdx_buffer *out, const hdx_leak *k, size_t 
                       hdx_leak_kind_name(k->kind));
     hdx_buffer drawn = hdx_buffer_of(NULL);
     hdx_buffer_format(&drawn, "%s\n", s->leak_names[dump]);
-    cli_put_trace(&drawn, t, false);
+    cli_put_trace(&drawn, s->leaks[dump], t, false);
     hdx_buffer lines = hdx_buffer_of(NULL); /* line by line: the page has no control characters but line ends */
     for (const char *p = drawn.at != NULL ? drawn.at : ""; *p != '\0';) {
         const size_t n = strcspn(p, "\n");

@@ -153,12 +153,17 @@ static void put_step(hdx_buffer *out, const hdx_leak_step *s, bool human)
         put_reference(out, s);
 }
 
-void cli_put_trace(hdx_buffer *out, const hdx_leak_trace *t, bool human)
+void cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human)
 {
+    hdx_leak_steps steps = { .count = 0 };
+    hdx_error      err;
     if (t->root_type != NULL)
         hdx_buffer_format(out, "┬───\n│ GC root: %s (%s)\n│\n", root_words(t->root_type), t->root_type);
-    for (uint64_t i = 0; i < t->step_count; i++)
-        put_step(out, &t->steps[i], human);
+    if (hdx_leak_steps_read(leaks, t, &steps, &err) != HDX_OK)
+        out->failed = true; /* the sum of the file was right a moment ago: memory */
+    for (uint64_t i = 0; i < steps.count; i++)
+        put_step(out, &steps.at[i], human);
+    hdx_leak_steps_free(&steps);
 }
 
 static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const hdx_leak *k)
@@ -192,8 +197,9 @@ static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const h
             put(out, s->leak_names[d]);
             hdx_buffer_text(out, "\n");
         }
-    for (uint64_t i = 0; i < (s->call->verbose || k->kind == HDX_LEAK_UNREACHABLE ? k->trace_count : 1); i++)
-        cli_put_trace(out, &k->traces[i], human);
+    const uint64_t most = s->call->verbose || s->call->limit > k->trace_count ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
+    for (uint64_t i = 0; i < k->trace_count && i < most; i++)
+        cli_put_trace(out, s->leaks[dump], &k->traces[i], human);
 }
 
 /* Of several dumps: was the leak shown with an earlier one? */
@@ -229,10 +235,18 @@ static void put_kind(hdx_buffer *out, const cli_session *s, hdx_leak_kind kind)
     hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);
     if (n > 0)
         hdx_buffer_format(out, "\n%s\n", words[kind].about);
+    uint64_t left = s->call->limited ? s->call->limit == 0 ? UINT64_MAX : s->call->limit : CLI_TABLE_ROWS, more = 0;
     for (size_t d = 0; d < s->leaks_count; d++)
-        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++)
-            if (s->leaks[d]->leaks[i].kind == kind && !shown_before(s, d, &s->leaks[d]->leaks[i]))
+        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
+            if (s->leaks[d]->leaks[i].kind != kind || shown_before(s, d, &s->leaks[d]->leaks[i]))
+                continue;
+            if (left > 0)
                 put_leak(out, s, d, &s->leaks[d]->leaks[i]);
+            more += left == 0;
+            left -= left > 0;
+        }
+    if (more > 0)
+        hdx_buffer_format(out, "\n%llu more (--limit 0 shows all)\n", (unsigned long long)more);
 }
 
 hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *err)

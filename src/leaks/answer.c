@@ -7,8 +7,8 @@
  *     texts    count, (length, bytes)...                    each different text once; a text is named by its number + 1, 0 is none
  *     counts   watched, retained, dangling, facts, leaks
  *     fact     name, text
- *     leak     kind, signature, pattern, note, sized, bytes, objects, traces
- *     trace    root type, signature, sized, bytes, objects, steps
+ *     leak     kind, signature, pattern, note, suspects, sized, bytes, objects, traces
+ *     trace    root type, address, class, signature, sized, bytes, objects, steps, length of the steps in bytes
  *     step     flags, address, class, conflict, inherited, bytes, objects, reasons, labels, then of a reference: kind, name, key, owner, frame
  *     note     code, text, means
  *
@@ -16,12 +16,13 @@
  */
 #include "leaks/leaks.h"
 
+#define STEP_LEAST 9u     /* bytes of the shortest step */
 #define RULES_VERSION 1u /* of the built-in rules: raised when a search may answer differently */
 
 /* ---- writing ---- */
 
 typedef struct pen {
-    hdx_buffer body, texts;
+    hdx_buffer body, texts, steps;
     hdx_map    known; /* hash -> number */
     const char **list;
     uint64_t   count, capacity;
@@ -60,7 +61,7 @@ static void text(pen *p, const char *t)
     if (fresh)
         *place = p->count;
     number(&p->texts, len);
-    hdx_buffer_put(&p->texts, t, len);
+    hdx_buffer_put(&p->texts, t, len + 1); /* with its NUL: a reader points at it */
     number(&p->body, p->count);
 }
 
@@ -94,46 +95,103 @@ static void put_step(pen *p, const hdx_leak_step *s)
     text(p, s->ref_frame);
 }
 
-void leak_encode(const hdx_leaks *l, hdx_buffer *out)
+/* "Registry.INSTANCE Plain.a": what is to blame, in one line. */
+static const char *suspects(const leak_inspector *i, const leak_made *t)
 {
-    pen p = { .body = hdx_buffer_of(NULL), .texts = hdx_buffer_of(NULL), .known = hdx_map_of(NULL) };
-    number(&p.body, l->watched);
-    number(&p.body, l->watched_retained);
-    number(&p.body, l->dangling);
-    number(&p.body, l->metadata_count);
-    number(&p.body, l->leak_count);
-    for (uint64_t i = 0; i < l->metadata_count; i++) {
-        text(&p, l->metadata[i].name);
-        text(&p, l->metadata[i].text);
+    hdx_buffer b = hdx_buffer_of(NULL);
+    for (uint64_t n = 0; n < t->step_count && b.len < 400; n++) {
+        const hdx_leak_step *s = &t->steps[n];
+        if (s->last || !s->suspect)
+            continue;
+        const char *dot = strrchr(s->class_name, '.');
+        hdx_buffer_format(&b, "%s%s", b.len > 0 ? " " : "", dot != NULL ? dot + 1 : s->class_name);
+        if (s->ref_kind == HDX_LEAK_REF_ARRAY_ENTRY)
+            hdx_buffer_text(&b, "[x]");
+        else
+            hdx_buffer_format(&b, ".%s", s->ref_kind == HDX_LEAK_REF_LOCAL ? "<Java Local>" : s->ref_name != NULL ? s->ref_name : "");
     }
-    for (uint64_t i = 0; i < l->leak_count; i++) {
-        const hdx_leak *k = &l->leaks[i];
-        number(&p.body, (uint64_t)k->kind);
-        text(&p, k->signature);
-        text(&p, k->pattern);
-        text(&p, k->note);
-        number(&p.body, k->sized);
-        number(&p.body, k->retained_bytes);
-        number(&p.body, k->retained_objects);
-        number(&p.body, k->trace_count);
-        for (uint64_t n = 0; n < k->trace_count; n++) {
-            const hdx_leak_trace *t = &k->traces[n];
-            text(&p, t->root_type);
-            text(&p, t->signature);
-            number(&p.body, t->sized);
-            number(&p.body, t->retained_bytes);
-            number(&p.body, t->retained_objects);
-            number(&p.body, t->step_count);
-            for (uint64_t s = 0; s < t->step_count; s++)
-                put_step(&p, &t->steps[s]);
-        }
+    const char *all = leak_print(i->h, "%s", b.at != NULL && !b.failed ? b.at : "");
+    hdx_buffer_free(&b);
+    return all;
+}
+
+static void put_leak(pen *p, const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count)
+{
+    uint64_t bytes = 0, objects = 0;
+    for (uint64_t n = 0; n < count; n++) {
+        bytes += at[n].retained_bytes;
+        objects += at[n].retained_objects;
+    }
+    number(&p->body, (uint64_t)at->kind);
+    text(p, at->signature);
+    if (at->matcher != 0) {
+        hdx_buffer pattern = hdx_buffer_of(NULL);
+        leak_pattern(&rules->matchers[at->matcher - 1], &pattern);
+        text(p, leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
+        text(p, rules->matchers[at->matcher - 1].note);
+        hdx_buffer_free(&pattern);
+    } else {
+        text(p, NULL);
+        text(p, NULL);
+    }
+    text(p, suspects(i, at));
+    number(&p->body, at->sized);
+    number(&p->body, bytes);
+    number(&p->body, objects);
+    number(&p->body, count);
+}
+
+static void put_trace(pen *p, const leak_made *t)
+{
+    const hdx_leak_step *last = &t->steps[t->step_count - 1];
+    text(p, t->root_type);
+    number(&p->body, last->address);
+    text(p, last->class_name);
+    text(p, t->own_signature);
+    number(&p->body, t->sized);
+    number(&p->body, t->retained_bytes);
+    number(&p->body, t->retained_objects);
+    number(&p->body, t->step_count);
+    hdx_buffer head = p->body; /* the steps are written aside, for their length stands in front of them */
+    p->body = p->steps;
+    hdx_buffer_clear(&p->body);
+    for (uint64_t s = 0; s < t->step_count; s++)
+        put_step(p, &t->steps[s]);
+    p->steps = p->body;
+    p->body = head;
+    number(&p->body, p->steps.len);
+    hdx_buffer_put(&p->body, p->steps.at, p->steps.len);
+}
+
+void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count, const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
+{
+    pen      p = { .body = hdx_buffer_of(NULL), .texts = hdx_buffer_of(NULL), .steps = hdx_buffer_of(NULL), .known = hdx_map_of(NULL) };
+    uint64_t leaks = 0;
+    for (uint64_t n = 0; n < count; n++)
+        leaks += n == 0 || at[n].kind != at[n - 1].kind || at[n].leak != at[n - 1].leak;
+    number(&p.body, i->watched);
+    number(&p.body, i->watched_retained);
+    number(&p.body, dangling);
+    number(&p.body, facts->count);
+    number(&p.body, leaks);
+    for (uint64_t n = 0; n < facts->count; n++) {
+        text(&p, facts->at[n].name);
+        text(&p, facts->at[n].text);
+    }
+    for (uint64_t n = 0, end; n < count; n = end) {
+        for (end = n + 1; end < count && at[end].kind == at[n].kind && at[end].leak == at[n].leak; end++)
+            ;
+        put_leak(&p, i, rules, &at[n], end - n);
+        for (uint64_t t = n; t < end; t++)
+            put_trace(&p, &at[t]);
     }
     number(out, p.count);
     hdx_buffer_put(out, p.texts.at != NULL ? p.texts.at : "", p.texts.len);
     hdx_buffer_put(out, p.body.at != NULL ? p.body.at : "", p.body.len);
-    out->failed = out->failed || p.failed || p.texts.failed || p.body.failed;
+    out->failed = out->failed || p.failed || p.texts.failed || p.body.failed || p.steps.failed;
     hdx_buffer_free(&p.texts);
     hdx_buffer_free(&p.body);
+    hdx_buffer_free(&p.steps);
     hdx_mem_put(NULL, (void *)p.list, p.capacity * sizeof *p.list);
     hdx_map_free(&p.known);
 }
@@ -204,23 +262,111 @@ static void take_signature(taker *t, char out[41])
         memcpy(out, s, len);
 }
 
-static const hdx_leak_note *take_notes(taker *t, uint32_t *out)
+static void take_texts(taker *t)
 {
-    uint64_t       count;
-    hdx_leak_note *at = take_list(t, 3, sizeof *at, &count);
-    for (uint64_t i = 0; i < count; i++) {
-        at[i].code = take_word(t);
-        at[i].text = take_word(t);
-        at[i].means = (hdx_leak_status)take_up_to(t, HDX_LEAK_LEAKING);
+    uint64_t count;
+    t->texts = take_list(t, 2, sizeof *t->texts, &count);
+    for (uint64_t i = 0; i < count && !t->failed; i++) {
+        hdx_view       bytes = { NULL, 0 };
+        const uint64_t len = take_up_to(t, t->left.len);
+        t->failed |= !hdx_cut(&t->left, len + 1, &bytes) || memchr(bytes.at, '\0', bytes.len) != bytes.at + len;
+        t->texts[i] = t->failed ? NULL : (const char *)bytes.at;
     }
-    t->failed |= count > UINT32_MAX;
-    *out = (uint32_t)count;
-    return at;
+    t->count = t->failed ? 0 : count;
 }
 
-static void take_step(taker *t, hdx_leak_step *s)
+static void take_trace(taker *t, hdx_leak_trace *trace)
+{
+    trace->root_type = take_text(t);
+    trace->address = take(t);
+    trace->class_name = take_word(t);
+    take_signature(t, trace->signature);
+    trace->sized = take_up_to(t, 1) != 0;
+    trace->retained_bytes = take(t);
+    trace->retained_objects = take(t);
+    trace->step_count = take(t);
+    const uint64_t len = take_up_to(t, t->left.len);
+    t->failed |= !hdx_cut(&t->left, len, &trace->packed) || trace->step_count == 0 || trace->step_count > len / STEP_LEAST;
+}
+
+static void take_leak(taker *t, hdx_leak *k)
+{
+    k->kind = (hdx_leak_kind)take_up_to(t, HDX_LEAK_UNREACHABLE);
+    take_signature(t, k->signature);
+    k->pattern = take_text(t);
+    k->note = take_text(t);
+    k->suspects = take_word(t);
+    k->sized = take_up_to(t, 1) != 0;
+    k->retained_bytes = take(t);
+    k->retained_objects = take(t);
+    hdx_leak_trace *traces = take_list(t, 18, sizeof *traces, &k->trace_count);
+    for (uint64_t n = 0; n < k->trace_count && !t->failed; n++)
+        take_trace(t, &traces[n]);
+    t->failed |= k->trace_count == 0;
+    k->traces = traces;
+}
+
+leak_answer *leak_decode(uint8_t *bytes, uint64_t size)
+{
+    leak_answer *a = size <= SIZE_MAX ? hdx_mem_get(NULL, sizeof *a) : NULL;
+    if (a == NULL)
+        return NULL;
+    a->arena = hdx_arena_of(NULL);
+    taker t = { .left = { bytes, (size_t)size }, .arena = &a->arena };
+    take_texts(&t);
+    a->out.watched = take(&t);
+    a->out.watched_retained = take(&t);
+    a->out.dangling = take(&t);
+    const uint64_t facts = take_up_to(&t, t.left.len / 2), leaks = take_up_to(&t, t.left.len / 16);
+    hdx_leak_fact *fact = hdx_arena_get(&a->arena, facts * sizeof *fact);
+    hdx_leak      *leak = hdx_arena_get(&a->arena, leaks * sizeof *leak);
+    t.failed |= fact == NULL || leak == NULL;
+    for (uint64_t i = 0; i < facts && !t.failed; i++) {
+        fact[i].name = take_word(&t);
+        fact[i].text = take_word(&t);
+    }
+    for (uint64_t i = 0; i < leaks && !t.failed; i++)
+        take_leak(&t, &leak[i]);
+    a->out.metadata = fact;
+    a->out.metadata_count = facts;
+    a->out.leaks = leak;
+    a->out.leak_count = leaks;
+    a->texts = t.texts;
+    a->text_count = t.count;
+    if (t.failed || t.left.len > 0) {
+        hdx_arena_free(&a->arena);
+        hdx_mem_put(NULL, a, sizeof *a);
+        return NULL;
+    }
+    a->bytes = bytes;
+    a->size = size;
+    return a;
+}
+
+/* ---- steps, when they are asked for ---- */
+
+/* Notes move when their array grows, so steps hold their places until the end. */
+static uint32_t take_notes(taker *t, hdx_leak_steps *out, uint64_t *used)
+{
+    const uint64_t count = take_up_to(t, t->left.len / 3);
+    for (uint64_t i = 0; i < count && !t->failed; i++) {
+        if (!hdx_mem_room(NULL, (void **)&out->notes, &out->note_capacity, *used, sizeof *out->notes)) {
+            t->failed = true;
+            break;
+        }
+        hdx_leak_note *n = &out->notes[(*used)++];
+        n->code = take_word(t);
+        n->text = take_word(t);
+        n->means = (hdx_leak_status)take_up_to(t, HDX_LEAK_LEAKING);
+    }
+    t->failed |= count > UINT32_MAX;
+    return (uint32_t)count;
+}
+
+static void take_step(taker *t, hdx_leak_step *s, hdx_leak_steps *out, uint64_t *used)
 {
     const uint64_t flags = take_up_to(t, 127);
+    *s = (hdx_leak_step){ .address = 0 };
     t->failed |= (flags & 3) > HDX_LEAK_IS_ARRAY || (flags >> 2 & 3) > HDX_LEAK_LEAKING;
     s->what = (hdx_leak_what)(flags & 3);
     s->status = (hdx_leak_status)(flags >> 2 & 3);
@@ -233,8 +379,8 @@ static void take_step(taker *t, hdx_leak_step *s)
     s->inherited = take_text(t);
     s->retained_bytes = take(t);
     s->retained_objects = take(t);
-    s->reasons = take_notes(t, &s->reason_count);
-    s->labels = take_notes(t, &s->label_count);
+    s->reason_count = take_notes(t, out, used);
+    s->label_count = take_notes(t, out, used);
     if (s->last)
         return;
     s->ref_kind = (hdx_leak_ref_kind)take_up_to(t, HDX_LEAK_REF_LOCAL);
@@ -244,81 +390,38 @@ static void take_step(taker *t, hdx_leak_step *s)
     s->ref_frame = take_text(t);
 }
 
-static void take_trace(taker *t, hdx_leak_trace *trace)
+hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace, hdx_leak_steps *out, hdx_error *err)
 {
-    trace->root_type = take_text(t);
-    take_signature(t, trace->signature);
-    trace->sized = take_up_to(t, 1) != 0;
-    trace->retained_bytes = take(t);
-    trace->retained_objects = take(t);
-    hdx_leak_step *steps = take_list(t, 9, sizeof *steps, &trace->step_count);
-    for (uint64_t s = 0; s < trace->step_count && !t->failed; s++) {
-        take_step(t, &steps[s]);
-        t->failed |= steps[s].last != (s + 1 == trace->step_count);
+    const leak_answer *a = (const leak_answer *)(const void *)leaks;
+    taker              t = { .left = trace->packed, .texts = a->texts, .count = a->text_count };
+    uint64_t           used = 0;
+    out->count = 0;
+    while (out->step_capacity < trace->step_count) /* no more steps than bytes: checked when the answer was read */
+        if (!hdx_mem_room(NULL, (void **)&out->steps, &out->step_capacity, out->step_capacity, sizeof *out->steps))
+            return hdx_no_memory(err, "a trace", trace->step_count * sizeof *out->steps);
+    for (uint64_t s = 0; s < trace->step_count && !t.failed; s++) {
+        take_step(&t, &out->steps[s], out, &used);
+        t.failed |= out->steps[s].last != (s + 1 == trace->step_count);
     }
-    t->failed |= trace->step_count == 0;
-    trace->steps = steps;
+    if (t.failed || t.left.len > 0)
+        return hdx_fail(err, HDX_DAMAGED, "leaks", HDX_NOWHERE, "a remembered trace of %llu steps makes no sense", (unsigned long long)trace->step_count);
+    used = 0;
+    for (uint64_t s = 0; s < trace->step_count; s++) {
+        out->steps[s].reasons = out->notes + used;
+        used += out->steps[s].reason_count;
+        out->steps[s].labels = out->notes + used;
+        used += out->steps[s].label_count;
+    }
+    out->at = out->steps;
+    out->count = trace->step_count;
+    return HDX_OK;
 }
 
-static void take_leak(taker *t, hdx_leak *k)
+void hdx_leak_steps_free(hdx_leak_steps *s)
 {
-    k->kind = (hdx_leak_kind)take_up_to(t, HDX_LEAK_UNREACHABLE);
-    take_signature(t, k->signature);
-    k->pattern = take_text(t);
-    k->note = take_text(t);
-    k->sized = take_up_to(t, 1) != 0;
-    k->retained_bytes = take(t);
-    k->retained_objects = take(t);
-    hdx_leak_trace *traces = take_list(t, 15, sizeof *traces, &k->trace_count);
-    for (uint64_t n = 0; n < k->trace_count && !t->failed; n++)
-        take_trace(t, &traces[n]);
-    t->failed |= k->trace_count == 0;
-    k->traces = traces;
-}
-
-static void take_texts(taker *t)
-{
-    uint64_t count;
-    t->texts = take_list(t, 1, sizeof *t->texts, &count);
-    for (uint64_t i = 0; i < count && !t->failed; i++) {
-        hdx_view bytes;
-        const uint64_t len = take(t);
-        t->failed |= !hdx_cut(&t->left, len, &bytes);
-        t->texts[i] = t->failed ? NULL : hdx_arena_copy(t->arena, bytes.at, bytes.len);
-        t->failed |= t->texts[i] == NULL;
-    }
-    t->count = t->failed ? 0 : count;
-}
-
-leak_answer *leak_decode(const uint8_t *at, uint64_t len)
-{
-    leak_answer *a = len <= SIZE_MAX ? hdx_mem_get(NULL, sizeof *a) : NULL;
-    if (a == NULL)
-        return NULL;
-    a->arena = hdx_arena_of(NULL);
-    taker t = { .left = { at, (size_t)len }, .arena = &a->arena };
-    take_texts(&t);
-    a->out.watched = take(&t);
-    a->out.watched_retained = take(&t);
-    a->out.dangling = take(&t);
-    const uint64_t facts = take_up_to(&t, t.left.len / 2), leaks = take_up_to(&t, t.left.len / 16);
-    hdx_leak_fact *fact = hdx_arena_get(&a->arena, facts * sizeof *fact);
-    hdx_leak      *leak = hdx_arena_get(&a->arena, leaks * sizeof *leak);
-    t.failed |= fact == NULL || leak == NULL;
-    for (uint64_t i = 0; i < facts && !t.failed; i++)
-        fact[i] = (hdx_leak_fact){ take_word(&t), take_word(&t) };
-    for (uint64_t i = 0; i < leaks && !t.failed; i++)
-        take_leak(&t, &leak[i]);
-    a->out.metadata = fact;
-    a->out.metadata_count = facts;
-    a->out.leaks = leak;
-    a->out.leak_count = leaks;
-    if (t.failed || t.left.len > 0) {
-        hdx_arena_free(&a->arena);
-        hdx_mem_put(NULL, a, sizeof *a);
-        return NULL;
-    }
-    return a;
+    hdx_mem_put(NULL, s->steps, s->step_capacity * sizeof *s->steps);
+    hdx_mem_put(NULL, s->notes, s->note_capacity * sizeof *s->notes);
+    *s = (hdx_leak_steps){ .count = 0 };
 }
 
 /* ---- what an answer depends on ---- */

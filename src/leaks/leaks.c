@@ -42,6 +42,7 @@ void hdx_leaks_free(hdx_leaks *leaks)
     if (a == NULL)
         return;
     hdx_arena_free(&a->arena);
+    hdx_mem_put(NULL, a->bytes, a->size);
     hdx_mem_put(NULL, a, sizeof *a);
 }
 
@@ -74,7 +75,8 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
 {
     leak_heap  *h = i->h;
     leak_search s = new_search(h, rules, o, tick);
-    leak_answer fresh = { .out = { .leaks = NULL } };
+    leak_made  *made = NULL;
+    uint64_t    made_count = 0;
     leak_facts  facts = { NULL, 0, 0 };
     hdx_id     *leaking = NULL;
     uint64_t    room = 0;
@@ -88,18 +90,14 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     }
     if (code == HDX_OK) {
         hdx_ticker_step(tick, "traces", s.path_count, "paths");
-        code = leak_traces(i, &s, &fresh, err);
+        code = leak_traces(i, &s, &made, &made_count, err);
     }
     if (code == HDX_OK && (code = leak_metadata(i, &facts, err)) == HDX_OK) {
-        fresh.out.metadata = facts.at;
-        fresh.out.metadata_count = facts.count;
-        fresh.out.watched = i->watched;
-        fresh.out.watched_retained = i->watched_retained;
-        fresh.out.dangling = s.dangling;
-        leak_encode(&fresh.out, out);
+        leak_encode(i, rules, made, made_count, &facts, s.dangling, out);
         if (out->failed)
             code = hdx_no_memory(err, "the answer", out->len);
     }
+    hdx_mem_put(NULL, made, (s.path_count + s.lost_count) * sizeof *made);
     hdx_mem_put(NULL, facts.at, facts.capacity * sizeof *facts.at);
     hdx_mem_put(NULL, holds, rules->matcher_count * sizeof *holds);
     hdx_mem_put(NULL, leaking, room * sizeof *leaking);
@@ -161,13 +159,17 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
             hdx_remembered r = hdx_graph_recall(g, name, key);
             if (r.at != NULL && (a = leak_decode(r.at, r.size)) != NULL)
                 a->out.remembered = true;
-            hdx_mem_put(NULL, r.at, r.size);
+            else
+                hdx_mem_put(NULL, r.at, r.size);
         }
         if (a == NULL && (code = fresh_answer(g, &rules, o, &bytes, e)) == HDX_OK) {
-            a = leak_decode((const uint8_t *)bytes.at, bytes.len);
-            if (a == NULL)
+            uint8_t *copy = hdx_mem_get(NULL, bytes.len);
+            if (copy != NULL)
+                memcpy(copy, bytes.at, (size_t)bytes.len);
+            if (copy == NULL || (a = leak_decode(copy, bytes.len)) == NULL) {
+                hdx_mem_put(NULL, copy, bytes.len);
                 code = hdx_no_memory(e, "the answer", bytes.len);
-            else if (!o->no_memory_of_it)
+            } else if (!o->no_memory_of_it)
                 (void)hdx_graph_remember(g, name, key, bytes.at, bytes.len);
         }
     }

@@ -281,19 +281,37 @@ hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err);
 hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
 
 /* ---- trace.c ---- */
-/* Everything in the arena of the answer. */
-typedef struct leak_answer {
-    hdx_leaks out; /* first: what the caller sees */
-    hdx_arena arena;
-} leak_answer;
-hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_answer *a, hdx_error *err);
+/* What the search found, in the arena of the heap: answer.c makes an answer of it. */
+typedef struct leak_made {
+    hdx_leak_kind        kind;
+    char                 signature[41]; /* of the leak; the trace has its own */
+    uint32_t             matcher;       /* + 1 */
+    const char          *root_type;
+    const hdx_leak_step *steps;
+    uint64_t             step_count;
+    bool                 sized;
+    uint64_t             retained_bytes, retained_objects;
+    char                 own_signature[41];
+    uint64_t             order, leak;   /* place it was found at; that of the first of its leak */
+} leak_made;
+/* Traces grouped by leak, application leaks first; *out from hdx_mem_get(NULL), path_count + lost_count of them. */
+hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);
 /* Statuses along a path (5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or SIZE_MAX. */
 typedef struct leak_state_of { bool says_leaking, says_not; hdx_leak_status status; bool conflict; size_t from; } leak_state_of;
 void leak_statuses(leak_state_of *at, size_t count);
 
 /* ---- answer.c ---- */
-void         leak_encode(const hdx_leaks *l, hdx_buffer *out);
-leak_answer *leak_decode(const uint8_t *at, uint64_t len); /* NULL: not sound, or no memory */
+typedef struct leak_answer {
+    hdx_leaks    out; /* first: what the caller sees */
+    hdx_arena    arena;
+    uint8_t     *bytes;
+    uint64_t     size;
+    const char **texts;
+    uint64_t     text_count;
+} leak_answer;
+void         leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count, const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
+/* bytes: size of them from hdx_mem_get(NULL), taken over on success. NULL: not sound, or no memory. */
+leak_answer *leak_decode(uint8_t *bytes, uint64_t size);
 uint64_t     leak_key(const leak_rules *rules, const hdx_leaks_options *o);
 
 /* ---- sha1.c ---- */

@@ -25,6 +25,9 @@ typedef struct maker {
     uint64_t                all;
     hdx_arena              *arena;
     bool                    failed; /* memory */
+    hdx_leak_steps          steps;
+    hdx_code                code;   /* of reading them */
+    hdx_error              *err;
 } maker;
 
 static void *room(maker *m, uint64_t count, uint64_t size)
@@ -90,10 +93,12 @@ static hdx_cell step(maker *m, const hdx_leak_step *s)
 
 static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
 {
-    const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) }, { "object", hdx_cell_address(t->steps[0].address) } };
+    if (m->code == HDX_OK && (m->code = hdx_leak_steps_read(m->leaks[dump], t, &m->steps, m->err)) != HDX_OK)
+        return hdx_cell_null();
+    const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) }, { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) } };
     hdx_cell        *steps = room(m, t->step_count, sizeof *steps);
-    for (uint64_t i = 0; steps != NULL && i < t->step_count; i++)
-        steps[i] = step(m, &t->steps[i]);
+    for (uint64_t i = 0; steps != NULL && i < m->steps.count; i++)
+        steps[i] = step(m, &m->steps.at[i]);
     const hdx_member all[] = { { "root", t->root_type != NULL ? members(m, root, 2) : hdx_cell_null() },
                                { "signature", t->signature[0] != '\0' ? hdx_cell_string(t->signature) : hdx_cell_null() },
                                { "retained_bytes", number_or_null(t->sized, t->retained_bytes) },
@@ -181,6 +186,7 @@ static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
     uint64_t  n = 0;
     hdx_code  code;
     m->arena = hdx_rows_arena(rows);
+    m->err = err;
     leaks = room(m, m->all, sizeof *leaks);
     for (uint64_t i = 0, end; leaks != NULL && i < m->all; i = end) {
         for (end = i + 1; end < m->all && m->at[end].group == m->at[i].group; end++)
@@ -189,6 +195,9 @@ static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
     }
     const hdx_cell about = per_dump(m, metadata), seen = per_dump(m, watched);
     const hdx_cell dumps = m->count > 1 ? dump_names(m) : hdx_cell_null();
+    hdx_leak_steps_free(&m->steps);
+    if (m->code != HDX_OK)
+        return m->code;
     if (m->failed)
         return hdx_no_memory(err, "the document", m->all * sizeof *leaks);
     if ((code = hdx_rows_add_extra(rows, "metadata", about, err)) != HDX_OK || (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK)
@@ -238,34 +247,14 @@ static hdx_code gather(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
-/* "Registry.INSTANCE Plain.a": what is to blame, in one line. */
-static hdx_cell suspects(hdx_arena *arena, const hdx_leak_trace *t)
-{
-    hdx_buffer b = hdx_buffer_of(NULL);
-    for (uint64_t i = 0; i < t->step_count && b.len < 400; i++) {
-        const hdx_leak_step *s = &t->steps[i];
-        if (s->last || !s->suspect)
-            continue;
-        const char *dot = strrchr(s->class_name, '.');
-        hdx_buffer_format(&b, "%s%s", b.len > 0 ? " " : "", dot != NULL ? dot + 1 : s->class_name);
-        if (s->ref_kind == HDX_LEAK_REF_ARRAY_ENTRY)
-            hdx_buffer_text(&b, "[x]");
-        else
-            hdx_buffer_format(&b, ".%s", s->ref_kind == HDX_LEAK_REF_LOCAL ? "<Java Local>" : s->ref_name != NULL ? s->ref_name : "");
-    }
-    hdx_cell cell = hdx_cell_copy(arena, b.at != NULL && !b.failed ? b.at : "");
-    hdx_buffer_free(&b);
-    return cell;
-}
-
-static hdx_code add_row(maker *m, hdx_table *table, const one *from, uint64_t count, hdx_error *err)
+static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_error *err)
 {
     const hdx_leak       *k = from[0].leak;
     const hdx_leak_trace *t = &k->traces[0];
     const hdx_cell        cells[] = { hdx_cell_string(hdx_leak_kind_name(k->kind)), k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null(),
                                       hdx_cell_uint(traces_of(from, count)), hdx_cell_uint(count), number_or_null(k->sized, bytes_of(from, count, false)),
-                                      number_or_null(k->sized, bytes_of(from, count, true)), hdx_cell_string(t->steps[t->step_count - 1].class_name),
-                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), suspects(m->arena, t) };
+                                      number_or_null(k->sized, bytes_of(from, count, true)), hdx_cell_string(t->class_name),
+                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), hdx_cell_string(k->suspects) };
     return hdx_table_add(table, cells, err);
 }
 
@@ -282,11 +271,10 @@ hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names,
     hdx_code code = gather(&m, err);
     if (code == HDX_OK)
         code = hdx_table_new(columns, sizeof columns / sizeof *columns, &table, err);
-    m.arena = code == HDX_OK ? hdx_table_arena(table) : NULL;
     for (uint64_t i = 0, end; code == HDX_OK && i < m.all; i = end) {
         for (end = i + 1; end < m.all && m.at[end].group == m.at[i].group; end++)
             ;
-        code = add_row(&m, table, &m.at[i], end - i, err);
+        code = add_row(table, &m.at[i], end - i, err);
     }
     if (code == HDX_OK) {
         code = hdx_table_rows(table, out, err);

@@ -2,7 +2,7 @@
  * trace.c - paths become traces: statuses, suspect references, signatures; traces become leaks (5.2 to 5.6, 4.7).
  *
  * In:  paths and sizes of the search, looks of the inspectors.
- * Out: an answer in the arena of the heap; answer.c makes it independent of that.
+ * Out: traces in the arena of the heap, those of one leak side by side; answer.c makes an answer of them that needs no heap.
  * Knows how statuses spread along a path and what a signature is made of. Does not know how paths were found.
  * Cost: each step once; leaks by sorting traces.
  */
@@ -56,14 +56,6 @@ void leak_statuses(leak_state_of *at, size_t count)
     }
 }
 
-typedef struct made { /* a trace and the leak it belongs to */
-    hdx_leak_kind  kind;
-    char           signature[41];
-    uint32_t       matcher;
-    hdx_leak_trace trace;
-    uint64_t       order, leak;
-} made;
-
 typedef struct maker {
     leak_inspector    *i;
     leak_heap         *h;
@@ -71,7 +63,7 @@ typedef struct maker {
     const char       **names;   /* by class number */
     leak_state_of     *states;
     uint64_t           state_capacity;
-    made              *at;
+    leak_made         *at;
     uint64_t           count;
 } maker;
 
@@ -181,7 +173,7 @@ static void sign(leak_sha1 *sha, const hdx_leak_step *s)
 
 static void most(uint64_t *to, uint64_t v) { *to = v > *to ? v : *to; }
 
-static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, made *out, hdx_error *err)
+static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, leak_made *out, hdx_error *err)
 {
     leak_sha1 sha;
     const size_t count = (size_t)p->count;
@@ -218,9 +210,9 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, m
             s->retained_objects = s->sized ? *objects : 0;
         }
         if (s->sized && st->status == HDX_LEAK_LEAKING) {
-            out->trace.sized = true;
-            most(&out->trace.retained_bytes, s->retained_bytes);
-            most(&out->trace.retained_objects, s->retained_objects);
+            out->sized = true;
+            most(&out->retained_bytes, s->retained_bytes);
+            most(&out->retained_objects, s->retained_objects);
         }
         if (hop == NULL)
             continue;
@@ -229,7 +221,7 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, m
         if (s->suspect)
             sign(&sha, s);
     }
-    leak_sha1_end(&sha, out->trace.signature);
+    leak_sha1_end(&sha, out->own_signature);
     return HDX_OK;
 }
 
@@ -244,21 +236,19 @@ static uint32_t first_matcher(const maker *m, const leak_path *p)
 
 static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
 {
-    made          *out = &m->at[m->count];
+    leak_made     *out = &m->at[m->count];
     hdx_leak_step *steps = hdx_arena_get(&m->h->arena, p->count * sizeof *steps);
     while (m->state_capacity < p->count)
         if (!hdx_mem_room(NULL, (void **)&m->states, &m->state_capacity, m->state_capacity, sizeof *m->states))
             return hdx_no_memory(err, "a path", p->count * sizeof *m->states);
     if (steps == NULL)
         return hdx_no_memory(err, "a path", p->count * sizeof *steps);
-    *out = (made){ .kind = HDX_LEAK_APPLICATION, .order = m->count, .matcher = first_matcher(m, p) };
-    out->trace.root_type = leak_root_names[p->root->kind];
-    out->trace.steps = steps;
-    out->trace.step_count = p->count;
+    *out = (leak_made){ .kind = HDX_LEAK_APPLICATION, .order = m->count, .matcher = first_matcher(m, p), .root_type = leak_root_names[p->root->kind], .steps = steps,
+                        .step_count = p->count };
     hdx_code code = fill_steps(m, p, steps, out, err);
     if (code != HDX_OK)
         return code;
-    memcpy(out->signature, out->trace.signature, sizeof out->signature);
+    memcpy(out->signature, out->own_signature, sizeof out->signature);
     if (out->matcher != 0) {
         leak_sha1  sha;
         hdx_buffer pattern = hdx_buffer_of(NULL);
@@ -275,7 +265,7 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
 
 static hdx_code make_unreachable(maker *m, hdx_id id, hdx_error *err)
 {
-    made            *out = &m->at[m->count];
+    leak_made       *out = &m->at[m->count];
     const leak_look *l = leak_look_at(m->i, id);
     hdx_leak_step   *s = hdx_arena_get(&m->h->arena, sizeof *s);
     if (l == NULL || s == NULL)
@@ -283,7 +273,7 @@ static hdx_code make_unreachable(maker *m, hdx_id id, hdx_error *err)
     *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id), .class_name = class_text(m, number_of(m->h, id)), .what = leak_what_of(m->h, id),
                           .status = HDX_LEAK_LEAKING, .reasons = l->reasons, .reason_count = l->reason_count, .labels = l->labels,
                           .label_count = l->label_count, .last = true };
-    *out = (made){ .kind = HDX_LEAK_UNREACHABLE, .order = m->count, .trace = { .steps = s, .step_count = 1 } };
+    *out = (leak_made){ .kind = HDX_LEAK_UNREACHABLE, .order = m->count, .steps = s, .step_count = 1 };
     m->count++;
     return HDX_OK;
 }
@@ -292,7 +282,7 @@ static hdx_code make_unreachable(maker *m, hdx_id id, hdx_error *err)
 
 static int by_leak(const void *a, const void *b)
 {
-    const made *x = a, *y = b;
+    const leak_made *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     int c = strcmp(x->signature, y->signature);
@@ -300,7 +290,7 @@ static int by_leak(const void *a, const void *b)
 }
 static int by_appearance(const void *a, const void *b)
 {
-    const made *x = a, *y = b;
+    const leak_made *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->leak != y->leak)
@@ -308,55 +298,26 @@ static int by_appearance(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static hdx_code group(maker *m, leak_answer *a, hdx_error *err)
+/* A leak stands where its first trace was found. */
+static void group(leak_made *at, uint64_t count)
 {
-    hdx_leak       *leaks;
-    hdx_leak_trace *traces = hdx_arena_get(&m->h->arena, m->count * sizeof *traces);
-    uint64_t        n = 0;
-    if (m->count > 1)
-        qsort(m->at, (size_t)m->count, sizeof *m->at, by_leak);
-    for (uint64_t j = 0; j < m->count; j++) { /* a leak stands where its first trace was found */
-        const bool same = j > 0 && m->at[j].kind == m->at[j - 1].kind && strcmp(m->at[j].signature, m->at[j - 1].signature) == 0;
-        m->at[j].leak = same ? m->at[j - 1].leak : m->at[j].order;
-        n += !same;
+    if (count > 1)
+        qsort(at, (size_t)count, sizeof *at, by_leak);
+    for (uint64_t j = 0; j < count; j++) {
+        const bool same = j > 0 && at[j].kind == at[j - 1].kind && strcmp(at[j].signature, at[j - 1].signature) == 0;
+        at[j].leak = same ? at[j - 1].leak : at[j].order;
     }
-    if (m->count > 1)
-        qsort(m->at, (size_t)m->count, sizeof *m->at, by_appearance);
-    leaks = hdx_arena_get(&m->h->arena, n * sizeof *leaks);
-    if (traces == NULL || leaks == NULL)
-        return hdx_no_memory(err, "leaks", n * sizeof *leaks);
-    n = 0;
-    for (uint64_t j = 0; j < m->count; j++) {
-        const made *t = &m->at[j];
-        traces[j] = t->trace;
-        if (j == 0 || t->kind != m->at[j - 1].kind || t->leak != m->at[j - 1].leak) {
-            leaks[n] = (hdx_leak){ .kind = t->kind, .traces = &traces[j], .sized = t->trace.sized };
-            memcpy(leaks[n].signature, t->signature, sizeof t->signature);
-            if (t->matcher != 0) {
-                hdx_buffer pattern = hdx_buffer_of(NULL);
-                leak_pattern(&m->s->rules->matchers[t->matcher - 1], &pattern);
-                leaks[n].pattern = leak_print(m->h, "%s", pattern.at != NULL ? pattern.at : "");
-                leaks[n].note = leak_print(m->h, "%s", m->s->rules->matchers[t->matcher - 1].note);
-                hdx_buffer_free(&pattern);
-            }
-            n++;
-        }
-        leaks[n - 1].trace_count++;
-        leaks[n - 1].retained_bytes += t->trace.retained_bytes;
-        leaks[n - 1].retained_objects += t->trace.retained_objects;
-    }
-    a->out.leaks = leaks;
-    a->out.leak_count = n;
-    return HDX_OK;
+    if (count > 1)
+        qsort(at, (size_t)count, sizeof *at, by_appearance);
 }
 
-hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_answer *a, hdx_error *err)
+hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err)
 {
     maker          m = { .i = i, .h = i->h, .s = s };
     const uint64_t rooms = s->path_count + s->lost_count;
     hdx_code       code = HDX_OK;
     m.names = hdx_mem_array(NULL, m.h->class_count, sizeof *m.names);
-    m.at = hdx_mem_array(NULL, rooms, sizeof *m.at);
+    *out = m.at = hdx_mem_array(NULL, rooms, sizeof *m.at);
     if (m.names == NULL || m.at == NULL)
         code = hdx_no_memory(err, "traces", rooms * sizeof *m.at);
     for (uint64_t n = 0; code == HDX_OK && n < s->path_count; n++) {
@@ -366,12 +327,12 @@ hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_answer *a, hd
     }
     for (uint64_t n = 0; code == HDX_OK && n < s->lost_count; n++)
         code = make_unreachable(&m, s->lost[n], err);
-    if (code == HDX_OK)
-        code = group(&m, a, err);
     if (code == HDX_OK && m.h->code != HDX_OK)
         code = (*err = m.h->err, m.h->code);
+    if (code == HDX_OK)
+        group(m.at, m.count);
+    *count = m.count;
     hdx_mem_put(NULL, (void *)m.names, (uint64_t)m.h->class_count * sizeof *m.names);
-    hdx_mem_put(NULL, m.at, rooms * sizeof *m.at);
     hdx_mem_put(NULL, m.states, m.state_capacity * sizeof *m.states);
     return code;
 }
