@@ -31,13 +31,14 @@ static int by_id(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static void distinct(list *l)
+/* What an index with lies in it says beyond its objects is left out, too. */
+static void distinct(list *l, uint64_t objects)
 {
     uint64_t kept = 0;
     if (l->count > 1)
         qsort(l->at, (size_t)l->count, sizeof *l->at, by_id);
     for (uint64_t i = 0; i < l->count; i++)
-        if (i == 0 || l->at[i] != l->at[i - 1])
+        if (l->at[i] < objects && (i == 0 || l->at[i] != l->at[i - 1]))
             l->at[kept++] = l->at[i];
     l->count = kept;
 }
@@ -235,7 +236,7 @@ hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaki
     }
     if (code == HDX_OK && i->h->code != HDX_OK)
         code = (*err = i->h->err, i->h->code);
-    distinct(&l);
+    distinct(&l, i->h->objects);
     *leaking = l.at;
     *count = l.count;
     *capacity = l.capacity;
