@@ -184,8 +184,10 @@ static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const h
         put_size(out, k->retained_bytes, human);
         hdx_buffer_text(out, " retained by leaking objects\n");
     }
-    if (k->trace_count > 1)
-        hdx_buffer_format(out, "%llu leaking objects; the first is shown%s\n", (unsigned long long)k->trace_count, s->call->verbose ? ", then the others" : " (--verbose shows all)");
+    const bool     every = s->call->verbose || (s->call->limited && s->call->limit == 0);
+    const uint64_t most = every ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
+    if (k->trace_count > most)
+        hdx_buffer_format(out, "%llu leaking objects; %s shown (--verbose shows all)\n", (unsigned long long)k->trace_count, most == 1 ? "the first is" : "some are");
     if (k->signature[0] != '\0')
         hdx_buffer_format(out, "signature: %s\n", k->signature);
     for (size_t d = dump; s->leaks_count > 1 && d < s->leaks_count; d++)
@@ -197,7 +199,6 @@ static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const h
             put(out, s->leak_names[d]);
             hdx_buffer_text(out, "\n");
         }
-    const uint64_t most = s->call->verbose || s->call->limit > k->trace_count ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
     for (uint64_t i = 0; i < k->trace_count && i < most; i++)
         cli_put_trace(out, s->leaks[dump], &k->traces[i], human);
 }

@@ -254,7 +254,7 @@ static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_e
     const hdx_cell        cells[] = { hdx_cell_string(hdx_leak_kind_name(k->kind)), k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null(),
                                       hdx_cell_uint(traces_of(from, count)), hdx_cell_uint(count), number_or_null(k->sized, bytes_of(from, count, false)),
                                       number_or_null(k->sized, bytes_of(from, count, true)), hdx_cell_string(t->class_name),
-                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), hdx_cell_string(k->suspects) };
+                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), hdx_cell_string(*k->suspects != '\0' ? k->suspects : NULL) };
     return hdx_table_add(table, cells, err);
 }
 
