@@ -57,7 +57,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), or all instances of classes. Leaks of the same "
         "cause have one signature; several dumps are answered together. The first answer is kept beside the index. The man page describes the files of --matchers and "
         "--filters.",
-        { "heapdex leaks app.hprof", "heapdex leaks app.hprof --finder classes --class java.lang.Thread --no-retained --format json" }, cli_ask_leaks },
+        { "heapdex leaks app.hprof", "heapdex leaks app.hprof --finder classes --class java.lang.Thread" }, cli_ask_leaks },
     [CLI_EXPORT] = { "export", "DUMP", 0, 0, false, "whole tables as csv, tsv or jsonl, for other programs",
         "Columns are described in the man page. Rows are those of live objects; --reachable all adds the others.",
         { "heapdex export app.hprof --table classes --format csv -o classes.csv",

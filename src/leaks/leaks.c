@@ -82,12 +82,14 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     uint64_t    room = 0;
     bool       *holds = NULL;
     hdx_ticker_step(tick, "leaking objects", 0, "objects");
-    hdx_code code = leak_find(i, o, &leaking, &s.leaking_count, &room, err);
+    hdx_code code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : leak_find(i, o, &leaking, &s.leaking_count, &room, err);
     s.leaking = leaking;
     if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
         code = run(&s, err);
     }
+    if (code == HDX_OK && hdx_tick(tick, 0))
+        code = hdx_tick_stop(err);
     if (code == HDX_OK) {
         hdx_ticker_step(tick, "traces", s.path_count, "paths");
         code = leak_traces(i, &s, &made, &made_count, err);

@@ -411,3 +411,39 @@ Test(search, answers_again_from_what_it_kept_and_anew_when_a_rule_changes)
     hdx_leaks_free(again);
     heap_close(&h);
 }
+
+typedef struct patience { unsigned asked, left; unsigned steps; } patience;
+static bool impatient(void *context)
+{
+    patience *p = context;
+    return p->asked++ >= p->left;
+}
+static void count_steps(void *context, const hdx_progress_report *report)
+{
+    patience *p = context;
+    p->steps = report->number > p->steps ? report->number : p->steps;
+}
+
+Test(search, ends_when_it_is_told_to_and_says_where_it_is)
+{
+    model      m;
+    heap       h;
+    hdx_leaks *leaks;
+    random_heap(&m, &h, 11);
+    complete(&m, &h);
+    search(&m);
+    patience          p = { .left = UINT32_MAX };
+    hdx_progress      progress = { &p, count_steps, impatient };
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .progress = &progress, .no_memory_of_it = true, .threads = 1 };
+    cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
+    hdx_leaks_free(leaks);
+    cr_expect(eq(uint, p.steps, 5));
+    const unsigned asked = p.asked;
+    cr_assert(gt(uint, asked, 2));
+    for (unsigned left = 0; left < asked; left++) { /* at every place where it asks */
+        p = (patience){ .left = left };
+        cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_CANCELLED), "asked %u times, stopped at %u", asked, left);
+        cr_assert(leaks == NULL);
+    }
+    heap_close(&h);
+}
