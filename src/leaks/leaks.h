@@ -2,7 +2,8 @@
  * leaks.h - the room that finds leaks the way LeakCanary's Shark does. Its public face is <heapdex/leaks.h>.
  *
  *     dump ---slots_wide.c---> references of every object, in Shark's order, nulls kept
- *          ---search_wide.c--> two queues from the roots: who was reached from whom; what each object yields
+ *          ---search_wide.c--> two queues from the roots: who was reached from whom (expand_wide.c: what each object yields)
+ *          ---paths_wide.c---> paths with named references
  *          ---sizes_wide.c---> exact dominators over what was yielded
  *     paths ---trace.c-------> statuses, suspects, signatures, groups      (inspect.c, android.c: reasons and labels of one object)
  *

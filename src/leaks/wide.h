@@ -1,5 +1,5 @@
 /*
- * wide.h - what slots_wide.c, search_wide.c and sizes_wide.c share; seen by them alone, once per width of an id.
+ * wide.h - what the files compiled once per width of an id share: slots, expand, search, paths, sizes; seen by them alone, once per width of an id.
  *
  *     class_of  1 0 0 2 ...            class number; CLASS_OBJECT | own number for class objects
  *     at        0 3 3 5 ...            slots of object i: at[i] .. at[i + 1] - 1
@@ -51,11 +51,73 @@ typedef WIDE(leak_reached) reached;
 /* Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). Uses up r. native: bytes by id. */
 hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_search *s, hdx_error *err);
 
+/*
+ * A search under way.
+ *   S1  `from` of a reached object is the object that enqueued it last; of a root object it is the object itself.
+ *   S2  once the first queue is empty everything goes behind the last one (`turned`).
+ */
+typedef enum leak_how { BY_FIELD, BY_STATIC, BY_ELEMENT, BY_LOCAL, BY_INDEX, BY_KEY, BY_VALUE, BY_MEMBER, BY_TARGET, BY_NEW_ACTIVITIES } leak_how;
+typedef struct WIDE(leak_edge) {
+    NID      to, key;
+    uint32_t n;       /* slot or index */
+    uint32_t matcher; /* + 1 */
+    uint8_t  how;
+    bool     low;
+} WIDE(leak_edge);
+typedef WIDE(leak_edge) edge;
+
+typedef struct WIDE(leak_local) { /* a JAVA_FRAME root of a known thread */
+    uint32_t serial;
+    NID      object;
+} WIDE(leak_local);
+typedef WIDE(leak_local) local;
+
+typedef struct WIDE(leak_walk) {
+    store        *st;
+    leak_search  *s;
+    const leak_plan *plans;
+    NID          *from;
+    uint64_t     *seen, *waiting, *wanted, *late; /* bits over ids; late: taken from the last queue */
+    reached       r;       /* order is the first queue until it is empty, too */
+    NID          *last;
+    uint64_t      last_head, last_count, last_capacity;
+    bool          turned, naming;
+    leak_root    *roots;
+    uint64_t      root_count;
+    hdx_map       root_of; /* object -> place in roots, where it was enqueued by one */
+    hdx_map       serials; /* thread object -> serial */
+    local        *locals;  /* by serial, in the order of the dump */
+    uint64_t      local_count, local_capacity;
+    edge         *edges;   /* of the object looked at */
+    uint64_t      edge_count, edge_capacity;
+    NID           new_activities;
+    bool          record_listed;
+    NID          *found;
+    uint64_t      found_count;
+    bool          out_of_memory;
+} WIDE(leak_walk);
+typedef WIDE(leak_walk) search;
+
+/* ---- expand_wide.c ---- */
+/* Everything an instance or a class object yields, in order, into k->edges. Arrays are walked where they are used. */
+void WIDE(leak_expand_object)(search *k, NID id);
+/* Place + 1 of the last matcher that holds; member NULL, class_name.at NULL: any. */
+uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name, const char *member);
+
+/* ---- paths_wide.c ---- */
+/* s->paths of the outermost leaks, each reference named; s->lost. */
+hdx_code WIDE(leak_paths)(search *k, hdx_error *err);
+
 static inline bool is_class(const store *s, hdx_id id) { return (s->class_of[id] & CLASS_OBJECT) != 0; }
 static inline uint32_t number_of(const store *s, hdx_id id) { return s->class_of[id] & ~CLASS_OBJECT; }
 static inline hdx_object_kind kind_of(const store *s, hdx_id id)
 {
     return is_class(s, id) ? HDX_CLASS_OBJECT : number_of(s, id) < s->h->class_count ? s->h->classes[number_of(s, id)].kind : HDX_PRIMITIVE_ARRAY;
+}
+
+static inline bool walks_elements(const search *k, hdx_id id)
+{
+    return kind_of(k->st, id) == HDX_OBJECT_ARRAY && k->plans[number_of(k->st, id)].elements;
 }
 
 #endif
