@@ -174,7 +174,7 @@ static void random_heap(model *m, heap *h, unsigned number)
     uint64_t plain = dump_maker_class_at(d, 0x600, "p/Plain", object_class, fields);
     uint64_t leak = dump_maker_class_at(d, 0x700, "p/Leak", plain, "d:L");
     for (int i = 0; i < 2; i++) { /* class objects: static references in the order of the dump */
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof name, "p/Holder%d", i);
         (void)snprintf(m->objects[i].class_name, sizeof m->objects[i].class_name, "p.Holder%d", i);
         for (int s = 0; s < 3; s++) {
