@@ -155,3 +155,12 @@ Test(leaks, are_not_searched_without_the_dump)
     cr_expect(eq(int, r.code, 0), "a remembered answer needs no dump: %s", r.err);
     ran_free(&r);
 }
+
+Test(leaks, name_the_frame_of_a_local_after_the_mapping)
+{
+    tool_copy_bookshop("shop.hprof.gz");
+    expect("shop.hprof.gz --finder classes --class 'bookshop.Bookshop$Desk'", 0,
+           "│    ↓ Thread.<Java Local> in bookshop.Bookshop.lambda$main$0(Bookshop.java:120)\n│             ~~~~~~~~~~~~\n");
+    tool_write("m.txt", TEXT("shop.Clear -> bookshop.Bookshop$Desk:\nshop.Top -> bookshop.Bookshop:\n    1:2:void serve(int):3:3 -> lambda$main$0\n"));
+    expect("shop.hprof.gz --finder classes --class shop.Clear --mapping m.txt", 0, "Thread.<Java Local> in shop.Top.serve(Bookshop.java:120)\n");
+}
