@@ -68,6 +68,93 @@ static hdx_code collect(search *k, hdx_error *err)
     return code;
 }
 
+/*
+ * The order of results: depth first over the tree that all paths make together, branches in the order in which the search found them (4.1).
+ * No stack: a node knows its neighbour and its parent.
+ */
+typedef struct branch {
+    uint64_t up, child, last_child, next; /* places + 1; 0: none */
+    uint64_t path;                        /* + 1, of a leaf */
+} branch;
+typedef struct branches {
+    branch  *at; /* at[0] stands above all roots */
+    uint64_t count, capacity;
+    hdx_map  of;
+} branches;
+
+static uint64_t add_branch(branches *b, hdx_id id, bool *fresh)
+{
+    uint64_t *place = hdx_map_put(&b->of, id, fresh);
+    if (place == NULL || (*fresh && !hdx_mem_room(NULL, (void **)&b->at, &b->capacity, b->count, sizeof *b->at)))
+        return 0;
+    if (*fresh) {
+        b->at[b->count] = (branch){ .up = 0 };
+        *place = ++b->count;
+    }
+    return *place;
+}
+
+static void hang(branches *b, uint64_t child, uint64_t up)
+{
+    branch *parent = &b->at[up - 1];
+    b->at[child - 1].up = up;
+    if (parent->last_child != 0)
+        b->at[parent->last_child - 1].next = child;
+    else
+        parent->child = child;
+    parent->last_child = child;
+}
+
+/* From the leak upwards, until the path meets one that is there. */
+static bool grow(branches *b, const leak_path *p, uint64_t number)
+{
+    bool     fresh = true;
+    uint64_t below = add_branch(b, p->objects[p->count - 1], &fresh);
+    if (below == 0)
+        return false;
+    b->at[below - 1].path = number + 1;
+    for (uint64_t j = p->count - 1; j-- > 0 && fresh;) {
+        const uint64_t up = add_branch(b, p->objects[j], &fresh);
+        if (up == 0)
+            return false;
+        hang(b, below, up);
+        below = up;
+    }
+    if (fresh)
+        hang(b, below, 1);
+    return true;
+}
+
+static hdx_code sort_paths(leak_search *s, hdx_error *err)
+{
+    branches   b = { .of = hdx_map_of(NULL) };
+    leak_path *sorted = hdx_arena_get(&s->arena, s->path_count * sizeof *sorted);
+    bool       good = sorted != NULL && hdx_mem_room(NULL, (void **)&b.at, &b.capacity, 0, sizeof *b.at);
+    uint64_t   n = 0;
+    if (good)
+        b.at[b.count++] = (branch){ .up = 0 };
+    for (uint64_t i = 0; good && i < s->path_count; i++)
+        good = grow(&b, &s->paths[i], i);
+    for (uint64_t at = good ? b.at[0].child : 0; at != 0;) {
+        if (b.at[at - 1].path != 0 && n < s->path_count)
+            sorted[n++] = s->paths[b.at[at - 1].path - 1];
+        if (b.at[at - 1].child != 0) {
+            at = b.at[at - 1].child;
+            continue;
+        }
+        while (at > 1 && b.at[at - 1].next == 0)
+            at = b.at[at - 1].up;
+        at = at > 1 ? b.at[at - 1].next : 0;
+    }
+    hdx_map_free(&b.of);
+    hdx_mem_put(NULL, b.at, b.capacity * sizeof *b.at);
+    if (!good)
+        return hdx_no_memory(err, "paths", s->path_count * sizeof *sorted);
+    s->paths = sorted; /* every path ends in a leaf of the tree: leaks do not nest */
+    s->path_count = n;
+    return HDX_OK;
+}
+
 static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
 {
     leak_heap       *h = k->st->h;
@@ -205,6 +292,8 @@ static hdx_code leave_out(search *k, hdx_error *err)
 hdx_code WIDE(leak_paths)(search *k, hdx_error *err)
 {
     hdx_code code = collect(k, err);
+    if (code == HDX_OK)
+        code = sort_paths(k->s, err);
     if (code == HDX_OK)
         code = name_paths(k, err);
     return code == HDX_OK ? leave_out(k, err) : code;
