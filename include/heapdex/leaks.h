@@ -75,6 +75,7 @@ typedef struct hdx_leaks_options {
     hdx_leak_file       mapping;        /* of R8 or ProGuard; at NULL: none */
     bool                no_memory_of_it; /* neither read nor keep a remembered answer */
     unsigned            threads;        /* 0: as many as processors */
+    unsigned            width;          /* 0: of ids as the objects allow; 64 to force (tests) */
     const hdx_progress *progress;       /* may be NULL */
 } hdx_leaks_options;
 

@@ -87,8 +87,8 @@ static hdx_code search_other(cli_session *s, const char *dump, const hdx_leaks_o
 
 static bool fails(const cli_call *c, hdx_leak_kind kind)
 {
-    return c->fail_on != CLI_FAIL_NEVER && ((kind == HDX_LEAK_APPLICATION && c->fail_on != CLI_FAIL_LIBRARY) || (kind == HDX_LEAK_LIBRARY && c->fail_on != CLI_FAIL_APPLICATION) ||
-                                            (kind == HDX_LEAK_UNREACHABLE && c->fail_on == CLI_FAIL_ANY));
+    static const cli_fail of[] = { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY }; /* an unreachable object fails `any` alone */
+    return c->fail_on == CLI_FAIL_ANY || c->fail_on == of[kind];
 }
 
 /* ---- JUnit ---- */

@@ -407,7 +407,8 @@ static void mortar_scope(leak_inspector *i, hdx_id id, leak_look *l)
     const char *name = leak_get_text(h, id, "mortar.MortarScope", "name");
     bool        there, dead = leak_get_bool(h, id, "mortar.MortarScope", "dead", &there);
     if (there)
-        leak_say(i, l, dead ? LEAKS : NOT, dead ? "mortar_scope.dead" : "mortar_scope.alive", leak_print(h, "dead is %s, scope %s", dead ? "true" : "false", name != NULL ? name : "null"));
+        leak_say(i, l, dead ? LEAKS : NOT, dead ? "mortar_scope.dead" : "mortar_scope.alive",
+                 leak_print(h, "dead is %s, scope %s", dead ? "true" : "false", name != NULL ? name : "null"));
 }
 
 static void animator(leak_inspector *i, hdx_id id, leak_look *l)

@@ -56,8 +56,10 @@ static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_l
 }
 
 /* 32 bits where they do, which is nearly always. */
-static hdx_code run(leak_search *s, hdx_error *err)
+static hdx_code run(leak_search *s, unsigned width, hdx_error *err)
 {
+    if (width == 64)
+        return leak_search_run_64(s, err);
     hdx_code code = leak_search_run_32(s, err);
     if (code == HDX_OK || !s->too_wide)
         return code;
@@ -86,7 +88,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     s.leaking = leaking;
     if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
-        code = run(&s, err);
+        code = run(&s, o->width, err);
     }
     if (code == HDX_OK && hdx_tick(tick, 0))
         code = hdx_tick_stop(err);

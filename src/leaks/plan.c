@@ -235,7 +235,8 @@ static void find_collections(leak_heap *h, leak_plans *p)
     const hdx_class *set = leak_class_raw(h, "java.util.HashSet"), *activities = leak_class_raw(h, "android.app.ActivityThread");
     const hdx_class *record = leak_class_raw(h, "android.app.ActivityThread$ActivityClientRecord");
     const hdx_class *weak = leak_class_raw(h, "java.lang.ref.WeakReference");
-    const bool       open_linked = declares(h, linked, "first"), records = declares(h, activities, "mNewActivities") && declares(h, record, "nextIdle") && declares(h, record, "activity");
+    const bool       open_linked = declares(h, linked, "first");
+    const bool       records = declares(h, activities, "mNewActivities") && declares(h, record, "nextIdle") && declares(h, record, "activity");
     p->linked_head = open_linked ? LK_LINKED_FIRST : declares(h, linked, "voidLink") ? LK_LINKED_VOID : LK_NONE;
     p->linked_item = open_linked ? LK_NODE_ITEM : LK_LINK_DATA;
     p->linked_next = open_linked ? LK_NODE_NEXT : LK_LINK_NEXT;

@@ -370,7 +370,8 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
         bool any = false;
         for (int i = 0; i < m.count; i++)
             any |= m.objects[i].kind == LEAK;
-        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .matchers = late, .matcher_count = 3, .threads = 1 + seed % 2 };
+        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .matchers = late, .matcher_count = 3,
+                                .threads = 1 + seed % 2, .width = seed % 3 == 2 ? 64 : 0 };
         if (any) {
             cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
             compare(&m, leaks, seed);
