@@ -146,6 +146,27 @@ Test(leaks, are_remembered_until_something_changes)
     expect("a.hprof", 0, "1 APPLICATION LEAK\n");
 }
 
+Test(leaks, that_were_kept_and_damaged_are_searched_anew)
+{
+    expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
+    static const char *const harm[] = { "printf XXXX | dd of=\"$f\" bs=1 seek=60 conv=notrunc", "printf XXXX | dd of=\"$f\" bs=1 seek=30 conv=notrunc",
+                                        "truncate -s 100 \"$f\"", "truncate -s 10 \"$f\"", ": >\"$f\"", "printf X >>\"$f\"" };
+    for (size_t i = 0; i < sizeof harm / sizeof *harm; i++) {
+        ran r = tool_sh("for f in a.hprof.hdx/leaks-*; do %s; done", harm[i]);
+        ran_free(&r);
+        expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
+        expect("a.hprof --verbose", 0, "a.hprof: leaks remembered");
+    }
+    ran r = tool_sh("ls a.hprof.hdx/*.part");
+    cr_expect(r.code != 0, "%s", r.out);
+    ran_free(&r);
+    if (getuid() != 0) { /* root writes anywhere */
+        r = tool_sh("chmod a-w a.hprof.hdx && rm -f a.hprof.hdx/leaks-* ; \"$H\" leaks a.hprof --no-retained");
+        cr_expect(eq(int, r.code, 0), "%s", r.err);
+        ran_free(&r);
+    }
+}
+
 Test(leaks, are_not_searched_without_the_dump)
 {
     ran r = tool_sh("\"$H\" index a.hprof >/dev/null && mv a.hprof away && \"$H\" leaks a.hprof.hdx");
