@@ -1,5 +1,5 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the includes against it.
-set(HDX_ROOMS base model source hprof indexes catalog algo build graph rows query render cli)
+set(HDX_ROOMS base model source hprof indexes catalog algo build graph rows query leaks render cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -12,8 +12,9 @@ set(HDX_SEES_build base indexes catalog hprof source model algo)
 set(HDX_SEES_graph base indexes catalog hprof source model)
 set(HDX_SEES_rows base)
 set(HDX_SEES_query base graph algo rows model)
+set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
-set(HDX_SEES_cli base render rows query graph build)
+set(HDX_SEES_cli base render rows query leaks graph build)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads)

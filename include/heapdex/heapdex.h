@@ -8,6 +8,7 @@
 #include <heapdex/graph.h>
 #include <heapdex/heap.h>
 #include <heapdex/index.h>
+#include <heapdex/leaks.h>
 #include <heapdex/progress.h>
 #include <heapdex/query.h>
 #include <heapdex/rows.h>

@@ -69,8 +69,9 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     hdx_code     code;
     *call = (cli_call){ .id = CLI_COMMANDS, .format = HDX_FORMAT_TABLE, .depth = 1, .elements = 100, .dump_number = 1 };
     call->where = hdx_arena_get(arena, room * sizeof *call->where);
+    call->classes = hdx_arena_get(arena, room * sizeof *call->classes);
     call->exclude_fields = hdx_arena_get(arena, room * sizeof *call->exclude_fields);
-    if (options == NULL || words == NULL || call->where == NULL || call->exclude_fields == NULL)
+    if (options == NULL || words == NULL || call->where == NULL || call->exclude_fields == NULL || call->classes == NULL)
         return hdx_no_memory(err, "the command line", room);
     if ((code = split(argc, argv, options, &option_count, words, &word_count, err)) != HDX_OK)
         return code;
@@ -137,6 +138,12 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         return usage(err, "--in and --out exclude each other");
     if (call->force && call->no_build)
         return usage(err, "--force and --no-build exclude each other");
+    if (call->id == CLI_LEAKS && (call->finder == HDX_LEAKS_CLASSES) != (call->class_count > 0))
+        return usage(err, "--finder classes and --class PATTERN go together");
+    if (call->key != NULL && call->finder != HDX_LEAKS_WATCHED)
+        return usage(err, "--key names a watched object: leave --finder out");
+    if (call->id == CLI_LEAKS && call->word_count > 0 && call->index_dir != NULL)
+        return usage(err, "--index-dir names one index, and there are %zu dumps", call->word_count + 1);
     if (call->subclasses && call->class_pattern == NULL)
         return usage(err, "--subclasses needs --class PATTERN");
     return HDX_OK;
@@ -349,6 +356,10 @@ static hdx_code take(const cli_option *o, const char *value, cli_call *call, hdx
         call->by = bys[cli_choice(by_names, value)];
         break;
     case CLI_OPT_CLASS:
+        if (call->id == CLI_LEAKS) {
+            call->classes[call->class_count++] = value;
+            break;
+        }
         if (call->class_pattern != NULL)
             return usage(err, "--class is given twice, '%s' and '%s'; a glob or /regular expression/ takes several", call->class_pattern, value);
         call->class_pattern = value;
@@ -401,6 +412,35 @@ static hdx_code take(const cli_option *o, const char *value, cli_call *call, hdx
         break;
     case CLI_OPT_FULL:
         call->full = true;
+        break;
+    case CLI_OPT_FINDER:
+        call->finder = (hdx_leak_finder)place;
+        break;
+    case CLI_OPT_MATCHERS:
+        call->matchers = value;
+        break;
+    case CLI_OPT_FILTERS:
+        call->filters = value;
+        break;
+    case CLI_OPT_MAPPING:
+        call->mapping = value;
+        break;
+    case CLI_OPT_NO_RETAINED:
+        call->no_retained = true;
+        break;
+    case CLI_OPT_KEY:
+        call->key = value;
+        break;
+    case CLI_OPT_MIN_WATCH:
+        code = bounded(o, value, 0, UINT64_MAX / 1000, &call->min_watch, err);
+        break;
+    case CLI_OPT_JUNIT:
+        call->junit = value;
+        if (*value == '\0')
+            code = usage(err, "option '--junit' needs a file name");
+        break;
+    case CLI_OPT_FAIL_ON:
+        call->fail_on = (cli_fail)(CLI_FAIL_APPLICATION + place);
         break;
     case CLI_OPTIONS:
         break;

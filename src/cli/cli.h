@@ -9,6 +9,7 @@
  *     session.c    dump -> index -> open graph, head of the JSON document, warnings
  *     commands.c   one function per command: a question put to the API
  *     names.c      objects named on standard input
+ *     leaks.c, leaks_page.c  the command leaks: dumps, files, JUnit; its page
  *     card.c       one object as a page of lines, where a table has no room for it
  *     about.c      the answer of info as a page
  *     output.c     standard output, or a file that is whole or not there
@@ -25,7 +26,7 @@
 
 /* ---- the table ---- */
 typedef enum cli_command_id {
-    CLI_INDEX, CLI_ESTIMATE, CLI_INFO, CLI_HISTOGRAM, CLI_DOMINATORS, CLI_OBJECT, CLI_OBJECTS, CLI_REFS, CLI_PATH, CLI_RETAINED, CLI_ROOTS, CLI_THREADS, CLI_EXPORT,
+    CLI_INDEX, CLI_ESTIMATE, CLI_INFO, CLI_HISTOGRAM, CLI_DOMINATORS, CLI_OBJECT, CLI_OBJECTS, CLI_REFS, CLI_PATH, CLI_RETAINED, CLI_ROOTS, CLI_THREADS, CLI_LEAKS, CLI_EXPORT,
     CLI_VERIFY, CLI_REMOVE, CLI_COMMANDS
 } cli_command_id;
 #define CLI_IN(id) (1u << (id))
@@ -36,7 +37,8 @@ typedef enum cli_option_id {
     CLI_OPT_UNITS, CLI_OPT_THREADS, CLI_OPT_MEMORY, CLI_OPT_MAX_UNCOMPRESSED, CLI_OPT_DUMP_NUMBER, CLI_OPT_INDEX_DIR, CLI_OPT_NO_BUILD,
     CLI_OPT_NO_WAIT, CLI_OPT_PROGRESS, CLI_OPT_COLOR, CLI_OPT_QUIET, CLI_OPT_VERBOSE, CLI_OPT_FORCE, CLI_OPT_UNTIL, CLI_OPT_BY, CLI_OPT_CLASS,
     CLI_OPT_RETAINED, CLI_OPT_SCAN, CLI_OPT_DEPTH, CLI_OPT_ELEMENTS, CLI_OPT_SUBCLASSES, CLI_OPT_OUT, CLI_OPT_IN, CLI_OPT_EXCLUDE, CLI_OPT_EXCLUDE_FIELD,
-    CLI_OPT_PATHS, CLI_OPT_MERGE, CLI_OPT_STACKS, CLI_OPT_LOCALS, CLI_OPT_TABLE, CLI_OPT_FULL, CLI_OPTIONS
+    CLI_OPT_PATHS, CLI_OPT_MERGE, CLI_OPT_STACKS, CLI_OPT_LOCALS, CLI_OPT_TABLE, CLI_OPT_FULL, CLI_OPT_FINDER, CLI_OPT_MATCHERS, CLI_OPT_MAPPING, CLI_OPT_NO_RETAINED,
+    CLI_OPT_KEY, CLI_OPT_FILTERS, CLI_OPT_JUNIT, CLI_OPT_FAIL_ON, CLI_OPT_MIN_WATCH, CLI_OPTIONS
 } cli_option_id;
 
 typedef struct cli_option {
@@ -84,6 +86,7 @@ void cli_nearest_offer(cli_nearest *n, const char *candidate);
 
 /* ---- args.c ---- */
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON } cli_when;
+typedef enum cli_fail { CLI_FAIL_NEVER, CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY } cli_fail;
 typedef enum cli_wants { CLI_WANTS_ANSWER, CLI_WANTS_HELP, CLI_WANTS_VERSION } cli_wants;
 struct cli_call { /* texts are borrowed from argv, arrays from the arena given to cli_parse */
     cli_wants          wants;
@@ -120,6 +123,13 @@ struct cli_call { /* texts are borrowed from argv, arrays from the arena given t
     size_t             exclude_field_count;
     unsigned           paths;
     const char        *table;
+    hdx_leak_finder    finder;
+    const char       **classes; /* --class of leaks, as often as it is given */
+    size_t             class_count;
+    const char        *matchers, *mapping, *filters, *junit, *key;
+    bool               no_retained;
+    cli_fail           fail_on;
+    uint64_t           min_watch; /* seconds */
 };
 hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call *call, hdx_error *err);
 /* Whether --format json stands anywhere: an error is a document then, even where the words cannot be parsed. */
@@ -193,6 +203,10 @@ struct cli_session {
     cli_output      *output;
     bool             answered;  /* by the first pass, ahead of the index */
     const char      *dump_path; /* of the dump at hand; NULL: only the index is */
+    hdx_leaks       **leaks;     /* answers of the command leaks, one a dump */
+    const char      **leak_names;
+    size_t            leaks_count;
+    bool              condition; /* of --fail-on: exit 1 */
     hdx_member       head[5];
 };
 /* --scan: no graph, but counts. first_pass: see hdx_index_options; NULL where the question needs the index. */
@@ -218,6 +232,12 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
 /* ---- about.c ---- */
 /* The document "info" among the extras of rows, as a page. */
 hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+/* ---- leaks.c, leaks_page.c ---- */
+hdx_code cli_ask_leaks(cli_session *s, hdx_rows **out, hdx_error *err);
+void     cli_leaks_close(cli_session *s);
+hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *err);
+void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
 
 /* ---- commands.c ---- */
 hdx_code cli_ask_index(cli_session *s, hdx_rows **out, hdx_error *err);

@@ -102,6 +102,8 @@ static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_e
         return hdx_render(rows, &options, s->head, sizeof s->head / sizeof *s->head, &sink, err);
     if (c->id == CLI_INFO && !shaped)
         return cli_about(s, rows, &options, &sink, err);
+    if (c->id == CLI_LEAKS && c->columns == NULL && c->sort == NULL && c->where_count == 0)
+        return cli_leaks_page(s, &sink, err);
     code = cards && c->columns == NULL ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, NULL, 0, &sink, err);
     if (code == HDX_OK && !c->limited && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
         static const char line[] = "(--limit 0 shows all)\n";
@@ -239,6 +241,8 @@ int hdx_cli_main(int argc, const char *const *argv)
     bool pipe = output->failed == EPIPE && output->path == NULL;
     if (code != HDX_OK && !pipe) /* a document that is half out cannot be followed by another */
         status = cli_report(&console, code, &err, json && !(output->written && output->path == NULL));
+    else if (s->condition)
+        status = 1;
     cli_session_close(s);
     cli_output_drop(output);
     if (pipe)

@@ -80,6 +80,7 @@ hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, cons
 
 void cli_session_close(cli_session *s)
 {
+    cli_leaks_close(s);
     hdx_graph_close(s->graph);
     s->graph = NULL;
     hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */

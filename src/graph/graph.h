@@ -18,7 +18,7 @@
  *
  * What is where: open.c the files and the dump, opened when first asked for; objects.c one object; columns.c runs, and reading ahead; refs.c cursors;
  * classes.c the table of classes; values.c fields and elements out of the dump; string.c text; label.c and label_kinds.c MAT's labels;
- * number.c numbers as Java prints them; names.c names of references; verify.c and verify_tree.c whether an index is what it says.
+ * number.c numbers as Java prints them; names.c names of references; reread.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it says.
  */
 #ifndef HDX_GRAPH_GRAPH_H
 #define HDX_GRAPH_GRAPH_H
@@ -50,5 +50,42 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
 
 /* True when no object is garbage: scopes need no filter then. */
 bool hdx_graph_all_live(const hdx_graph *g);
+
+/*
+ * The whole dump once more, in the order of the file and on several threads: for questions that need what the lists of references leave
+ * out (order, nulls, names) of every object. What is delivered is what has an id: of two records for one object the one the index
+ * points to. Roots are those of the dump, in no order; `pos` gives them back theirs. Calls of one worker (below HDX_WORKERS_MAX) do not
+ * overlap; an error ends the reading. Bytes live until the call returns.
+ */
+typedef struct hdx_dump_root {
+    hdx_pos  pos;
+    hdx_addr object; /* as in the dump: may be 0 or name no object */
+    uint32_t serial; /* of the thread; 0 where the tag has none */
+    uint8_t  tag;    /* of the sub-record (HPROF 3) */
+} hdx_dump_root;
+typedef struct hdx_dump_reader {
+    void *context;
+    hdx_code (*root)(void *context, unsigned worker, const hdx_dump_root *root, hdx_error *err);
+    /* bytes of its fields, big-endian, most derived class first; len may be less than the class says (damage, over 1 MiB) */
+    hdx_code (*instance)(void *context, unsigned worker, hdx_id id, const uint8_t *bytes, uint32_t len, hdx_error *err);
+    /* elements from .. from + count - 1 of an object array, count ids */
+    hdx_code (*elements)(void *context, unsigned worker, hdx_id id, uint64_t from, const uint8_t *ids, uint64_t count, hdx_error *err);
+    /* size: bytes of the CLASS_DUMP without its tag; statics: of all types, in the order of the dump and of hdx_class */
+    hdx_code (*class_object)(void *context, unsigned worker, hdx_id id, uint64_t size, const hdx_value *statics, uint32_t count, hdx_error *err);
+} hdx_dump_reader;
+/* HDX_BAD_DUMP where the dump is not at hand or changed. tick may be NULL; it counts bytes of the file, twice. */
+hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick, hdx_error *err);
+
+/*
+ * Answers remembered beside an index: a file of `name` in its folder, put in place by a rename. They belong to the folder and go with it.
+ * recall: *bytes from hdx_mem_get(NULL), NULL where nothing sound is remembered under this key. remember: false where the folder cannot
+ * be written, which is no failure.
+ */
+typedef struct hdx_remembered {
+    uint8_t *at; /* *size bytes from hdx_mem_get(NULL, size) */
+    uint64_t size;
+} hdx_remembered;
+hdx_remembered hdx_graph_recall(const hdx_graph *g, const char *name, uint64_t key);
+bool           hdx_graph_remember(const hdx_graph *g, const char *name, uint64_t key, const void *bytes, uint64_t len);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct answer {
     uint64_t rows, sum; /* two equal answers have equal sums */
 } answer;
 
-enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 36 };
+enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 39 };
 
 static inline void ask_add(answer *a, uint64_t n) { a->sum = (a->sum ^ n) * 0x9e3779b97f4a7c15ull + (a->sum >> 29); }
 
@@ -120,6 +120,23 @@ static inline answer ask_graph(hdx_graph *g, hdx_refs_scope scope)
     return a;
 }
 
+/* Leaks by each finder; what is in reach of a dump's bytes is there: the index, its columns, and the dump itself. */
+static inline answer ask_leaks(hdx_graph *g, hdx_leak_finder finder)
+{
+    static const char *const every[] = { "*" };
+    hdx_leaks_options o = { .finder = finder, .classes = every, .class_count = 1, .retained = true, .threads = 1, .no_memory_of_it = true };
+    hdx_leaks        *leaks;
+    hdx_rows         *rows = NULL;
+    hdx_error         err;
+    hdx_code          code = hdx_leaks_search(g, &o, &leaks, &err);
+    if (code != HDX_OK)
+        return (answer){ code, 0, 0 };
+    code = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &err);
+    answer a = ask_rows(code, &rows);
+    hdx_leaks_free(leaks);
+    return a;
+}
+
 /* Question 0 .. ASK_QUESTIONS - 1. */
 static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
 {
@@ -169,6 +186,9 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
         code = hdx_query_objects_named(&q, named + 1, 3, &found, &count, &err);
         hdx_ids_free(found);
         return (answer){ code, count, 0 };
+    case 36: return ask_leaks(g, HDX_LEAKS_WATCHED);
+    case 37: return ask_leaks(g, HDX_LEAKS_FILTERS);
+    case 38: return ask_leaks(g, HDX_LEAKS_CLASSES);
     default: return ask_rows(hdx_query_table(&q, tables[(question - 27) % 9], &rows, &err), &rows);
     }
 }

@@ -91,6 +91,7 @@ static void question(reader *r, unsigned which, hdx_id id)
     hdx_path_options weak = { .exclude = HDX_EXCLUDE_WEAK, .paths = 2 };
     hdx_id           two[2] = { id, id / 2 };
     hdx_rows        *rows = NULL;
+    hdx_leaks       *leaks = NULL;
     hdx_error        err;
     hdx_code         code;
     switch (which) {
@@ -105,9 +106,17 @@ static void question(reader *r, unsigned which, hdx_id id)
     case 8: code = hdx_query_threads(&q, true, true, &rows, &err); break;
     case 9: code = hdx_query_objects(&q, "app1.*", true, &rows, &err); break;
     case 10: code = hdx_query_table(&q, "roots", &rows, &err); break;
+    case 11: { /* searched by some, remembered by others: the same to all */
+        static const char *const classes[] = { "app1.*" };
+        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1, .retained = true, .threads = 2 };
+        if ((code = hdx_leaks_search(r->g, &o, &leaks, &err)) == HDX_OK)
+            code = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &err);
+        break;
+    }
     default: code = hdx_query_info(&q, &rows, &err); break;
     }
     read_rows(r, code, rows, &err);
+    hdx_leaks_free(leaks);
 }
 
 static void *ask(void *context)
@@ -117,7 +126,7 @@ static void *ask(void *context)
     for (unsigned round = 0; round < ROUNDS; round++) {
         one_object(r, draw(&state, objects));
         if (round % 6 == r->seed % 6)
-            question(r, (unsigned)draw(&state, 12), draw(&state, objects));
+            question(r, (unsigned)draw(&state, 13), draw(&state, objects));
     }
     return NULL;
 }

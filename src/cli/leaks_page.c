@@ -1,0 +1,279 @@
+/*
+ * leaks_page.c - leaks as a page in the shape that users of LeakCanary know: groups by signature, each with a path drawn from its GC root to
+ * the object that leaks, suspect references underlined.
+ *
+ *     ┬───
+ *     │ GC root: class of the system (STICKY_CLASS)
+ *     │
+ *     ├─ com.example.Holder class
+ *     │    leaking: no (class objects stay)
+ *     │    ↓ static Holder.sActivity
+ *     │                    ~~~~~~~~~
+ *     ╰→ com.example.MainActivity instance
+ *          leaking: yes (Activity.mDestroyed is true)
+ *          retains 41 bytes in 1 object
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+#define RULE "====================================\n"
+
+static void put(hdx_buffer *out, const char *text) { cli_put_plain(out, text, strlen(text)); }
+
+static size_t columns_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static const char *simple(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
+static const char *root_words(const char *type)
+{
+    static const struct { const char *type, *words; } roots[] = {
+        { "STICKY_CLASS", "class that is never unloaded" }, { "THREAD_OBJECT", "running thread" }, { "THREAD_BLOCK", "block of a thread" },
+        { "NATIVE_STACK", "native stack" }, { "MONITOR_USED", "monitor in use" }, { "JNI_MONITOR", "monitor held by native code" },
+        { "JNI_LOCAL", "local variable of native code" }, { "JNI_GLOBAL", "global variable of native code" }, { "JAVA_FRAME", "local variable of Java code" },
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (strcmp(roots[i].type, type) == 0)
+            return roots[i].words;
+    return "";
+}
+
+static void put_size(hdx_buffer *out, uint64_t bytes, bool human)
+{
+    char text[16];
+    if (human) {
+        hdx_render_human(bytes, text);
+        hdx_buffer_text(out, text);
+    } else
+        hdx_buffer_format(out, "%llu bytes", (unsigned long long)bytes);
+}
+
+static void put_reference(hdx_buffer *out, const hdx_leak_step *s)
+{
+    hdx_buffer front = hdx_buffer_of(NULL), name = hdx_buffer_of(NULL);
+    const char *owner = simple(s->ref_owner);
+    hdx_buffer_text(&front, "↓ ");
+    switch (s->ref_kind) {
+    case HDX_LEAK_REF_STATIC_FIELD:
+        hdx_buffer_text(&front, "static ");
+        put(&front, owner);
+        hdx_buffer_text(&front, ".");
+        put(&name, s->ref_name != NULL ? s->ref_name : "");
+        break;
+    case HDX_LEAK_REF_INSTANCE_FIELD:
+        put(&front, owner);
+        hdx_buffer_text(&front, ".");
+        put(&name, s->ref_name != NULL ? s->ref_name : "");
+        break;
+    case HDX_LEAK_REF_ARRAY_ENTRY:
+        put(&front, owner);
+        if (s->ref_name != NULL) {
+            hdx_buffer_text(&name, "[");
+            put(&name, s->ref_name);
+            hdx_buffer_text(&name, "]");
+        } else
+            hdx_buffer_format(&name, "[0x%llx]", (unsigned long long)s->ref_key);
+        break;
+    case HDX_LEAK_REF_LOCAL:
+        put(&front, owner);
+        hdx_buffer_text(&front, ".");
+        hdx_buffer_text(&name, "<Java Local>");
+        break;
+    }
+    const char *before = front.at != NULL ? front.at : "", *word = name.at != NULL ? name.at : "";
+    hdx_buffer_format(out, "│    %s%s", before, word);
+    if (s->ref_frame != NULL) {
+        hdx_buffer_text(out, " in ");
+        put(out, s->ref_frame);
+    }
+    hdx_buffer_text(out, "\n");
+    if (s->suspect) {
+        hdx_buffer_format(out, "│    %*s", (int)columns_of(before), "");
+        for (size_t i = columns_of(word); i > 0; i--)
+            hdx_buffer_text(out, "~");
+        hdx_buffer_text(out, "\n");
+    }
+    out->failed |= front.failed || name.failed;
+    hdx_buffer_free(&front);
+    hdx_buffer_free(&name);
+}
+
+static void put_status(hdx_buffer *out, const hdx_leak_step *s)
+{
+    bool any = false;
+    hdx_buffer_format(out, "leaking: %s", s->status == HDX_LEAK_LEAKING ? "yes" : s->status == HDX_LEAK_NOT_LEAKING ? "no" : "unknown");
+    if (s->inherited != NULL) {
+        hdx_buffer_text(out, " (");
+        put(out, s->inherited);
+        any = true;
+    }
+    for (uint32_t i = 0; i < s->reason_count; i++) {
+        if (s->reasons[i].means != s->status)
+            continue;
+        hdx_buffer_text(out, any ? "; " : " (");
+        put(out, s->reasons[i].text);
+        any = true;
+    }
+    if (s->conflict != NULL) {
+        hdx_buffer_text(out, any ? "; " : " (");
+        put(out, s->conflict);
+        any = true;
+    }
+    hdx_buffer_text(out, any ? ")\n" : "\n");
+}
+
+static void put_step(hdx_buffer *out, const hdx_leak_step *s, bool human)
+{
+    const char *edge = s->last ? "     " : "│    ";
+    hdx_buffer_text(out, s->last ? "╰→ " : "├─ ");
+    put(out, s->class_name);
+    hdx_buffer_format(out, " %s 0x%llx\n%s", hdx_leak_what_name(s->what), (unsigned long long)s->address, edge);
+    put_status(out, s);
+    if (s->sized) {
+        hdx_buffer_format(out, "%sretains ", edge);
+        put_size(out, s->retained_bytes, human);
+        hdx_buffer_format(out, " in %llu object%s\n", (unsigned long long)s->retained_objects, s->retained_objects == 1 ? "" : "s");
+    }
+    for (uint32_t i = 0; i < s->label_count; i++) {
+        hdx_buffer_text(out, edge);
+        put(out, s->labels[i].text);
+        hdx_buffer_text(out, "\n");
+    }
+    if (!s->last)
+        put_reference(out, s);
+}
+
+void cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human)
+{
+    hdx_leak_steps steps = { .count = 0 };
+    hdx_error      err;
+    if (t->root_type != NULL)
+        hdx_buffer_format(out, "┬───\n│ GC root: %s (%s)\n│\n", root_words(t->root_type), t->root_type);
+    if (hdx_leak_steps_read(leaks, t, &steps, &err) != HDX_OK)
+        out->failed = true; /* the sum of the file was right a moment ago: memory */
+    for (uint64_t i = 0; i < steps.count; i++)
+        put_step(out, &steps.at[i], human);
+    hdx_leak_steps_free(&steps);
+}
+
+static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const hdx_leak *k)
+{
+    const bool human = !s->call->bytes;
+    hdx_buffer_text(out, "\n");
+    if (k->pattern != NULL) {
+        hdx_buffer_text(out, "pattern: ");
+        put(out, k->pattern);
+        hdx_buffer_text(out, "\n");
+        if (k->note != NULL && *k->note != '\0') {
+            hdx_buffer_text(out, "note: ");
+            put(out, k->note);
+            hdx_buffer_text(out, "\n");
+        }
+    }
+    if (k->sized) {
+        put_size(out, k->retained_bytes, human);
+        hdx_buffer_text(out, " retained by leaking objects\n");
+    }
+    const bool     every = s->call->verbose || (s->call->limited && s->call->limit == 0);
+    const uint64_t most = every ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
+    if (k->trace_count > most)
+        hdx_buffer_format(out, "%llu leaking objects; %s shown (--verbose shows all)\n", (unsigned long long)k->trace_count, most == 1 ? "the first is" : "some are");
+    if (k->signature[0] != '\0')
+        hdx_buffer_format(out, "signature: %s\n", k->signature);
+    for (size_t d = dump; s->leaks_count > 1 && d < s->leaks_count; d++)
+        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
+            const hdx_leak *l = &s->leaks[d]->leaks[i];
+            if (l->kind != k->kind || strcmp(l->signature, k->signature) != 0)
+                continue;
+            hdx_buffer_format(out, "  %llu in ", (unsigned long long)l->trace_count);
+            put(out, s->leak_names[d]);
+            hdx_buffer_text(out, "\n");
+        }
+    for (uint64_t i = 0; i < k->trace_count && i < most; i++)
+        cli_put_trace(out, s->leaks[dump], &k->traces[i], human);
+}
+
+/* Of several dumps: was the leak shown with an earlier one? */
+static bool shown_before(const cli_session *s, size_t dump, const hdx_leak *k)
+{
+    for (size_t d = 0; d < dump && k->kind != HDX_LEAK_UNREACHABLE; d++)
+        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++)
+            if (s->leaks[d]->leaks[i].kind == k->kind && strcmp(s->leaks[d]->leaks[i].signature, k->signature) == 0)
+                return true;
+    return false;
+}
+
+static uint64_t count_of(const cli_session *s, hdx_leak_kind kind)
+{
+    uint64_t n = 0;
+    for (size_t d = 0; d < s->leaks_count; d++)
+        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
+            const hdx_leak *k = &s->leaks[d]->leaks[i];
+            if (k->kind == kind)
+                n += kind == HDX_LEAK_UNREACHABLE ? k->trace_count : (uint64_t)!shown_before(s, d, k);
+        }
+    return n;
+}
+
+static void put_kind(hdx_buffer *out, const cli_session *s, hdx_leak_kind kind)
+{
+    static const struct { const char *one, *many, *about; } words[] = {
+        { "APPLICATION LEAK", "APPLICATION LEAKS", "One of the underlined references should have been cleared." },
+        { "LIBRARY LEAK", "LIBRARY LEAKS", "Known leaks of the platform or of a library: the pattern says where." },
+        { "UNREACHABLE OBJECT", "UNREACHABLE OBJECTS", "They should be gone and no GC root that is searched reaches them: the next collection takes them." },
+    };
+    const uint64_t n = count_of(s, kind);
+    hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);
+    if (n > 0)
+        hdx_buffer_format(out, "\n%s\n", words[kind].about);
+    uint64_t left = s->call->limited ? s->call->limit == 0 ? UINT64_MAX : s->call->limit : CLI_TABLE_ROWS, more = 0;
+    for (size_t d = 0; d < s->leaks_count; d++)
+        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
+            if (s->leaks[d]->leaks[i].kind != kind || shown_before(s, d, &s->leaks[d]->leaks[i]))
+                continue;
+            if (left > 0)
+                put_leak(out, s, d, &s->leaks[d]->leaks[i]);
+            more += left == 0;
+            left -= left > 0;
+        }
+    if (more > 0)
+        hdx_buffer_format(out, "\n%llu more (--limit 0 shows all)\n", (unsigned long long)more);
+}
+
+hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *err)
+{
+    hdx_buffer out = hdx_buffer_of(NULL);
+    hdx_code   code = HDX_OK;
+    for (unsigned kind = 0; kind <= HDX_LEAK_UNREACHABLE; kind++)
+        put_kind(&out, s, (hdx_leak_kind)kind);
+    for (size_t d = 0; d < s->leaks_count; d++) {
+        const hdx_leaks *l = s->leaks[d];
+        hdx_buffer_text(&out, RULE "METADATA\n\n");
+        for (uint64_t i = 0; i < l->metadata_count; i++) {
+            put(&out, l->metadata[i].name);
+            hdx_buffer_text(&out, ": ");
+            put(&out, l->metadata[i].text);
+            hdx_buffer_text(&out, "\n");
+        }
+        hdx_buffer_format(&out, "Watched objects: %llu, %llu of them retained\nHeap dump: ", (unsigned long long)l->watched, (unsigned long long)l->watched_retained);
+        put(&out, s->leak_names[d]);
+        hdx_buffer_text(&out, "\n");
+    }
+    hdx_buffer_text(&out, RULE);
+    if (out.failed)
+        code = hdx_no_memory(err, "the page", out.len);
+    else if (!sink->write(sink->context, out.at, (size_t)out.len))
+        code = hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    hdx_buffer_free(&out);
+    return code;
+}

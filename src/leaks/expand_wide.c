@@ -1,0 +1,286 @@
+/*
+ * expand_wide.c - what an object yields to the search, in which order (3.5, 3.6).
+ *
+ * In:  the slots of an object, the plan of its class.
+ * Out: edges: to whom, by what, in which queue.
+ * Knows collections of Java and Android, threads and their locals, what is ignored. Does not know queues.
+ * Cost: the slots of the object; of a collection those of its nodes. Nothing recurses: long lists are loops, and a cycle in one is left when it is
+ * noticed (Brent), after some entries were given twice, which changes nothing.
+ */
+#include "leaks/wide.h"
+
+static inline void add(search *k, NID to, leak_how by, uint32_t n, NID key, uint32_t matcher, bool low)
+{
+    if (to == NONE)
+        return;
+    if (k->edge_count == k->edge_capacity && !hdx_mem_room(NULL, (void **)&k->edges, &k->edge_capacity, k->edge_count, sizeof *k->edges)) {
+        k->out_of_memory = true;
+        return;
+    }
+    k->edges[k->edge_count++] = (edge){ to, key, n, matcher, (uint8_t)by, low };
+}
+
+/* What a field behind a virtual reference holds, in any instance whose hierarchy declares it. */
+static NID known(const search *k, NID of, uint32_t field)
+{
+    if (of == NONE || kind_of(k->st, of) != HDX_INSTANCE)
+        return NONE;
+    const leak_plan *p = &k->plans[number_of(k->st, of)];
+    if (k->st->at[of + 1] == k->st->at[of])
+        return NONE;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->slots[i].known == field)
+            return k->st->slots[k->st->at[of] + i];
+    return NONE;
+}
+
+static const NID *array(const search *k, NID of, uint64_t *count)
+{
+    *count = 0;
+    if (of == NONE || kind_of(k->st, of) != HDX_OBJECT_ARRAY)
+        return NULL;
+    *count = k->st->at[of + 1] - k->st->at[of];
+    return k->st->slots + k->st->at[of];
+}
+
+/* Brent: the mark moves to powers of two; a chain that meets it is a circle. */
+typedef struct chain {
+    NID      mark;
+    uint64_t steps, limit;
+} chain;
+static chain chain_from(NID first) { return (chain){ first, 0, 1 }; }
+static bool  chain_goes_on(chain *c, NID next)
+{
+    if (next == NONE || next == c->mark)
+        return false;
+    if (++c->steps == c->limit) {
+        c->limit *= 2;
+        c->steps = 0;
+        c->mark = next;
+    }
+    return true;
+}
+
+/* A linked list is a circle in Harmony, whose head counts as index 0. */
+static void linked(search *k, NID id)
+{
+    const leak_plans *p = k->st->plans;
+    NID               node = known(k, id, p->linked_head);
+    chain             c = chain_from(node);
+    uint32_t          n = 0;
+    while (node != NONE && !k->out_of_memory) {
+        add(k, known(k, node, p->linked_item), BY_INDEX, n++, NONE, 0, false);
+        node = known(k, node, p->linked_next);
+        if (!chain_goes_on(&c, node))
+            break;
+    }
+}
+
+static void listed(search *k, NID id, uint32_t field, bool cut)
+{
+    uint64_t         count;
+    const NID       *at = array(k, known(k, id, field), &count);
+    const leak_plan *p = &k->plans[number_of(k->st, id)];
+    if (cut) {
+        const NID size = p->size_offset >= 0 && k->st->at[id + 1] - k->st->at[id] == p->count + 1u ? k->st->slots[k->st->at[id] + p->count] : NONE;
+        if (size == NONE)
+            count = 0;
+        else if (size < count)
+            count = size;
+    }
+    for (uint64_t i = 0; i < count && i < UINT32_MAX; i++)
+        add(k, at[i], BY_INDEX, (uint32_t)i, NONE, 0, false);
+}
+
+/* table: array of buckets, each a chain of nodes. */
+static void hashed(search *k, NID map, uint32_t table, uint32_t key, uint32_t value, uint32_t next, bool members)
+{
+    uint64_t   count;
+    const NID *buckets = array(k, known(k, map, table), &count);
+    for (uint64_t i = 0; i < count; i++) {
+        NID   node = buckets[i];
+        chain c = chain_from(node);
+        while (node != NONE && !k->out_of_memory) {
+            const NID name = known(k, node, key);
+            add(k, name, members ? BY_MEMBER : BY_KEY, 0, NONE, 0, false);
+            if (!members)
+                add(k, known(k, node, value), BY_VALUE, 0, name, 0, false);
+            node = known(k, node, next);
+            if (!chain_goes_on(&c, node))
+                break;
+        }
+    }
+}
+
+static void safe_map(search *k, NID id)
+{
+    NID   node = known(k, id, LK_SAFE_START);
+    chain c = chain_from(node);
+    while (node != NONE && !k->out_of_memory) {
+        const NID key = known(k, node, LK_SAFE_KEY);
+        add(k, key, BY_KEY, 0, NONE, 0, false);
+        add(k, known(k, node, LK_SAFE_VALUE), BY_VALUE, 0, key, 0, false);
+        node = known(k, node, LK_SAFE_NEXT);
+        if (!chain_goes_on(&c, node))
+            break;
+    }
+}
+
+static void messages(search *k, NID id)
+{
+    NID      node = known(k, id, LK_QUEUE_MESSAGES);
+    chain    c = chain_from(node);
+    uint32_t n = 0;
+    while (node != NONE && !k->out_of_memory) {
+        add(k, node, BY_INDEX, n++, NONE, 0, false);
+        node = known(k, node, LK_MESSAGE_NEXT);
+        if (!chain_goes_on(&c, node))
+            break;
+    }
+}
+
+/* The record that ActivityThread.mNewActivities points to lists destroyed activities by position (case 29). */
+static void records(search *k, NID id)
+{
+    if (k->naming ? !k->record_listed : id != k->new_activities)
+        return;
+    if (id != k->new_activities)
+        return;
+    k->record_listed = true;
+    NID      node = id;
+    chain    c = chain_from(node);
+    uint32_t n = 0;
+    while (node != NONE && !k->out_of_memory) {
+        const NID activity = known(k, node, LK_RECORD_ACTIVITY);
+        if (activity != NONE && leak_get_bool(k->st->h, activity, "android.app.Activity", "mDestroyed", NULL))
+            add(k, activity, BY_INDEX, n, NONE, 0, false);
+        n++;
+        node = known(k, node, LK_NEXT_IDLE);
+        if (!chain_goes_on(&c, node))
+            break;
+    }
+}
+
+uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name, const char *member)
+{
+    for (uint64_t i = k->s->rules->matcher_count; i-- > 0;) {
+        const hdx_leak_matcher *m = &k->s->rules->matchers[i];
+        if (k->s->holds[i] && m->kind == kind && (member == NULL || strcmp(m->member, member) == 0) && (class_name.at == NULL || hdx_text_is(class_name, m->class_name)))
+            return (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+static void locals(search *k, NID id, uint32_t serial)
+{
+    const char    *name = leak_get_text(k->st->h, id, "java.lang.Thread", "name");
+    const uint32_t m = name != NULL ? WIDE(leak_matcher_named)(k, HDX_LEAK_JAVA_LOCAL, (hdx_text){ NULL, 0 }, name) : 0;
+    uint64_t       from = 0, end = k->local_count;
+    if (m != 0 && k->s->rules->matchers[m - 1].ignored)
+        return;
+    while (from < end) {
+        const uint64_t middle = from + (end - from) / 2;
+        if (k->locals[middle].serial < serial)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    for (; from < k->local_count && k->locals[from].serial == serial; from++)
+        add(k, k->locals[from].object, BY_LOCAL, 0, NONE, m, true);
+}
+
+static void animated(search *k, NID id)
+{
+    const NID weak = known(k, id, LK_ANIMATOR_TARGET);
+    if (weak != NONE && !is_class(k->st, weak) && number_of(k->st, weak) == k->st->plans->weak_reference)
+        add(k, known(k, weak, LK_REFERENT), BY_TARGET, 0, NONE, 0, true);
+}
+
+static void new_activities(search *k, NID id)
+{
+    const NID      record = known(k, id, LK_NEW_ACTIVITIES);
+    const hdx_text owner = { leak_known_fields[LK_NEW_ACTIVITIES].owner, (uint32_t)strlen(leak_known_fields[LK_NEW_ACTIVITIES].owner) };
+    if (record == NONE)
+        return;
+    if (!k->naming)
+        k->new_activities = record;
+    uint32_t m = 0; /* a mark of its own, whatever the device (3.6) */
+    for (uint64_t i = k->s->rules->matcher_count; i-- > 0 && m == 0;)
+        if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD && hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
+            strcmp(k->s->rules->matchers[i].member, leak_known_fields[LK_NEW_ACTIVITIES].name) == 0)
+            m = (uint32_t)i + 1;
+    add(k, record, BY_NEW_ACTIVITIES, 0, NONE, m, false);
+}
+
+static void virtual_references(search *k, NID id, const leak_plan *p)
+{
+    const leak_plans *all = k->st->plans;
+    const uint64_t   *serial = p->is_thread ? hdx_map_get(&k->serials, id) : NULL;
+    if (serial != NULL) {
+        locals(k, id, (uint32_t)*serial);
+        return;
+    }
+    switch ((leak_expand)p->expand) {
+    case LE_NONE:
+        break;
+    case LE_LINKED:
+        linked(k, id);
+        break;
+    case LE_LIST:
+        listed(k, id, all->list_data, true);
+        break;
+    case LE_COW:
+        listed(k, id, all->cow_array, false);
+        break;
+    case LE_HASH_MAP:
+        hashed(k, id, LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, false);
+        break;
+    case LE_CONCURRENT_MAP:
+        hashed(k, id, LK_CHM_TABLE, LK_CNODE_KEY, LK_CNODE_VALUE, LK_CNODE_NEXT, false);
+        break;
+    case LE_HASH_SET:
+        hashed(k, known(k, id, all->set_map), LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, true);
+        break;
+    case LE_ARRAY_SET: {
+        uint64_t   count;
+        const NID *at = array(k, known(k, id, LK_ARRAYSET_ARRAY), &count);
+        for (uint64_t i = 0; i < count; i++)
+            add(k, at[i], BY_MEMBER, 0, NONE, 0, false);
+        break;
+    }
+    case LE_SAFE_MAP:
+        safe_map(k, id);
+        break;
+    case LE_QUEUE:
+        messages(k, id);
+        break;
+    case LE_ANIMATOR:
+        animated(k, id);
+        break;
+    case LE_ACTIVITY_THREAD:
+        new_activities(k, id);
+        break;
+    case LE_CLIENT_RECORD:
+        records(k, id);
+        break;
+    }
+}
+
+void WIDE(leak_expand_object)(search *k, NID id)
+{
+    const NID *slots = k->st->slots + k->st->at[id];
+    k->edge_count = 0;
+    if (k->st->at[id + 1] == k->st->at[id] && (is_class(k->st, id) || kind_of(k->st, id) != HDX_INSTANCE))
+        return;
+    const leak_plan *p = &k->plans[number_of(k->st, id)];
+    const bool       statics = is_class(k->st, id);
+    const leak_slot *slot = statics ? p->statics : p->slots;
+    const uint32_t   count = statics ? p->static_count : p->count;
+    if (!statics && (p->expand != LE_NONE || p->is_thread))
+        virtual_references(k, id, p);
+    if ((!statics && !p->plain) || k->st->at[id + 1] - k->st->at[id] < count)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (slots[i] != NONE && (slot[i].flags & (LEAK_SLOT_IGNORED | LEAK_SLOT_SILENT)) == 0)
+            add(k, slots[i], statics ? BY_STATIC : BY_FIELD, i, NONE, slot[i].matcher, (slot[i].flags & LEAK_SLOT_LOW) != 0);
+}

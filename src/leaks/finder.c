@@ -1,0 +1,244 @@
+/*
+ * finder.c - which objects leak: those that were watched, those whose state says so, or all of some classes (section 2).
+ *
+ * In:  the inspector with its watched objects, options, the caller's rules.
+ * Out: ids, ascending, each once.
+ * Knows which states the finder by state takes (column `finder` of inspectors.tsv); objects are asked through their classes, so an object of a class
+ * nobody knows costs nothing.
+ */
+#include "leaks/leaks.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct list {
+    hdx_id  *at;
+    uint64_t count, capacity;
+} list;
+
+static hdx_code put(list *l, hdx_id id, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
+        return hdx_no_memory(err, "leaking objects", l->count * sizeof *l->at);
+    l->at[l->count++] = id;
+    return HDX_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const hdx_id *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* What an index with lies in it says beyond its objects is left out, too. */
+static void distinct(list *l, uint64_t objects)
+{
+    uint64_t kept = 0;
+    if (l->count > 1)
+        qsort(l->at, (size_t)l->count, sizeof *l->at, by_id);
+    for (uint64_t i = 0; i < l->count; i++)
+        if (l->at[i] < objects && (i == 0 || l->at[i] != l->at[i - 1]))
+            l->at[kept++] = l->at[i];
+    l->count = kept;
+}
+
+/* ---- watched ---- */
+
+static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, list *out, hdx_error *err)
+{
+    bool     known = o->key == NULL;
+    hdx_code code = HDX_OK;
+    for (uint64_t n = 0; code == HDX_OK && n < i->watch_count; n++) {
+        const leak_watch *w = &i->watches[n];
+        if (o->key != NULL && (w->key == NULL || strcmp(w->key, o->key) != 0))
+            continue;
+        known = true;
+        const bool young = o->min_watch_ms > 0 && w->timed && (w->watched_ms < 0 || (uint64_t)w->watched_ms < o->min_watch_ms);
+        if (w->retained && w->referent != HDX_NO_ID && !young)
+            code = put(out, w->referent, err);
+    }
+    if (code == HDX_OK && !known)
+        code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no watched object has the key %s; %llu objects are watched", o->key, (unsigned long long)i->watched);
+    return code;
+}
+
+/* ---- by state (2.5) ---- */
+
+static bool takes(const char *code)
+{
+    static const char *const codes[] = { "activity.destroyed", "service.not_held", "context_manager.outer_activity_destroyed", "context_impl.outer_activity_destroyed",
+                                         "fragment.manager_null", "fragment.lifecycle_destroyed", "message_queue.quitting", "mortar_scope.dead", "view_root.view_null",
+                                         "view_root.context_destroyed", "window.destroyed", "toast.done", "rule" };
+    for (size_t n = 0; n < sizeof codes / sizeof *codes; n++)
+        if (strcmp(codes[n], code) == 0)
+            return true;
+    return false;
+}
+
+/* Only views without a view above them are taken: the others hang on them. */
+static bool leaking_view(leak_heap *h, hdx_id id)
+{
+    static const char *const v = "android.view.View";
+    hdx_value                info;
+    if (id == HDX_NO_ID || !leak_isa(h, id, LC_VIEW))
+        return false;
+    const hdx_id parent = leak_get_object(h, id, v, "mParent");
+    if (parent != HDX_NO_ID && leak_isa(h, parent, LC_VIEW))
+        return false;
+    if (leak_context_destroyed(h, leak_get_object(h, id, v, "mContext")))
+        return true;
+    if (leak_get(h, id, v, "mAttachInfo", &info) && info.as.address != 0)
+        return false;
+    return leak_get_int(h, id, v, "mWindowAttachCount", 0) > 0 &&
+           (parent != HDX_NO_ID || hdx_text_is(leak_name_of(h, id), "com.android.internal.policy.DecorView"));
+}
+
+static bool leaks_by_state(leak_inspector *i, hdx_id id)
+{
+    leak_heap *h = i->h;
+    leak_look  l;
+    bool       found = false;
+    leak_look_into(i, id, &l);
+    for (uint32_t n = 0; n < l.reason_count; n++)
+        found = found || (l.reasons[n].means == HDX_LEAK_LEAKING && takes(l.reasons[n].code));
+    leak_look_drop(&l);
+    if (h->android && !found)
+        found = leaking_view(h, id) || leak_context_destroyed(h, id) ||
+                (leak_isa(h, id, LC_EDITOR) && leaking_view(h, leak_get_object(h, id, "android.widget.Editor", "mTextView")));
+    return found;
+}
+
+static bool is_asked(leak_inspector *i, uint32_t number)
+{
+    static const leak_class states[] = { LC_VIEW, LC_EDITOR, LC_ACTIVITY, LC_SERVICE, LC_CONTEXT_WRAPPER, LC_APPLICATION, LC_CONTEXT_MANAGER, LC_CONTEXT_IMPL, LC_FRAGMENT,
+                                         LC_SUPPORT_FRAGMENT, LC_ANDROIDX_FRAGMENT, LC_MESSAGE_QUEUE, LC_MORTAR_SCOPE, LC_VIEW_ROOT, LC_WINDOW, LC_TOAST };
+    const uint64_t          bits = i->h->android ? leak_bits(i->h, number) : 0;
+    for (size_t n = 0; n < sizeof states / sizeof *states; n++)
+        if ((bits >> states[n] & 1) != 0)
+            return true;
+    for (uint64_t n = 0; n < i->rules->rule_count; n++) {
+        const leak_rule *r = &i->rules->rules[n];
+        if (r->means == HDX_LEAK_LEAKING && (r->subclasses ? leak_extends(i->h, number, r->class_name) : hdx_text_is(leak_name(i->h, number), r->class_name)))
+            return true;
+    }
+    return false;
+}
+
+static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *out, hdx_error *err)
+{
+    leak_heap *h = i->h;
+    hdx_code   code = watched(i, o, out, err);
+    uint64_t   asked = 0;
+    for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
+        hdx_refs refs;
+        hdx_id   id;
+        if (h->classes[c].kind != HDX_INSTANCE || !is_asked(i, c))
+            continue;
+        hdx_graph_instances(h->g, c, HDX_ALL, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+            const hdx_arena kept = h->arena; /* texts of an object that is only asked are given back */
+            h->arena = hdx_arena_of(NULL);
+            if (id != 0 && leak_is_instance(h, id) && leaks_by_state(i, id))
+                code = put(out, id, err);
+            hdx_arena_free(&h->arena);
+            h->arena = kept;
+            if (++asked % 1024 == 0 && o->progress != NULL && o->progress->cancelled != NULL && o->progress->cancelled(o->progress->context))
+                code = hdx_tick_stop(err);
+        }
+    }
+    return code;
+}
+
+/* ---- by class ---- */
+
+static bool glob(const char *pattern, hdx_text name)
+{
+    const char *p = pattern, *star = NULL, *s = name.at, *end = name.at + name.len, *again = NULL;
+    while (s < end) {
+        if (*p == '*') {
+            star = p++;
+            again = s;
+        } else if (*p == *s || *p == '?') {
+            p++;
+            s++;
+        } else if (star != NULL) {
+            p = star + 1;
+            s = ++again;
+        } else
+            return false;
+    }
+    while (*p == '*')
+        p++;
+    return *p == '\0';
+}
+
+static hdx_code regular(const char *pattern, regex_t *out, hdx_error *err)
+{
+    char         why[128];
+    const size_t len = strlen(pattern);
+    char        *copy = hdx_mem_get(NULL, len);
+    if (copy == NULL)
+        return hdx_no_memory(err, "a pattern", len);
+    memcpy(copy, pattern + 1, len - 2);
+    int rc = regcomp(out, copy, REG_EXTENDED | REG_NOSUB);
+    hdx_mem_put(NULL, copy, len);
+    if (rc == 0)
+        return HDX_OK;
+    (void)regerror(rc, out, why, sizeof why);
+    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "class pattern %.80s: %s", pattern, why);
+}
+
+static hdx_code of_pattern(leak_inspector *i, const char *pattern, list *out, hdx_error *err)
+{
+    leak_heap   *h = i->h;
+    const size_t len = strlen(pattern);
+    const bool   expression = len > 2 && pattern[0] == '/' && pattern[len - 1] == '/';
+    regex_t      compiled;
+    bool         any = false;
+    hdx_code     code = expression ? regular(pattern, &compiled, err) : HDX_OK;
+    if (code != HDX_OK)
+        return code;
+    for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
+        hdx_refs refs;
+        hdx_id   id;
+        char     name[1024];
+        if (expression)
+            (void)snprintf(name, sizeof name, "%.*s", (int)(h->names[c].len < sizeof name ? h->names[c].len : sizeof name - 1), h->names[c].at);
+        if (expression ? regexec(&compiled, name, 0, NULL, 0) != 0 : !glob(pattern, h->names[c]))
+            continue;
+        any = true;
+        hdx_graph_instances(h->g, c, HDX_ALL, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id))
+            if (id != 0 && hdx_graph_kind(h->g, id) != HDX_CLASS_OBJECT)
+                code = put(out, id, err);
+    }
+    if (expression)
+        regfree(&compiled);
+    return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is named %.160s", pattern);
+}
+
+hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity, hdx_error *err)
+{
+    list     l = { NULL, 0, 0 };
+    hdx_code code = HDX_OK;
+    switch (o->finder) {
+    case HDX_LEAKS_WATCHED:
+        code = watched(i, o, &l, err);
+        break;
+    case HDX_LEAKS_FILTERS:
+        code = by_state(i, o, &l, err);
+        break;
+    case HDX_LEAKS_CLASSES:
+        for (size_t n = 0; code == HDX_OK && n < o->class_count; n++)
+            code = of_pattern(i, o->classes[n], &l, err);
+        break;
+    }
+    if (code == HDX_OK && i->h->code != HDX_OK)
+        code = (*err = i->h->err, i->h->code);
+    distinct(&l, i->h->objects);
+    *leaking = l.at;
+    *count = l.count;
+    *capacity = l.capacity;
+    return code;
+}

@@ -1,0 +1,284 @@
+/*
+ * heap.c - the heap as inspectors see it: names after the mapping, fields by declaring class and name, texts.
+ *
+ * In:  an open graph with its dump.
+ * Out: answers that are empty where something is not there: a class, a field, an object, a value that a stripped dump lacks. The first
+ *      failure (memory, input) stays in h->code, and whoever returns to the caller looks there once.
+ * Cost: one record per object; the fields of the last LEAK_RECENT objects stay at hand. Not for many threads: each search has its own.
+ */
+#include "leaks/leaks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TEXT_MOST 4096u /* UTF-16 units of a text that is shown */
+#define KNOWN (1ull << 63)
+
+void leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
+{
+    if (h->code == HDX_OK && code != HDX_OK) {
+        h->code = code;
+        h->err = *err;
+    }
+}
+
+hdx_code leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err)
+{
+    const hdx_graph_summary *sum = hdx_graph_summary_of(g);
+    *h = (leak_heap){ .g = g, .mapping = mapping, .objects = hdx_graph_objects(g), .id_size = sum->id_size };
+    h->arena = hdx_arena_of(NULL);
+    h->classes = hdx_graph_classes(g, &h->class_count);
+    if (h->classes == NULL)
+        return hdx_graph_check(g, err);
+    h->names = hdx_mem_array(NULL, h->class_count, sizeof *h->names);
+    h->is_a = hdx_mem_array(NULL, h->class_count, sizeof *h->is_a);
+    if (h->names == NULL || h->is_a == NULL)
+        return hdx_no_memory(err, "names of classes", (uint64_t)h->class_count * sizeof *h->names);
+    for (uint32_t c = 0; c < h->class_count; c++)
+        h->names[c] = leak_mapping_class(mapping, h->classes[c].name, &h->arena);
+    h->android = strcmp(sum->version, "1.0.3") == 0 || hdx_graph_class_named(g, "android.os.Build") != NULL;
+    return HDX_OK;
+}
+
+void leak_heap_close(leak_heap *h)
+{
+    for (unsigned i = 0; i < LEAK_RECENT; i++)
+        hdx_values_free(&h->recent[i].values);
+    hdx_mem_put(NULL, h->names, (uint64_t)h->class_count * sizeof *h->names);
+    hdx_mem_put(NULL, h->is_a, (uint64_t)h->class_count * sizeof *h->is_a);
+    hdx_arena_free(&h->arena);
+}
+
+/* ---- names ---- */
+
+hdx_text leak_name(const leak_heap *h, uint32_t number) { return number < h->class_count ? h->names[number] : (hdx_text){ "", 0 }; }
+
+hdx_text leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw)
+{
+    return h->mapping == NULL || owner >= h->class_count ? raw : leak_mapping_field(h->mapping, h->classes[owner].name, raw);
+}
+
+hdx_text leak_name_of(leak_heap *h, hdx_id id)
+{
+    const hdx_class *own = hdx_graph_class_object(h->g, id);
+    return leak_name(h, own != NULL ? own->number : hdx_graph_class_of(h->g, id));
+}
+
+hdx_leak_what leak_what_of(leak_heap *h, hdx_id id)
+{
+    const hdx_object_kind kind = hdx_graph_kind(h->g, id);
+    return kind == HDX_CLASS_OBJECT ? HDX_LEAK_IS_CLASS : kind == HDX_INSTANCE ? HDX_LEAK_IS_INSTANCE : HDX_LEAK_IS_ARRAY;
+}
+
+bool leak_is_instance(leak_heap *h, hdx_id id) { return id < h->objects && hdx_graph_kind(h->g, id) == HDX_INSTANCE; }
+
+uint64_t leak_bits(leak_heap *h, uint32_t number)
+{
+    uint64_t bits = KNOWN;
+    if (number >= h->class_count)
+        return 0;
+    if ((h->is_a[number] & KNOWN) != 0)
+        return h->is_a[number];
+    for (uint32_t c = number; c != HDX_NO_CLASS; c = h->classes[c].super) {
+        if ((h->is_a[c] & KNOWN) != 0) {
+            bits |= h->is_a[c];
+            break;
+        }
+        for (unsigned k = 0; k < LC_CLASSES; k++)
+            if (hdx_text_is(h->names[c], leak_class_names[k]))
+                bits |= 1ull << k;
+    }
+    return h->is_a[number] = bits;
+}
+
+bool leak_isa(leak_heap *h, hdx_id id, leak_class c)
+{
+    return leak_is_instance(h, id) && (leak_bits(h, hdx_graph_class_of(h->g, id)) >> c & 1) != 0;
+}
+
+bool leak_extends(leak_heap *h, uint32_t number, const char *name)
+{
+    while (number < h->class_count && !hdx_text_is(h->names[number], name))
+        number = h->classes[number].super;
+    return number < h->class_count;
+}
+
+/* Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands last (1.6). */
+const hdx_class *leak_class_raw(leak_heap *h, const char *name)
+{
+    const hdx_class *first = hdx_graph_class_named(h->g, name), *last = NULL;
+    hdx_pos          at, best = 0;
+    unsigned         count = 0;
+    if (first == NULL)
+        return NULL;
+    for (uint64_t i = 0; i < h->sticky_count; i++)
+        if (hdx_text_same(h->classes[h->sticky[i]].name, first->name))
+            return &h->classes[h->sticky[i]];
+    for (uint32_t c = 0; c < h->class_count; c++) {
+        if (!hdx_text_same(h->classes[c].name, first->name))
+            continue;
+        count++;
+        if (hdx_graph_position(h->g, h->classes[c].id, &at) && (last == NULL || at > best)) {
+            best = at;
+            last = &h->classes[c];
+        }
+    }
+    return count > 1 && last != NULL ? last : first;
+}
+
+/* ---- fields ---- */
+
+hdx_id leak_object_at(const leak_heap *h, hdx_addr address)
+{
+    hdx_id id;
+    return address != 0 && hdx_graph_find(h->g, address, &id) ? id : HDX_NO_ID;
+}
+
+const hdx_values *leak_fields(leak_heap *h, hdx_id id)
+{
+    static const hdx_values none = { 0 };
+    hdx_error               err = { .code = HDX_OK };
+    if (id >= h->objects)
+        return &none;
+    for (unsigned i = 0; i < LEAK_RECENT; i++)
+        if (h->recent[i].id == id && h->recent[i].values.count > 0)
+            return &h->recent[i].values;
+    h->next = (h->next + 1) % LEAK_RECENT;
+    h->recent[h->next].id = id;
+    hdx_code code = hdx_graph_fields(h->g, id, &h->recent[h->next].values, &err);
+    if (code != HDX_OK) {
+        h->recent[h->next].values.count = 0;
+        leak_fail(h, code, &err);
+    }
+    return &h->recent[h->next].values;
+}
+
+bool leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out)
+{
+    const hdx_values *v = leak_fields(h, id);
+    for (uint64_t i = 0; i < v->count; i++) {
+        const hdx_field_value *f = &v->at[i];
+        if (hdx_text_is(leak_field_name(h, f->owner, f->name), field) && hdx_text_is(leak_name(h, f->owner), owner)) {
+            *out = f->value;
+            return !f->value.absent;
+        }
+    }
+    return false;
+}
+
+hdx_id leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field)
+{
+    hdx_value v;
+    return leak_get(h, id, owner, field, &v) && v.type == 2 ? leak_object_at(h, v.as.address) : HDX_NO_ID;
+}
+
+bool leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there)
+{
+    hdx_value v;
+    bool      found = leak_get(h, id, owner, field, &v) && v.type == 4;
+    if (there != NULL)
+        *there = found;
+    return found && v.as.boolean;
+}
+
+static bool whole_number(const hdx_value *v, int64_t *out)
+{
+    if (v->absent || v->type < 8 || v->type > 11)
+        return false;
+    *out = v->as.integer;
+    return true;
+}
+
+int64_t leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise)
+{
+    hdx_value v;
+    int64_t   n;
+    return leak_get(h, id, owner, field, &v) && whole_number(&v, &n) ? n : otherwise;
+}
+
+bool leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out)
+{
+    hdx_values values = { 0 };
+    hdx_error  err = { .code = HDX_OK };
+    bool       found = false;
+    if (c == NULL)
+        return false;
+    hdx_code code = hdx_graph_statics(h->g, c->id, &values, &err);
+    leak_fail(h, code, &err);
+    for (uint64_t i = 0; code == HDX_OK && !found && i < values.count; i++)
+        if (hdx_text_is(leak_field_name(h, c->number, values.at[i].name), field) && !values.at[i].value.absent) {
+            *out = values.at[i].value;
+            found = true;
+        }
+    hdx_values_free(&values);
+    return found;
+}
+
+hdx_id leak_static_object(leak_heap *h, const hdx_class *c, const char *field)
+{
+    hdx_value v;
+    return leak_static(h, c, field, &v) && v.type == 2 ? leak_object_at(h, v.as.address) : HDX_NO_ID;
+}
+
+hdx_id *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count)
+{
+    hdx_values v = { 0 };
+    hdx_error  err = { .code = HDX_OK };
+    *count = 0;
+    if (array >= h->objects || hdx_graph_kind(h->g, array) != HDX_OBJECT_ARRAY)
+        return NULL;
+    hdx_code code = hdx_graph_elements(h->g, array, 0, most, &v, &err);
+    hdx_id  *out = code == HDX_OK ? hdx_mem_array(NULL, v.count, sizeof *out) : NULL;
+    if (code == HDX_OK && out == NULL)
+        code = hdx_no_memory(&err, "elements", v.count * sizeof *out);
+    leak_fail(h, code, &err);
+    for (uint64_t i = 0; out != NULL && i < v.count; i++)
+        out[i] = v.at[i].value.absent ? HDX_NO_ID : leak_object_at(h, v.at[i].value.as.address);
+    *count = out != NULL ? v.count : 0;
+    hdx_values_free(&v);
+    return out;
+}
+
+/* ---- texts ---- */
+
+const char *leak_print(leak_heap *h, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int   len = vsnprintf(NULL, 0, format, args);
+    char *text = len < 0 ? NULL : hdx_arena_get(&h->arena, (uint64_t)len + 1);
+    if (text != NULL)
+        (void)vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    va_end(args);
+    if (text == NULL) {
+        hdx_error err = { .code = HDX_OK };
+        leak_fail(h, hdx_no_memory(&err, "texts", 0), &err);
+        return "";
+    }
+    return text;
+}
+
+/* A String whose `count` is 0 is "" whatever its array holds (1.9). */
+const char *leak_text(leak_heap *h, hdx_id id)
+{
+    char     *text;
+    size_t    len;
+    bool      whole, is_string;
+    hdx_error err = { .code = HDX_OK };
+    if (id >= h->objects)
+        return NULL;
+    hdx_code code = hdx_graph_string(h->g, id, TEXT_MOST, &text, &len, &whole, &is_string, &err);
+    leak_fail(h, code, &err);
+    if (code != HDX_OK || !is_string)
+        return NULL;
+    const char *copy = leak_print(h, "%s", text);
+    hdx_text_free(text);
+    return copy;
+}
+
+const char *leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field)
+{
+    return leak_text(h, leak_get_object(h, id, owner, field));
+}

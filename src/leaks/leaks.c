@@ -1,0 +1,185 @@
+/*
+ * leaks.c - one search from its options to its answer.
+ *
+ *     files read -> remembered? -> heap, watched objects -> leaking ids -> search -> traces -> bytes, kept -> answer
+ *
+ * An answer is always made from its bytes (answer.c), so a remembered one is the same as a fresh one.
+ */
+#include "leaks/leaks.h"
+
+#include <stdio.h>
+
+#define KEPT 16u /* answers beside an index: the key says which of so many files */
+
+const char *hdx_leak_kind_name(hdx_leak_kind kind)
+{
+    return kind == HDX_LEAK_APPLICATION ? "application" : kind == HDX_LEAK_LIBRARY ? "library" : "unreachable";
+}
+const char *hdx_leak_status_name(hdx_leak_status status)
+{
+    return status == HDX_LEAK_LEAKING ? "leaking" : status == HDX_LEAK_NOT_LEAKING ? "not_leaking" : "unknown";
+}
+const char *hdx_leak_what_name(hdx_leak_what what)
+{
+    return what == HDX_LEAK_IS_CLASS ? "class" : what == HDX_LEAK_IS_INSTANCE ? "instance" : "array";
+}
+const char *hdx_leak_ref_kind_name(hdx_leak_ref_kind kind)
+{
+    static const char *const names[] = { "instance_field", "static_field", "array_entry", "local" };
+    return names[kind <= HDX_LEAK_REF_LOCAL ? kind : HDX_LEAK_REF_LOCAL];
+}
+
+void leak_search_free(leak_search *s)
+{
+    hdx_map_free(&s->bytes);
+    hdx_map_free(&s->counts);
+    hdx_arena_free(&s->arena);
+}
+
+void hdx_leaks_free(hdx_leaks *leaks)
+{
+    leak_answer *a = (leak_answer *)(void *)leaks;
+    if (a == NULL)
+        return;
+    hdx_arena_free(&a->arena);
+    hdx_mem_put(NULL, a->bytes, a->size);
+    hdx_mem_put(NULL, a, sizeof *a);
+}
+
+static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick)
+{
+    leak_search s = { .h = h, .rules = rules, .retained = o->retained, .threads = o->threads != 0 ? o->threads : hdx_workers_default(), .tick = tick };
+    s.arena = hdx_arena_of(NULL);
+    s.bytes = hdx_map_of(NULL);
+    s.counts = hdx_map_of(NULL);
+    return s;
+}
+
+/* 32 bits where they do, which is nearly always. */
+static hdx_code run(leak_search *s, unsigned width, hdx_error *err)
+{
+    if (width == 64)
+        return leak_search_run_64(s, err);
+    hdx_code code = leak_search_run_32(s, err);
+    if (code == HDX_OK || !s->too_wide)
+        return code;
+    leak_search again = { .h = s->h, .rules = s->rules, .holds = s->holds, .leaking = s->leaking, .leaking_count = s->leaking_count, .retained = s->retained,
+                          .threads = s->threads, .tick = s->tick };
+    leak_search_free(s);
+    again.arena = hdx_arena_of(NULL);
+    again.bytes = hdx_map_of(NULL);
+    again.counts = hdx_map_of(NULL);
+    *s = again;
+    return leak_search_run_64(s, err);
+}
+
+static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick, hdx_buffer *out, hdx_error *err)
+{
+    leak_heap  *h = i->h;
+    leak_search s = new_search(h, rules, o, tick);
+    leak_made  *made = NULL;
+    uint64_t    made_count = 0;
+    leak_facts  facts = { NULL, 0, 0 };
+    hdx_id     *leaking = NULL;
+    uint64_t    room = 0;
+    bool       *holds = NULL;
+    hdx_ticker_step(tick, "leaking objects", 0, "objects");
+    hdx_code code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : leak_find(i, o, &leaking, &s.leaking_count, &room, err);
+    s.leaking = leaking;
+    if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
+        s.holds = holds;
+        code = run(&s, o->width, err);
+    }
+    if (code == HDX_OK && hdx_tick(tick, 0))
+        code = hdx_tick_stop(err);
+    if (code == HDX_OK) {
+        hdx_ticker_step(tick, "traces", s.path_count, "paths");
+        code = leak_traces(i, &s, &made, &made_count, err);
+    }
+    if (code == HDX_OK && (code = leak_metadata(i, &facts, err)) == HDX_OK) {
+        leak_encode(i, rules, made, made_count, &facts, s.dangling, out);
+        if (out->failed)
+            code = hdx_no_memory(err, "the answer", out->len);
+    }
+    hdx_mem_put(NULL, made, (s.path_count + s.lost_count) * sizeof *made);
+    hdx_mem_put(NULL, facts.at, facts.capacity * sizeof *facts.at);
+    hdx_mem_put(NULL, holds, rules->matcher_count * sizeof *holds);
+    hdx_mem_put(NULL, leaking, room * sizeof *leaking);
+    leak_search_free(&s);
+    return code;
+}
+
+static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_leaks_options *o, hdx_buffer *out, hdx_error *err)
+{
+    leak_mapping  *mapping = NULL;
+    leak_heap      h = { .g = NULL };
+    leak_inspector i = { .h = NULL };
+    hdx_ticker     tick;
+    uint32_t      *sticky = NULL;
+    uint64_t       root_count = 0;
+    hdx_code       code = o->mapping.at != NULL ? leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
+    hdx_ticker_init(&tick, o->progress, o->retained ? 5 : 4);
+    if (code == HDX_OK && (code = leak_heap_open(g, mapping, &h, err)) == HDX_OK) {
+        const hdx_root *roots = hdx_graph_roots(g, &root_count);
+        if ((sticky = hdx_mem_array(NULL, root_count, sizeof *sticky)) == NULL)
+            code = hdx_no_memory(err, "roots", root_count * sizeof *sticky);
+        for (uint64_t n = 0; code == HDX_OK && n < root_count; n++) {
+            const hdx_class *c = roots[n].type == HDX_ROOT_SYSTEM_CLASS ? hdx_graph_class_object(g, roots[n].object) : NULL;
+            if (c != NULL)
+                sticky[h.sticky_count++] = c->number;
+        }
+        h.sticky = sticky;
+    }
+    if (code == HDX_OK && (code = leak_inspector_open(&h, rules, &i, err)) == HDX_OK)
+        code = answer(&i, rules, o, &tick, out, err);
+    if (code == HDX_OK)
+        code = hdx_graph_check(g, err);
+    leak_inspector_close(&i);
+    leak_heap_close(&h);
+    leak_mapping_free(mapping);
+    hdx_mem_put(NULL, sticky, root_count * sizeof *sticky);
+    hdx_ticker_free(&tick);
+    return code;
+}
+
+hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **out, hdx_error *err)
+{
+    leak_rules   rules;
+    leak_answer *a = NULL;
+    hdx_error    own = { .code = HDX_OK };
+    hdx_error   *e = err != NULL ? err : &own;
+    hdx_buffer   bytes = hdx_buffer_of(NULL);
+    char         name[32];
+    *out = NULL;
+    if (o->finder == HDX_LEAKS_CLASSES && o->class_count == 0)
+        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "the finder of classes needs a class");
+    if (o->finder != HDX_LEAKS_WATCHED && o->key != NULL)
+        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "a key names a watched object: the finder must be the watched one");
+    hdx_code code = leak_rules_read(o, &rules, e);
+    if (code == HDX_OK) {
+        const uint64_t key = leak_key(&rules, o);
+        (void)snprintf(name, sizeof name, "leaks-%x", (unsigned)(key % KEPT));
+        if (!o->no_memory_of_it) {
+            hdx_remembered r = hdx_graph_recall(g, name, key);
+            if (r.at != NULL && (a = leak_decode(r.at, r.size)) != NULL)
+                a->out.remembered = true;
+            else
+                hdx_mem_put(NULL, r.at, r.size);
+        }
+        if (a == NULL && (code = fresh_answer(g, &rules, o, &bytes, e)) == HDX_OK) {
+            uint8_t *copy = hdx_mem_get(NULL, bytes.len);
+            if (copy != NULL)
+                memcpy(copy, bytes.at, (size_t)bytes.len);
+            if (copy == NULL || (a = leak_decode(copy, bytes.len)) == NULL) {
+                hdx_mem_put(NULL, copy, bytes.len);
+                code = hdx_no_memory(e, "the answer", bytes.len);
+            } else if (!o->no_memory_of_it)
+                (void)hdx_graph_remember(g, name, key, bytes.at, bytes.len);
+        }
+    }
+    hdx_buffer_free(&bytes);
+    leak_rules_free(&rules);
+    if (a != NULL)
+        *out = &a->out;
+    return code;
+}

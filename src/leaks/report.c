@@ -1,0 +1,291 @@
+/*
+ * report.c - answers as rows, and as the document of CLI section 7.
+ *
+ * In:  the answers of one or several dumps.
+ * Out: a row a leak; nested cells where they are asked for.
+ * Knows which leaks of several dumps are the same one: kind and signature.
+ * Cost: a row is small; the document has a cell per step, reason and label.
+ */
+#include "leaks/leaks.h"
+#include "rows/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct one { /* a leak of one dump */
+    const hdx_leak *leak;
+    size_t          dump;
+    uint64_t        order, group;
+} one;
+typedef struct maker {
+    const hdx_leaks *const *leaks;
+    const char *const      *names;
+    size_t                  count;
+    one                    *at;
+    uint64_t                all;
+    hdx_arena              *arena;
+    bool                    failed; /* memory */
+    hdx_leak_steps          steps;
+    hdx_code                code;   /* of reading them */
+    hdx_error              *err;
+} maker;
+
+static void *room(maker *m, uint64_t count, uint64_t size)
+{
+    uint64_t bytes;
+    void    *p = hdx_mul(count, size, &bytes) ? hdx_arena_get(m->arena, bytes) : NULL;
+    m->failed |= p == NULL;
+    return p;
+}
+
+static hdx_cell members(maker *m, const hdx_member *from, uint64_t count)
+{
+    hdx_member *at = room(m, count, sizeof *at);
+    if (at == NULL)
+        return hdx_cell_null();
+    memcpy(at, from, count * sizeof *at);
+    return hdx_cell_object(at, count);
+}
+
+static hdx_cell number_or_null(bool there, uint64_t n) { return there ? hdx_cell_uint(n) : hdx_cell_null(); }
+
+/* ---- the document ---- */
+
+static hdx_cell notes(maker *m, const hdx_leak_note *from, uint32_t count)
+{
+    hdx_cell *at = room(m, count, sizeof *at);
+    for (uint32_t i = 0; at != NULL && i < count; i++) {
+        const hdx_member note[] = { { "code", hdx_cell_string(from[i].code) }, { "text", hdx_cell_string(from[i].text) },
+                                    { "means", hdx_cell_string(hdx_leak_status_name(from[i].means)) } };
+        at[i] = members(m, note, from[i].means == HDX_LEAK_UNKNOWN ? 2 : 3);
+    }
+    return hdx_cell_list(at, at != NULL ? count : 0);
+}
+
+static hdx_cell reference(maker *m, const hdx_leak_step *s)
+{
+    hdx_member ref[6] = { { "name", hdx_cell_string(s->ref_name) }, { "owner", hdx_cell_string(s->ref_owner) },
+                          { "kind", hdx_cell_string(hdx_leak_ref_kind_name(s->ref_kind)) }, { "suspect", hdx_cell_bool(s->suspect) } };
+    uint64_t   n = 4;
+    if (s->last)
+        return hdx_cell_null();
+    if (s->ref_name == NULL) { /* the key has no text: its address stands for it, in the name and alone */
+        char name[40];
+        (void)snprintf(name, sizeof name, "instance @0x%llx", (unsigned long long)s->ref_key);
+        ref[0].value = hdx_cell_copy(m->arena, name);
+        ref[n++] = (hdx_member){ "name_object", hdx_cell_address(s->ref_key) };
+    }
+    if (s->ref_frame != NULL)
+        ref[n++] = (hdx_member){ "frame", hdx_cell_string(s->ref_frame) };
+    return members(m, ref, n);
+}
+
+static hdx_cell step(maker *m, const hdx_leak_step *s)
+{
+    const hdx_member all[] = { { "address", hdx_cell_address(s->address) }, { "class", hdx_cell_string(s->class_name) },
+                               { "kind", hdx_cell_string(hdx_leak_what_name(s->what)) }, { "status", hdx_cell_string(hdx_leak_status_name(s->status)) },
+                               { "conflict", hdx_cell_string(s->conflict) }, { "inherited", hdx_cell_string(s->inherited) },
+                               { "reasons", notes(m, s->reasons, s->reason_count) }, { "labels", notes(m, s->labels, s->label_count) },
+                               { "retained_bytes", number_or_null(s->sized, s->retained_bytes) },
+                               { "retained_objects", number_or_null(s->sized, s->retained_objects) }, { "reference", reference(m, s) } };
+    return members(m, all, sizeof all / sizeof *all);
+}
+
+static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
+{
+    if (m->code == HDX_OK && (m->code = hdx_leak_steps_read(m->leaks[dump], t, &m->steps, m->err)) != HDX_OK)
+        return hdx_cell_null();
+    const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) }, { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) } };
+    hdx_cell        *steps = room(m, t->step_count, sizeof *steps);
+    for (uint64_t i = 0; steps != NULL && i < m->steps.count; i++)
+        steps[i] = step(m, &m->steps.at[i]);
+    const hdx_member all[] = { { "root", t->root_type != NULL ? members(m, root, 2) : hdx_cell_null() },
+                               { "signature", t->signature[0] != '\0' ? hdx_cell_string(t->signature) : hdx_cell_null() },
+                               { "retained_bytes", number_or_null(t->sized, t->retained_bytes) },
+                               { "retained_objects", number_or_null(t->sized, t->retained_objects) },
+                               { "steps", hdx_cell_list(steps, steps != NULL ? t->step_count : 0) },
+                               { "dump", hdx_cell_string(m->count > 1 ? m->names[dump] : NULL) } };
+    return members(m, all, m->count > 1 ? 6 : 5);
+}
+
+static uint64_t traces_of(const one *from, uint64_t count)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < count; i++)
+        n += from[i].leak->trace_count;
+    return n;
+}
+
+static uint64_t bytes_of(const one *from, uint64_t count, bool objects)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < count; i++)
+        n += objects ? from[i].leak->retained_objects : from[i].leak->retained_bytes;
+    return n;
+}
+
+static hdx_cell leak(maker *m, const one *from, uint64_t count)
+{
+    const hdx_leak *k = from[0].leak;
+    const uint64_t  n = traces_of(from, count);
+    hdx_cell       *traces = room(m, n, sizeof *traces), *dumps = room(m, count, sizeof *dumps);
+    uint64_t        next = 0;
+    for (uint64_t i = 0; traces != NULL && dumps != NULL && i < count; i++) {
+        const hdx_leak  *l = from[i].leak;
+        const hdx_member in[] = { { "dump", hdx_cell_string(m->count > 1 ? m->names[from[i].dump] : NULL) }, { "objects", hdx_cell_uint(l->trace_count) },
+                                  { "retained_bytes", number_or_null(l->sized, l->retained_bytes) } };
+        dumps[i] = members(m, in, 3);
+        for (uint64_t t = 0; t < l->trace_count; t++)
+            traces[next++] = trace(m, &l->traces[t], from[i].dump);
+    }
+    const hdx_member matcher[] = { { "pattern", hdx_cell_string(k->pattern) }, { "note", hdx_cell_string(k->note) } };
+    const hdx_member all[] = { { "kind", hdx_cell_string(hdx_leak_kind_name(k->kind)) },
+                               { "signature", k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null() },
+                               { "matcher", k->pattern != NULL ? members(m, matcher, 2) : hdx_cell_null() }, { "objects", hdx_cell_uint(n) },
+                               { "retained_bytes", number_or_null(k->sized, bytes_of(from, count, false)) },
+                               { "retained_objects", number_or_null(k->sized, bytes_of(from, count, true)) }, { "traces", hdx_cell_list(traces, next) },
+                               { "dumps", hdx_cell_list(dumps, count) } };
+    return members(m, all, m->count > 1 ? 8 : 7);
+}
+
+static hdx_cell metadata(maker *m, const hdx_leaks *l)
+{
+    hdx_member *at = room(m, l->metadata_count, sizeof *at);
+    for (uint64_t i = 0; at != NULL && i < l->metadata_count; i++)
+        at[i] = (hdx_member){ l->metadata[i].name, hdx_cell_string(l->metadata[i].text) };
+    return hdx_cell_object(at, at != NULL ? l->metadata_count : 0);
+}
+
+static hdx_cell watched(maker *m, const hdx_leaks *l)
+{
+    const hdx_member both[] = { { "count", hdx_cell_uint(l->watched) }, { "retained", hdx_cell_uint(l->watched_retained) } };
+    return members(m, both, 2);
+}
+
+static hdx_cell per_dump(maker *m, hdx_cell (*of)(maker *, const hdx_leaks *))
+{
+    hdx_cell *at = room(m, m->count, sizeof *at);
+    if (m->count == 1)
+        return of(m, m->leaks[0]);
+    for (size_t i = 0; at != NULL && i < m->count; i++)
+        at[i] = of(m, m->leaks[i]);
+    return hdx_cell_list(at, at != NULL ? m->count : 0);
+}
+
+static hdx_cell dump_names(maker *m)
+{
+    hdx_cell *at = room(m, m->count, sizeof *at);
+    for (size_t i = 0; at != NULL && i < m->count; i++)
+        at[i] = hdx_cell_string(m->names[i]);
+    return hdx_cell_list(at, at != NULL ? m->count : 0);
+}
+
+static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
+{
+    hdx_cell *leaks;
+    uint64_t  n = 0;
+    hdx_code  code;
+    m->arena = hdx_rows_arena(rows);
+    m->err = err;
+    leaks = room(m, m->all, sizeof *leaks);
+    for (uint64_t i = 0, end; leaks != NULL && i < m->all; i = end) {
+        for (end = i + 1; end < m->all && m->at[end].group == m->at[i].group; end++)
+            ;
+        leaks[n++] = leak(m, &m->at[i], end - i);
+    }
+    const hdx_cell about = per_dump(m, metadata), seen = per_dump(m, watched);
+    const hdx_cell dumps = m->count > 1 ? dump_names(m) : hdx_cell_null();
+    hdx_leak_steps_free(&m->steps);
+    if (m->code != HDX_OK)
+        return m->code;
+    if (m->failed)
+        return hdx_no_memory(err, "the document", m->all * sizeof *leaks);
+    if ((code = hdx_rows_add_extra(rows, "metadata", about, err)) != HDX_OK || (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK)
+        return code;
+    if (m->count > 1 && (code = hdx_rows_add_extra(rows, "dumps", dumps, err)) != HDX_OK)
+        return code;
+    return hdx_rows_add_extra(rows, "leaks", hdx_cell_list(leaks, n), err);
+}
+
+/* ---- rows ---- */
+
+static int by_leak(const void *a, const void *b)
+{
+    const one *x = a, *y = b;
+    if (x->leak->kind != y->leak->kind)
+        return x->leak->kind < y->leak->kind ? -1 : 1;
+    int c = strcmp(x->leak->signature, y->leak->signature);
+    return c != 0 ? c : x->order < y->order ? -1 : x->order > y->order;
+}
+static int by_appearance(const void *a, const void *b)
+{
+    const one *x = a, *y = b;
+    if (x->leak->kind != y->leak->kind)
+        return x->leak->kind < y->leak->kind ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static hdx_code gather(maker *m, hdx_error *err)
+{
+    for (size_t d = 0; d < m->count; d++)
+        m->all += m->leaks[d]->leak_count;
+    if ((m->at = hdx_mem_array(NULL, m->all, sizeof *m->at)) == NULL)
+        return hdx_no_memory(err, "leaks", m->all * sizeof *m->at);
+    uint64_t n = 0;
+    for (size_t d = 0; d < m->count; d++)
+        for (uint64_t i = 0; i < m->leaks[d]->leak_count; i++, n++)
+            m->at[n] = (one){ &m->leaks[d]->leaks[i], d, n, n };
+    if (n > 1)
+        qsort(m->at, (size_t)n, sizeof *m->at, by_leak);
+    for (uint64_t i = 1; i < n; i++)
+        if (m->at[i].leak->kind == m->at[i - 1].leak->kind && strcmp(m->at[i].leak->signature, m->at[i - 1].leak->signature) == 0)
+            m->at[i].group = m->at[i - 1].group;
+    if (n > 1)
+        qsort(m->at, (size_t)n, sizeof *m->at, by_appearance);
+    return HDX_OK;
+}
+
+static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_error *err)
+{
+    const hdx_leak       *k = from[0].leak;
+    const hdx_leak_trace *t = &k->traces[0];
+    const hdx_cell        cells[] = { hdx_cell_string(hdx_leak_kind_name(k->kind)), k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null(),
+                                      hdx_cell_uint(traces_of(from, count)), hdx_cell_uint(count), number_or_null(k->sized, bytes_of(from, count, false)),
+                                      number_or_null(k->sized, bytes_of(from, count, true)), hdx_cell_string(t->class_name),
+                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), hdx_cell_string(*k->suspects != '\0' ? k->suspects : NULL) };
+    return hdx_table_add(table, cells, err);
+}
+
+hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_column columns[] = {
+        { "kind", HDX_UNIT_NONE, false }, { "signature", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "dumps", HDX_UNIT_COUNT, false },
+        { "retained", HDX_UNIT_BYTES, false }, { "retained_objects", HDX_UNIT_COUNT, false }, { "class", HDX_UNIT_NONE, false }, { "root", HDX_UNIT_NONE, false },
+        { "matcher", HDX_UNIT_NONE, false }, { "suspects", HDX_UNIT_NONE, false },
+    };
+    maker      m = { .leaks = leaks, .names = names, .count = count };
+    hdx_table *table = NULL;
+    *out = NULL;
+    hdx_code code = gather(&m, err);
+    if (code == HDX_OK)
+        code = hdx_table_new(columns, sizeof columns / sizeof *columns, &table, err);
+    for (uint64_t i = 0, end; code == HDX_OK && i < m.all; i = end) {
+        for (end = i + 1; end < m.all && m.at[end].group == m.at[i].group; end++)
+            ;
+        code = add_row(table, &m.at[i], end - i, err);
+    }
+    if (code == HDX_OK) {
+        code = hdx_table_rows(table, out, err);
+        table = NULL;
+    }
+    if (code == HDX_OK && documents && (code = add_documents(&m, *out, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    if (table != NULL)
+        hdx_table_free(table);
+    hdx_mem_put(NULL, m.at, m.all * sizeof *m.at);
+    return code;
+}

@@ -1,0 +1,341 @@
+/*
+ * search_wide.c - the best path to every leaking object: two queues from the GC roots (3.1 to 3.6).
+ *
+ *     first  everything that is simply referred to                                 last  what a library matcher, a local or an animator holds
+ *
+ * In:  the store, the leaking ids, matchers that hold.
+ * Out: parents of all that was reached, from which paths_wide.c makes paths; with sizes, what every object yielded, for sizes_wide.c.
+ * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know what an object yields (expand_wide.c).
+ * Cost: about 9 bytes per object and one look at each of its references; with sizes an id per reference besides.
+ */
+#include "leaks/wide.h"
+
+#include <stdlib.h>
+
+#define AHEAD 8u
+#define TICK 65536u
+
+/* ---- queues ---- */
+
+static bool push(search *k, NID id, bool low)
+{
+    if (low) {
+        if (!hdx_mem_room(NULL, (void **)&k->last, &k->last_capacity, k->last_count, sizeof *k->last))
+            return false;
+        k->last[k->last_count++] = id;
+        hdx_bits_put(k->waiting, id);
+        return true;
+    }
+    if (!hdx_mem_room(NULL, (void **)&k->r.order, &k->r.capacity, k->r.count, sizeof *k->r.order))
+        return false;
+    k->r.order[k->r.count++] = id;
+    return true;
+}
+
+static inline bool enqueue(search *k, NID id, NID from, bool low)
+{
+    low |= k->turned;
+    if (!hdx_bits_set(k->seen, id)) {
+        if (low || !hdx_bits_test(k->waiting, id))
+            return true;
+        hdx_bits_clear(k->waiting, id); /* promoted: it moves to the end of the first queue, with the new parent (3.3) */
+    }
+    k->from[id] = from;
+    return push(k, id, low);
+}
+
+static hdx_code enqueue_roots(search *k, hdx_error *err)
+{
+    bool fresh;
+    for (uint64_t i = 0; i < k->root_count; i++) {
+        const NID  id = (NID)k->roots[i].object;
+        const bool again = hdx_bits_test(k->seen, id) && (k->roots[i].low || !hdx_bits_test(k->waiting, id));
+        uint64_t  *at = again ? NULL : hdx_map_put(&k->root_of, id, &fresh);
+        if (!again && (at == NULL || !enqueue(k, id, id, k->roots[i].low)))
+            return hdx_no_memory(err, "queues of the search", k->last_capacity * sizeof(NID));
+        if (at != NULL)
+            *at = i;
+    }
+    return HDX_OK;
+}
+
+static bool keep_edge(search *k, NID to)
+{
+    if (k->r.edge_count == k->r.edge_capacity && !hdx_mem_room(NULL, (void **)&k->r.edges, &k->r.edge_capacity, k->r.edge_count, sizeof *k->r.edges))
+        return false;
+    k->r.edges[k->r.edge_count++] = to;
+    return true;
+}
+
+static bool visit(search *k, NID id)
+{
+    const bool keep = k->s->retained;
+    bool       good = true;
+    if (walks_elements(k, id)) {
+        const NID     *at = k->st->slots + k->st->at[id];
+        const uint64_t n = k->st->at[id + 1] - k->st->at[id];
+        for (uint64_t i = 0; good && i < n; i++)
+            if (at[i] != NONE)
+                good = enqueue(k, at[i], id, false) && (!keep || keep_edge(k, at[i]));
+    } else {
+        WIDE(leak_expand_object)(k, id);
+        for (uint64_t i = 0; good && i < k->edge_count; i++)
+            good = enqueue(k, k->edges[i].to, id, k->edges[i].low) && (!keep || keep_edge(k, k->edges[i].to));
+    }
+    return good && !k->out_of_memory;
+}
+
+static void ahead(const search *k, uint64_t done)
+{
+    const store *s = k->st;
+    if (done + AHEAD >= k->r.count || k->turned)
+        return;
+    const NID far = k->r.order[done + AHEAD], near = k->r.order[done + AHEAD / 2];
+    __builtin_prefetch(&s->class_of[far]);
+    __builtin_prefetch(&s->at[far]);
+    __builtin_prefetch(&s->slots[s->at[near]]);
+}
+
+static hdx_code run(search *k, hdx_error *err)
+{
+    uint64_t done = 0;
+    for (;;) {
+        NID id;
+        if (!k->turned && done < k->r.count) {
+            id = k->r.order[done];
+        } else {
+            k->turned = true;
+            while (k->last_head < k->last_count && !hdx_bits_test(k->waiting, k->last[k->last_head]))
+                k->last_head++;
+            if (k->last_head == k->last_count)
+                return HDX_OK;
+            id = k->last[k->last_head++];
+            hdx_bits_clear(k->waiting, id);
+            hdx_bits_put(k->late, id);
+            if (!hdx_mem_room(NULL, (void **)&k->r.order, &k->r.capacity, k->r.count, sizeof *k->r.order))
+                return hdx_no_memory(err, "queues of the search", k->r.count * sizeof(NID));
+            k->r.order[k->r.count++] = id;
+        }
+        ahead(k, done);
+        done++;
+        if (hdx_bits_test(k->wanted, id)) {
+            k->found[k->found_count++] = id;
+            if (k->found_count == k->s->leaking_count && !k->s->retained)
+                return HDX_OK;
+        }
+        if (!visit(k, id))
+            return hdx_no_memory(err, "queues of the search", (k->r.count + k->r.edge_count + k->last_count) * sizeof(NID));
+        if (k->s->retained) {
+            if (!hdx_mem_room(NULL, (void **)&k->r.edge_end, &k->r.edge_end_capacity, done, sizeof *k->r.edge_end))
+                return hdx_no_memory(err, "references of reached objects", done * sizeof *k->r.edge_end);
+            k->r.edge_end[done - 1] = k->r.edge_count;
+        }
+        if (done % TICK == 0 && hdx_tick(k->s->tick, TICK))
+            return hdx_tick_stop(err);
+    }
+}
+
+/* ---- roots ---- */
+
+static int root_kind(uint8_t tag)
+{
+    static const uint8_t tags[LR_KINDS] = { 0x08, 0x06, 0x05, 0x04, 0x07, 0x8e, 0x02, 0x01, 0x03 };
+    for (int i = 0; i < LR_KINDS; i++)
+        if (tags[i] == tag)
+            return i;
+    return -1; /* kinds that Shark leaves out (1.3) */
+}
+
+typedef struct sorted_root { leak_root root; hdx_text class_name; uint64_t order; } sorted_root;
+static int root_order(const void *a, const void *b)
+{
+    const sorted_root *x = a, *y = b;
+    if (x->root.kind != y->root.kind)
+        return x->root.kind < y->root.kind ? -1 : 1;
+    const uint32_t least = x->class_name.len < y->class_name.len ? x->class_name.len : y->class_name.len;
+    int            c = memcmp(x->class_name.at, y->class_name.at, least);
+    if (c == 0)
+        c = x->class_name.len < y->class_name.len ? -1 : x->class_name.len > y->class_name.len;
+    return c != 0 ? c : x->order < y->order ? -1 : 1;
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    const local *const *x = a, *const *y = b;
+    if ((*x)->serial != (*y)->serial)
+        return (*x)->serial < (*y)->serial ? -1 : 1;
+    return *x < *y ? -1 : 1;
+}
+
+static hdx_code sort_locals(search *k, hdx_error *err)
+{
+    const uint64_t n = k->local_count;
+    const local  **at = hdx_mem_array(NULL, n, sizeof *at);
+    local         *sorted = hdx_mem_array(NULL, n, sizeof *sorted);
+    if (at != NULL && sorted != NULL) {
+        for (uint64_t i = 0; i < n; i++)
+            at[i] = &k->locals[i];
+        if (n > 1)
+            qsort(at, (size_t)n, sizeof *at, by_serial);
+        for (uint64_t i = 0; i < n; i++)
+            sorted[i] = *at[i];
+        if (n > 0)
+            memcpy(k->locals, sorted, (size_t)(n * sizeof *sorted));
+    }
+    const bool good = at != NULL && sorted != NULL;
+    hdx_mem_put(NULL, (void *)at, n * sizeof *at);
+    hdx_mem_put(NULL, sorted, n * sizeof *sorted);
+    return good ? HDX_OK : hdx_no_memory(err, "locals", n * sizeof *sorted);
+}
+
+static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *out, hdx_id object)
+{
+    uint32_t m = 0;
+    if (kind == LR_JNI_GLOBAL && (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, object), NULL)) != 0 && k->s->rules->matchers[m - 1].ignored)
+        return false;
+    *out = (sorted_root){ { object, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 }, leak_name_of(k->st->h, object), d->pos };
+    return true;
+}
+
+/* Sorts roots as 3.1 says; locals of known threads become references of their thread. */
+static hdx_code take_roots(search *k, hdx_error *err)
+{
+    store       *st = k->st;
+    hdx_map      known_serials = hdx_map_of(NULL);
+    sorted_root *at = hdx_mem_array(NULL, st->root_count, sizeof *at);
+    uint64_t     n = 0;
+    bool         fresh, good = at != NULL;
+    hdx_code     code = HDX_OK;
+    for (uint64_t i = 0; good && i < st->root_count; i++)
+        if (root_kind(st->roots[i].tag) == LR_THREAD_OBJECT && st->roots[i].object != 0) {
+            const hdx_id id = leak_object_at(st->h, st->roots[i].object);
+            good = hdx_map_put(&known_serials, st->roots[i].serial, &fresh) != NULL;
+            uint64_t *serial = id != HDX_NO_ID && good ? hdx_map_put(&k->serials, id, &fresh) : NULL;
+            if (serial != NULL)
+                *serial = st->roots[i].serial;
+        }
+    for (uint64_t i = 0; good && i < st->root_count; i++) {
+        const hdx_dump_root *d = &st->roots[i];
+        const int            kind = root_kind(d->tag);
+        const hdx_id         id = kind >= 0 ? leak_object_at(st->h, d->object) : HDX_NO_ID;
+        if (id == HDX_NO_ID)
+            continue;
+        if (kind == LR_JAVA_FRAME && hdx_map_get(&known_serials, d->serial) != NULL) {
+            good = hdx_mem_room(NULL, (void **)&k->locals, &k->local_capacity, k->local_count, sizeof *k->locals);
+            if (good)
+                k->locals[k->local_count++] = (local){ d->serial, (NID)id };
+        } else
+            n += keep_root(k, d, kind, &at[n], id);
+    }
+    if (good && n > 1)
+        qsort(at, (size_t)n, sizeof *at, root_order);
+    k->roots = hdx_arena_get(&k->s->arena, n * sizeof *k->roots);
+    good = good && k->roots != NULL;
+    for (uint64_t i = 0; good && i < n; i++)
+        k->roots[i] = at[i].root;
+    k->root_count = n;
+    if (!good)
+        code = hdx_no_memory(err, "roots", st->root_count * sizeof *at);
+    hdx_mem_put(NULL, at, st->root_count * sizeof *at);
+    hdx_map_free(&known_serials);
+    return code == HDX_OK ? sort_locals(k, err) : code;
+}
+
+/* ---- the whole ---- */
+
+static hdx_code prepare(search *k, hdx_error *err)
+{
+    const uint64_t n = k->st->objects, words = hdx_bits_words(n);
+    k->from = hdx_mem_array(NULL, n, sizeof *k->from);
+    k->seen = hdx_mem_array(NULL, words, sizeof *k->seen);
+    k->waiting = hdx_mem_array(NULL, words, sizeof *k->waiting);
+    k->wanted = hdx_mem_array(NULL, words, sizeof *k->wanted);
+    k->late = hdx_mem_array(NULL, words, sizeof *k->late);
+    k->found = hdx_mem_array(NULL, k->s->leaking_count, sizeof *k->found);
+    if (k->from == NULL || k->seen == NULL || k->waiting == NULL || k->wanted == NULL || k->late == NULL || k->found == NULL)
+        return hdx_no_memory(err, "the search", n * sizeof *k->from);
+    for (uint64_t i = 0; i < k->s->leaking_count; i++)
+        hdx_bits_put(k->wanted, k->s->leaking[i]);
+    return HDX_OK;
+}
+
+static void drop(search *k)
+{
+    const uint64_t n = k->st->objects, words = hdx_bits_words(n);
+    hdx_mem_put(NULL, k->from, n * sizeof *k->from);
+    hdx_mem_put(NULL, k->seen, words * sizeof *k->seen);
+    hdx_mem_put(NULL, k->waiting, words * sizeof *k->waiting);
+    hdx_mem_put(NULL, k->wanted, words * sizeof *k->wanted);
+    hdx_mem_put(NULL, k->late, words * sizeof *k->late);
+    hdx_mem_put(NULL, k->found, k->s->leaking_count * sizeof *k->found);
+    hdx_mem_put(NULL, k->last, k->last_capacity * sizeof *k->last);
+    hdx_mem_put(NULL, k->locals, k->local_capacity * sizeof *k->locals);
+    hdx_mem_put(NULL, k->edges, k->edge_capacity * sizeof *k->edges);
+    hdx_map_free(&k->root_of);
+    hdx_map_free(&k->serials);
+    k->from = k->last = k->found = NULL;
+    k->seen = k->waiting = k->wanted = k->late = NULL;
+    k->locals = NULL;
+    k->edges = NULL;
+    k->last_capacity = k->local_capacity = k->edge_capacity = 0;
+}
+
+static hdx_code ask_sizes(search *k, const hdx_map *native, hdx_error *err)
+{
+    leak_search *s = k->s;
+    bool         fresh;
+    uint64_t     n = 0;
+    for (uint64_t i = 0; i < s->path_count; i++)
+        for (uint64_t j = 0; j < s->paths[i].count; j++)
+            if (hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) == NULL || hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) == NULL)
+                return hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
+    if ((k->r.roots = hdx_mem_array(NULL, k->root_count, sizeof *k->r.roots)) == NULL)
+        return hdx_no_memory(err, "roots", k->root_count * sizeof *k->r.roots);
+    memset(k->waiting, 0, (size_t)(hdx_bits_words(k->st->objects) * sizeof *k->waiting));
+    for (uint64_t i = 0; i < k->root_count; i++)
+        if (hdx_bits_set(k->waiting, k->roots[i].object))
+            k->r.roots[n++] = (NID)k->roots[i].object;
+    k->r.root_count = n;
+    const uint64_t rooms = k->root_count;
+    drop(k); /* what the paths needed is not needed for sizes, and sizes need most */
+    hdx_code code = WIDE(leak_sizes)(k->st, &k->r, native, s, err);
+    hdx_mem_put(NULL, k->r.roots, rooms * sizeof *k->r.roots);
+    k->r.roots = NULL;
+    return code;
+}
+
+hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
+{
+    leak_plans plans = { NULL };
+    store      st = { .h = s->h, .plans = &plans };
+    search     k = { .st = &st, .s = s, .root_of = hdx_map_of(NULL), .serials = hdx_map_of(NULL), .new_activities = NONE };
+    hdx_map    native = hdx_map_of(NULL);
+    hdx_code   code;
+    if ((code = leak_plans_make(s->h, s->rules, s->holds, &plans, err)) != HDX_OK)
+        goto out;
+    k.plans = plans.at;
+    hdx_ticker_step(s->tick, "references", 2 * hdx_graph_summary_of(s->h->g)->file_size, "bytes");
+    if ((code = WIDE(leak_store_read)(&st, s->threads, s->tick, &s->too_wide, err)) != HDX_OK)
+        goto out;
+    s->dangling = st.dangling;
+    hdx_ticker_step(s->tick, "paths", st.objects, "objects");
+    if ((code = take_roots(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK || (code = enqueue_roots(&k, err)) != HDX_OK ||
+        (code = run(&k, err)) != HDX_OK || (code = WIDE(leak_paths)(&k, err)) != HDX_OK)
+        goto out;
+    if (s->retained && s->path_count > 0) {
+        hdx_ticker_step(s->tick, "sizes", k.r.count, "objects");
+        if ((code = leak_native_sizes(s->h, &native, err)) == HDX_OK)
+            code = ask_sizes(&k, &native, err);
+    }
+out:
+    if (code == HDX_OK && s->h->code != HDX_OK)
+        code = (*err = s->h->err, s->h->code);
+    drop(&k);
+    hdx_map_free(&native);
+    hdx_mem_put(NULL, k.r.order, k.r.capacity * sizeof *k.r.order);
+    hdx_mem_put(NULL, k.r.edge_end, k.r.edge_end_capacity * sizeof *k.r.edge_end);
+    hdx_mem_put(NULL, k.r.edges, k.r.edge_capacity * sizeof *k.r.edges);
+    WIDE(leak_store_free)(&st);
+    leak_plans_free(&plans, s->h->class_count);
+    return code;
+}

@@ -1,0 +1,187 @@
+/* The command leaks as a person calls it: the page, exit codes, JUnit, several dumps, files of rules, what is kept. */
+#include "cli/tool.h"
+#include "hprof/hprof.h"
+#include "support/dump_maker.h"
+
+static char *folder;
+#define TEXT(s) s, sizeof s - 1
+
+/*
+ *     Holder.first  -> Node.next -> Screen 1 (watched)           Holder.second -> Screen 2 (watched)
+ *     nobody        -> Screen 3 (watched)                         Screen 4 is watched and not retained yet
+ */
+static void make(const char *path, bool second)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    uint64_t    string = dump_maker_class(m, "java/lang/String", object, "value:L coder:B hash:I");
+    uint64_t    reference = dump_maker_class(m, "java/lang/ref/Reference", object, "referent:L queue:L");
+    uint64_t    weak = dump_maker_class(m, "java/lang/ref/WeakReference", reference, "");
+    dump_maker_static(m, "heapDumpUptimeMillis", 'J', 30000);
+    uint64_t keyed = dump_maker_class(m, "leakcanary/KeyedWeakReference", weak, "key:L description:L watchUptimeMillis:J retainedUptimeMillis:J");
+    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
+    uint64_t screen = dump_maker_class(m, "app/Screen", object, "closed:Z");
+    uint64_t screens[4];
+    for (int i = 0; i < 4; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "key-%d", i + 1);
+        screens[i] = dump_maker_instance(m, screen, DUMP_VALUES(i < 2));
+        dump_maker_instance(m, keyed, DUMP_VALUES(dump_maker_string(m, string, key), dump_maker_string(m, string, "it was closed"), 10000u + 10000u * (i == 1),
+                                                  i == 3 ? UINT64_MAX : 25000, screens[i], 0));
+    }
+    uint64_t first = dump_maker_instance(m, node, DUMP_VALUES(screens[0]));
+    dump_maker_static(m, "first", 'L', first);
+    if (second)
+        dump_maker_static(m, "second", 'L', screens[1]);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "app/Holder", object, ""), 0, 0);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+}
+
+static void enter(void)
+{
+    folder = tool_enter();
+    make("a.hprof", true);
+    make("b.hprof", false);
+}
+static void leave(void) { tool_leave(folder); }
+TestSuite(leaks, .init = enter, .fini = leave);
+
+static void expect(const char *words, int code, const char *out)
+{
+    ran r = tool_sh("\"$H\" leaks %s", words);
+    cr_expect(eq(int, r.code, code), "%s: %d %s", words, r.code, r.err);
+    cr_expect(strstr(r.out, out) != NULL || strstr(r.err, out) != NULL, "%s: '%s' not in\n%.4000s%s", words, out, r.out, r.err);
+    ran_free(&r);
+}
+
+Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
+{
+    expect("a.hprof", 0, "====================================\n2 APPLICATION LEAKS\n");
+    expect("a.hprof", 0, "┬───\n│ GC root: class that is never unloaded (STICKY_CLASS)\n│\n├─ app.Holder class 0x");
+    expect("a.hprof", 0, "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node instance 0x");
+    expect("a.hprof", 0, "│    leaking: unknown\n│    retains 9 bytes in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ app.Screen instance 0x");
+    expect("a.hprof", 0, "     leaking: yes (it was watched and should be gone: it was closed)\n     retains 1 byte in 1 object\n     key = key-1\n     watched for 20000 ms\n     retained for 5000 ms\n");
+    expect("a.hprof", 0, "0 LIBRARY LEAKS\n");
+    expect("a.hprof", 0, "1 UNREACHABLE OBJECT\n");
+    expect("a.hprof", 0, "Watched objects: 4, 3 of them retained\n");
+    expect("a.hprof --no-retained", 0, "leaking: unknown\n│    ↓ Node.next\n");
+    expect("a.hprof --limit 1", 0, "\n1 more (--limit 0 shows all)\n");
+}
+
+Test(leaks, come_as_rows_too)
+{
+    expect("a.hprof --format csv --columns kind,objects,class,root,suspects", 0,
+           "kind,objects,class,root,suspects\napplication,1,app.Screen,STICKY_CLASS,Holder.second\napplication,1,app.Screen,STICKY_CLASS,Holder.first Node.next\n"
+           "unreachable,1,app.Screen,,\n");
+}
+
+Test(leaks, of_one_key_or_of_some_age_or_class)
+{
+    expect("a.hprof --key key-2", 0, "1 APPLICATION LEAK\n");
+    expect("a.hprof --key nobody", 4, "no watched object has the key nobody");
+    expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
+    expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0, "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
+    expect("a.hprof --finder classes --class app.Nobody", 4, "no class is named app.Nobody");
+    expect("a.hprof --finder classes --class '/(/'", 2, "class pattern /(/");
+    expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
+    expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN go together");
+    expect("a.hprof --finder filters --key x", 2, "leave --finder out");
+}
+
+Test(leaks, fail_a_build_when_asked_to)
+{
+    expect("a.hprof --fail-on application", 1, "APPLICATION");
+    expect("a.hprof --fail-on library", 0, "APPLICATION");
+    expect("a.hprof --fail-on any", 1, "APPLICATION");
+    expect("a.hprof --key key-4 --fail-on any", 0, "0 APPLICATION LEAKS");
+    expect("a.hprof --junit out.xml --fail-on application --format json", 1, "\"leaks\": [");
+    char *xml = tool_read("out.xml");
+    cr_assert(xml != NULL);
+    cr_expect(strstr(xml, "<testsuite name=\"a.hprof\" tests=\"3\" failures=\"2\">") != NULL, "%s", xml);
+    cr_expect(strstr(xml, "<failure message=\"1 object leaked\" type=\"application\">a.hprof\n") != NULL, "%s", xml);
+    cr_expect(strstr(xml, "classname=\"leaks.unreachable\" name=\"app.Screen \"/>") != NULL, "%s", xml);
+    free(xml);
+    ran r = tool_sh("python3 -c \"import xml.dom.minidom; xml.dom.minidom.parse('out.xml')\" 2>&1 || test -z \"$(command -v python3)\"");
+    cr_expect(eq(int, r.code, 0), "%s", r.out);
+    ran_free(&r);
+}
+
+Test(leaks, of_several_dumps_are_merged_by_signature)
+{
+    expect("a.hprof b.hprof", 0, "2 APPLICATION LEAKS\n");
+    expect("a.hprof b.hprof", 0, "\n  1 in a.hprof\n  1 in b.hprof\n");
+    expect("a.hprof b.hprof --format csv --columns kind,objects,dumps", 0, "kind,objects,dumps\napplication,1,1\napplication,2,2\nunreachable,3,2\n");
+    expect("a.hprof b.hprof --format json", 0, "\"dumps\": [");
+    expect("a.hprof nowhere.hprof", 3, "nowhere.hprof");
+    expect("a.hprof b.hprof --index-dir x.hdx", 2, "--index-dir names one index");
+}
+
+Test(leaks, heed_the_callers_matchers_and_rules)
+{
+    tool_write("m.txt", TEXT("ignored static-field app.Holder#second\nlibrary static-field app.Holder#first a note\n"));
+    expect("a.hprof --matchers m.txt", 0, "0 APPLICATION LEAKS");
+    expect("a.hprof --matchers m.txt", 0, "pattern: static field app.Holder#first\nnote: a note\n");
+    expect("a.hprof --matchers m.txt --fail-on library", 1, "1 LIBRARY LEAK\n");
+    tool_write("r.txt", TEXT("leaking app.Screen closed = true it says that it is closed\n"));
+    expect("a.hprof --finder filters --filters r.txt", 0, "it says that it is closed");
+    tool_write("bad.txt", TEXT("leaking\n"));
+    expect("a.hprof --filters bad.txt", 2, "line 1: a class is expected");
+    expect("a.hprof --matchers nowhere.txt", 2, "nowhere.txt");
+    tool_write("map.txt", TEXT("clear.Screen -> app.Screen:\n"));
+    expect("a.hprof --mapping map.txt", 0, "╰→ clear.Screen instance");
+}
+
+Test(leaks, are_remembered_until_something_changes)
+{
+    expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
+    expect("a.hprof --verbose", 0, "a.hprof: leaks remembered");
+    expect("a.hprof --verbose --no-retained", 0, "a.hprof: leaks searched");
+    tool_write("m.txt", TEXT("ignored static-field app.Holder#second\n"));
+    expect("a.hprof --verbose --matchers m.txt", 0, "a.hprof: leaks searched");
+    ran r = tool_sh("\"$H\" verify a.hprof && \"$H\" remove a.hprof && test ! -e a.hprof.hdx && \"$H\" leaks a.hprof >first && \"$H\" leaks a.hprof >second && cmp first second");
+    cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    ran_free(&r);
+    make("a.hprof", false); /* another dump in its place */
+    expect("a.hprof", 0, "1 APPLICATION LEAK\n");
+}
+
+Test(leaks, that_were_kept_and_damaged_are_searched_anew)
+{
+    expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
+    static const char *const harm[] = { "printf XXXX | dd of=\"$f\" bs=1 seek=60 conv=notrunc", "printf XXXX | dd of=\"$f\" bs=1 seek=30 conv=notrunc",
+                                        "truncate -s 100 \"$f\"", "truncate -s 10 \"$f\"", ": >\"$f\"", "printf X >>\"$f\"" };
+    for (size_t i = 0; i < sizeof harm / sizeof *harm; i++) {
+        ran r = tool_sh("for f in a.hprof.hdx/leaks-*; do %s; done", harm[i]);
+        ran_free(&r);
+        expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
+        expect("a.hprof --verbose", 0, "a.hprof: leaks remembered");
+    }
+    ran r = tool_sh("ls a.hprof.hdx/*.part");
+    cr_expect(r.code != 0, "%s", r.out);
+    ran_free(&r);
+    if (getuid() != 0) { /* root writes anywhere */
+        r = tool_sh("chmod a-w a.hprof.hdx && rm -f a.hprof.hdx/leaks-* ; \"$H\" leaks a.hprof --no-retained");
+        cr_expect(eq(int, r.code, 0), "%s", r.err);
+        ran_free(&r);
+    }
+}
+
+Test(leaks, are_not_searched_without_the_dump)
+{
+    ran r = tool_sh("\"$H\" index a.hprof >/dev/null && mv a.hprof away && \"$H\" leaks a.hprof.hdx");
+    cr_expect(eq(int, r.code, 3), "%d %s", r.code, r.err);
+    ran_free(&r);
+    r = tool_sh("mv away a.hprof && \"$H\" leaks a.hprof >/dev/null && mv a.hprof away && \"$H\" leaks a.hprof.hdx");
+    cr_expect(eq(int, r.code, 0), "a remembered answer needs no dump: %s", r.err);
+    ran_free(&r);
+}
+
+Test(leaks, name_the_frame_of_a_local_after_the_mapping)
+{
+    tool_copy_bookshop("shop.hprof.gz");
+    expect("shop.hprof.gz --finder classes --class 'bookshop.Bookshop$Desk'", 0,
+           "│    ↓ Thread.<Java Local> in bookshop.Bookshop.lambda$main$0(Bookshop.java:120)\n│             ~~~~~~~~~~~~\n");
+    tool_write("m.txt", TEXT("shop.Clear -> bookshop.Bookshop$Desk:\nshop.Top -> bookshop.Bookshop:\n    1:2:void serve(int):3:3 -> lambda$main$0\n"));
+    expect("shop.hprof.gz --finder classes --class shop.Clear --mapping m.txt", 0, "Thread.<Java Local> in shop.Top.serve(Bookshop.java:120)\n");
+}

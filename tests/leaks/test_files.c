@@ -1,0 +1,195 @@
+/* test_files.c - mapping files, files of matchers and rules, signatures, answers as bytes: what stands in them, and what is refused. */
+#include "leaks/leaks.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+
+static hdx_text text(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) }; }
+
+/* ---- signatures ---- */
+
+static const char *sha1(const char *s, char hex[41])
+{
+    leak_sha1 sha;
+    leak_sha1_begin(&sha);
+    leak_sha1_put(&sha, s, strlen(s));
+    leak_sha1_end(&sha, hex);
+    return hex;
+}
+
+Test(signature, is_the_sha1_of_the_published_examples)
+{
+    char hex[41];
+    cr_expect_str_eq(sha1("", hex), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    cr_expect_str_eq(sha1("abc", hex), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    cr_expect_str_eq(sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", hex), "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
+    cr_expect_str_eq(sha1("com.example.RegistryINSTANCEcom.example.Plainajava.lang.Object[][x]", hex), "d26d168877ef3c5e7eac3653aeb21b4ccac80d50"); /* SHARK 5.5 */
+    cr_expect_str_eq(sha1("static field android.text.TextLine#sCached", hex), "be7dccb56053fcb3c0b1cc796d047078c9f85d57");                        /* 5.6 */
+}
+
+/* ---- mapping ---- */
+
+Test(mapping, gives_back_classes_arrays_fields_and_methods)
+{
+    static const char file[] = "# compiler: R8\n"
+                               "com.example.Session -> a.b:\n"
+                               "    java.lang.Object current -> a\r\n"
+                               "    1:7:void open(int):12:18 -> c\n"
+                               "com.example.Outer$Inner -> a.c$d:\n"
+                               "    com.example.Session this$0 -> a\n"
+                               "nonsense:\n"
+                               "    int lost -> a\n";
+    leak_mapping *m;
+    hdx_error     err;
+    hdx_arena     arena = hdx_arena_of(NULL);
+    cr_assert(eq(int, leak_mapping_read(file, sizeof file - 1, &m, &err), HDX_OK));
+    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b"), &arena), "com.example.Session"));
+    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b[][]"), &arena), "com.example.Session[][]"));
+    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.c$d"), &arena), "com.example.Outer$Inner"));
+    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.x"), &arena), "a.x"));
+    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("a")), "current"));
+    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.c$d"), text("a")), "this$0"));
+    cr_expect(hdx_text_is(leak_mapping_field(m, text("nonsense"), text("a")), "a"), "a line without an arrow opens no class");
+    cr_expect(hdx_text_is(leak_mapping_method(m, text("a.b"), text("c")), "open"));
+    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("c")), "c"), "a method is no field");
+    leak_mapping_free(m);
+    cr_assert(eq(int, leak_mapping_read("", 0, &m, &err), HDX_OK));
+    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b"), &arena), "a.b"));
+    leak_mapping_free(m);
+    hdx_arena_free(&arena);
+}
+
+/* ---- matchers and rules ---- */
+
+static hdx_code read_lines(const char *lines, bool rules, leak_rules *out, hdx_error *err)
+{
+    hdx_leaks_options o = { .finder = HDX_LEAKS_WATCHED };
+    hdx_leak_file     f = { "mine.txt", lines, strlen(lines) };
+    if (rules)
+        o.rule_file = f;
+    else
+        o.matcher_file = f;
+    return leak_rules_read(&o, out, err);
+}
+
+Test(matchers, of_a_file_stand_behind_those_built_in)
+{
+    size_t     own;
+    leak_rules r;
+    hdx_error  err;
+    hdx_buffer b = hdx_buffer_of(NULL);
+    (void)hdx_leak_matchers(&own);
+    cr_assert(eq(u64, (uint64_t)own, 109));
+    cr_assert(eq(int, read_lines("# mine\n\nlibrary static-field com.acme.Sdk#sContext sdk=21..28 manufacturer=samsung|LGE build=TP1 keeps  it\r\nignored java-local worker-1", false, &r, &err), HDX_OK));
+    cr_assert(eq(u64, r.matcher_count, own + 2));
+    const hdx_leak_matcher *m = &r.matchers[own];
+    cr_expect(m->kind == HDX_LEAK_STATIC_FIELD && !m->ignored && !m->everywhere && m->sdk_min == 21 && m->sdk_max == 28);
+    cr_expect_str_eq(m->class_name, "com.acme.Sdk");
+    cr_expect_str_eq(m->member, "sContext");
+    cr_expect_str_eq(m->manufacturer, "samsung|LGE");
+    cr_expect_str_eq(m->build_id, "TP1");
+    cr_expect_str_eq(m->note, "keeps  it");
+    leak_pattern(m, &b);
+    cr_expect_str_eq(b.at, "static field com.acme.Sdk#sContext");
+    cr_expect(m[1].kind == HDX_LEAK_JAVA_LOCAL && m[1].ignored && m[1].everywhere);
+    cr_expect_str_eq(m[1].member, "worker-1");
+    hdx_buffer_free(&b);
+    leak_rules_free(&r);
+}
+
+Test(rules, say_class_condition_and_text)
+{
+    leak_rules r;
+    hdx_error  err;
+    cr_assert(eq(int, read_lines("leaking com.acme.Screen+ closed = true the screen was closed\nlabel a.B\nnot-leaking a.C n >= -3", true, &r, &err), HDX_OK));
+    cr_assert(eq(u64, r.rule_count, 3));
+    cr_expect(r.rules[0].means == HDX_LEAK_LEAKING && r.rules[0].subclasses && r.rules[0].op == 1);
+    cr_expect_str_eq(r.rules[0].class_name, "com.acme.Screen");
+    cr_expect_str_eq(r.rules[0].text, "the screen was closed");
+    cr_expect(r.rules[1].means == HDX_LEAK_UNKNOWN && !r.rules[1].subclasses && r.rules[1].op == 0);
+    cr_expect(r.rules[2].op == 6);
+    cr_expect_str_eq(r.rules[2].value, "-3");
+    leak_rules_free(&r);
+}
+
+Test(rules, that_are_not_understood_are_refused_with_their_line)
+{
+    static const struct { bool rules; const char *lines, *said; } cases[] = {
+        { false, "\nforget instance-field a#b", "line 2: 'ignored' or 'library' is expected: 'forget'" },
+        { false, "ignored field a#b", "line 1: instance-field, static-field, native-global or java-local is expected: 'field'" },
+        { false, "ignored instance-field a.b", "line 1: CLASS#FIELD is expected: 'a.b'" },
+        { false, "ignored instance-field #b", "line 1: CLASS#FIELD is expected: '#b'" },
+        { false, "ignored native-global", "line 1: a class is expected: ''" },
+        { false, "library static-field a#b sdk=x", "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=x'" },
+        { false, "library static-field a#b sdk=1..999999", "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=1..999999'" },
+        { true, "leaks a", "line 1: 'leaking', 'not-leaking' or 'label' is expected: 'leaks'" },
+        { true, "label", "line 1: a class is expected: ''" },
+        { true, "label a b =", "line 1: a value is expected behind: '='" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leak_rules r;
+        hdx_error  err = { .code = HDX_OK };
+        cr_expect(eq(int, read_lines(cases[i].lines, cases[i].rules, &r, &err), HDX_USAGE), "%s", cases[i].lines);
+        cr_expect_str_eq(err.message, cases[i].said);
+        cr_expect_str_eq(err.where, "mine.txt");
+        leak_rules_free(&r);
+    }
+}
+
+/* ---- statuses ---- */
+
+/* SHARK 5.3 word by word. */
+static void slow_statuses(leak_state_of *at, int n)
+{
+    hdx_leak_status own[16];
+    int             last_not = -1, first = -1;
+    for (int i = 0; i < n; i++) {
+        own[i] = at[i].says_not ? HDX_LEAK_NOT_LEAKING : at[i].says_leaking ? HDX_LEAK_LEAKING : HDX_LEAK_UNKNOWN;
+        at[i].conflict = at[i].says_not && at[i].says_leaking;
+        if (i == n - 1) {
+            own[i] = HDX_LEAK_LEAKING;
+            at[i].conflict = at[i].says_not;
+        }
+        at[i].status = own[i];
+        at[i].from = SIZE_MAX;
+        if (own[i] == HDX_LEAK_NOT_LEAKING)
+            last_not = i;
+    }
+    for (int i = last_not + 1; i < n; i++)
+        if (first < 0 && own[i] == HDX_LEAK_LEAKING)
+            first = i;
+    for (int i = 0; i < last_not; i++) {
+        int k = i + 1;
+        while (own[k] != HDX_LEAK_NOT_LEAKING)
+            k++;
+        at[i].conflict |= own[i] == HDX_LEAK_LEAKING;
+        at[i].status = HDX_LEAK_NOT_LEAKING;
+        at[i].from = (size_t)k;
+    }
+    for (int i = first + 1; i < n - 1; i++) {
+        int k = i - 1;
+        while (own[k] != HDX_LEAK_LEAKING)
+            k--;
+        at[i].status = HDX_LEAK_LEAKING;
+        at[i].from = (size_t)k;
+    }
+}
+
+Test(statuses, of_every_path_of_up_to_six_objects_spread_as_the_rule_says)
+{
+    for (int n = 1; n <= 6; n++)
+        for (unsigned bits = 0; bits < 1u << (2 * n); bits++) {
+            leak_state_of fast[8], slow[8];
+            memset(fast, 0, sizeof fast);
+            memset(slow, 0, sizeof slow);
+            for (int i = 0; i < n; i++) {
+                fast[i].says_leaking = slow[i].says_leaking = bits >> (2 * i) & 1;
+                fast[i].says_not = slow[i].says_not = bits >> (2 * i + 1) & 1;
+            }
+            leak_statuses(fast, (size_t)n);
+            slow_statuses(slow, n);
+            for (int i = 0; i < n; i++)
+                cr_assert(fast[i].status == slow[i].status && fast[i].conflict == slow[i].conflict && fast[i].from == slow[i].from, "%d objects, reasons 0x%x, object %d", n, bits, i);
+        }
+}
