@@ -45,6 +45,7 @@ struct hdx_source {
     hdx_points      points;           /* compressed only, as the two below */
     hdx_damage_list damage;
     hdx_cache      *cache;
+    hdx_overlay     overlay;
 };
 
 /* Reads from the file as it lies on disk; fewer bytes only at its end, which may have come nearer since the source was opened. */

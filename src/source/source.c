@@ -146,6 +146,8 @@ void hdx_source_close(hdx_source *source)
 {
     if (source == NULL)
         return;
+    if (source->overlay.context != NULL)
+        source->overlay.close(source->overlay.context);
     hdx_cache_free(source->cache);
     hdx_damage_free(&source->damage, source->mem);
     hdx_points_free(&source->points);
@@ -165,6 +167,13 @@ static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uint
 
 bool hdx_source_size(const hdx_source *source, uint64_t *size)
 {
+    if (source->overlay.context != NULL)
+        return source->overlay.size(source->overlay.context, size);
+    return hdx_source_size_below(source, size);
+}
+
+bool hdx_source_size_below(const hdx_source *source, uint64_t *size)
+{
     if (source->kind != HDX_PLAIN)
         return hdx_points_size(&shared(source)->points, size);
     *size = source->file_size;
@@ -172,6 +181,18 @@ bool hdx_source_size(const hdx_source *source, uint64_t *size)
 }
 
 hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
+{
+    if (source->overlay.context != NULL)
+        return source->overlay.read_at(source->overlay.context, at, to, want, got, err);
+    return hdx_source_below(source, at, to, want, got, err);
+}
+
+void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay) { source->overlay = *overlay; }
+bool     hdx_source_absent(hdx_source *source, hdx_pos at) { return source->overlay.context != NULL && source->overlay.absent(source->overlay.context, at); }
+void    *hdx_source_overlay_of(const hdx_source *source) { return source->overlay.context; }
+hdx_mem *hdx_source_mem(const hdx_source *source) { return source->mem; }
+
+hdx_code hdx_source_below(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     if (source->kind == HDX_PLAIN)
         return hdx_source_file_read(source, at, to, want, got, err);
