@@ -20,6 +20,7 @@
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 #include <heapdex/heap.h>
+#include <heapdex/strip.h>
 
 typedef struct hdx_graph hdx_graph;
 
@@ -61,6 +62,7 @@ typedef struct hdx_graph_summary {
     const char *const *warnings;
     const uint64_t *top_records;  /* 256 counts by tag */
     const uint64_t *sub_records;
+    const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
 /* Index files: fills name, bytes for i = 0 ..; false at the end. */

@@ -84,6 +84,8 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
         return code;
     if (!hdx_source_size(b->source, &b->manifest.dump_size))
         return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
+    if ((code = hdx_build_stripping(b, err)) != HDX_OK)
+        return code;
     if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
         return code;
     hdx_build_identity(b);
@@ -150,7 +152,9 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
-    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK)
+    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK &&
+        hdx_strip_recognise(b->source, NULL, HDX_STRIP_WINDOW, &b->stripping, err) == HDX_OK &&
+        hdx_strip_view_set(b->source, b->stripping.view, err) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);

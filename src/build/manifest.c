@@ -159,6 +159,8 @@ static void fill(hdx_build *b)
     m->warning_count = s->warning_count < HDX_WARNINGS_MAX ? s->warning_count : HDX_WARNINGS_MAX;
     for (uint32_t i = 0; i < m->warning_count; i++)
         (void)snprintf(m->warnings[i], sizeof m->warnings[i], "%s", s->warnings[i]);
+    m->stripping = b->stripping;
+    m->stripping.bytes_read = 0;
     m->compression = (uint32_t)hdx_source_compression(b->source);
     (void)clock_gettime(CLOCK_REALTIME, &now);
     m->built_at_ms = (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;

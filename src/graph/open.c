@@ -182,6 +182,7 @@ static void fill_summary(hdx_graph *g)
         .warnings = g->warnings,
         .top_records = m->record_counts[0],
         .sub_records = m->record_counts[1],
+        .stripping = &m->stripping,
     };
 }
 
@@ -362,7 +363,11 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
         *out = NULL;
         return hdx_hint(err, code, "index it again");
     }
-    return HDX_OK;
+    if ((code = hdx_strip_view_set(*out, g->m->stripping.view, err)) != HDX_OK) {
+        hdx_source_close(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)

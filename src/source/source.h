@@ -28,6 +28,8 @@ typedef struct hdx_overlay {
 } hdx_overlay;
 void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay);
 void    *hdx_source_overlay_of(const hdx_source *source); /* its context; NULL: none */
+/* A gzip file that holds a zlib stream (Tailor's container, packed once more): from here on the source gives what that holds. Before anybody else reads. */
+hdx_code hdx_source_nest(hdx_source *source, hdx_error *err);
 hdx_code hdx_source_below(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
 bool     hdx_source_size_below(const hdx_source *source, uint64_t *size);
 bool     hdx_source_absent(hdx_source *source, hdx_pos at);

@@ -171,6 +171,8 @@ static void judge(look *l, hdx_stripping *out)
         return;
     }
     signs_judge(l->signs, l->created_ms, out);
+    if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
+        out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes behind the window may be cut */
     if (l->names > 0) {
         if (out->policy != HDX_STRIP_MATRIX) {
             out->policy = HDX_STRIP_MATRIX;
@@ -190,6 +192,23 @@ static void judge(look *l, hdx_stripping *out)
     }
 }
 
+/* A zlib stream in a gzip file is Tailor's container, packed once more for the way. */
+static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx_error *err)
+{
+    if (hdx_source_compression(source) != HDX_GZIP || *got < 2 || head[0] != 0x78 || (head[0] * 256u + head[1]) % 31 != 0)
+        return HDX_OK;
+    const hdx_code code = hdx_source_nest(source, err);
+    return code == HDX_OK ? hdx_source_below(source, 0, head, 32, got, err) : code;
+}
+
+hdx_code strip_unpack(hdx_source *source, hdx_error *err)
+{
+    uint8_t        head[32] = { 0 };
+    size_t         got = 0;
+    const hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
+    return code == HDX_OK ? unpack_again(source, head, &got, err) : code;
+}
+
 hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, hdx_stripping *out, hdx_error *err)
 {
     uint8_t  head[32] = { 0 };
@@ -199,7 +218,7 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
     hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
     *out = (hdx_stripping){ .policy = HDX_STRIP_NONE };
     out->bytes_read = got;
-    if (code != HDX_OK)
+    if (code != HDX_OK || (code = unpack_again(source, head, &got, err)) != HDX_OK)
         return code;
     if (got >= 18 && memcmp(head, mark, 18) == 0) {
         out->policy = HDX_STRIP_TAILOR;

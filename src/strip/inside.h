@@ -128,6 +128,9 @@ hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patie
  */
 hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut, hdx_error *err);
 
+/* ---- detect.c ---- */
+hdx_code strip_unpack(hdx_source *source, hdx_error *err);
+
 /* ---- signs.c ---- */
 typedef struct signs signs;
 hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err);

@@ -349,7 +349,7 @@ hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *e
     hdx_code code;
     if (form == HDX_VIEW_NONE)
         return HDX_OK;
-    if ((code = view_new(source, form, false, &v, err)) != HDX_OK)
+    if ((code = strip_unpack(source, err)) != HDX_OK || (code = view_new(source, form, false, &v, err)) != HDX_OK)
         return code;
     hdx_source_overlay(source, &(hdx_overlay){ v, read_at, size, absent, close_view });
     return HDX_OK;
