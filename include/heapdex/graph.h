@@ -170,6 +170,8 @@ HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **
 /* MAT's label of an object (MAT 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
 HDX_API void     hdx_text_free(char *text);
+/* A String, char[] or thread whose text (name) a stripped dump no longer has: its label is absent, not missing. False for ordinary dumps. */
+HDX_API bool     hdx_graph_text_absent(hdx_graph *g, hdx_id id);
 
 /* ---- names of references ---- */
 typedef enum hdx_ref_kind { HDX_REF_CLASS, HDX_REF_SUPER, HDX_REF_LOADER, HDX_REF_SIGNERS, HDX_REF_DOMAIN, HDX_REF_LOCAL, HDX_REF_FIELD,

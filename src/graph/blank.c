@@ -41,3 +41,37 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
             return true;
     return false;
 }
+
+/* The array that holds the text of a String was dropped, or its content was. */
+static bool string_absent(hdx_graph *g, hdx_id id)
+{
+    hdx_value  v;
+    hdx_record r;
+    hdx_id     array;
+    bool       found, there;
+    if (hdx_graph_field(g, id, "value", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+        return false;
+    if (!hdx_graph_find(g, v.as.address, &array))
+        return true;
+    return hdx_graph_length(g, array) > 0 && hdx_graph_record(g, array, &r, &there, NULL) == HDX_OK && there &&
+           r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+}
+
+bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
+{
+    hdx_record       r;
+    hdx_value        v;
+    hdx_id           name;
+    bool             there, found;
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id)), *thread;
+    if (g->m->stripping.policy == HDX_STRIP_NONE || c == NULL)
+        return false;
+    if (hdx_text_is(c->name, "java.lang.String"))
+        return string_absent(g, id);
+    if (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 5)
+        return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there && r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL || !hdx_class_extends(g, c->number, thread->number) ||
+        hdx_graph_field(g, id, "name", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+        return false;
+    return !hdx_graph_find(g, v.as.address, &name) || string_absent(g, name);
+}

@@ -81,6 +81,10 @@ hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out
     char     *text = NULL;
     *out = hdx_cell_null();
     hdx_code code = hdx_graph_label(g, id, &text, &mine);
+    if (code == HDX_OK && text == NULL && hdx_graph_text_absent(g, id)) {
+        *out = (hdx_cell){ .kind = HDX_CELL_ABSENT };
+        return HDX_OK;
+    }
     if (code == HDX_BAD_DUMP || (code == HDX_OK && text == NULL)) /* the name of a class is in the index */
         return class_label(g, id, arena, out, err);
     if (code != HDX_OK) {
