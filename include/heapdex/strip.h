@@ -87,7 +87,7 @@ typedef struct hdx_strip_report {
     uint64_t merged;                  /* Matrix: bitmaps that now share another's pixels */
     uint64_t absent_bytes;            /* restore: zeros that stand for contents */
     bool     truncated;               /* restore: the input ended early; what it had is restored */
-    uint64_t damage_at;               /* restore: first place that could not be restored, or HDX_NOWHERE */
+    uint64_t damage_at;               /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
     uint64_t graph_in, graph_out;     /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or nothing is written */
     hdx_strip_policy policy;
     unsigned kind_count;
@@ -99,7 +99,7 @@ typedef struct hdx_strip_report {
  * 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings behind a segment).
  */
 HDX_API hdx_code hdx_strip_write(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
-/* Restores what KOOM or Tailor made, or repairs the framing of Matrix's cut names; HDX_BAD_DUMP and no file where there is nothing to restore. */
+/* Restores what KOOM or Tailor made; HDX_BAD_DUMP and no file where there is nothing to restore. An input that ends early gives what it has. */
 HDX_API hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
 
 #endif

@@ -167,7 +167,7 @@ hdx_code cli_ask_restore(cli_session *s, hdx_rows **out, hdx_error *err)
     if (report.truncated)
         cli_notice(s->console, "%s: warning: the file ends early; what it has is restored", s->call->dump);
     if (report.damage_at != HDX_NOWHERE)
-        cli_notice(s->console, "%s: warning: the record at offset 0x%llx could not be read; it is handed on as it was", s->call->dump,
+        cli_notice(s->console, "%s: warning: what stands at offset 0x%llx could not be read and is left out", s->call->dump,
                    (unsigned long long)report.damage_at);
     return report_rows(&report, true, out, err);
 }

@@ -67,6 +67,14 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     if (!plain.fits && !cut.fits && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, &mixed, err)) != HDX_OK)
         return code;
     if (!plain.fits && !cut.fits && !mixed.fits) {
+        frame_part with, without;
+        if ((code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN, &with, err)) != HDX_OK ||
+            (code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT, &without, err)) != HDX_OK)
+            return code;
+        if (without.at_end && !with.at_end && without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
+            l->cut++;
+            return HDX_OK;
+        }
         l->odd++;
         if (l->odd > RESUMES)
             return HDX_OK;

@@ -76,6 +76,29 @@ hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, f
     return out->whole ? frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
 }
 
+hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out, hdx_error *err)
+{
+    frame      f = frame_of(r, id_size, body, stated, way);
+    entry      e;
+    frame_step step = FRAME_ENTRY;
+    bool       there = true;
+    hdx_code   code;
+    *out = (frame_part){ .end = body };
+    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY && (code = reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
+        out->accounted = stated - f.left;
+        out->end = f.pos;
+        out->entries++;
+        out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
+    }
+    out->at_end = !there;
+    if (code == HDX_OK && there && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
+        entry_state state;
+        code = entry_at(r, id_size, f.pos, &e, &state, err);
+        out->at_end = state == ENTRY_SHORT;
+    }
+    return code;
+}
+
 /* Is this the head of a heap record all of whose entries fit, or an end record? */
 static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t head[TOP_HEAD], uint64_t *patience, bool *yes, hdx_error *err)
 {

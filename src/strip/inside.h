@@ -114,6 +114,13 @@ typedef struct frame_fit {
 } frame_fit;
 /* Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at. */
 hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, frame_fit *out, hdx_error *err);
+typedef struct frame_part {
+    hdx_pos  end;       /* behind the last entry that is whole in the file */
+    uint64_t accounted, entries, arrays; /* as in frame_fit */
+    bool     at_end;    /* the data end there, not the grammar */
+} frame_part;
+/* The entries of a record up to where the file or the grammar ends. */
+hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out, hdx_error *err);
 /* Could a top-level record begin at pos, or the data end there? */
 hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
 /*
@@ -164,7 +171,7 @@ typedef enum view_mode {
 typedef struct spot {
     hdx_pos   in, out;
     uint64_t  left;
-    hdx_pos   end;     /* RAW */
+    hdx_pos   end;     /* RAW: where it ends; KOOM: as in view_note */
     uint64_t  heap_name; /* Tailor: of the heap in force, for a segment that goes on; 0: none */
     uint32_t  heap;
     view_mode mode;
@@ -175,7 +182,7 @@ typedef struct spot {
 typedef struct view_note {
     hdx_pos   in;
     uint64_t  length; /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text that are there */
-    hdx_pos   end;    /* RAW: where reading goes on */
+    hdx_pos   end;    /* where reading goes on behind the record; 0: right there. KOOM: EVERYTHING: the file ends in it; HDX_NOWHERE: nothing more */
     view_mode mode;
     frame_way way;
 } view_note;

@@ -30,7 +30,7 @@ typedef struct hdx_view_stats {
     uint64_t records_in, records_out; /* top-level records and heap entries */
     uint64_t absent_bytes;   /* contents that are not in the file */
     uint64_t cut_names;      /* STRING records that were framed anew */
-    uint64_t lost_bytes;     /* bytes of names that are gone with them */
+    uint64_t lost_bytes;     /* of names that are gone with them; of records that could not be read */
     hdx_pos  first_cut;      /* where the first of them stands, in the view */
     uint64_t broken;         /* places where neither reading came out even */
     hdx_pos  first_broken;   /* in the file */

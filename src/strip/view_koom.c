@@ -5,64 +5,36 @@
  *     view   1c time length | entries ... 23 id .. count type 000..0 | entries ...
  *
  * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one that is half and half
- * is read so. Where nothing comes out even the bytes are handed on unchanged up to the next record that does: the reader above has
- * the rules for damage.
+ * is read so. Where nothing comes out even the entries up to the break are given, under the length they have, and what follows up to the next record
+ * that fits is left out and counted.
  */
 #include "strip/inside.h"
 
-/* Entries of a record as far as the file has them whole: *stated bytes of it, the last of them ends at *end. *short_: the file ends there. */
-static hdx_code whole_part(view *v, reader *r, hdx_pos body, uint64_t stated, frame_way way, uint64_t *accounted, hdx_pos *end, bool *ends, hdx_error *err)
-{
-    frame      f = frame_of(r, v->id_size, body, stated, way);
-    entry      e;
-    frame_step step = FRAME_ENTRY;
-    bool       there = true;
-    hdx_code   code;
-    *accounted = 0;
-    *end = body;
-    for (;;) {
-        if ((code = frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
-            break;
-        if ((code = reader_reaches(r, f.pos, &there, err)) != HDX_OK || !there)
-            break;
-        *accounted = stated - f.left;
-        *end = f.pos;
-    }
-    *ends = !there;
-    if (code == HDX_OK && there && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
-        const uint8_t *at;
-        size_t         have;
-        entry_state    state;
-        if ((code = entry_at(r, v->id_size, f.pos, &e, &state, err)) == HDX_OK && (code = reader_at(r, f.pos, 1, &at, &have, err)) == HDX_OK)
-            *ends = state == ENTRY_SHORT;
-    }
-    return code;
-}
-
-/* The file ends inside this record, or nothing fits. */
+/* The file ends inside this record, or nothing fits: what it has up to there is kept. */
 static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
 {
     const hdx_pos body = p + TOP_HEAD;
-    hdx_pos       end[2];
-    uint64_t      accounted[2];
-    bool          ends[2], found = false;
+    frame_part    part[2];
+    bool          found = false;
     hdx_code      code;
     for (frame_way way = FRAME_PLAIN; way <= FRAME_CUT; way++)
-        if ((code = whole_part(v, r, body, stated, way, &accounted[way], &end[way], &ends[way], err)) != HDX_OK)
+        if ((code = frame_whole_part(r, v->id_size, body, stated, way, &part[way], err)) != HDX_OK)
             return code;
     /* cut, unless only the plain reading gets to the end of the file */
-    const frame_way way = ends[FRAME_PLAIN] && !ends[FRAME_CUT] ? FRAME_PLAIN : FRAME_CUT;
-    if (ends[way]) {
+    const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
+    *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
+    v->stats.records_in += part[way].entries;
+    if (part[way].at_end) {
         v->stats.truncated = true;
-        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = way, .length = accounted[way] };
         return HDX_OK;
     }
     if (v->stats.broken++ == 0)
-        v->stats.first_broken = p;
-    *note = (view_note){ .in = p, .mode = VIEW_RAW, .end = EVERYTHING };
-    code = frame_resume(r, v->id_size, body, &v->patience, &note->end, &found, err);
+        v->stats.first_broken = part[way].end;
+    code = frame_resume(r, v->id_size, part[way].end, &v->patience, &note->end, &found, err);
     if (!found)
-        note->end = EVERYTHING;
+        note->end = HDX_NOWHERE;
+    else
+        v->stats.lost_bytes += note->end - part[way].end;
     return code;
 }
 
@@ -103,27 +75,30 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
         note = *noted;
     else if (first && (code = decide(v, r, s->in, stated, &note, err)) != HDX_OK)
         return code;
-    s->mode = note.mode;
-    if (note.mode == VIEW_RAW) {
-        s->end = note.end;
-        return view_raw(r, s, t, err);
-    }
     memcpy(t->head, head, sizeof head);
     t->head_len = TOP_HEAD;
-    if (v->restoring && note.length < stated)
+    if (note.length < stated && (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
         for (unsigned k = 0; k < 4; k++)
             t->head[5 + k] = (uint8_t)(note.length >> (24 - 8 * k));
+    s->mode = VIEW_RECORD;
     s->in += TOP_HEAD;
     s->left = note.length;
+    s->end = note.end;
     s->way = note.way;
     s->cut = note.way != FRAME_PLAIN;
-    if (note.length < stated) { /* the file ends in this record: restoring leaves out the last piece, a reader is shown it */
-        s->end = EVERYTHING;
-        s->heap = 1;
-    } else {
-        s->heap = 0;
-    }
     return HDX_OK;
+}
+
+/* Behind the last entry of a record: the next one, or what is left of a damaged file. */
+static void leave_record(const view *v, spot *s)
+{
+    s->mode = VIEW_TOP;
+    if (s->end == HDX_NOWHERE)
+        s->mode = VIEW_END;
+    else if (s->end == EVERYTHING) /* the file ends here: restoring leaves out the last piece, a reader is shown it */
+        s->mode = v->restoring ? VIEW_END : VIEW_RAW;
+    else if (s->end != 0)
+        s->in = s->end;
 }
 
 /* A run of entries, up to the next content that was cut. */
@@ -159,14 +134,12 @@ hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error 
     }
     if (s->mode == VIEW_RECORD && s->left > 0)
         return entries(v, r, s, t, err);
-    if (s->mode == VIEW_RECORD && s->heap == 1) {
-        s->mode = v->restoring ? VIEW_END : VIEW_RAW;
-        s->heap = 0;
+    if (s->mode == VIEW_RECORD) {
+        leave_record(v, s);
         return HDX_OK;
     }
-    if (s->mode == VIEW_RAW && s->in < s->end)
+    if (s->mode == VIEW_RAW)
         return view_raw(r, s, t, err);
-    s->mode = VIEW_TOP;
     t->copy_from = s->in;
     while (t->copy_len < VIEW_RUN) { /* tables, as they are */
         if ((code = reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
@@ -190,7 +163,7 @@ hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error 
         if (!there) {
             if (first) {
                 v->stats.truncated = v->stats.truncated || have < TOP_HEAD || hdx_top_name(tag) != NULL;
-                if (have >= TOP_HEAD && hdx_top_name(tag) == NULL && v->stats.broken++ == 0)
+                if (v->restoring && have >= TOP_HEAD && hdx_top_name(tag) == NULL && v->stats.broken++ == 0)
                     v->stats.first_broken = s->in;
             }
             s->mode = v->restoring ? VIEW_END : VIEW_RAW; /* for the reader above to say */
