@@ -86,7 +86,7 @@ typedef struct hdx_strip_report {
     uint64_t dropped_shared;          /* entries of the zygote and image heaps among those dropped */
     uint64_t merged;                  /* Matrix: bitmaps that now share another's pixels */
     uint64_t absent_bytes;            /* restore: zeros that stand for contents */
-    bool     truncated;               /* restore: the input ended early; what it had is restored */
+    bool     truncated;               /* restore: the input ended early; what it had is restored. Tailor: further dumps of the file are left out */
     uint64_t damage_at;               /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
     uint64_t graph_in, graph_out;     /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or nothing is written */
     hdx_strip_policy policy;

@@ -153,6 +153,8 @@ hdx_code cli_ask_strip(cli_session *s, hdx_rows **out, hdx_error *err)
     hdx_strip_report        report;
     hdx_code                code = hdx_strip_write(&options, &report, err);
     cli_console_erase(s->console);
+    if (code == HDX_OK && report.truncated)
+        cli_notice(s->console, "%s: warning: the container holds one dump; what follows the first one is left out", s->call->dump);
     return code == HDX_OK ? report_rows(&report, false, out, err) : code;
 }
 

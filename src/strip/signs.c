@@ -222,6 +222,8 @@ static bool constants(const signs *s, hdx_stripping *out)
         say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] hold '?' alone", N(bytes->arrays), N(chars->arrays));
     else if (chars->value == '?' && chars->arrays > 0 && bytes->arrays == 0)
         say(out, HDX_STRIP_SHARK, 95, "%llu char[] hold '?' alone", N(chars->arrays));
+    else if (s->texts == 0)
+        return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
     else if (zero)
         say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
     else

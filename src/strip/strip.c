@@ -349,9 +349,6 @@ static hdx_code record(writer *w, const top *t, hdx_error *err)
     w->report->records_in++;
     w->report->records_out++;
     if (w->policy->container) {
-        if (w->ended)
-            return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(w->r.source), t->pos, "Tailor's container holds one dump; records follow its end"),
-                            "another --policy can");
         code = top_is_heap(t) ? heap_record(w, t, err) : container_record(&w->out, &w->r, t, w->after_segment, err);
         const bool kept = top_is_heap(t) || t->tag == HDX_TOP_STRING || t->tag == HDX_TOP_LOAD_CLASS || t->tag == HDX_TOP_HEAP_DUMP_END;
         w->report->records_out -= !kept;
@@ -374,6 +371,10 @@ static hdx_code write_all(writer *w, hdx_error *err)
     bool              more;
     hdx_code          code = w->policy->container ? sink_put(&w->out, mark, sizeof mark - 1, err) : sink_copy(&w->out, &w->r, 0, p, err);
     while (code == HDX_OK && (code = top_at(&w->r, w->id_size, p, &t, &more, err)) == HDX_OK && more) {
+        if (w->ended) { /* the container holds one dump: what follows is left out, and it is said (STRIP T6) */
+            w->report->truncated = true;
+            break;
+        }
         p = t.end;
         code = record(w, &t, err);
     }
