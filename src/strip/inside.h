@@ -177,6 +177,7 @@ typedef struct spot {
     view_mode mode;
     frame_way way;     /* KOOM: how the record under way is read */
     bool      cut;     /* MIXED: contents are cut still */
+    bool      ended;   /* Tailor: the end record was the last */
 } spot;
 /* What the first pass found out about the record at `in`, so that later ones need not ask again. */
 typedef struct view_note {

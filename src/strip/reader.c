@@ -73,7 +73,7 @@ hdx_code reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err)
     uint8_t  byte;
     size_t   got = 0;
     uint64_t size;
-    if (end == 0 || (end >= r->from && end - r->from <= r->len)) {
+    if (end == 0 || (end > r->from && end - r->from <= r->len)) {
         *yes = true;
         return HDX_OK;
     }

@@ -278,12 +278,18 @@ hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_erro
         return begin_segment(v, r, first, s->in, true, s, t, err);
     if ((code = reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
         return code;
-    if (have == 0) {
+    if (have == 0) { /* a dump of one heap record has no end record; its segment, as it is shown, would miss one */
+        if (!v->restoring && !s->ended) {
+            t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_END;
+            be32(t, 0);
+            be32(t, 0);
+        }
         s->mode = VIEW_END;
         return HDX_OK;
     }
     if (first)
         v->stats.records_in++;
+    s->ended = at[0] == HDX_TOP_HEAP_DUMP_END;
     switch (at[0]) {
     case HDX_TOP_STRING: {
         const uint32_t n = hdx_be16(at + 1);

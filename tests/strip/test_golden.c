@@ -21,6 +21,17 @@ static hdx_graph *graph_of(const char *path, const char *index_dir, hdx_step unt
     return g;
 }
 
+/* Does a thread hold locals? Without thread serials (Tailor) they are roots of their own. */
+static bool holds_locals(hdx_graph *g, hdx_id id)
+{
+    uint64_t        count;
+    const hdx_root *roots = hdx_graph_roots(g, &count);
+    for (uint64_t i = 0; i < count; i++)
+        if (roots[i].thread == id)
+            return true;
+    return false;
+}
+
 /* Everything in `part` is in `whole`, the same; references lead to what is in both. *count: objects compared. */
 static void compare(const char *what, hdx_graph *part, hdx_graph *whole, bool equal)
 {
@@ -42,14 +53,18 @@ static void compare(const char *what, hdx_graph *part, hdx_graph *whole, bool eq
         hdx_graph_outbound(part, id, HDX_ALL, &x);
         hdx_graph_outbound(whole, id2, HDX_ALL, &y);
         bool more = hdx_refs_next(&x, &a);
+        if (more && a == 0 && !equal) /* the loader of a class was dropped: the boot loader stands for it (MAT 1.5) */
+            more = hdx_refs_next(&x, &a);
         while (good && hdx_refs_next(&y, &b)) {
             hdx_id there;
-            if (!hdx_graph_find(part, hdx_graph_address(whole, b), &there))
+            if (!hdx_graph_find(part, hdx_graph_address(whole, b), &there) || (b == 0 && !equal))
                 continue;
             good = more && hdx_graph_address(part, a) == hdx_graph_address(whole, b);
             more = hdx_refs_next(&x, &a);
+            if (more && a == 0 && !equal)
+                more = hdx_refs_next(&x, &a);
         }
-        if (!good || more) {
+        if ((!good || more) && !holds_locals(whole, id2)) {
             bad++;
             cr_expect(false, "%s: 0x%llx differs", what, (unsigned long long)hdx_graph_address(part, id));
         }
