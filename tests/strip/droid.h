@@ -34,7 +34,9 @@ static inline place place_new(void)
 static inline const char *place_path(place *p, const char *name)
 {
     char *path = p->paths[p->used++ % 8];
-    (void)snprintf(path, sizeof p->paths[0], "%s/%s", p->folder, name);
+    char  folder[sizeof p->folder];
+    memcpy(folder, p->folder, sizeof folder); /* gcc cannot see that a path does not overlap it */
+    (void)snprintf(path, sizeof p->paths[0], "%s/%s", folder, name);
     return path;
 }
 static inline void place_remove(place *p)
