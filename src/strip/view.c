@@ -105,8 +105,9 @@ hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view *
     v->id_size = form == HDX_VIEW_TAILOR ? 4 : hdx_be32(head + 19);
     (void)pthread_mutex_init(&v->more->lock, NULL);
     if (v->id_size != 4 && v->id_size != 8) {
+        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed", v->id_size);
         view_free(v);
-        return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed", v->id_size);
+        return code;
     }
     *out = v;
     return HDX_OK;
