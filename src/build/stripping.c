@@ -42,9 +42,11 @@ hdx_code hdx_build_stripping(hdx_build *b, hdx_error *err)
                                 "%llu names outside ASCII are cut (Matrix); their records are read as long as they are", (unsigned long long)stats.cut_names);
     if (code == HDX_OK && b->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
         code = hdx_build_damage(b, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT), stats.lost_bytes, err,
-                                "in %llu heap records, first here in the stripped file, neither reading comes out even; the rest of them is left out", (unsigned long long)stats.broken);
+                                "neither reading of %llu heap records comes out even (offset: in the stripped file); their rest is left out",
+                                (unsigned long long)stats.broken);
     if (code == HDX_OK && b->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
-        code = hdx_build_damage(b, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err, "no token of the container begins at this byte of the unpacked file; the rest is not read");
+        code = hdx_build_damage(b, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
+                                "no token of the container begins at this byte of it; the rest is not read");
     else if (code == HDX_OK && b->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
         code = hdx_build_damage(b, HDX_DAMAGE_TRUNCATED, b->manifest.dump_size, "container", 0, err, "the container ends inside a token");
     return code;

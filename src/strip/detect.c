@@ -189,7 +189,8 @@ static void judge(look *l, hdx_stripping *out)
         out->view = HDX_VIEW_NAMES;
         out->confidence = 95;
         if (out->evidence_count < HDX_EVIDENCE_MAX)
-            (void)snprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0], "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
+            (void)snprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0],
+                           "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
                            (unsigned long long)l->names, (unsigned long long)l->lost);
     }
     if (out->policy == HDX_STRIP_NONE && l->odd > 0 && l->plain == 0) {

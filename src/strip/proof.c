@@ -136,7 +136,9 @@ void proof_rename(uint8_t *text, size_t len)
                 k++;
             k++;
         }
-        const size_t end = descriptor && k < len ? (memchr(text + k, ';', len - k) != NULL ? (size_t)((uint8_t *)memchr(text + k, ';', len - k) - text) : len) : len;
+        size_t end = k;
+        while (end < len && !(descriptor && text[end] == ';'))
+            end++;
         while (k < end) {
             size_t n = 0;
             while (k + n < end && is_part(text[k + n]))

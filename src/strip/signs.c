@@ -13,7 +13,7 @@
 
 #define FILLED_LEAST 3u /* arrays of two elements or more: fewer equal ones are chance */
 
-enum { NAME_OVERHEAD = 1, NAME_STRING, NAME_VALUE };
+enum { NAME_OVERHEAD = 1, NAME_STRING };
 
 typedef struct fill { /* of the arrays of one element type */
     uint64_t arrays;  /* with content */
@@ -27,17 +27,15 @@ struct signs {
     uint32_t id_size;
     hdx_map  names;      /* name id -> NAME_... */
     hdx_map  strings;    /* ids of classes named java.lang.String */
-    hdx_map  class_name; /* class id -> name id */
     hdx_map  odd;        /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
     uint64_t classes, serials, traces;
-    uint64_t entries, instances, texts; /* texts: instances of String whose first reference is not 0 */
+    uint64_t instances, texts; /* texts: instances of String */
     uint64_t arrays;
     fill     of[12];
     fill     overhead;   /* byte[] with the low bit set: zero in ordinary dumps too (5.5, 4) */
     uint64_t overhead_named, overhead_absent;
     uint64_t homeless;   /* classes in no heap */
     bool     heap_named, shared;  /* in this segment; zygote or image anywhere */
-    bool     any_heap;
     bool     begun, waiting;
     uint64_t wanted, vm_roots, vm_lost;
 };
@@ -51,7 +49,6 @@ hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err)
     s->id_size = id_size;
     s->names = hdx_map_of(NULL);
     s->strings = hdx_map_of(NULL);
-    s->class_name = hdx_map_of(NULL);
     s->odd = hdx_map_of(NULL);
     return HDX_OK;
 }
@@ -62,7 +59,6 @@ void signs_free(signs *s)
         return;
     hdx_map_free(&s->names);
     hdx_map_free(&s->strings);
-    hdx_map_free(&s->class_name);
     hdx_map_free(&s->odd);
     hdx_mem_put(NULL, s, sizeof *s);
 }
@@ -135,16 +131,15 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code class_entry(signs *s, const entry *e, hdx_error *err)
+static void class_entry(signs *s, const entry *e)
 {
     hdx_class_dump c;
     uint64_t       name;
     uint8_t        type;
     hdx_view       value;
-    (void)err;
     s->homeless += !s->heap_named;
     if (!hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->id_size, &c))
-        return HDX_OK;
+        return;
     while (hdx_class_static_next(&c.statics, s->id_size, &name, &type, &value)) {
         const uint64_t *kind = type == 2 ? hdx_map_get(&s->names, name) : NULL;
         const uint64_t  id = kind != NULL ? hdx_be_id(value.at, s->id_size) : 0;
@@ -153,15 +148,13 @@ static hdx_code class_entry(signs *s, const entry *e, hdx_error *err)
         s->overhead_named++;
         s->overhead_absent += hdx_map_get(&s->odd, id) == NULL;
     }
-    return HDX_OK;
 }
 
 hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    s->entries++;
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO) {
-        s->heap_named = s->any_heap = true;
+        s->heap_named = true;
         s->shared |= e->count == 'Z' || e->count == 'I';
         return HDX_OK;
     }
@@ -176,8 +169,10 @@ hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_erro
     s->vm_lost += s->waiting && e->id != s->wanted && e->id != (s->wanted | 1);
     s->begun = true;
     s->waiting = false;
-    if (e->tag == HDX_SUB_CLASS)
-        return class_entry(s, e, err);
+    if (e->tag == HDX_SUB_CLASS) {
+        class_entry(s, e);
+        return HDX_OK;
+    }
     s->instances += e->tag == HDX_SUB_INSTANCE;
     if (e->tag == HDX_SUB_INSTANCE && hdx_map_get(&s->strings, e->class_id) != NULL)
         s->texts++;
@@ -249,7 +244,8 @@ void signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
         return;
     }
     if (s->vm_lost > 2 && !s->shared) {
-        say(out, HDX_STRIP_KOOM, s->vm_lost >= 16 ? 95 : 80, "%llu of %llu VM-internal roots are not followed by their object, and there is no zygote or image heap",
+        say(out, HDX_STRIP_KOOM, s->vm_lost >= 16 ? 95 : 80,
+            "%llu of %llu VM-internal roots are not followed by their object, and there is no zygote or image heap",
             N(s->vm_lost), N(s->vm_roots));
         return;
     }

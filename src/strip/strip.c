@@ -398,7 +398,8 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     w->report->graph_in = before.graph;
     w->report->graph_out = after.graph;
     if (before.graph != after.graph || before.entries != after.entries || after.uneven > 0)
-        return hdx_fail(err, HDX_IO, w->out.path, HDX_NOWHERE, "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
+        return hdx_fail(err, HDX_IO, w->out.path, HDX_NOWHERE,
+                        "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
                         (unsigned long long)after.graph, (unsigned long long)before.graph, (unsigned long long)after.uneven);
     return HDX_OK;
 }

@@ -10,6 +10,9 @@
  */
 #include "strip/inside.h"
 
+/* T3: what fits pays for what does not, so that no file makes its reader walk the same entries again and again. */
+static void spend(view *v, uint64_t entries) { v->patience -= entries + 1 < v->patience ? entries + 1 : v->patience; }
+
 /* The file ends inside this record, or nothing fits: what it has up to there is kept. */
 static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
 {
@@ -24,6 +27,7 @@ static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_
     const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
     *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
     v->stats.records_in += part[way].entries;
+    spend(v, part[FRAME_PLAIN].entries + part[FRAME_CUT].entries);
     if (part[way].at_end) {
         v->stats.truncated = true;
         return HDX_OK;
@@ -48,9 +52,18 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
     for (; k < 3; k++) {
         if ((code = frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, &fit, err)) != HDX_OK)
             return code;
-        v->stats.records_in += fit.fits ? fit.entries : 0;
-        if (fit.fits)
+        if (fit.fits) {
+            v->stats.records_in += fit.entries;
+            v->patience += fit.entries;
             break;
+        }
+        spend(v, fit.entries);
+    }
+    if (v->patience == 0) { /* made to be slow: nothing behind here is read */
+        if (v->stats.broken++ == 0)
+            v->stats.first_broken = p;
+        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
+        return view_note_add(v, note, err);
     }
     if (k < 3)
         *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = ways[k], .length = stated };
