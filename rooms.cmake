@@ -1,20 +1,21 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the includes against it.
-set(HDX_ROOMS base model source hprof indexes catalog algo build graph rows query leaks render cli)
+set(HDX_ROOMS base model source hprof strip indexes catalog algo build graph rows query leaks render cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
 set(HDX_SEES_source base)
 set(HDX_SEES_hprof base source)
+set(HDX_SEES_strip base source hprof model)
 set(HDX_SEES_indexes base)
 set(HDX_SEES_catalog base model)
 set(HDX_SEES_algo base)
-set(HDX_SEES_build base indexes catalog hprof source model algo)
-set(HDX_SEES_graph base indexes catalog hprof source model)
+set(HDX_SEES_build base indexes catalog hprof source model algo strip)
+set(HDX_SEES_graph base indexes catalog hprof source model strip)
 set(HDX_SEES_rows base)
 set(HDX_SEES_query base graph algo rows model)
 set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
-set(HDX_SEES_cli base render rows query leaks graph build)
+set(HDX_SEES_cli base render rows query leaks graph build strip)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads)

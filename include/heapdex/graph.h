@@ -20,6 +20,7 @@
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 #include <heapdex/heap.h>
+#include <heapdex/strip.h>
 
 typedef struct hdx_graph hdx_graph;
 
@@ -61,6 +62,7 @@ typedef struct hdx_graph_summary {
     const char *const *warnings;
     const uint64_t *top_records;  /* 256 counts by tag */
     const uint64_t *sub_records;
+    const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
 /* Index files: fills name, bytes for i = 0 ..; false at the end. */
@@ -203,6 +205,8 @@ HDX_API hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
 /* After HDX_BAD_DUMP: is that because there is no dump at hand (true), or because it is not what it was (false)? */
 HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
 HDX_API void     hdx_text_free(char *text);
+/* A String, char[] or thread whose text (name) a stripped dump no longer has: its label is absent, not missing. False for ordinary dumps. */
+HDX_API bool     hdx_graph_text_absent(hdx_graph *g, hdx_id id);
 
 /* ---- names of references ---- */
 typedef enum hdx_ref_kind { HDX_REF_CLASS, HDX_REF_SUPER, HDX_REF_LOADER, HDX_REF_SIGNERS, HDX_REF_DOMAIN, HDX_REF_LOCAL, HDX_REF_FIELD,

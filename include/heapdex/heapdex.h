@@ -13,6 +13,7 @@
 #include <heapdex/query.h>
 #include <heapdex/rows.h>
 #include <heapdex/source.h>
+#include <heapdex/strip.h>
 #include <heapdex/types.h>
 
 #define HEAPDEX_VERSION "0.1.0"

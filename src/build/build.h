@@ -1,6 +1,7 @@
 /*
  * build.h - from a dump to an index: the passes and what they hand to each other.
  *
+ *   stripping.c      what is said of a dump that went through a stripping tool
  *   place.c          where an index lives; the lock, leftovers, staleness, the rename that makes it exist
  *   scan.c           first pass: addresses into a set, raw classes, roots, strings (survey of the hprof room)
  *   classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
@@ -32,6 +33,7 @@
 #include "indexes/indexes.h"
 #include "model/model.h"
 #include "source/source.h"
+#include "strip/strip.h"
 #include <heapdex/index.h>
 
 /* A string of the dump: where its bytes stand in `names`. */
@@ -132,6 +134,7 @@ typedef struct hdx_build {
     char            folder[4096]; /* the .part folder files are written to */
     hdx_index_place place;
     hdx_source     *source;
+    hdx_stripping   stripping;
     hdx_survey      survey;
     hdx_scan_result scan;
     hdx_addresses  *ids;
@@ -186,6 +189,10 @@ hdx_code hdx_seek_begin(hdx_build *b, hdx_error *err);
 /* After the first pass, once the identity is known: the index file. The points serve the second pass. */
 hdx_code hdx_seek_keep(hdx_build *b, hdx_error *err);
 void     hdx_seek_end(hdx_build *b); /* when nothing reads the dump any more */
+
+/* ---- stripping.c ---- */
+/* After the first pass: warnings and damage that only the reading of a stripped dump knows of. */
+hdx_code hdx_build_stripping(hdx_build *b, hdx_error *err);
 
 /* ---- classes.c ---- */
 /* Makes the table; adds invented classes and object 0 to the ids and freezes them. */

@@ -167,7 +167,7 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
     if ((code = hdx_scan(b, err)) == HDX_OK && !hdx_source_size(b->source, &b->manifest.dump_size))
         code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
-    if (code == HDX_OK && (code = hdx_classes_resolve(b, err)) == HDX_OK) {
+    if (code == HDX_OK && (code = hdx_build_stripping(b, err)) == HDX_OK && (code = hdx_classes_resolve(b, err)) == HDX_OK) {
         find_sizing(b, alignment);
         if ((code = hdx_classes_size(b, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
             code = hdx_build_damage_gather(b, err);

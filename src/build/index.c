@@ -85,6 +85,8 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
         return code;
     if (!hdx_source_size(b->source, &b->manifest.dump_size))
         return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
+    if ((code = hdx_build_stripping(b, err)) != HDX_OK)
+        return code;
     if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
         return code;
     hdx_build_identity(b);
@@ -130,6 +132,19 @@ void hdx_build_close(hdx_build *b)
     free(b);
 }
 
+/* With a reader of its own: seek points of a compressed dump are kept from the first byte that the build's reader reads. */
+static hdx_code recognise(hdx_build *b, hdx_error *err)
+{
+    const hdx_source_options options = { .max_uncompressed = b->options->max_uncompressed };
+    hdx_source              *source;
+    hdx_code                 code = hdx_source_open_mem(b->io, &b->mem, b->options->dump, &options, &source, err);
+    if (code != HDX_OK)
+        return code;
+    code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &b->stripping, err);
+    hdx_source_close(source);
+    return code;
+}
+
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
     hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
@@ -158,7 +173,8 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
-    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK)
+    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK &&
+        recognise(b, err) == HDX_OK && hdx_strip_view_set(b->source, b->stripping.view, err) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);

@@ -158,6 +158,8 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     m->warning_count = s->warning_count < HDX_WARNINGS_MAX ? s->warning_count : HDX_WARNINGS_MAX;
     for (uint32_t i = 0; i < m->warning_count; i++)
         (void)snprintf(m->warnings[i], sizeof m->warnings[i], "%s", s->warnings[i]);
+    m->stripping = b->stripping;
+    m->stripping.bytes_read = 0;
     m->compression = (uint32_t)hdx_source_compression(b->source);
     hdx_code code = hdx_build_damage_gather(b, err);
     if (code != HDX_OK)

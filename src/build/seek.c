@@ -31,7 +31,7 @@ hdx_code hdx_seek_begin(hdx_build *b, hdx_error *err)
 {
     char path[4200];
     int  rc;
-    if (hdx_source_compression(b->source) == HDX_PLAIN)
+    if (hdx_source_compression(b->source) == HDX_PLAIN || hdx_source_overlay_of(b->source) != NULL) /* positions of an overlay are not the stream's */
         return HDX_OK;
     (void)snprintf(path, sizeof path, "%s/windows.tmp", b->folder);
     if ((rc = b->io->create(b->io, path)) < 0)
@@ -58,7 +58,7 @@ hdx_code hdx_seek_keep(hdx_build *b, hdx_error *err)
     uint64_t       points, windows;
     hdx_index_file file;
     hdx_code       code;
-    if (hdx_source_compression(b->source) == HDX_PLAIN)
+    if (b->windows_fd < 0)
         return HDX_OK;
     if ((code = hdx_source_points(b->source, &points, &windows, err)) != HDX_OK ||
         (code = hdx_seek_write(&b->place, points, windows, b->manifest.dump_size, fill, b, &file, err)) != HDX_OK)

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include <heapdex/heap.h>
+#include <heapdex/strip.h>
 
 #define HDX_KINDS_MAX 32u
 #define HDX_STEPS_MAX 32u
@@ -69,6 +70,7 @@ typedef struct hdx_manifest {
     hdx_damage *damage;       /* reading: owned by the catalog */
     uint32_t warning_count;
     char     warnings[HDX_WARNINGS_MAX][192];
+    hdx_stripping stripping;  /* what tool the dump went through; bytes_read is not kept */
     /* source */
     char     dump_name[256];  /* file name without folder */
     uint32_t compression;     /* hdx_compression */
@@ -81,7 +83,7 @@ typedef struct hdx_manifest {
     hdx_manifest_step steps[HDX_STEPS_MAX];
 } hdx_manifest;
 
-#define HDX_CATALOG_FORMAT 1u
+#define HDX_CATALOG_FORMAT 2u
 
 typedef struct hdx_catalog hdx_catalog;
 

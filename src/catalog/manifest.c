@@ -159,11 +159,27 @@ static hdx_code damage(both *b, hdx_manifest *m, uint64_t *capacity)
     return b->from->code;
 }
 
+static void stripping(both *b, hdx_stripping *s)
+{
+    uint32_t policy = (uint32_t)s->policy, view = (uint32_t)s->view, confidence = s->confidence, count = s->evidence_count;
+    u32_up_to(b, &policy, HDX_STRIP_POLICIES - 1, "policy of stripping");
+    u32_up_to(b, &view, HDX_VIEW_FORMS - 1, "form of a stripped dump");
+    u32_up_to(b, &confidence, 100, "per cent");
+    u32_up_to(b, &count, HDX_EVIDENCE_MAX, "lines of evidence");
+    s->policy = (hdx_strip_policy)policy;
+    s->view = (hdx_view_form)view;
+    s->confidence = confidence;
+    s->evidence_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        text(b, s->evidence[i], sizeof s->evidence[i]);
+}
+
 static void source_and_build(both *b, hdx_manifest *m)
 {
     u32_up_to(b, &m->warning_count, HDX_WARNINGS_MAX, "warnings");
     for (uint32_t i = 0; i < m->warning_count; i++)
         text(b, m->warnings[i], sizeof m->warnings[i]);
+    stripping(b, &m->stripping);
     text(b, m->dump_name, sizeof m->dump_name);
     u32(b, &m->compression);
     u64(b, &m->file_size);

@@ -87,6 +87,24 @@ static void put_records(hdx_buffer *out, const hdx_cell *records, bool all, cons
     }
 }
 
+/* Policy, then what shows it and what it affects. */
+static void put_stripping(hdx_buffer *out, const hdx_cell *stripping, const hdx_render_options *options)
+{
+    static const char *const lists[] = { "evidence", "affects" };
+    put_key(out, 0, "stripping", 9);
+    cli_put_value(out, member(stripping, "policy"), HDX_UNIT_NONE, options);
+    hdx_buffer_text(out, "\n");
+    for (unsigned l = 0; l < 2; l++) {
+        const hdx_cell *list = member(stripping, lists[l]);
+        put_key(out, 2, lists[l], strlen(lists[l]));
+        for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
+            hdx_buffer_text(out, i > 0 ? ", " : "");
+            cli_put_value(out, &list->as.list.at[i], HDX_UNIT_NONE, options);
+        }
+        hdx_buffer_text(out, "\n");
+    }
+}
+
 static double real(const hdx_cell *cell) { return cell->kind == HDX_CELL_REAL ? cell->as.real : 0; }
 
 static void put_index(hdx_buffer *out, const cli_session *s, const hdx_cell *index, const hdx_render_options *options)
@@ -127,6 +145,8 @@ hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_
             put_heaps(&out, value, options);
         } else if (strcmp(key, "records") == 0) {
             put_records(&out, value, s->call->verbose, options);
+        } else if (strcmp(key, "stripping") == 0 && value->kind == HDX_CELL_OBJECT) {
+            put_stripping(&out, value, options);
         } else if (strcmp(key, "index") == 0) {
             put_index(&out, s, value, options);
         } else {

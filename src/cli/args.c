@@ -71,7 +71,10 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     call->where = hdx_arena_get(arena, room * sizeof *call->where);
     call->classes = hdx_arena_get(arena, room * sizeof *call->classes);
     call->exclude_fields = hdx_arena_get(arena, room * sizeof *call->exclude_fields);
-    if (options == NULL || words == NULL || call->where == NULL || call->exclude_fields == NULL || call->classes == NULL)
+    call->keep_classes = hdx_arena_get(arena, room * sizeof *call->keep_classes);
+    call->drop_classes = hdx_arena_get(arena, room * sizeof *call->drop_classes);
+    if (options == NULL || words == NULL || call->where == NULL || call->exclude_fields == NULL || call->classes == NULL || call->keep_classes == NULL ||
+        call->drop_classes == NULL)
         return hdx_no_memory(err, "the command line", room);
     if ((code = split(argc, argv, options, &option_count, words, &word_count, err)) != HDX_OK)
         return code;
@@ -128,6 +131,10 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         return hdx_hint(err, usage(err, "'objects' needs --class PATTERN"), "heapdex histogram %s lists the classes", call->dump);
     if (call->id == CLI_EXPORT && call->table == NULL)
         return hdx_hint(err, usage(err, "'export' needs --table TABLE"), "tables: %s", cli_option_named("table", 5, CLI_EXPORT)->choices);
+    if (call->id == CLI_STRIP && call->policy == HDX_STRIP_NONE)
+        return hdx_hint(err, usage(err, "'strip' needs --policy POLICY"), "policies: %s", cli_option_named("policy", 6, CLI_STRIP)->choices);
+    if ((call->id == CLI_STRIP || call->id == CLI_RESTORE) && (call->output == NULL || strcmp(call->output, "-") == 0))
+        return usage(err, "'%s' needs -o FILE: the dump to write", c->name);
     if (call->scan && call->retained)
         return usage(err, "--scan knows no retained sizes: leave --retained or --scan out");
     if (call->scan && call->by == HDX_BY_HEAP)
@@ -441,6 +448,26 @@ static hdx_code take(const cli_option *o, const char *value, cli_call *call, hdx
         break;
     case CLI_OPT_FAIL_ON:
         call->fail_on = (cli_fail)(CLI_FAIL_APPLICATION + place);
+        break;
+    case CLI_OPT_POLICY: {
+        static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK, HDX_STRIP_REDACTED };
+        call->policy = policies[place];
+        break;
+    }
+    case CLI_OPT_PLAIN:
+        call->plain = true;
+        break;
+    case CLI_OPT_KEEP_BITMAPS:
+        call->keep_bitmaps = true;
+        break;
+    case CLI_OPT_MAP_NAMES:
+        call->map_names = true;
+        break;
+    case CLI_OPT_KEEP_CLASS:
+        call->keep_classes[call->keep_class_count++] = value;
+        break;
+    case CLI_OPT_DROP_CLASS:
+        call->drop_classes[call->drop_class_count++] = value;
         break;
     case CLI_OPTIONS:
         break;

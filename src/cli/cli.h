@@ -7,6 +7,7 @@
  *       args.c       words -> cli_call            help.c      --help, --version
  *       nearest.c    "did you mean"               complete.c  completions of bash and zsh, list of examples
  *     session.c    dump -> index -> open graph, head of the JSON document, warnings
+ *     strip.c      detect, strip, restore: questions that need no index
  *     commands.c   one function per command: a question put to the API
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  the command leaks: dumps, files, JUnit; its page
@@ -27,7 +28,7 @@
 /* ---- the table ---- */
 typedef enum cli_command_id {
     CLI_INDEX, CLI_ESTIMATE, CLI_INFO, CLI_HISTOGRAM, CLI_DOMINATORS, CLI_OBJECT, CLI_OBJECTS, CLI_REFS, CLI_PATH, CLI_RETAINED, CLI_ROOTS, CLI_THREADS, CLI_LEAKS, CLI_EXPORT,
-    CLI_VERIFY, CLI_REMOVE, CLI_COMMANDS
+    CLI_VERIFY, CLI_REMOVE, CLI_DETECT, CLI_STRIP, CLI_RESTORE, CLI_COMMANDS
 } cli_command_id;
 #define CLI_IN(id) (1u << (id))
 #define CLI_EVERY (CLI_IN(CLI_COMMANDS) - 1)
@@ -38,7 +39,8 @@ typedef enum cli_option_id {
     CLI_OPT_NO_WAIT, CLI_OPT_PROGRESS, CLI_OPT_COLOR, CLI_OPT_QUIET, CLI_OPT_VERBOSE, CLI_OPT_FORCE, CLI_OPT_UNTIL, CLI_OPT_BY, CLI_OPT_CLASS,
     CLI_OPT_RETAINED, CLI_OPT_SCAN, CLI_OPT_DEPTH, CLI_OPT_ELEMENTS, CLI_OPT_SUBCLASSES, CLI_OPT_OUT, CLI_OPT_IN, CLI_OPT_EXCLUDE, CLI_OPT_EXCLUDE_FIELD,
     CLI_OPT_PATHS, CLI_OPT_MERGE, CLI_OPT_STACKS, CLI_OPT_LOCALS, CLI_OPT_TABLE, CLI_OPT_FULL, CLI_OPT_FINDER, CLI_OPT_MATCHERS, CLI_OPT_MAPPING, CLI_OPT_NO_RETAINED,
-    CLI_OPT_KEY, CLI_OPT_FILTERS, CLI_OPT_JUNIT, CLI_OPT_FAIL_ON, CLI_OPT_MIN_WATCH, CLI_OPTIONS
+    CLI_OPT_KEY, CLI_OPT_FILTERS, CLI_OPT_JUNIT, CLI_OPT_FAIL_ON, CLI_OPT_MIN_WATCH, CLI_OPT_POLICY, CLI_OPT_PLAIN, CLI_OPT_KEEP_BITMAPS,
+    CLI_OPT_MAP_NAMES, CLI_OPT_KEEP_CLASS, CLI_OPT_DROP_CLASS, CLI_OPTIONS
 } cli_option_id;
 
 typedef struct cli_option {
@@ -130,6 +132,10 @@ struct cli_call { /* texts are borrowed from argv, arrays from the arena given t
     bool               no_retained;
     cli_fail           fail_on;
     uint64_t           min_watch; /* seconds */
+    hdx_strip_policy   policy;
+    bool               plain, keep_bitmaps, map_names;
+    const char       **keep_classes, **drop_classes;
+    size_t             keep_class_count, drop_class_count;
 };
 hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call *call, hdx_error *err);
 /* Whether --format json stands anywhere: an error is a document then, even where the words cannot be parsed. */
@@ -255,6 +261,16 @@ hdx_code cli_ask_threads(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_export(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_verify(cli_session *s, hdx_rows **out, hdx_error *err);
 hdx_code cli_ask_remove(cli_session *s, hdx_rows **out, hdx_error *err);
+
+/* ---- strip.c ---- */
+hdx_code cli_ask_detect(cli_session *s, hdx_rows **out, hdx_error *err);
+hdx_code cli_ask_strip(cli_session *s, hdx_rows **out, hdx_error *err);
+hdx_code cli_ask_restore(cli_session *s, hdx_rows **out, hdx_error *err);
+/* Commands that read the dump alone: no index is looked for or built. */
+static inline bool cli_needs_no_index(cli_command_id id)
+{
+    return id == CLI_REMOVE || id == CLI_ESTIMATE || id == CLI_DETECT || id == CLI_STRIP || id == CLI_RESTORE;
+}
 
 /* ---- run.c ---- */
 int hdx_cli_main(int argc, const char *const *argv);

@@ -4,7 +4,7 @@ _heapdex()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            index|estimate|info|histogram|dominators|object|objects|refs|path|retained|roots|threads|leaks|export|verify|remove) command=${COMP_WORDS[i]}; break ;;
+            index|estimate|info|histogram|dominators|object|objects|refs|path|retained|roots|threads|leaks|export|verify|remove|detect|strip|restore) command=${COMP_WORDS[i]}; break ;;
         esac
     done
     COMPREPLY=()
@@ -19,6 +19,7 @@ _heapdex()
         export:--table) COMPREPLY=($(compgen -W 'objects references named_references classes loaders roots threads packages dump' -- "$cur")); return ;;
         leaks:--finder) COMPREPLY=($(compgen -W 'watched filters classes' -- "$cur")); return ;;
         leaks:--fail-on) COMPREPLY=($(compgen -W 'application library any' -- "$cur")); return ;;
+        strip:--policy) COMPREPLY=($(compgen -W 'matrix koom tailor shark redact' -- "$cur")); return ;;
         export:--format) COMPREPLY=($(compgen -W 'csv tsv jsonl' -- "$cur")); return ;;
         *:--format) COMPREPLY=($(compgen -W 'table json jsonl csv tsv' -- "$cur")); return ;;
         *:--reachable) COMPREPLY=($(compgen -W 'live all garbage' -- "$cur")); return ;;
@@ -44,10 +45,13 @@ _heapdex()
             export) COMPREPLY=($(compgen -W '--table --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             verify) COMPREPLY=($(compgen -W '--full --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             remove) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            detect) COMPREPLY=($(compgen -W '--full --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            strip) COMPREPLY=($(compgen -W '--policy --keep-class --drop-class --keep-bitmaps --map-names --plain --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
+            restore) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
             *) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --help --version' -- "$cur")) ;;
         esac
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'index estimate info histogram dominators object objects refs path retained roots threads leaks export verify remove' -- "$cur"))
+        COMPREPLY=($(compgen -W 'index estimate info histogram dominators object objects refs path retained roots threads leaks export verify remove detect strip restore' -- "$cur"))
     fi
 }
 complete -o default -o bashdefault -F _heapdex heapdex

@@ -159,7 +159,7 @@ static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
                                 c->by == HDX_BY_PACKAGE || c->by == HDX_BY_SUPERCLASS);
     hdx_code        code = HDX_OK;
     s->output = output;
-    if (c->id != CLI_REMOVE && c->id != CLI_ESTIMATE && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
+    if (!cli_needs_no_index(c->id) && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
         return code;
     return s->answered ? HDX_OK : put_answer(s, output, err);
 }
@@ -232,7 +232,8 @@ int hdx_cli_main(int argc, const char *const *argv)
         s->call = &call;
         s->console = &console;
         s->progress = cli_console_progress(&console);
-        code = cli_output_open(output, call.output, call.dump, &err);
+        /* -o of strip and restore names the dump they write; what they say goes to standard output */
+        code = cli_output_open(output, call.id == CLI_STRIP || call.id == CLI_RESTORE ? NULL : call.output, call.dump, &err);
         if (code == HDX_OK)
             code = answer(s, output, &err);
         if (code == HDX_OK && call.verbose && output->path != NULL)

@@ -68,6 +68,18 @@ const cli_command cli_commands[CLI_COMMANDS] = {
     [CLI_REMOVE] = { "remove", "DUMP", 0, 0, false, "delete the index of a dump; the dump is never touched",
         "What killed builds left behind goes too.",
         { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" }, cli_ask_remove },
+    [CLI_DETECT] = { "detect", "DUMP", 0, 0, false, "whether a dump was stripped, by which tool, and how that shows",
+        "Knows Matrix, KOOM, Tailor, Shark and redaction. Reads at most 64 MiB of a large dump; --full reads all of it. Every command takes stripped dumps as "
+        "they are: info lists which answers are affected.",
+        { "heapdex detect app.hprof", "heapdex detect app.hprof --full --format json" }, cli_ask_detect },
+    [CLI_STRIP] = { "strip", "DUMP --policy POLICY -o OUT", 0, 0, false, "write a smaller or harmless dump, as stripping tools do",
+        "matrix drops primitive arrays but for texts and equal bitmaps, koom drops zygote and image objects and cuts contents, tailor writes its "
+        "container, shark overwrites contents, redact does so with a constant and proves that nothing else changed. OUT.gz is compressed.",
+        { "heapdex strip app.hprof --policy koom -o small.hprof", "heapdex strip app.hprof --policy redact --map-names -o redacted.hprof.gz" },
+        cli_ask_strip },
+    [CLI_RESTORE] = { "restore", "DUMP -o OUT", 0, 0, false, "write a dump that KOOM or Tailor stripped as plain HPROF, for other tools",
+        "Contents that were cut come back as zeros. What has nothing to restore (whole dumps, Matrix, Shark) is refused with exit code 3.",
+        { "heapdex restore small.hprof -o whole.hprof", "heapdex restore small.hprof -o whole.hprof.gz --format json" }, cli_ask_restore },
 };
 
 const cli_option cli_options[] = {
@@ -106,6 +118,13 @@ const cli_option cli_options[] = {
     { CLI_OPT_MIN_WATCH, "min-watch", 0, "SECONDS", NULL, CLI_IN(CLI_LEAKS), "only objects watched at least so long" },
     { CLI_OPT_JUNIT, "junit", 0, "FILE", NULL, CLI_IN(CLI_LEAKS), "write the leaks as JUnit XML, too" },
     { CLI_OPT_FAIL_ON, "fail-on", 0, "KIND", "application library any", CLI_IN(CLI_LEAKS), "exit 1 when there is such a leak" },
+    { CLI_OPT_FULL, "full", 0, NULL, NULL, CLI_IN(CLI_DETECT), "look at the whole dump" },
+    { CLI_OPT_POLICY, "policy", 0, "POLICY", "matrix koom tailor shark redact", CLI_IN(CLI_STRIP), "what to keep and drop" },
+    { CLI_OPT_KEEP_CLASS, "keep-class", 0, "PATTERN", NULL, CLI_IN(CLI_STRIP), "keep instances (byte[]: contents) all the same; may be repeated" },
+    { CLI_OPT_DROP_CLASS, "drop-class", 0, "PATTERN", NULL, CLI_IN(CLI_STRIP), "drop instances and arrays of a class; may be repeated" },
+    { CLI_OPT_KEEP_BITMAPS, "keep-bitmaps", 0, NULL, NULL, CLI_IN(CLI_STRIP), "matrix: bitmaps that occur once stay" },
+    { CLI_OPT_MAP_NAMES, "map-names", 0, NULL, NULL, CLI_IN(CLI_STRIP), "redact: other names for all that is not of the platform" },
+    { CLI_OPT_PLAIN, "plain", 0, NULL, NULL, CLI_IN(CLI_STRIP), "tailor: the container without its zlib stream" },
     /* of every command */
     { CLI_OPT_FORMAT, "format", 0, "FORMAT", "csv tsv jsonl", CLI_IN(CLI_EXPORT), "csv by default" },
     { CLI_OPT_FORMAT, "format", 0, "FORMAT", "table json jsonl csv tsv", CLI_EVERY & ~CLI_IN(CLI_EXPORT), "how rows are written; table by default" },

@@ -18,6 +18,7 @@
 #include "indexes/indexes.h"
 #include "model/model.h"
 #include "source/source.h"
+#include "strip/strip.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -101,6 +102,11 @@ typedef struct hdx_record {
 hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there, hdx_error *err);
 
 hdx_value hdx_value_of(uint8_t type, const uint8_t *bytes, unsigned id_size);
+
+/* The content of this array is not in the dump: cut (the source made it up) or overwritten by the tool that stripped it. */
+bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content);
+/* The same of the value of a box (java.lang.Integer ...) that reads as 0. */
+bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value);
 
 /* An instance whose fields are read one by one: its first bytes are at hand, further ones are fetched when asked for. No heap. */
 typedef struct hdx_instance {

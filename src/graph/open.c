@@ -185,6 +185,7 @@ static void fill_summary(hdx_graph *g)
         .warnings = g->warnings,
         .top_records = m->record_counts[0],
         .sub_records = m->record_counts[1],
+        .stripping = &m->stripping,
     };
 }
 
@@ -414,8 +415,9 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
         *out = NULL;
         return hdx_hint(err, code, "index it again");
     }
-    if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression &&
-        (code = load_points(g, *out, err)) != HDX_OK) {
+    if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression && g->m->stripping.view == HDX_VIEW_NONE)
+        code = load_points(g, *out, err);
+    if (code != HDX_OK || (code = hdx_strip_view_set(*out, g->m->stripping.view, err)) != HDX_OK) {
         hdx_source_close(*out);
         *out = NULL;
     }

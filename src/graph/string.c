@@ -67,7 +67,10 @@ static hdx_code value_array(const hdx_instance *i, hdx_chars *out, uint8_t *elem
         return HDX_OK;
     *element = c->element_type;
     out->units = hdx_graph_length(i->g, array);
-    return hdx_graph_record(i->g, array, &out->array, there, err);
+    code = hdx_graph_record(i->g, array, &out->array, there, err);
+    if (code == HDX_OK && *there && out->units > 0 && out->array.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA)
+        *there = false; /* what it said is not in the dump: that is no text, not an empty one */
+    return code;
 }
 
 hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx_error *err)

@@ -106,6 +106,8 @@ hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there,
         return code;
     if (out->event.addr != hdx_graph_address(g, id))
         return changed(g, id, pos, err);
+    if (hdx_graph_blank_array(g, out->source, &out->event, out->at))
+        out->event.tag = HDX_SUB_PRIMITIVE_ARRAY_NODATA;
     *there = true;
     return HDX_OK;
 }
@@ -160,7 +162,7 @@ hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *the
     return code;
 }
 
-static hdx_code field_at(const hdx_instance *i, uint64_t from, uint8_t type, hdx_value *out, hdx_error *err)
+static hdx_code field_at(const hdx_instance *i, const hdx_class *owner, uint64_t from, uint8_t type, hdx_value *out, hdx_error *err)
 {
     unsigned id_size = i->g->m->id_size, size = hdx_type_size(type, id_size);
     uint8_t  far[8];
@@ -170,11 +172,14 @@ static hdx_code field_at(const hdx_instance *i, uint64_t from, uint8_t type, hdx
         return HDX_OK;
     if (from <= i->have && size <= i->have - from) {
         *out = hdx_value_of(type, i->bytes + from, id_size);
+        out->absent = hdx_graph_blank_value(i->g, owner, out);
         return HDX_OK;
     }
     hdx_code code = body(&i->record, from, far, size, &got, err);
-    if (code == HDX_OK && got == size)
+    if (code == HDX_OK && got == size) {
         *out = hdx_value_of(type, far, id_size);
+        out->absent = hdx_graph_blank_value(i->g, owner, out);
+    }
     return code;
 }
 
@@ -190,7 +195,7 @@ hdx_code hdx_instance_field(const hdx_instance *i, const char *name, hdx_value *
         for (uint32_t f = 0; f < c->field_count; f++) {
             if (hdx_text_is(c->fields[f].name, name)) {
                 *found = true;
-                return field_at(i, from, c->fields[f].type, out, err);
+                return field_at(i, c, from, c->fields[f].type, out, err);
             }
             from += hdx_type_size(c->fields[f].type, i->g->m->id_size);
         }
@@ -226,6 +231,7 @@ static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t numb
             /* Fields that lie wholly inside the bytes are read, the others are absent (HPROF R17). */
             if (size > 0 && from <= len && size <= len - from)
                 value = hdx_value_of(c->fields[f].type, bytes + from, g->m->id_size);
+            value.absent = value.absent || hdx_graph_blank_value(g, c, &value);
             from += size;
             if ((code = add(v, c->fields[f].name, number, value, err)) != HDX_OK)
                 return code;

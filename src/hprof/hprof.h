@@ -43,6 +43,9 @@ typedef struct hdx_hprof_head {
     bool     android;    /* version 1.0.3 */
 } hdx_hprof_head;
 
+/* Reads the file header or refuses (R1, R2), with a hint what the file is. */
+hdx_code hdx_head_read(hdx_source *source, hdx_hprof_head *out, hdx_error *err);
+
 /* One sub-record. What a field means for which tag: */
 typedef struct hdx_event {
     hdx_pos        pos;        /* of the tag byte */

@@ -37,10 +37,6 @@ typedef enum hdx_class_state { HDX_CLASS_WHOLE, HDX_CLASS_SHORT, HDX_CLASS_BAD_T
 /* SHORT: out->size is how many bytes are wanted at least before asking again. BAD_TYPE: *bad is the type. */
 hdx_class_state hdx_class_dump_state(hdx_view record, uint32_t id_size, hdx_class_dump *out, uint8_t *bad);
 
-/* ---- head.c ---- */
-/* Reads the file header or refuses (R1, R2). */
-hdx_code hdx_head_read(hdx_source *source, hdx_hprof_head *out, hdx_error *err);
-
 /* ---- window.c ---- */
 #define HDX_WINDOW_PAD 64u /* zero bytes behind the content: the head of a sub-record may be read before its length is compared */
 typedef struct hdx_window {

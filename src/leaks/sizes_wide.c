@@ -3,35 +3,11 @@
  *
  * In:  what every reached object yielded, in the order of the search; all roots under one super root.
  * Out: retained bytes and objects.
- * Knows what one object weighs for Shark. Dominators and sums are algo's; the nodes here are places in the order of the search, which keeps neighbours
+ * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's; the nodes here are places in the order of the search, which keeps neighbours
  * of the graph neighbours in memory.
  * Cost: the reference lists once more turned round, and what algo says of its searches; the lists of slots are given back before.
  */
 #include "leaks/wide.h"
-
-typedef struct memory_tape {
-    uint8_t *at;
-    uint64_t len, capacity;
-} memory_tape;
-
-static hdx_code tape_write(void *context, const void *bytes, uint64_t len, hdx_error *err)
-{
-    memory_tape *t = context;
-    if (len > t->capacity - t->len)
-        return hdx_no_memory(err, "the search", len); /* it was made for a visit per node */
-    memcpy(t->at + t->len, bytes, (size_t)len);
-    t->len += len;
-    return HDX_OK;
-}
-
-static hdx_code tape_read(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
-{
-    const memory_tape *t = context;
-    if (offset > t->len || len > t->len - offset)
-        return hdx_no_memory(err, "the search", len);
-    memcpy(to, t->at + offset, (size_t)len);
-    return HDX_OK;
-}
 
 /* ---- one object (1.8, 4.5) ---- */
 
@@ -89,17 +65,10 @@ static uint64_t size_of(const store *st, hdx_id id)
 /* ---- the graph ---- */
 
 typedef struct sizing {
-    WIDE(hdx_digraph) g;
-    NID              *to_number; /* id -> place in the order; NONE: not reached */
-    NID              *starts;
-    uint32_t         *class_of;
-    uint64_t         *own;       /* by node: bytes */
-    NID              *dfs;       /* by node: number in the depth-first order */
-    NID              *idom;
-    uint64_t         *live;
-    memory_tape       tape;
-    uint64_t          reached;
-    NID               no_lists[2], no_class[1];
+    NID                *to_number; /* id -> place in the order; NONE: not reached */
+    NID                *starts;
+    uint64_t           *own;       /* by node: bytes */
+    WIDE(leak_tree)     tree;
 } sizing;
 
 static hdx_code build_graph(const store *st, reached *r, const hdx_map *native, sizing *z, hdx_error *err)
@@ -108,8 +77,7 @@ static hdx_code build_graph(const store *st, reached *r, const hdx_map *native, 
     z->to_number = hdx_mem_array(NULL, st->objects, sizeof(NID));
     z->starts = hdx_mem_array(NULL, n + 1, sizeof(NID));
     z->own = hdx_mem_array(NULL, n, sizeof *z->own);
-    z->class_of = hdx_mem_array(NULL, n, sizeof *z->class_of);
-    if (z->to_number == NULL || z->starts == NULL || z->own == NULL || z->class_of == NULL)
+    if (z->to_number == NULL || z->starts == NULL || z->own == NULL)
         return hdx_no_memory(err, "the graph of reached objects", n * (sizeof(NID) + sizeof *z->own));
     memset(z->to_number, 0xff, (size_t)(st->objects * sizeof(NID)));
     for (uint64_t i = 0; i < n; i++) {
@@ -127,50 +95,37 @@ static hdx_code build_graph(const store *st, reached *r, const hdx_map *native, 
     }
     for (uint64_t i = 0; i < r->root_count; i++)
         r->roots[i] = z->to_number[r->roots[i]];
-    z->no_class[0] = NONE;
-    z->g = (WIDE(hdx_digraph)){ .nodes = n, .outbound = { n, z->starts, r->edges }, .class_of = z->class_of, .classes = 1, .class_object = z->no_class,
-                                .roots = r->roots, .root_count = r->root_count, .instances = { 1, z->no_lists, NULL } };
     return HDX_OK;
-}
-
-static hdx_code dominate(sizing *z, unsigned threads, hdx_ticker *tick, hdx_error *err)
-{
-    const uint64_t n = z->g.nodes;
-    hdx_tape       tape = { &z->tape, tape_write, tape_read };
-    hdx_code       code;
-    z->tape.capacity = n * sizeof(WIDE(hdx_visit));
-    if ((z->tape.at = hdx_mem_get(NULL, z->tape.capacity)) == NULL)
-        return hdx_no_memory(err, "the search", z->tape.capacity);
-    if ((code = WIDE(hdx_depth_first)(&z->g, &tape, NULL, tick, &z->reached, &z->live, err)) != HDX_OK ||
-        (code = WIDE(hdx_transpose)(&z->g.outbound, threads, NULL, &z->g.inbound, err)) != HDX_OK ||
-        (code = WIDE(hdx_numbers)(&tape, z->reached, n, NULL, &z->dfs, err)) != HDX_OK)
-        return code;
-    return WIDE(hdx_dominators)(&z->g, z->dfs, z->reached, &tape, NULL, tick, &z->idom, err);
 }
 
 /* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
 static hdx_code sum(const sizing *z, const uint64_t *own, hdx_map *wanted, hdx_error *err)
 {
-    uint64_t *retained = hdx_mem_array(NULL, z->reached + 1, sizeof *retained);
+    const WIDE(leak_tree) *t = &z->tree;
+    uint64_t              *retained = hdx_mem_array(NULL, t->reached + 1, sizeof *retained);
     if (retained == NULL)
-        return hdx_no_memory(err, "retained sizes", (z->reached + 1) * sizeof *retained);
-    for (uint64_t i = 0; i < z->g.nodes; i++)
-        if (z->dfs[i] != 0)
-            retained[z->dfs[i]] = own != NULL ? own[i] : 1;
-    WIDE(hdx_retained)(z->idom, z->reached, retained);
+        return hdx_no_memory(err, "retained sizes", (t->reached + 1) * sizeof *retained);
+    for (uint64_t i = 0; i < t->nodes; i++)
+        if (t->number[i] != 0)
+            retained[t->number[i]] = own != NULL ? own[i] : 1;
+    hdx_code code = WIDE(hdx_retained)(&t->idoms, t->reached, NULL, retained, false, err);
+    if (code != HDX_OK) {
+        hdx_mem_put(NULL, retained, (t->reached + 1) * sizeof *retained);
+        return code;
+    }
     for (uint64_t i = 0; i < wanted->capacity; i++) {
         hdx_map_slot *slot = &wanted->slots[i];
         if (slot->key != wanted->empty && z->to_number[slot->key] != NONE)
-            slot->value = retained[z->dfs[z->to_number[slot->key]]];
+            slot->value = retained[t->number[z->to_number[slot->key]]];
     }
-    hdx_mem_put(NULL, retained, (z->reached + 1) * sizeof *retained);
+    hdx_mem_put(NULL, retained, (t->reached + 1) * sizeof *retained);
     return HDX_OK;
 }
 
 hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_search *s, hdx_error *err)
 {
     const uint64_t n = r->count, objects = st->objects;
-    sizing         z = { .reached = 0 };
+    sizing         z = { .starts = NULL };
     hdx_code       code;
     if (r->edge_count >= NONE || n >= NONE - 1) {
         s->too_wide = true;
@@ -178,17 +133,13 @@ hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_sea
     }
     if ((code = build_graph(st, r, native, &z, err)) == HDX_OK) {
         WIDE(leak_store_free)(st);
-        if ((code = dominate(&z, s->threads, s->tick, err)) == HDX_OK && (code = sum(&z, z.own, &s->bytes, err)) == HDX_OK)
+        if ((code = WIDE(leak_dominate)(n, z.starts, r->edges, r->roots, r->root_count, s->threads, s->tick, &z.tree, err)) == HDX_OK &&
+            (code = sum(&z, z.own, &s->bytes, err)) == HDX_OK)
             code = sum(&z, NULL, &s->counts, err);
     }
-    WIDE(hdx_lists_free)(&z.g.inbound, NULL);
+    WIDE(leak_tree_free)(&z.tree);
     hdx_mem_put(NULL, z.to_number, objects * sizeof(NID));
     hdx_mem_put(NULL, z.starts, (n + 1) * sizeof(NID));
     hdx_mem_put(NULL, z.own, n * sizeof *z.own);
-    hdx_mem_put(NULL, z.class_of, n * sizeof *z.class_of);
-    hdx_mem_put(NULL, z.dfs, n * sizeof(NID));
-    hdx_mem_put(NULL, z.idom, (z.reached + 1) * sizeof(NID));
-    hdx_mem_put(NULL, z.live, hdx_bits_words(n) * sizeof *z.live);
-    hdx_mem_put(NULL, z.tape.at, z.tape.capacity);
     return code;
 }

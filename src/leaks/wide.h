@@ -120,4 +120,14 @@ static inline bool walks_elements(const search *k, hdx_id id)
     return kind_of(k->st, id) == HDX_OBJECT_ARRAY && k->plans[number_of(k->st, id)].elements;
 }
 
+/* dominate_wide.c: the dominator tree of a graph in memory; lists are put into ascending order. Free it whatever came out. */
+typedef struct WIDE(leak_tree) {
+    uint64_t nodes, reached;
+    NID     *number; /* by node, depth-first; 0: not reached */
+    hdx_tape idoms;  /* as hdx_dominators writes them */
+} WIDE(leak_tree);
+hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, const NID *roots, uint64_t root_count, unsigned threads, hdx_ticker *tick,
+                             WIDE(leak_tree) *out, hdx_error *err);
+void     WIDE(leak_tree_free)(WIDE(leak_tree) *tree);
+
 #endif

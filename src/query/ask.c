@@ -82,6 +82,10 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
 static hdx_code text_label(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     *out = hdx_cell_null();
+    if (text == NULL && hdx_graph_text_absent(g, id)) {
+        *out = (hdx_cell){ .kind = HDX_CELL_ABSENT };
+        return HDX_OK;
+    }
     if (text == NULL) /* the name of a class is in the index */
         return class_label(g, id, arena, out, err);
     size_t len = strlen(text);

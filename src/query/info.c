@@ -107,16 +107,40 @@ static hdx_code index_cell(hdx_graph *g, const hdx_graph_summary *s, hdx_arena *
     return HDX_OK;
 }
 
+static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    unsigned affected = 0;
+    *out = hdx_cell_null();
+    if (s == NULL || s->policy == HDX_STRIP_NONE)
+        return HDX_OK;
+    while (hdx_strip_affects(s->policy, affected) != NULL)
+        affected++;
+    members   m = { hdx_arena_get(arena, 4 * sizeof *m.at), 0 };
+    hdx_cell *evidence = hdx_arena_get(arena, (s->evidence_count + 1) * sizeof *evidence), *affects = hdx_arena_get(arena, (affected + 1) * sizeof *affects);
+    if (m.at == NULL || evidence == NULL || affects == NULL)
+        return hdx_no_memory(err, "stripping", 4 * sizeof *m.at);
+    for (unsigned i = 0; i < s->evidence_count; i++)
+        evidence[i] = hdx_cell_string(s->evidence[i]);
+    for (unsigned i = 0; i < affected; i++)
+        affects[i] = hdx_cell_string(hdx_strip_affects(s->policy, i));
+    put(&m, "policy", hdx_cell_string(hdx_strip_name(s->policy)));
+    put(&m, "confidence", hdx_cell_real(s->confidence / 100.0));
+    put(&m, "evidence", hdx_cell_list(evidence, s->evidence_count));
+    put(&m, "affects", hdx_cell_list(affects, affected));
+    *out = hdx_cell_object(m.at, m.count);
+    return HDX_OK;
+}
+
 static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
-    hdx_cell                 heaps, records, index;
+    hdx_cell                 heaps, records, index, stripping;
     hdx_code                 code;
     if (m.at == NULL)
         return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
     if ((code = heaps_cell(g, arena, &heaps, err)) != HDX_OK || (code = records_cell(s, arena, &records, err)) != HDX_OK ||
-        (code = index_cell(g, s, arena, &index, err)) != HDX_OK)
+        (code = index_cell(g, s, arena, &index, err)) != HDX_OK || (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
         return code;
     put(&m, "version", hdx_cell_string(s->version));
     put(&m, "id_size", hdx_cell_uint(s->id_size));
@@ -139,7 +163,7 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
     put(&m, "dangling_references", hdx_cell_uint(s->dangling_references));
     put(&m, "dangling_roots", hdx_cell_uint(s->dangling_roots));
     put(&m, "heaps", heaps);
-    put(&m, "stripping", hdx_cell_null());
+    put(&m, "stripping", stripping);
     put(&m, "compression", hdx_cell_string(compression_name(s->compression)));
     put(&m, "dump_size", hdx_cell_uint(s->dump_size));
     put(&m, "file_size", hdx_cell_uint(s->file_size));
@@ -166,6 +190,10 @@ static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value,
         }
     } else if (value->kind == HDX_CELL_LIST) {
         for (uint64_t i = 0; code == HDX_OK && i < value->as.list.count; i++) {
+            if (value->as.list.at[i].kind != HDX_CELL_OBJECT) { /* lines of text: a row each, under the list's key */
+                code = flatten(t, prefix, &value->as.list.at[i], err);
+                continue;
+            }
             const hdx_cell *entry = &value->as.list.at[i], *name = &entry->as.object.at[0].value;
             hdx_cell        rest = hdx_cell_object(entry->as.object.at + 1, entry->as.object.count - 1);
             hdx_buffer_text(prefix, ".");

@@ -49,6 +49,8 @@ struct hdx_source {
     hdx_points      points;           /* compressed only, as the two below */
     hdx_damage_list damage;
     hdx_cache      *cache;
+    hdx_overlay     overlay;
+    hdx_source     *lower; /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
 };
 
 /* Reads from the file as it lies on disk; fewer bytes only at its end, which may have come nearer since the source was opened. */

@@ -15,6 +15,8 @@
 hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     *got = 0;
+    if (source->lower != NULL)
+        return hdx_source_read_at(source->lower, at, to, want, got, err);
     if (at >= source->file_size) /* what was appended since is no part of the dump that was opened */
         return HDX_OK;
     if (want > source->file_size - at)
@@ -103,6 +105,35 @@ static hdx_code sniff(hdx_source *source, hdx_error *err)
     return HDX_OK;
 }
 
+/* What unpacking needs. */
+static hdx_code make_container(hdx_source *source, hdx_error *err)
+{
+    if (source->kind != HDX_PLAIN &&
+        (!hdx_points_init(&source->points, source->mem, source->kind == HDX_ZLIB ? 1 : 0) || !hdx_damage_init(&source->damage, source->mem) ||
+         (source->cache = hdx_cache_new(source)) == NULL))
+        return hdx_no_memory(err, "the dump's container", HDX_SOURCE_DAMAGE_MAX * sizeof(hdx_damage));
+    return HDX_OK;
+}
+
+static void drop_container(hdx_source *source)
+{
+    hdx_cache_free(source->cache);
+    source->cache = NULL;
+    hdx_damage_free(&source->damage, source->mem);
+    hdx_points_free(&source->points);
+}
+
+hdx_code hdx_source_nest(hdx_source *source, hdx_error *err)
+{
+    const hdx_source_options options = { .max_uncompressed = source->max_uncompressed };
+    hdx_code                 code = source->lower != NULL ? HDX_OK : hdx_source_open_mem(source->io, source->mem, source->path, &options, &source->lower, err);
+    if (code != HDX_OK || source->kind == HDX_ZLIB)
+        return code;
+    drop_container(source);
+    source->kind = HDX_ZLIB;
+    return make_container(source, err);
+}
+
 hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
 {
     *out = NULL;
@@ -127,12 +158,8 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
     memcpy(source->path, path, path_size);
     if ((code = open_file(source, err)) != HDX_OK || (code = sniff(source, err)) != HDX_OK)
         goto out;
-    if (source->kind != HDX_PLAIN &&
-        (!hdx_points_init(&source->points, mem, source->kind == HDX_ZLIB ? 1 : 0) || !hdx_damage_init(&source->damage, mem) ||
-         (source->cache = hdx_cache_new(source)) == NULL)) {
-        code = hdx_no_memory(err, "the dump's container", HDX_SOURCE_DAMAGE_MAX * sizeof(hdx_damage));
+    if ((code = make_container(source, err)) != HDX_OK)
         goto out;
-    }
     *out = source;
     source = NULL;
 out:
@@ -154,9 +181,10 @@ void hdx_source_close(hdx_source *source)
 {
     if (source == NULL)
         return;
-    hdx_cache_free(source->cache);
-    hdx_damage_free(&source->damage, source->mem);
-    hdx_points_free(&source->points);
+    if (source->overlay.context != NULL)
+        source->overlay.close(source->overlay.context);
+    drop_container(source);
+    hdx_source_close(source->lower);
     if (source->fd >= 0)
         (void)source->io->close(source->io, source->fd);
     if (source->path != NULL)
@@ -165,13 +193,20 @@ void hdx_source_close(hdx_source *source)
 }
 
 const char     *hdx_source_path(const hdx_source *source) { return source->path; }
-hdx_compression hdx_source_compression(const hdx_source *source) { return source->kind; }
+hdx_compression hdx_source_compression(const hdx_source *source) { return source->lower != NULL ? source->lower->kind : source->kind; }
 uint64_t        hdx_source_file_size(const hdx_source *source) { return source->file_size; }
 
 /* A const source is still one that other threads learn about; only the locks and what they guard are not const. */
 static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uintptr_t)source; }
 
 bool hdx_source_size(const hdx_source *source, uint64_t *size)
+{
+    if (source->overlay.context != NULL)
+        return source->overlay.size(source->overlay.context, size);
+    return hdx_source_size_below(source, size);
+}
+
+bool hdx_source_size_below(const hdx_source *source, uint64_t *size)
 {
     if (source->kind != HDX_PLAIN)
         return hdx_points_size(&shared(source)->points, size);
@@ -180,6 +215,18 @@ bool hdx_source_size(const hdx_source *source, uint64_t *size)
 }
 
 hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
+{
+    if (source->overlay.context != NULL)
+        return source->overlay.read_at(source->overlay.context, at, to, want, got, err);
+    return hdx_source_below(source, at, to, want, got, err);
+}
+
+void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay) { source->overlay = *overlay; }
+bool     hdx_source_absent(hdx_source *source, hdx_pos at) { return source->overlay.context != NULL && source->overlay.absent(source->overlay.context, at); }
+void    *hdx_source_overlay_of(const hdx_source *source) { return source->overlay.context; }
+hdx_mem *hdx_source_mem(const hdx_source *source) { return source->mem; }
+
+hdx_code hdx_source_below(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     if (source->kind == HDX_PLAIN)
         return hdx_source_file_read(source, at, to, want, got, err);

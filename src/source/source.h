@@ -51,4 +51,32 @@ hdx_code hdx_source_point_at(hdx_source *source, uint64_t i, hdx_source_point *o
 hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point), void *context,
                                 const hdx_source_windows *windows, hdx_error *err);
 
+/*
+ * An overlay stands between a source and its readers: whoever reads positions or streams gets the overlay's bytes. It is set once, before
+ * anybody else reads, and closed with the source. Its own reading goes below it, through hdx_source_below.
+ */
+typedef struct hdx_overlay {
+    void *context; /* NULL: none */
+    hdx_code (*read_at)(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err); /* thread-safe */
+    bool (*size)(void *context, uint64_t *size);
+    bool (*absent)(void *context, hdx_pos at); /* the byte there is made up: the file has none for it */
+    void (*close)(void *context);
+} hdx_overlay;
+void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay);
+void    *hdx_source_overlay_of(const hdx_source *source); /* its context; NULL: none */
+/* A gzip file that holds a zlib stream (Tailor's container, packed once more): from here on the source gives what that holds. Before anybody else reads. */
+hdx_code hdx_source_nest(hdx_source *source, hdx_error *err);
+hdx_code hdx_source_below(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
+bool     hdx_source_size_below(const hdx_source *source, uint64_t *size);
+bool     hdx_source_absent(hdx_source *source, hdx_pos at);
+hdx_mem *hdx_source_mem(const hdx_source *source);
+
+/* ---- packing: the other way round, for who writes a dump ---- */
+typedef struct hdx_packer hdx_packer;
+/* kind HDX_GZIP (level 6) or HDX_ZLIB (level 1, as Tailor has it). put is given the packed bytes. */
+hdx_code hdx_packer_open(hdx_compression kind, hdx_mem *mem, hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
+                         hdx_packer **out, hdx_error *err);
+hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last, hdx_error *err);
+void     hdx_packer_close(hdx_packer *p); /* NULL: nothing */
+
 #endif

@@ -53,6 +53,9 @@ struct hdx_stream {
     size_t       buffer_at, buffer_len;
 };
 
+/* Read by positions, without a decoder: plain files, and whatever lies behind an overlay. */
+static bool direct(const hdx_source *source) { return source->kind == HDX_PLAIN || source->overlay.context != NULL; }
+
 hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx_error *err)
 {
     hdx_stream *s = hdx_mem_get(source->mem, sizeof *s);
@@ -63,7 +66,7 @@ hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx
     s->at = s->skip_to = from;
     (void)pthread_mutex_init(&s->lock, NULL);
     (void)pthread_cond_init(&s->moved, NULL);
-    if (source->kind == HDX_PLAIN) {
+    if (direct(source)) {
         s->consumed = from < source->file_size ? from : source->file_size;
         s->buffer = hdx_mem_get(source->mem, PLAIN_BUFFER);
     } else {
@@ -73,7 +76,7 @@ hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx
             s->decoder->helpers = source->threads;
         s->slots[0].block = hdx_mem_get(source->mem, SLOT_SIZE); /* the others when there is a thread to fill them */
     }
-    if (source->kind == HDX_PLAIN ? s->buffer == NULL : s->decoder == NULL || s->slots[0].block == NULL) {
+    if (direct(source) ? s->buffer == NULL : s->decoder == NULL || s->slots[0].block == NULL) {
         hdx_stream_close(s);
         return hdx_no_memory(err, "a stream", SLOT_SIZE);
     }
@@ -115,10 +118,10 @@ static hdx_code read_plain(hdx_stream *s, uint8_t *to, size_t want, size_t *got,
             memcpy(to + *got, s->buffer + s->buffer_at, n);
             s->buffer_at += n;
         } else if (left >= PLAIN_BUFFER / 2) {
-            if ((code = hdx_source_file_read(s->source, s->at, to + *got, left, &n, err)) != HDX_OK)
+            if ((code = hdx_source_read_at(s->source, s->at, to + *got, left, &n, err)) != HDX_OK)
                 return code;
         } else {
-            if ((code = hdx_source_file_read(s->source, s->at, s->buffer, PLAIN_BUFFER, &s->buffer_len, err)) != HDX_OK) {
+            if ((code = hdx_source_read_at(s->source, s->at, s->buffer, PLAIN_BUFFER, &s->buffer_len, err)) != HDX_OK) {
                 s->buffer_len = s->buffer_at = 0;
                 return code;
             }
@@ -131,7 +134,7 @@ static hdx_code read_plain(hdx_stream *s, uint8_t *to, size_t want, size_t *got,
             break;
         *got += n;
         s->at += n;
-        s->consumed = s->at;
+        s->consumed = s->at < s->source->file_size ? s->at : s->source->file_size;
     }
     return HDX_OK;
 }
@@ -268,5 +271,5 @@ static hdx_code read_inflated(hdx_stream *s, uint8_t *to, size_t want, size_t *g
 hdx_code hdx_stream_read(hdx_stream *s, void *to, size_t want, size_t *got, hdx_error *err)
 {
     *got = 0;
-    return s->source->kind == HDX_PLAIN ? read_plain(s, to, want, got, err) : read_inflated(s, to, want, got, err);
+    return direct(s->source) ? read_plain(s, to, want, got, err) : read_inflated(s, to, want, got, err);
 }

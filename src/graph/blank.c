@@ -1,0 +1,77 @@
+/*
+ * blank.c - what a stripped dump holds no longer: contents that were cut, and contents that a tool overwrote with a constant.
+ *
+ * Cut contents are zeros that the source makes up, and it says so of each position. Overwritten ones are known by the policy alone: a constant in
+ * the file is all there is. Arrays without elements have lost nothing and stay empty.
+ */
+#include "graph/inside.h"
+
+bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content)
+{
+    if (array->tag != HDX_SUB_PRIMITIVE_ARRAY || array->count == 0)
+        return false;
+    switch (g->m->stripping.policy) {
+    case HDX_STRIP_SHARK:
+    case HDX_STRIP_REDACTED: return true;
+    case HDX_STRIP_KOOM: /* without a view: restored by another tool, all zeros */
+        return g->m->stripping.view == HDX_VIEW_NONE || hdx_source_absent(source, content);
+    case HDX_STRIP_TAILOR: return array->type == 5 || array->type == 8;
+    default: return false;
+    }
+}
+
+bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value)
+{
+    static const struct { const char *name; uint8_t type; } boxes[] = {
+        { "java.lang.Boolean", 4 }, { "java.lang.Character", 5 }, { "java.lang.Float", 6 }, { "java.lang.Double", 7 },
+        { "java.lang.Byte", 8 }, { "java.lang.Short", 9 }, { "java.lang.Integer", 10 }, { "java.lang.Long", 11 },
+    };
+    bool zero;
+    if (g->m->stripping.policy != HDX_STRIP_SHARK && g->m->stripping.policy != HDX_STRIP_REDACTED)
+        return false;
+    switch (value->type) { /* older versions of Shark leave boxes alone: what is not 0 was not overwritten */
+    case 4: zero = !value->as.boolean; break;
+    case 5: zero = value->as.character == 0; break;
+    case 6: zero = value->as.single == 0; break;
+    case 7: zero = value->as.real == 0; break;
+    default: zero = value->as.integer == 0; break;
+    }
+    for (unsigned i = 0; zero && i < sizeof boxes / sizeof *boxes; i++)
+        if (value->type == boxes[i].type && hdx_text_is(owner->name, boxes[i].name))
+            return true;
+    return false;
+}
+
+/* The array that holds the text of a String was dropped, or its content was. */
+static bool string_absent(hdx_graph *g, hdx_id id)
+{
+    hdx_value  v;
+    hdx_record r;
+    hdx_id     array;
+    bool       found, there;
+    if (hdx_graph_field(g, id, "value", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+        return false;
+    if (!hdx_graph_find(g, v.as.address, &array))
+        return true;
+    return hdx_graph_length(g, array) > 0 && hdx_graph_record(g, array, &r, &there, NULL) == HDX_OK && there &&
+           r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+}
+
+bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
+{
+    hdx_record       r;
+    hdx_value        v;
+    hdx_id           name;
+    bool             there, found;
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id)), *thread;
+    if (g->m->stripping.policy == HDX_STRIP_NONE || c == NULL)
+        return false;
+    if (hdx_text_is(c->name, "java.lang.String"))
+        return string_absent(g, id);
+    if (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 5)
+        return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there && r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL || !hdx_class_extends(g, c->number, thread->number) ||
+        hdx_graph_field(g, id, "name", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+        return false;
+    return !hdx_graph_find(g, v.as.address, &name) || string_absent(g, name);
+}

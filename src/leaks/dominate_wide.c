@@ -1,0 +1,276 @@
+/*
+ * dominate_wide.c - the dominator tree of a graph that lies in memory, by the steps of algo: what a build hands from step to step in files
+ * stays in memory here.
+ *
+ * In:  lists of targets, in any order, doubles allowed; roots.
+ * Out: numbers of a depth-first search, and the immediate dominator of each number.
+ * Cost: the lists packed, their transposed ones as plain arrays for a while, and what the steps hold (algo.h).
+ */
+#include "leaks/wide.h"
+
+#include <stdlib.h>
+
+#define CHUNK 4096u /* nodes whose referrers are asked for at once */
+
+typedef struct memory_tape {
+    uint8_t *at;
+    uint64_t len, capacity;
+} memory_tape;
+
+static hdx_code tape_write(void *context, const void *bytes, uint64_t len, hdx_error *err)
+{
+    memory_tape *t = context;
+    if (len > t->capacity - t->len) {
+        const uint64_t more = 2 * (t->len + len);
+        uint8_t       *at = hdx_mem_resize(NULL, t->at, t->capacity, more);
+        if (at == NULL)
+            return hdx_no_memory(err, "the search", more);
+        t->at = at;
+        t->capacity = more;
+    }
+    if (len > 0)
+        memcpy(t->at + t->len, bytes, (size_t)len);
+    t->len += len;
+    return HDX_OK;
+}
+
+static hdx_code tape_read(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
+{
+    const memory_tape *t = context;
+    if (offset > t->len || len > t->len - offset)
+        return hdx_no_memory(err, "the search", len);
+    if (len > 0)
+        memcpy(to, t->at + offset, (size_t)len);
+    return HDX_OK;
+}
+
+static hdx_tape tape_of(memory_tape *t) { return (hdx_tape){ t, tape_write, tape_read }; }
+
+static void tape_free(memory_tape *t)
+{
+    hdx_mem_put(NULL, t->at, t->capacity);
+    *t = (memory_tape){ 0 };
+}
+
+/* ---- lists ---- */
+static int rising(const void *a, const void *b)
+{
+    const NID x = *(const NID *)a, y = *(const NID *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Packs the list of a node into scratch, which grows. */
+static bool write_list(const hdx_packed *p, uint64_t node, const NID *starts, NID *edges, uint64_t **wide, uint8_t **scratch, uint64_t *room, uint8_t **end)
+{
+    const uint64_t n = (uint64_t)starts[node + 1] - starts[node];
+    if (n + 1 > *room) {
+        const uint64_t more = 2 * (n + 1);
+        uint64_t      *targets = hdx_mem_resize(NULL, *wide, *room * 8, more * 8);
+        if (targets != NULL)
+            *wide = targets;
+        uint8_t *bytes = targets == NULL ? NULL : hdx_mem_resize(NULL, *scratch, 5 * (*room + 1) + HDX_PACKED_SLACK, 5 * (more + 1) + HDX_PACKED_SLACK);
+        if (bytes == NULL) {
+            if (targets != NULL) /* back to the size that both have */
+                *wide = hdx_mem_resize(NULL, targets, more * 8, *room * 8);
+            return false;
+        }
+        *scratch = bytes;
+        *room = more;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        (*wide)[i] = edges[starts[node] + i];
+    *end = hdx_packed_write(*scratch, p->widths, node, 0, *wide, n);
+    return true;
+}
+
+static hdx_code pack_piece(hdx_packed *p, uint64_t piece, const NID *starts, NID *edges, uint32_t *lengths, uint64_t **wide, uint8_t **scratch, uint64_t *room,
+                           hdx_error *err)
+{
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(p, piece);
+    uint8_t       *end;
+    hdx_code       code;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t begin = starts[first + i], count = starts[first + i + 1] - begin;
+        if (count > 1)
+            qsort(edges + begin, (size_t)count, sizeof(NID), rising);
+        if (!write_list(p, first + i, starts, edges, wide, scratch, room, &end))
+            return hdx_no_memory(err, "lists of references", count * 13);
+        lengths[i] = (uint32_t)(end - *scratch);
+    }
+    if ((code = hdx_packed_lay(p, piece, lengths, NULL, err)) != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!write_list(p, first + i, starts, edges, wide, scratch, room, &end))
+            return hdx_no_memory(err, "lists of references", 0);
+        memcpy(hdx_packed_room(p, first + i), *scratch, (size_t)(end - *scratch));
+    }
+    return HDX_OK;
+}
+
+static hdx_code pack(hdx_packed *p, uint64_t nodes, const NID *starts, NID *edges, hdx_error *err)
+{
+    const uint64_t most = nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE;
+    uint64_t       room = 64, *wide = hdx_mem_array(NULL, room, 8);
+    uint8_t       *scratch = hdx_mem_get(NULL, 5 * (room + 1) + HDX_PACKED_SLACK);
+    uint32_t      *lengths = hdx_mem_array(NULL, most, sizeof *lengths);
+    hdx_code       code = hdx_packed_new(p, nodes, NULL, err);
+    if (code == HDX_OK && (wide == NULL || scratch == NULL || lengths == NULL))
+        code = hdx_no_memory(err, "lists of references", most * sizeof *lengths);
+    for (uint64_t piece = 0; piece < p->piece_count && code == HDX_OK; piece++)
+        code = pack_piece(p, piece, starts, edges, lengths, &wide, &scratch, &room, err);
+    p->edges = starts[nodes];
+    hdx_mem_put(NULL, lengths, most * sizeof *lengths);
+    hdx_mem_put(NULL, scratch, 5 * (room + 1) + HDX_PACKED_SLACK);
+    hdx_mem_put(NULL, wide, room * 8);
+    return code;
+}
+
+/* ---- referrers ---- */
+typedef struct inbound {
+    uint64_t nodes;
+    NID     *ends; /* of each node's list in `to` */
+    NID     *to;
+    uint64_t edges;
+} inbound;
+
+static uint64_t begin_of(const inbound *in, uint64_t node) { return node == 0 ? 0 : in->ends[node - 1]; }
+
+static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
+{
+    const inbound *in = context;
+    const uint64_t first = chunk * CHUNK, end = in->nodes - first < CHUNK ? in->nodes : first + CHUNK;
+    uint64_t       next = first;
+    uint8_t       *at = to;
+    (void)err;
+    for (uint64_t v = first; v < end; v++) {
+        const uint64_t begin = begin_of(in, v);
+        const NID     *list = in->to + begin;
+        uint64_t       n = 0;
+        for (uint64_t i = 0, all = in->ends[v] - begin; i < all; i++) /* sources ascend; a double stands beside the first */
+            n += i == 0 || list[i] != list[i - 1];
+        if (n < 2)
+            continue;
+        at = hdx_pack(hdx_pack(at, v - next), n);
+        at = hdx_pack(at, hdx_zigzag((int64_t)((uint64_t)list[0] - v)));
+        for (uint64_t i = 1; begin + i < in->ends[v]; i++)
+            if (list[i] != list[i - 1])
+                at = hdx_pack(at, (uint64_t)list[i] - list[i - 1] - 1);
+        next = v + 1;
+    }
+    *len = (uint64_t)(at - to);
+    *node = first;
+    return HDX_OK;
+}
+
+static hdx_code turn(const hdx_packed *p, inbound *in, hdx_ticker *tick, hdx_error *err)
+{
+    NID      sum = 0;
+    hdx_code code;
+    *in = (inbound){ .nodes = p->nodes, .edges = p->edges };
+    in->ends = hdx_mem_array(NULL, p->nodes, sizeof(NID));
+    in->to = hdx_mem_array(NULL, p->edges, sizeof(NID));
+    if (in->ends == NULL || in->to == NULL)
+        return hdx_no_memory(err, "references turned round", (p->nodes + p->edges) * sizeof(NID));
+    if ((code = WIDE(hdx_turn_count)(p, 0, p->nodes, NULL, tick, in->ends, err)) != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < p->nodes; i++) {
+        const NID n = in->ends[i];
+        in->ends[i] = sum;
+        sum = (NID)(sum + n);
+    }
+    return WIDE(hdx_turn_place)(p, 0, p->nodes, NULL, tick, in->ends, 0, p->edges, in->to, err);
+}
+
+static uint64_t longest(const inbound *in)
+{
+    uint64_t most = 0;
+    for (uint64_t first = 0; first < in->nodes; first += CHUNK) {
+        const uint64_t last = in->nodes - first < CHUNK ? in->nodes - 1 : first + CHUNK - 1, n = in->ends[last] - begin_of(in, first);
+        most = n > most ? n : most;
+    }
+    return 5 * (most + 2 * CHUNK);
+}
+
+/* ---- all of it ---- */
+typedef struct work {
+    hdx_packed        lists;
+    WIDE(hdx_digraph) graph;
+    inbound           in;
+    uint64_t         *is_root, *live;
+    memory_tape       search, preds, semis;
+} work;
+
+static uint64_t none_of_class(void *context, uint32_t class_number)
+{
+    (void)context;
+    (void)class_number;
+    return 0;
+}
+
+static hdx_code no_member(void *context, uint32_t class_number, uint64_t first, uint32_t n, uint64_t *nodes, hdx_error *err)
+{
+    (void)context;
+    (void)class_number;
+    (void)first;
+    (void)err;
+    memset(nodes, 0, n * sizeof *nodes);
+    return HDX_OK;
+}
+
+static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
+{
+    const hdx_tape visits = tape_of(&k->search), preds = tape_of(&k->preds), semis = tape_of(&k->semis);
+    hdx_members    members = { NULL, none_of_class, no_member };
+    uint64_t       edges, pred_count, semi_count;
+    hdx_code       code;
+    if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, NULL, tick, &out->reached, &edges, &k->live, err)) != HDX_OK ||
+        (code = turn(&k->lists, &k->in, tick, err)) != HDX_OK ||
+        (code = WIDE(hdx_numbers)(&visits, out->reached, out->nodes, NULL, &out->number, err)) != HDX_OK)
+        return code;
+    hdx_packed_free(&k->lists, NULL);
+    const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in), k->in.edges + k->in.nodes, read_chunk };
+    if ((code = WIDE(hdx_predecessors)(&k->graph, out->number, out->reached, k->is_root, &referrers, &members, UINT64_MAX, threads == 0 ? 1 : threads, NULL, tick,
+                                       &preds, &pred_count, err)) != HDX_OK ||
+        (code = WIDE(hdx_semidominators)(&visits, out->reached, &preds, pred_count, NULL, tick, &semis, &semi_count, err)) != HDX_OK)
+        return code;
+    return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, NULL, tick, &out->idoms, err);
+}
+
+hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, const NID *roots, uint64_t root_count, unsigned threads, hdx_ticker *tick,
+                             WIDE(leak_tree) *out, hdx_error *err)
+{
+    work         k = { .graph = { .outbound = &k.lists, .roots = roots, .root_count = root_count } };
+    memory_tape *idoms = hdx_mem_get(NULL, sizeof *idoms);
+    hdx_code     code;
+    *out = (WIDE(leak_tree)){ .nodes = nodes };
+    if (idoms == NULL)
+        return hdx_no_memory(err, "dominators", sizeof *idoms);
+    out->idoms = tape_of(idoms);
+    if ((k.is_root = hdx_mem_array(NULL, hdx_bits_words(nodes), 8)) == NULL)
+        code = hdx_no_memory(err, "roots", nodes / 8);
+    else {
+        for (uint64_t i = 0; i < root_count; i++)
+            hdx_bits_put(k.is_root, roots[i]);
+        if ((code = pack(&k.lists, nodes, starts, edges, err)) == HDX_OK)
+            code = find_tree(&k, threads, tick, out, err);
+    }
+    hdx_packed_free(&k.lists, NULL);
+    hdx_mem_put(NULL, k.in.ends, nodes * sizeof(NID));
+    hdx_mem_put(NULL, k.in.to, k.in.edges * sizeof(NID));
+    hdx_mem_put(NULL, k.is_root, hdx_bits_words(nodes) * 8);
+    hdx_mem_put(NULL, k.live, hdx_bits_words(nodes) * 8);
+    tape_free(&k.search);
+    tape_free(&k.preds);
+    tape_free(&k.semis);
+    return code;
+}
+
+void WIDE(leak_tree_free)(WIDE(leak_tree) *tree)
+{
+    hdx_mem_put(NULL, tree->number, tree->nodes * sizeof(NID));
+    if (tree->idoms.context != NULL) {
+        tape_free(tree->idoms.context);
+        hdx_mem_put(NULL, tree->idoms.context, sizeof(memory_tape));
+    }
+    *tree = (WIDE(leak_tree)){ 0 };
+}

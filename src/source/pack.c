@@ -1,0 +1,71 @@
+/*
+ * pack.c - compresses a dump that is written: one gzip member or one zlib stream.
+ *
+ * In:  bytes in order. Out: packed bytes, handed on a buffer at a time. Memory is fixed.
+ */
+#include "source/source.h"
+
+#include "base/base.h"
+#include <zlib.h>
+
+#define ROOM (64u << 10)
+
+struct hdx_packer {
+    hdx_mem *mem;
+    hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err);
+    void    *context;
+    z_stream z;
+    bool     open;
+    uint8_t  out[ROOM];
+};
+
+hdx_code hdx_packer_open(hdx_compression kind, hdx_mem *mem, hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
+                         hdx_packer **out, hdx_error *err)
+{
+    hdx_packer *p = hdx_mem_get(mem, sizeof *p);
+    *out = NULL;
+    if (p == NULL)
+        return hdx_no_memory(err, "packing", sizeof *p);
+    p->mem = mem;
+    p->put = put;
+    p->context = context;
+    p->open = deflateInit2(&p->z, kind == HDX_GZIP ? 6 : 1, Z_DEFLATED, kind == HDX_GZIP ? 15 + 16 : 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!p->open) {
+        hdx_packer_close(p);
+        return hdx_no_memory(err, "packing", 256u << 10);
+    }
+    *out = p;
+    return HDX_OK;
+}
+
+hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last, hdx_error *err)
+{
+    const uint8_t *at = bytes;
+    do {
+        const size_t n = len < UINT32_MAX / 2 ? len : UINT32_MAX / 2;
+        const int    flush = last && n == len ? Z_FINISH : Z_NO_FLUSH;
+        p->z.next_in = (Bytef *)(uintptr_t)at;
+        p->z.avail_in = (uInt)n;
+        do {
+            p->z.next_out = p->out;
+            p->z.avail_out = ROOM;
+            (void)deflate(&p->z, flush); /* with room and a sound state it cannot fail */
+            const size_t   got = ROOM - p->z.avail_out;
+            const hdx_code code = got > 0 ? p->put(p->context, p->out, got, err) : HDX_OK;
+            if (code != HDX_OK)
+                return code;
+        } while (p->z.avail_out == 0);
+        at += n;
+        len -= n;
+    } while (len > 0);
+    return HDX_OK;
+}
+
+void hdx_packer_close(hdx_packer *p)
+{
+    if (p == NULL)
+        return;
+    if (p->open)
+        (void)deflateEnd(&p->z);
+    hdx_mem_put(p->mem, p, sizeof *p);
+}

@@ -1,0 +1,283 @@
+/*
+ * detect.c - which stripping tool a dump went through, without being told (STRIP 5).
+ *
+ * In:  the first MiB of a dump: its header, names, and a window of heap entries.
+ * Out: hdx_stripping with the evidence in words.
+ * First the container (Tailor's mark), then the framing of heap records, which is certain, then what stands in them (signs.c).
+ * Cost: names, and the window; where fewer than ARRAYS arrays were seen in it a second look goes further, 60 MiB of reading in all.
+ */
+#include "strip/inside.h"
+
+#include <stdio.h>
+
+#define CHUNK (256u << 10)
+#define ARRAYS 200u
+#define SECOND (30u << 20)    /* a second look is worth it while so much may still be read */
+#define READ_MOST (60u << 20) /* STRIP 5.6: never more than 64 MiB of a large file unless asked */
+#define READINGS 3u           /* of one record: with contents, without, and once more for the signs */
+#define RESUMES 16u
+
+static const char mark[] = "JAVA PROFILE 6.0.1";
+
+typedef struct look {
+    reader         r;
+    uint32_t       id_size;
+    uint64_t       created_ms;
+    uint64_t       window;  /* bytes of heap entries */
+    uint64_t       most;    /* bytes to read at all */
+    uint64_t       seen;    /* of heap entries */
+    uint64_t       plain, cut, mixed, odd; /* records that come out even only with contents, only without, with both, not at all */
+    uint64_t       names, lost;  /* cut names, bytes gone with them */
+    uint64_t       patience;
+    bool           all;     /* the end was reached */
+    signs         *signs;
+} look;
+
+/* All entries of a record, or of its first `stated` bytes, once it is known how it is read. */
+static hdx_code gather(look *l, hdx_pos body, uint64_t stated, uint64_t limit, frame_way way, hdx_pos *end, hdx_error *err)
+{
+    frame      f = frame_of(&l->r, l->id_size, body, stated, way);
+    entry      e;
+    frame_step step = FRAME_ENTRY;
+    hdx_code   code = HDX_OK;
+    signs_segment(l->signs);
+    while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
+        if ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
+            code = signs_entry(l->signs, &l->r, &e, f.missing == 0, err);
+    }
+    *end = f.pos;
+    return code;
+}
+
+/* One heap record; *next 0: nothing behind it can be read. */
+static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
+{
+    const hdx_pos  body = p + TOP_HEAD;
+    const uint64_t room = (l->most - l->r.read) / READINGS, limit = room < l->window - l->seen ? room : l->window - l->seen;
+    frame_fit      plain, cut, mixed = { 0 };
+    frame_way      way = FRAME_PLAIN;
+    bool           found;
+    hdx_code       code;
+    *next = 0;
+    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, &plain, err)) != HDX_OK ||
+        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, &cut, err)) != HDX_OK)
+        return code;
+    if (plain.fits && cut.fits && plain.end != cut.end)
+        cut.fits = false; /* both come out even with contents between them: the plain reading it is */
+    if (!plain.fits && !cut.fits && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, &mixed, err)) != HDX_OK)
+        return code;
+    if (!plain.fits && !cut.fits && !mixed.fits) {
+        frame_part with, without;
+        if ((code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN, &with, err)) != HDX_OK ||
+            (code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT, &without, err)) != HDX_OK)
+            return code;
+        if (without.at_end && !with.at_end && without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
+            l->cut++;
+            return HDX_OK;
+        }
+        l->odd++;
+        if (l->odd > RESUMES)
+            return HDX_OK;
+        /* entries up to the break tell as much as whole records do */
+        if (l->plain + l->cut + l->mixed == 0 && (code = gather(l, body, stated, limit, FRAME_PLAIN, next, err)) != HDX_OK)
+            return code;
+        *next = 0;
+        code = frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
+        if (!found)
+            *next = 0;
+        return code;
+    }
+    if (plain.fits != cut.fits) {
+        l->plain += plain.fits && plain.arrays > 0;
+        l->cut += cut.fits && cut.arrays > 0;
+    }
+    l->mixed += mixed.fits && mixed.arrays > 0;
+    if (!plain.fits)
+        way = cut.fits ? FRAME_CUT : FRAME_MIXED;
+    code = gather(l, body, stated, limit, way, next, err);
+    l->seen += *next - body;
+    if (stated > limit)
+        l->seen = l->window; /* it ends inside this record */
+    return code;
+}
+
+static hdx_code table(look *l, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *next, hdx_error *err)
+{
+    const uint32_t i = l->id_size;
+    const uint8_t *at;
+    size_t         have;
+    hdx_code       code = HDX_OK;
+    *next = p + TOP_HEAD + n;
+    if (tag == HDX_TOP_TRACE)
+        signs_trace(l->signs);
+    if (tag == HDX_TOP_LOAD_CLASS && n == 8 + 2 * i) {
+        if ((code = reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n)
+            code = signs_load(l->signs, hdx_be32(at + 9), hdx_be_id(at + 13, i), hdx_be_id(at + 17 + i, i), err);
+    } else if (tag == HDX_TOP_STRING && n >= i && n <= 65535u + i) {
+        uint32_t kept;
+        bool     cut;
+        if ((code = frame_cut_name(&l->r, i, p, n, &kept, &cut, err)) != HDX_OK)
+            return code;
+        if (cut) {
+            l->names++;
+            l->lost += n - i - kept;
+            *next = p + TOP_HEAD + i + kept;
+        } else if ((code = reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n) {
+            code = signs_string(l->signs, hdx_be_id(at + 9, i), (hdx_view){ at + 9 + i, n - i }, err);
+        }
+    }
+    return code;
+}
+
+static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    while (code == HDX_OK && l->seen < l->window && l->r.read < l->most) {
+        const uint8_t *at;
+        size_t         have;
+        hdx_pos        next = 0;
+        if ((code = reader_at(&l->r, p, TOP_HEAD, &at, &have, err)) != HDX_OK)
+            return code;
+        if (have < TOP_HEAD) {
+            l->all = have == 0;
+            return HDX_OK;
+        }
+        const uint8_t  tag = at[0];
+        const uint32_t n = hdx_be32(at + 5);
+        if (hdx_top_name(tag) == NULL) {
+            l->odd++;
+            return HDX_OK;
+        }
+        code = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT ? heap_record(l, p, n, &next, err) : table(l, p, tag, n, &next, err);
+        if (next == 0)
+            return code;
+        p = next;
+    }
+    return code;
+}
+
+static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head, uint64_t window, uint64_t most, look *l, hdx_error *err)
+{
+    *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL), .id_size = hdx_be32(head + 19), .created_ms = hdx_be64(head + 23), .window = window,
+                 .most = most, .patience = FRAME_PATIENCE };
+    hdx_code code = signs_new(l->id_size, &l->signs, err);
+    if (code == HDX_OK)
+        code = walk(l, 31, err);
+    reader_free(&l->r);
+    return code;
+}
+
+static void judge(look *l, hdx_stripping *out)
+{
+    if (l->cut > 0 || l->mixed > 0) {
+        out->policy = HDX_STRIP_KOOM;
+        out->view = HDX_VIEW_KOOM;
+        out->confidence = 100;
+        out->evidence_count = 1;
+        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "%llu heap records come out even only without array contents, %llu only with",
+                       (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
+        return;
+    }
+    signs_judge(l->signs, l->created_ms, out);
+    if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
+        out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes behind the window may be cut */
+    if (l->names > 0) {
+        if (out->policy != HDX_STRIP_MATRIX) {
+            out->policy = HDX_STRIP_MATRIX;
+            out->evidence_count = 0;
+        }
+        out->view = HDX_VIEW_NAMES;
+        out->confidence = 95;
+        if (out->evidence_count < HDX_EVIDENCE_MAX)
+            (void)snprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0],
+                           "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
+                           (unsigned long long)l->names, (unsigned long long)l->lost);
+    }
+    if (out->policy == HDX_STRIP_NONE && l->odd > 0 && l->plain == 0) {
+        out->policy = HDX_STRIP_UNKNOWN;
+        out->confidence = 50;
+        out->evidence_count = 1;
+        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
+    }
+}
+
+/* A zlib stream in a gzip file is Tailor's container, packed once more for the way. */
+static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx_error *err)
+{
+    if (hdx_source_compression(source) != HDX_GZIP || *got < 2 || head[0] != 0x78 || (head[0] * 256u + head[1]) % 31 != 0)
+        return HDX_OK;
+    const hdx_code code = hdx_source_nest(source, err);
+    return code == HDX_OK ? hdx_source_below(source, 0, head, 32, got, err) : code;
+}
+
+hdx_code strip_unpack(hdx_source *source, hdx_error *err)
+{
+    uint8_t        head[32] = { 0 };
+    size_t         got = 0;
+    const hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
+    return code == HDX_OK ? unpack_again(source, head, &got, err) : code;
+}
+
+hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, hdx_stripping *out, hdx_error *err)
+{
+    uint8_t  head[32] = { 0 };
+    size_t   got = 0;
+    look     l;
+    uint64_t before = 0;
+    hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
+    *out = (hdx_stripping){ .policy = HDX_STRIP_NONE };
+    out->bytes_read = got;
+    if (code != HDX_OK || (code = unpack_again(source, head, &got, err)) != HDX_OK)
+        return code;
+    if (got >= 18 && memcmp(head, mark, 18) == 0) {
+        out->policy = HDX_STRIP_TAILOR;
+        out->view = HDX_VIEW_TAILOR;
+        out->confidence = 100;
+        out->evidence_count = 1;
+        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "%s container mark \"%s\"",
+                       hdx_source_compression(source) == HDX_ZLIB ? "a zlib stream that begins with the" : "the", mark);
+        return HDX_OK;
+    }
+    if (got < 31 || memcmp(head, "JAVA PROFILE 1.0.", 17) != 0 || head[18] != 0 || (hdx_be32(head + 19) != 4 && hdx_be32(head + 19) != 8))
+        return HDX_OK; /* whether that is a heap dump at all others say */
+    code = look_once(source, mem, head, window == 0 ? EVERYTHING : window, window == 0 ? EVERYTHING : READ_MOST, &l, err);
+    if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && signs_arrays(l.signs) < ARRAYS && l.seen >= l.window && l.r.read < SECOND) {
+        before = l.r.read;
+        signs_free(l.signs);
+        code = look_once(source, mem, head, READ_MOST, READ_MOST - before, &l, err);
+    }
+    if (code == HDX_OK)
+        judge(&l, out);
+    out->bytes_read = before + l.r.read;
+    signs_free(l.signs);
+    return code;
+}
+
+hdx_code hdx_strip_detect(const char *dump, const hdx_detect_options *options, hdx_detected *out, hdx_error *err)
+{
+    const hdx_source_options source_options = { .max_uncompressed = options != NULL ? options->max_uncompressed : 0 };
+    hdx_source              *source = NULL;
+    uint8_t                  head[32] = { 0 };
+    size_t                   got = 0;
+    memset(out, 0, sizeof *out);
+    hdx_code code = hdx_source_open(dump, &source_options, &source, err);
+    if (code != HDX_OK)
+        return code;
+    out->compression = (int)hdx_source_compression(source);
+    out->file_size = hdx_source_file_size(source);
+    code = hdx_strip_recognise(source, NULL, options != NULL && options->full ? 0 : HDX_STRIP_WINDOW, &out->what, err);
+    if (code == HDX_OK)
+        code = hdx_source_below(source, 0, head, 31, &got, err);
+    if (code == HDX_OK && out->what.policy == HDX_STRIP_TAILOR && memcmp(head, mark, 18) == 0) {
+        (void)snprintf(out->format, sizeof out->format, "%s", mark);
+        out->id_size = 4;
+    } else if (code == HDX_OK) {
+        hdx_hprof_head h;
+        if ((code = hdx_head_read(source, &h, err)) == HDX_OK) {
+            (void)snprintf(out->format, sizeof out->format, "JAVA PROFILE %s", h.version);
+            out->id_size = h.id_size;
+        }
+    }
+    hdx_source_close(source);
+    return code;
+}

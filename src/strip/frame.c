@@ -1,0 +1,198 @@
+/*
+ * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and names that were cut (M1).
+ *
+ * KOOM drops the contents of arrays and leaves them in the stated length. So a record can be read in two ways, and which of them ends
+ * where the record says and a record begins is certain. Nothing here believes a mark that a whole record does not bear out.
+ */
+#include "strip/inside.h"
+
+#define RESUME_MOST (1u << 20)
+#define NAME_MOST (3u * 65535u) /* bytes of a modified UTF-8 text that Java can write */
+
+hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
+{
+    entry_state state;
+    *step = FRAME_END;
+    if (f->left == 0)
+        return HDX_OK;
+    hdx_code code = entry_at(f->r, f->id_size, f->pos, e, &state, err);
+    *step = FRAME_BROKEN;
+    if (code != HDX_OK || state != ENTRY_WHOLE || e->head > f->left || e->body > f->left - e->head)
+        return code;
+    *step = FRAME_ENTRY;
+    f->missing = f->cut && e->tag == HDX_SUB_PRIMITIVE_ARRAY ? e->body : 0;
+    f->left -= e->head + e->body;
+    f->pos += e->head + e->body - f->missing;
+    if (f->way == FRAME_MIXED && (e->tag == HDX_SUB_ROOT_FINALIZING || e->tag == HDX_SUB_ROOT_REFERENCE_CLEANUP || e->tag == HDX_SUB_UNREACHABLE ||
+                                  e->tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA))
+        f->cut = false; /* K2: here the tool's own walk died */
+    return HDX_OK;
+}
+
+hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    hdx_code       code = reader_at(r, pos, TOP_HEAD, &at, &have, err);
+    *yes = false;
+    if (code != HDX_OK)
+        return code;
+    if (have == 0)
+        return reader_reaches(r, pos, yes, err);
+    if (have < TOP_HEAD || hdx_top_name(at[0]) == NULL)
+        return HDX_OK;
+    const uint32_t n = hdx_be32(at + 5);
+    switch (at[0]) {
+    case HDX_TOP_HEAP_DUMP:
+    case HDX_TOP_HEAP_DUMP_SEGMENT: *yes = true; return HDX_OK;
+    case HDX_TOP_HEAP_DUMP_END: *yes = n == 0; return HDX_OK;
+    case HDX_TOP_LOAD_CLASS:
+        if (n != 8 + 2 * id_size)
+            return HDX_OK;
+        break;
+    default: break;
+    }
+    return reader_reaches(r, pos + TOP_HEAD + n, yes, err);
+}
+
+hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, frame_fit *out, hdx_error *err)
+{
+    frame      f = frame_of(r, id_size, body, stated, way);
+    entry      e;
+    frame_step step = FRAME_ENTRY;
+    hdx_code   code = HDX_OK;
+    *out = (frame_fit){ .end = body };
+    while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
+        if ((code = frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
+            break;
+        out->entries++;
+        out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
+    }
+    out->end = f.pos;
+    out->stated = stated - f.left;
+    out->whole = f.left == 0;
+    if (code != HDX_OK || step == FRAME_BROKEN || (code = reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK || !out->fits)
+        return code;
+    return out->whole ? frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
+}
+
+hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out, hdx_error *err)
+{
+    frame      f = frame_of(r, id_size, body, stated, way);
+    entry      e;
+    frame_step step = FRAME_ENTRY;
+    bool       there = true;
+    hdx_code   code;
+    *out = (frame_part){ .end = body };
+    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY && (code = reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
+        out->accounted = stated - f.left;
+        out->end = f.pos;
+        out->entries++;
+        out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
+    }
+    out->at_end = !there;
+    if (code == HDX_OK && there && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
+        entry_state state;
+        code = entry_at(r, id_size, f.pos, &e, &state, err);
+        out->at_end = state == ENTRY_SHORT;
+    }
+    return code;
+}
+
+/* Is this the head of a heap record all of whose entries fit, or an end record? */
+static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t head[TOP_HEAD], uint64_t *patience, bool *yes, hdx_error *err)
+{
+    const uint32_t stated = hdx_be32(head + 5);
+    hdx_code       code = HDX_OK;
+    *yes = false;
+    if (hdx_be32(head + 1) != 0)
+        return HDX_OK;
+    if (head[0] == HDX_TOP_HEAP_DUMP_END)
+        return stated == 0 ? frame_plausible(r, id_size, pos + TOP_HEAD, yes, err) : HDX_OK;
+    for (frame_way way = FRAME_PLAIN; stated > 0 && way <= FRAME_CUT && code == HDX_OK && !*yes && *patience > 0; way++) {
+        frame_fit fit;
+        if ((code = frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, &fit, err)) != HDX_OK)
+            break;
+        *yes = fit.fits;
+        *patience -= fit.entries + 1 < *patience ? fit.entries + 1 : *patience;
+    }
+    return code;
+}
+
+hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *found = false;
+    for (hdx_pos p = from; p - from < RESUME_MOST && *patience > 0 && code == HDX_OK;) {
+        const uint8_t *bytes;
+        size_t         have, k = 0;
+        uint8_t        head[TOP_HEAD];
+        if ((code = reader_at(r, p, TOP_HEAD, &bytes, &have, err)) != HDX_OK || have < TOP_HEAD)
+            return code;
+        while (k + TOP_HEAD <= have && bytes[k] != HDX_TOP_HEAP_DUMP_SEGMENT && bytes[k] != HDX_TOP_HEAP_DUMP_END)
+            k++;
+        p += k;
+        if (k + TOP_HEAD > have)
+            continue;
+        memcpy(head, bytes + k, sizeof head);
+        if ((code = begins(r, id_size, p, head, patience, found, err)) == HDX_OK && *found) {
+            *at = p;
+            return HDX_OK;
+        }
+        p++;
+    }
+    return code;
+}
+
+/* A record head as it follows a STRING: of the same time, of a kind and length that can be. */
+static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
+{
+    const uint32_t n = hdx_be32(head + 5);
+    if (memcmp(head + 1, time, 4) != 0)
+        return false;
+    switch (head[0]) {
+    case HDX_TOP_STRING: return n >= id_size && n <= NAME_MOST + id_size;
+    case HDX_TOP_LOAD_CLASS: return n == 8 + 2 * id_size;
+    case HDX_TOP_FRAME: return n == 8 + 4 * id_size;
+    case HDX_TOP_TRACE: return n >= 12 && (n - 12) % id_size == 0;
+    case HDX_TOP_HEAP_DUMP:
+    case HDX_TOP_HEAP_DUMP_SEGMENT: return true;
+    case HDX_TOP_HEAP_DUMP_END: return n == 0;
+    default: return false;
+    }
+}
+
+/*
+ * A text of b bytes and c characters was cut to its first c bytes while its record states b. So there are bytes over 0x7f in it, c is between b / 3
+ * and b, and the next record's head, which no text holds (times are 0, and a text has no NUL byte), stands inside the stated length.
+ */
+hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    bool           wide = false;
+    hdx_code       code;
+    *cut = false;
+    if (stated <= id_size || stated > NAME_MOST + id_size)
+        return HDX_OK;
+    if ((code = reader_at(r, pos, TOP_HEAD + (uint64_t)stated + TOP_HEAD, &at, &have, err)) != HDX_OK)
+        return code;
+    const uint8_t *text = at + TOP_HEAD + id_size;
+    const uint32_t bytes = stated - id_size;
+    if (have < TOP_HEAD + (uint64_t)id_size)
+        return HDX_OK;
+    const size_t there = have - TOP_HEAD - id_size;
+    for (uint32_t k = 0; k < bytes && k < there; k++) {
+        wide = wide || text[k] >= 0x80;
+        if (wide ? text[k] < 0x20 : text[k] == 0) {
+            if (!wide)
+                return HDX_OK; /* neither a name nor one that was cut: nothing outside ASCII before the next head */
+            if (k >= (bytes + 2) / 3 && there - k >= TOP_HEAD && follows(text + k, at + 1, id_size)) {
+                *kept = k;
+                *cut = true;
+                return HDX_OK;
+            }
+        }
+    }
+    return HDX_OK;
+}

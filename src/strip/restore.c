@@ -1,0 +1,112 @@
+/*
+ * restore.c - a view, written to a file: what KOOM or Tailor made becomes a dump that other tools read (STRIP 3).
+ *
+ * In:  a stripped dump. Out: the restored one, and a report.
+ * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank where contents were
+ * cut; hdx_strip_detect says so of it, too.
+ */
+#include "strip/inside.h"
+
+#include <stdio.h>
+
+bool strip_packs(const char *path)
+{
+    const size_t len = strlen(path);
+    return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
+hdx_code strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err)
+{
+    struct stat a, b;
+    if (output == NULL || output[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, dump, HDX_NOWHERE, "no file is named to write to");
+    if (io->stat(io, output, &b) < 0)
+        return HDX_OK;
+    if (S_ISDIR(b.st_mode))
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is a folder; a file name is needed");
+    if (io->stat(io, dump, &a) >= 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is the dump itself");
+    return HDX_OK;
+}
+
+static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
+{
+    reader   r = reader_of(v->source, true, 256u << 10, NULL, tick);
+    spot     s = { 0 };
+    token    t;
+    hdx_code code = HDX_OK;
+    while (code == HDX_OK && s.mode != VIEW_END) {
+        t = (token){ 0 };
+        if ((code = v->step(v, &r, false, &s, &t, err)) != HDX_OK)
+            break;
+        s.out += token_len(&t);
+        if ((code = sink_put(out, t.head, t.head_len, err)) == HDX_OK && (code = sink_copy(out, &r, t.copy_from, t.copy_len, err)) == HDX_OK)
+            code = sink_zeros(out, t.zeros, err);
+    }
+    reader_free(&r);
+    return code;
+}
+
+static hdx_code refuse(const char *dump, const hdx_stripping *what, hdx_error *err)
+{
+    hdx_code code = hdx_fail(err, HDX_BAD_DUMP, dump, HDX_NOWHERE, "nothing to restore: %s",
+                             what->policy == HDX_STRIP_NONE      ? "this dump was not stripped"
+                             : what->policy == HDX_STRIP_UNKNOWN ? "the dump is damaged, or stripped in an unknown way"
+                                                                 : "what was dropped or overwritten is not in the file");
+    return hdx_hint(err, code, what->policy == HDX_STRIP_MATRIX || what->policy == HDX_STRIP_SHARK ? "index it as it is: heapdex index"
+                                                                                                     : "heapdex detect says what it is");
+}
+
+hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err)
+{
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed };
+    hdx_io            *io = hdx_io_system();
+    hdx_source        *source = NULL;
+    view              *v = NULL;
+    sink               out = { .fd = -1 };
+    hdx_stripping      what;
+    hdx_ticker         tick;
+    hdx_error          own;
+    if (err == NULL)
+        err = &own;
+    memset(report, 0, sizeof *report);
+    report->damage_at = HDX_NOWHERE;
+    hdx_ticker_init(&tick, &options->progress, 1);
+    hdx_code code = strip_same_file(io, options->dump, options->output, err);
+    if (code != HDX_OK || (code = hdx_source_open(options->dump, &source_options, &source, err)) != HDX_OK ||
+        (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK)
+        goto out;
+    if (what.view != HDX_VIEW_KOOM && what.view != HDX_VIEW_TAILOR) {
+        hdx_hprof_head head;
+        code = hdx_head_read(source, &head, err);
+        if (code == HDX_OK)
+            code = refuse(options->dump, &what, err);
+        goto out;
+    }
+    report->policy = what.policy;
+    report->plain_in = report->bytes_in = hdx_source_file_size(source);
+    hdx_ticker_step(&tick, "restore", report->bytes_in, "bytes");
+    if ((code = view_new(source, what.view, true, &v, err)) != HDX_OK || (code = view_pass(v, err)) != HDX_OK ||
+        (code = sink_open(&out, io, options->output, strip_packs(options->output) ? HDX_GZIP : HDX_PLAIN, NULL, err)) != HDX_OK ||
+        (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = sink_finish(&out, err)) != HDX_OK)
+        goto out;
+    report->records_in = v->stats.records_in;
+    report->records_out = what.view == HDX_VIEW_TAILOR ? v->stats.records_out : v->stats.records_in;
+    report->absent_bytes = v->stats.absent_bytes;
+    report->plain_out = out.bytes;
+    report->bytes_out = out.written;
+    report->truncated = v->stats.truncated;
+    report->damage_at = v->stats.broken > 0 ? v->stats.first_broken : HDX_NOWHERE;
+    const hdx_damage *damage;
+    if (hdx_source_damage(source, &damage) > 0 && damage[0].kind != HDX_DAMAGE_CRC)
+        report->truncated = true; /* the container ends early */
+    code = sink_commit(&out, err);
+out:
+    sink_drop(&out);
+    view_free(v);
+    hdx_source_close(source);
+    hdx_ticker_free(&tick);
+    if (code != HDX_OK && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    return code;
+}

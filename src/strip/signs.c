@@ -1,0 +1,258 @@
+/*
+ * signs.c - what a stripping tool leaves in a dump whose framing is in order (STRIP 5.4, with the traps of 5.5).
+ *
+ * In:  names, classes and entries, as far as a window shows them.
+ * Out: a policy and the evidence for it.
+ * A window is enough because no sign asks for objects that may come later: roots are looked at by place (the entry behind them), overhead arrays
+ * stand before the class that names them.
+ */
+#include "strip/inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define FILLED_LEAST 3u /* arrays of two elements or more: fewer equal ones are chance */
+
+enum { NAME_OVERHEAD = 1, NAME_STRING };
+
+typedef struct fill { /* of the arrays of one element type */
+    uint64_t arrays;  /* with content */
+    uint64_t telling; /* of them with two elements or more */
+    bool     mixed;   /* two elements differ somewhere */
+    bool     zero;    /* all of them 0 so far */
+    uint64_t value;   /* of the first element of all */
+} fill;
+
+struct signs {
+    uint32_t id_size;
+    hdx_map  names;      /* name id -> NAME_... */
+    hdx_map  strings;    /* ids of classes named java.lang.String */
+    hdx_map  odd;        /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
+    uint64_t classes, serials, traces;
+    uint64_t instances, texts; /* texts: instances of String */
+    uint64_t arrays;
+    fill     of[12];
+    fill     overhead;   /* byte[] with the low bit set: zero in ordinary dumps too (5.5, 4) */
+    uint64_t overhead_named, overhead_absent;
+    uint64_t homeless;   /* classes in no heap */
+    bool     heap_named, shared;  /* in this segment; zygote or image anywhere */
+    bool     begun, waiting;
+    uint64_t wanted, vm_roots, vm_lost;
+};
+
+hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err)
+{
+    signs *s = hdx_mem_get(NULL, sizeof *s);
+    *out = s;
+    if (s == NULL)
+        return hdx_no_memory(err, "signs of stripping", sizeof *s);
+    s->id_size = id_size;
+    s->names = hdx_map_of(NULL);
+    s->strings = hdx_map_of(NULL);
+    s->odd = hdx_map_of(NULL);
+    return HDX_OK;
+}
+
+void signs_free(signs *s)
+{
+    if (s == NULL)
+        return;
+    hdx_map_free(&s->names);
+    hdx_map_free(&s->strings);
+    hdx_map_free(&s->odd);
+    hdx_mem_put(NULL, s, sizeof *s);
+}
+
+static bool is(hdx_view v, const char *text) { return v.len == strlen(text) && memcmp(v.at, text, v.len) == 0; }
+
+static hdx_code put(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
+{
+    bool      fresh;
+    uint64_t *place = hdx_map_put(map, key, &fresh);
+    if (place == NULL)
+        return hdx_no_memory(err, "signs of stripping", 2 * map->capacity * sizeof(hdx_map_slot));
+    if (fresh)
+        *place = value;
+    return HDX_OK;
+}
+
+hdx_code signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err)
+{
+    if (is(text, "$classOverhead") || is(text, "$staticOverhead"))
+        return put(&s->names, id, NAME_OVERHEAD, err);
+    return is(text, "java.lang.String") || is(text, "java/lang/String") ? put(&s->names, id, NAME_STRING, err) : HDX_OK;
+}
+
+hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err)
+{
+    s->classes++;
+    s->serials += serial != 0;
+    const uint64_t *kind = hdx_map_get(&s->names, name);
+    return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, 1, err) : HDX_OK;
+}
+
+void signs_trace(signs *s) { s->traces++; }
+void signs_segment(signs *s) { s->heap_named = false; }
+uint64_t signs_arrays(const signs *s) { return s->arrays; }
+
+static uint64_t element(const uint8_t *p, uint32_t width)
+{
+    return width == 1 ? *p : width == 2 ? hdx_be16(p) : width == 4 ? hdx_be32(p) : hdx_be64(p);
+}
+
+/* Are all elements the same, and which? Stops reading a type of which that is known not to be so. */
+static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
+{
+    const uint32_t width = entry_width(e->type, s->id_size);
+    fill          *f = e->type == 8 && (e->id & 1) != 0 ? &s->overhead : &s->of[e->type];
+    const hdx_pos  from = e->pos + e->head, end = from + e->body;
+    const uint32_t count = e->count;
+    for (hdx_pos p = from; p < end && !f->mixed;) {
+        const uint8_t *at;
+        size_t         have;
+        hdx_code       code = reader_at(r, p, end - p < 4096 ? end - p : 4096, &at, &have, err);
+        if (code != HDX_OK)
+            return code;
+        if (have > end - p)
+            have = (size_t)(end - p);
+        have -= have % width;
+        if (have == 0)
+            return HDX_OK; /* the data end here: whoever walks the record will see it */
+        if (p == from && f->arrays == 0) {
+            f->value = element(at, width);
+            f->zero = f->value == 0;
+        }
+        for (size_t k = 0; k < have && !f->mixed; k += width)
+            f->mixed = element(at + k, width) != f->value;
+        p += have;
+    }
+    f->arrays++;
+    f->telling += count > 1;
+    return HDX_OK;
+}
+
+static void class_entry(signs *s, const entry *e)
+{
+    hdx_class_dump c;
+    uint64_t       name;
+    uint8_t        type;
+    hdx_view       value;
+    s->homeless += !s->heap_named;
+    if (!hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->id_size, &c))
+        return;
+    while (hdx_class_static_next(&c.statics, s->id_size, &name, &type, &value)) {
+        const uint64_t *kind = type == 2 ? hdx_map_get(&s->names, name) : NULL;
+        const uint64_t  id = kind != NULL ? hdx_be_id(value.at, s->id_size) : 0;
+        if (kind == NULL || *kind != NAME_OVERHEAD || (id & 1) == 0)
+            continue;
+        s->overhead_named++;
+        s->overhead_absent += hdx_map_get(&s->odd, id) == NULL;
+    }
+}
+
+hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    if (e->tag == HDX_SUB_HEAP_DUMP_INFO) {
+        s->heap_named = true;
+        s->shared |= e->count == 'Z' || e->count == 'I';
+        return HDX_OK;
+    }
+    if (e->tag == HDX_SUB_ROOT_VM_INTERNAL && s->begun) { /* STRIP 0.5: the object follows; those before the first object are of another kind */
+        s->vm_lost += s->waiting;
+        s->vm_roots++;
+        s->waiting = true;
+        s->wanted = e->id;
+    }
+    if (e->tag < HDX_SUB_CLASS || e->tag > HDX_SUB_PRIMITIVE_ARRAY)
+        return HDX_OK;
+    s->vm_lost += s->waiting && e->id != s->wanted && e->id != (s->wanted | 1);
+    s->begun = true;
+    s->waiting = false;
+    if (e->tag == HDX_SUB_CLASS) {
+        class_entry(s, e);
+        return HDX_OK;
+    }
+    s->instances += e->tag == HDX_SUB_INSTANCE;
+    if (e->tag == HDX_SUB_INSTANCE && hdx_map_get(&s->strings, e->class_id) != NULL)
+        s->texts++;
+    if (e->tag != HDX_SUB_PRIMITIVE_ARRAY)
+        return HDX_OK;
+    s->arrays++;
+    if (e->type == 8 && (e->id & 1) != 0 && (code = put(&s->odd, e->id, 1, err)) != HDX_OK)
+        return code;
+    return content && e->count > 0 ? look_inside(s, r, e, err) : HDX_OK;
+}
+
+static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_strip_policy found, unsigned confidence, const char *format, ...)
+{
+    va_list args;
+    out->policy = found;
+    if (out->confidence < confidence)
+        out->confidence = confidence;
+    if (out->evidence_count == HDX_EVIDENCE_MAX)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0], format, args);
+    va_end(args);
+}
+#define N(x) ((unsigned long long)(x))
+
+/* S-b, S-c, S-d: every content of a type is one constant. */
+static bool constants(const signs *s, hdx_stripping *out)
+{
+    uint64_t telling = 0, arrays = 0;
+    bool     zero = true;
+    for (unsigned t = 4; t < 12; t++) {
+        if (s->of[t].mixed)
+            return false;
+        telling += s->of[t].telling;
+        arrays += s->of[t].arrays;
+        zero = zero && (s->of[t].arrays == 0 || s->of[t].zero);
+    }
+    const fill *bytes = &s->of[8], *chars = &s->of[5];
+    if (telling < FILLED_LEAST || (bytes->arrays == 0 && chars->arrays == 0))
+        return false;
+    if (bytes->value == '?' && bytes->arrays > 0 && (chars->arrays == 0 || chars->value == '?'))
+        say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] hold '?' alone", N(bytes->arrays), N(chars->arrays));
+    else if (chars->value == '?' && chars->arrays > 0 && bytes->arrays == 0)
+        say(out, HDX_STRIP_SHARK, 95, "%llu char[] hold '?' alone", N(chars->arrays));
+    else if (s->texts == 0)
+        return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
+    else if (zero)
+        say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
+    else
+        say(out, HDX_STRIP_REDACTED, 80, "the contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
+            N(bytes->value), N(chars->value));
+    return true;
+}
+
+void signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
+{
+    const uint64_t others = s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;
+    const uint64_t texts = s->of[5].arrays + s->of[8].arrays + s->overhead.arrays;
+    const bool     bare = s->overhead_named > 0 && s->overhead_absent == s->overhead_named;
+    if (s->classes > 1 && s->serials == 0 && created_ms == 0 && s->traces == 0) {
+        say(out, HDX_STRIP_TAILOR, 95, "the serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container", N(s->classes));
+        return;
+    }
+    if (constants(s, out))
+        return;
+    if (bare && s->homeless > 0 && !s->shared) {
+        say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80, "%llu overhead arrays are absent, %llu classes stand in no heap and none in zygote or image",
+            N(s->overhead_absent), N(s->homeless));
+        return;
+    }
+    if (s->vm_lost > 2 && !s->shared) {
+        say(out, HDX_STRIP_KOOM, s->vm_lost >= 16 ? 95 : 80,
+            "%llu of %llu VM-internal roots are not followed by their object, and there is no zygote or image heap",
+            N(s->vm_lost), N(s->vm_roots));
+        return;
+    }
+    if (bare)
+        say(out, HDX_STRIP_MATRIX, s->overhead_named >= 8 ? 95 : 80, "all %llu overhead arrays that classes name are absent", N(s->overhead_absent));
+    if (s->arrays == 0 && s->instances > 10 && s->texts > 0)
+        say(out, HDX_STRIP_MATRIX, 80, "no primitive array at all among %llu instances, %llu of them Strings", N(s->instances), N(s->texts));
+    else if (others == 0 && s->instances >= 500 && texts >= 50)
+        say(out, HDX_STRIP_MATRIX, 60, "no array of another type than byte and char among %llu instances and %llu arrays", N(s->instances), N(texts));
+}

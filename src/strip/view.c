@@ -1,0 +1,369 @@
+/*
+ * view.c - a stripped file as whole HPROF, at any position and from any thread.
+ *
+ * In:  a source, and the step of a form (view_koom.c, view_tailor.c, view_names.c), which makes tokens of it.
+ * Out: an overlay: positions are those of the restored dump.
+ *
+ *     file     | head | entry entry head | content head ...        points every POINT bytes of the file: spots to go on from
+ *     view     | head | entry entry head 000000 | content head ...
+ *                                       '- zeros: absent
+ *
+ * The first read goes over the file once (view_pass): it decides how each record is to be read, notes what is odd, sets the points and learns
+ * the size. After it nothing of a view changes but the pool of cursors, so reading needs no lock.
+ * Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by heads. Memory: 64 bytes per POINT
+ * bytes of the file, and notes for what is odd.
+ */
+#include "strip/inside.h"
+
+#define POINT (64u << 10)
+#define CURSORS 8u
+#define CHUNK (64u << 10)
+#define FIRST_CHUNK (256u << 10)
+
+typedef struct cursor {
+    spot    s;    /* behind the token */
+    token   t;
+    hdx_pos from; /* of the token, in the view */
+    reader  r;
+} cursor;
+
+struct view_more {
+    pthread_mutex_t lock;   /* guards the pass and the pool */
+    _Atomic bool    done;
+    hdx_code        code;   /* of the pass */
+    hdx_error       err;
+    spot           *points;
+    uint64_t        count, capacity;
+    hdx_pos         size;
+    cursor         *idle[CURSORS];
+    unsigned        idle_count;
+};
+
+hdx_code view_note_add(view *v, const view_note *note, hdx_error *err)
+{
+    if (!hdx_mem_room(v->mem, (void **)&v->notes, &v->note_capacity, v->note_count, sizeof *v->notes))
+        return hdx_no_memory(err, "notes on a stripped dump", (v->note_count + 1) * sizeof *v->notes);
+    v->notes[v->note_count++] = *note;
+    return HDX_OK;
+}
+
+const view_note *view_note_at(const view *v, hdx_pos in)
+{
+    uint64_t low = 0, high = v->note_count;
+    while (low < high) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (v->notes[mid].in < in)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < v->note_count && v->notes[low].in == in ? &v->notes[low] : NULL;
+}
+
+hdx_code view_changed(const view *v, hdx_pos in, hdx_error *err)
+{
+    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"), "read it anew");
+}
+
+hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    hdx_code       code = reader_at(r, s->in, 1, &at, &have, err);
+    const uint64_t n = have < s->end - s->in ? have : s->end - s->in;
+    *t = (token){ .copy_from = s->in, .copy_len = n };
+    s->in += n;
+    if (s->in == s->end)
+        s->mode = VIEW_TOP;
+    else if (n == 0)
+        s->mode = VIEW_END;
+    return code;
+}
+
+hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err)
+{
+    static view_step *const steps[HDX_VIEW_FORMS] = { [HDX_VIEW_KOOM] = view_koom, [HDX_VIEW_TAILOR] = view_tailor, [HDX_VIEW_NAMES] = view_names };
+    hdx_mem                *mem = hdx_source_mem(source);
+    uint8_t                 head[31] = { 0 };
+    size_t                  got = 0;
+    *out = NULL;
+    if (form <= HDX_VIEW_NONE || form >= HDX_VIEW_FORMS)
+        return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d", (int)form);
+    hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
+    if (code != HDX_OK)
+        return code;
+    view *v = hdx_mem_get(mem, sizeof *v);
+    if (v == NULL || (v->more = hdx_mem_get(mem, sizeof *v->more)) == NULL) {
+        hdx_mem_put(mem, v, sizeof *v);
+        return hdx_no_memory(err, "a stripped dump", sizeof *v);
+    }
+    v->source = source;
+    v->mem = mem;
+    v->step = steps[form];
+    v->restoring = restoring;
+    v->patience = FRAME_PATIENCE;
+    v->id_size = form == HDX_VIEW_TAILOR ? 4 : hdx_be32(head + 19);
+    (void)pthread_mutex_init(&v->more->lock, NULL);
+    if (v->id_size != 4 && v->id_size != 8) {
+        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed", v->id_size);
+        view_free(v);
+        return code;
+    }
+    *out = v;
+    return HDX_OK;
+}
+
+static void cursor_free(view *v, cursor *c)
+{
+    if (c == NULL)
+        return;
+    reader_free(&c->r);
+    hdx_mem_put(v->mem, c, sizeof *c);
+}
+
+void view_free(view *v)
+{
+    if (v == NULL)
+        return;
+    for (unsigned i = 0; i < v->more->idle_count; i++)
+        cursor_free(v, v->more->idle[i]);
+    hdx_mem_put(v->mem, v->more->points, v->more->capacity * sizeof *v->more->points);
+    hdx_mem_put(v->mem, v->notes, v->note_capacity * sizeof *v->notes);
+    (void)pthread_mutex_destroy(&v->more->lock);
+    hdx_mem_put(v->mem, v->more, sizeof *v->more);
+    hdx_mem_put(v->mem, v, sizeof *v);
+}
+
+/* ---- the first pass ---- */
+
+static hdx_code scan(view *v, hdx_error *err)
+{
+    view_more *m = v->more;
+    reader     r = reader_of(v->source, true, FIRST_CHUNK, v->mem, NULL);
+    spot       s = { 0 };
+    token      t;
+    hdx_code   code = HDX_OK;
+    while (code == HDX_OK && s.mode != VIEW_END) {
+        if (m->count == 0 || s.in - m->points[m->count - 1].in >= POINT) {
+            if (!hdx_mem_room(v->mem, (void **)&m->points, &m->capacity, m->count, sizeof s)) {
+                code = hdx_no_memory(err, "points of a stripped dump", (m->count + 1) * sizeof s);
+                break;
+            }
+            m->points[m->count++] = s;
+        }
+        t = (token){ 0 };
+        if ((code = v->step(v, &r, true, &s, &t, err)) != HDX_OK)
+            break;
+        v->stats.absent_bytes += t.zeros;
+        if (!hdx_add(s.out, token_len(&t), &s.out) || s.out > EVERYTHING)
+            code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), s.in, "the restored dump would have more than 2^63 bytes");
+    }
+    m->size = s.out;
+    reader_free(&r);
+    return code;
+}
+
+hdx_code view_pass(view *v, hdx_error *err)
+{
+    view_more *m = v->more;
+    if (!atomic_load_explicit(&m->done, memory_order_acquire)) {
+        (void)pthread_mutex_lock(&m->lock);
+        if (!atomic_load(&m->done)) {
+            m->code = scan(v, &m->err);
+            m->err.code = m->code;
+            atomic_store_explicit(&m->done, true, memory_order_release);
+        }
+        (void)pthread_mutex_unlock(&m->lock);
+    }
+    if (m->code != HDX_OK && err != NULL)
+        *err = m->err;
+    return m->code;
+}
+
+/* ---- cursors ---- */
+
+/* The last point whose output is not behind `at`. */
+static const spot *point_before(const view_more *m, hdx_pos at)
+{
+    uint64_t low = 0, high = m->count - 1; /* there is one at 0 */
+    while (low < high) {
+        const uint64_t mid = low + (high - low + 1) / 2;
+        if (m->points[mid].out <= at)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return &m->points[low];
+}
+
+static void place(cursor *c, const spot *s)
+{
+    c->s = *s;
+    c->t = (token){ 0 };
+    c->from = s->out;
+}
+
+/* The idle cursor nearest before `at`, if it is behind the point; else any, or a new one, put at the point. NULL: no memory. */
+static cursor *cursor_get(view *v, hdx_pos at)
+{
+    view_more  *m = v->more;
+    const spot *point = point_before(m, at);
+    cursor     *c = NULL;
+    unsigned    best = CURSORS;
+    (void)pthread_mutex_lock(&m->lock);
+    for (unsigned i = 0; i < m->idle_count; i++)
+        if (m->idle[i]->from <= at && m->idle[i]->from >= point->out && (best == CURSORS || m->idle[i]->from > m->idle[best]->from))
+            best = i;
+    const bool placed = best != CURSORS;
+    if (!placed && m->idle_count == CURSORS)
+        best = 0;
+    if (best != CURSORS) {
+        c = m->idle[best];
+        m->idle[best] = m->idle[--m->idle_count];
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+    if (c == NULL && (c = hdx_mem_get(v->mem, sizeof *c)) != NULL)
+        c->r = reader_of(v->source, true, CHUNK, v->mem, NULL);
+    if (c != NULL && !placed)
+        place(c, point);
+    return c;
+}
+
+static void cursor_put(view *v, cursor *c)
+{
+    view_more *m = v->more;
+    (void)pthread_mutex_lock(&m->lock);
+    if (m->idle_count < CURSORS) {
+        m->idle[m->idle_count++] = c;
+        c = NULL;
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+    cursor_free(v, c);
+}
+
+/* Steps until the token at hand has the byte at `at`; *end: there is none. */
+static hdx_code go_to(view *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *end = false;
+    while (code == HDX_OK && at - c->from >= token_len(&c->t)) {
+        if (c->s.mode == VIEW_END) {
+            *end = true;
+            break;
+        }
+        c->from += token_len(&c->t);
+        c->t = (token){ 0 };
+        code = v->step(v, &c->r, false, &c->s, &c->t, err);
+        c->s.out = c->from + token_len(&c->t);
+    }
+    return code;
+}
+
+/* Up to `want` bytes of the token at hand from its byte `skip` on. */
+static hdx_code take(view *v, cursor *c, uint64_t skip, uint8_t *to, size_t want, size_t *got, hdx_error *err)
+{
+    const token *t = &c->t;
+    hdx_code     code = HDX_OK;
+    size_t       n;
+    if (skip < t->head_len) {
+        n = t->head_len - skip < want ? (size_t)(t->head_len - skip) : want;
+        memcpy(to, t->head + skip, n);
+        *got = n;
+        return HDX_OK;
+    }
+    skip -= t->head_len;
+    if (skip >= t->copy_len) {
+        skip -= t->copy_len;
+        n = t->zeros - skip < want ? (size_t)(t->zeros - skip) : want;
+        memset(to, 0, n);
+        *got = n;
+        return HDX_OK;
+    }
+    n = t->copy_len - skip < want ? (size_t)(t->copy_len - skip) : want;
+    const uint8_t *at;
+    size_t         have = 0;
+    if (n > CHUNK / 2) {
+        if ((code = hdx_source_below(v->source, t->copy_from + skip, to, n, &have, err)) != HDX_OK)
+            return code;
+    } else {
+        if ((code = reader_at(&c->r, t->copy_from + skip, n, &at, &have, err)) != HDX_OK)
+            return code;
+        memcpy(to, at, have < n ? have : n);
+    }
+    *got = n;
+    return have < n ? view_changed(v, t->copy_from + skip, err) : HDX_OK;
+}
+
+static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
+{
+    view    *v = context;
+    bool     end = false;
+    hdx_code code = view_pass(v, err);
+    *got = 0;
+    if (code != HDX_OK || at >= v->more->size || want == 0)
+        return code;
+    cursor *c = cursor_get(v, at);
+    if (c == NULL)
+        return hdx_no_memory(err, "reading a stripped dump", CHUNK);
+    while (code == HDX_OK && *got < want && (code = go_to(v, c, at + *got, &end, err)) == HDX_OK && !end) {
+        size_t n = 0;
+        code = take(v, c, at + *got - c->from, (uint8_t *)to + *got, want - *got, &n, err);
+        *got += code == HDX_OK ? n : 0;
+    }
+    if (code == HDX_OK)
+        cursor_put(v, c);
+    else
+        cursor_free(v, c);
+    return code;
+}
+
+static bool size(void *context, uint64_t *out)
+{
+    view *v = context;
+    *out = 0;
+    if (view_pass(v, NULL) != HDX_OK)
+        return false;
+    *out = v->more->size;
+    return true;
+}
+
+static bool absent(void *context, hdx_pos at)
+{
+    view   *v = context;
+    bool    end = true, made_up = false;
+    if (view_pass(v, NULL) != HDX_OK || at >= v->more->size)
+        return false;
+    cursor *c = cursor_get(v, at);
+    if (c == NULL)
+        return false;
+    if (go_to(v, c, at, &end, NULL) == HDX_OK && !end)
+        made_up = at - c->from >= c->t.head_len + c->t.copy_len;
+    cursor_put(v, c);
+    return made_up;
+}
+
+static void close_view(void *context) { view_free(context); }
+
+hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *err)
+{
+    view    *v;
+    hdx_code code;
+    if (form == HDX_VIEW_NONE)
+        return HDX_OK;
+    if ((code = strip_unpack(source, err)) != HDX_OK || (code = view_new(source, form, false, &v, err)) != HDX_OK)
+        return code;
+    hdx_source_overlay(source, &(hdx_overlay){ v, read_at, size, absent, close_view });
+    return HDX_OK;
+}
+
+hdx_code hdx_strip_view_stats(hdx_source *source, hdx_view_stats *out, hdx_error *err)
+{
+    view *v = hdx_source_overlay_of(source);
+    *out = (hdx_view_stats){ 0 };
+    if (v == NULL)
+        return HDX_OK;
+    const hdx_code code = view_pass(v, err);
+    if (code == HDX_OK)
+        *out = v->stats;
+    return code;
+}

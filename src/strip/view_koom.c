@@ -1,0 +1,191 @@
+/*
+ * view_koom.c - what KOOM wrote, as it was before the contents of arrays were cut (STRIP 1.2, 3.1).
+ *
+ *     file   1c time length | entries ... 23 id .. count type | entries ...          length counts contents that are not there
+ *     view   1c time length | entries ... 23 id .. count type 000..0 | entries ...
+ *
+ * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one that is half and half
+ * is read so. Where nothing comes out even the entries up to the break are given, under the length they have, and what follows up to the next record
+ * that fits is left out and counted.
+ */
+#include "strip/inside.h"
+
+/* T3: what fits pays for what does not, so that no file makes its reader walk the same entries again and again. */
+static void spend(view *v, uint64_t entries) { v->patience -= entries + 1 < v->patience ? entries + 1 : v->patience; }
+
+/* The file ends inside this record, or nothing fits: what it has up to there is kept. */
+static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
+{
+    const hdx_pos body = p + TOP_HEAD;
+    frame_part    part[2];
+    bool          found = false;
+    hdx_code      code;
+    for (frame_way way = FRAME_PLAIN; way <= FRAME_CUT; way++)
+        if ((code = frame_whole_part(r, v->id_size, body, stated, way, &part[way], err)) != HDX_OK)
+            return code;
+    /* cut, unless only the plain reading gets to the end of the file */
+    const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
+    *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
+    v->stats.records_in += part[way].entries;
+    spend(v, part[FRAME_PLAIN].entries + part[FRAME_CUT].entries);
+    if (part[way].at_end) {
+        v->stats.truncated = true;
+        return HDX_OK;
+    }
+    if (v->stats.broken++ == 0)
+        v->stats.first_broken = part[way].end;
+    code = frame_resume(r, v->id_size, part[way].end, &v->patience, &note->end, &found, err);
+    if (!found)
+        note->end = HDX_NOWHERE;
+    else
+        v->stats.lost_bytes += note->end - part[way].end;
+    return code;
+}
+
+/* How is the heap record at p to be read? Noted, unless it is as nearly all are. */
+static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
+{
+    static const frame_way ways[] = { FRAME_CUT, FRAME_MIXED, FRAME_PLAIN };
+    frame_fit              fit = { 0 };
+    hdx_code               code = HDX_OK;
+    unsigned               k = 0;
+    for (; k < 3; k++) {
+        if ((code = frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, &fit, err)) != HDX_OK)
+            return code;
+        if (fit.fits) {
+            v->stats.records_in += fit.entries;
+            v->patience += fit.entries;
+            break;
+        }
+        spend(v, fit.entries);
+    }
+    if (v->patience == 0) { /* made to be slow: nothing behind here is read */
+        if (v->stats.broken++ == 0)
+            v->stats.first_broken = p;
+        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
+        return view_note_add(v, note, err);
+    }
+    if (k < 3)
+        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = ways[k], .length = stated };
+    else if ((code = odd_record(v, r, p, stated, note, err)) != HDX_OK)
+        return code;
+    return k > 0 ? view_note_add(v, note, err) : HDX_OK;
+}
+
+static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    hdx_code       code = reader_at(r, s->in, TOP_HEAD, &at, &have, err);
+    if (code != HDX_OK)
+        return code;
+    uint8_t         head[TOP_HEAD];
+    memcpy(head, at, sizeof head);
+    const uint32_t  stated = hdx_be32(head + 5);
+    view_note       note = { .mode = VIEW_RECORD, .way = FRAME_CUT, .length = stated };
+    const view_note *noted = first ? NULL : view_note_at(v, s->in);
+    if (noted != NULL)
+        note = *noted;
+    else if (first && (code = decide(v, r, s->in, stated, &note, err)) != HDX_OK)
+        return code;
+    memcpy(t->head, head, sizeof head);
+    t->head_len = TOP_HEAD;
+    if (note.length < stated && (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
+        for (unsigned k = 0; k < 4; k++)
+            t->head[5 + k] = (uint8_t)(note.length >> (24 - 8 * k));
+    s->mode = VIEW_RECORD;
+    s->in += TOP_HEAD;
+    s->left = note.length;
+    s->end = note.end;
+    s->way = note.way;
+    s->cut = note.way != FRAME_PLAIN;
+    return HDX_OK;
+}
+
+/* Behind the last entry of a record: the next one, or what is left of a damaged file. */
+static void leave_record(const view *v, spot *s)
+{
+    s->mode = VIEW_TOP;
+    if (s->end == HDX_NOWHERE)
+        s->mode = VIEW_END;
+    else if (s->end == EVERYTHING) /* the file ends here: restoring leaves out the last piece, a reader is shown it */
+        s->mode = v->restoring ? VIEW_END : VIEW_RAW;
+    else if (s->end != 0)
+        s->in = s->end;
+}
+
+/* A run of entries, up to the next content that was cut. */
+static hdx_code entries(view *v, reader *r, spot *s, token *t, hdx_error *err)
+{
+    frame      f = { .r = r, .id_size = v->id_size, .way = s->way, .cut = s->cut, .pos = s->in, .left = s->left };
+    entry      e;
+    frame_step step = FRAME_ENTRY;
+    hdx_code   code = HDX_OK;
+    t->copy_from = s->in;
+    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
+        t->copy_len = f.pos - s->in;
+        t->zeros = f.missing;
+    }
+    if (code == HDX_OK && step == FRAME_BROKEN)
+        code = view_changed(v, f.pos, err);
+    s->in = f.pos;
+    s->left = f.left;
+    s->cut = f.cut;
+    return code;
+}
+
+hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    bool           there;
+    hdx_code       code;
+    if (s->in == 0) {
+        *t = (token){ .copy_from = 0, .copy_len = 31 };
+        s->in = 31;
+        return HDX_OK;
+    }
+    if (s->mode == VIEW_RECORD && s->left > 0)
+        return entries(v, r, s, t, err);
+    if (s->mode == VIEW_RECORD) {
+        leave_record(v, s);
+        return HDX_OK;
+    }
+    if (s->mode == VIEW_RAW)
+        return view_raw(r, s, t, err);
+    t->copy_from = s->in;
+    while (t->copy_len < VIEW_RUN) { /* tables, as they are */
+        if ((code = reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
+            return code;
+        const uint8_t  tag = at[0];
+        const uint64_t n = TOP_HEAD + (uint64_t)hdx_be32(at + 5);
+        if (have == 0) {
+            s->mode = VIEW_END;
+            return HDX_OK;
+        }
+        if (have >= TOP_HEAD && (tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT)) {
+            if (t->copy_len > 0)
+                return HDX_OK;
+            v->stats.records_in += first;
+            return heap_record(v, r, first, s, t, err);
+        }
+        if (have < TOP_HEAD || hdx_top_name(tag) == NULL)
+            there = false;
+        else if ((code = reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
+            return code;
+        if (!there) {
+            if (first) {
+                v->stats.truncated = v->stats.truncated || have < TOP_HEAD || hdx_top_name(tag) != NULL;
+                if (v->restoring && have >= TOP_HEAD && hdx_top_name(tag) == NULL && v->stats.broken++ == 0)
+                    v->stats.first_broken = s->in;
+            }
+            s->mode = v->restoring ? VIEW_END : VIEW_RAW; /* for the reader above to say */
+            s->end = EVERYTHING;
+            return HDX_OK;
+        }
+        v->stats.records_in += first;
+        t->copy_len += n;
+        s->in += n;
+    }
+    return HDX_OK;
+}

@@ -1,0 +1,81 @@
+/*
+ * view_names.c - what Matrix wrote, with the lengths of its cut names put right (STRIP M1).
+ *
+ *     file   01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it are there, the record says 6
+ *     view   01 time 00000008 id "r\303\251s"
+ *
+ * Positions are those of the file: nothing but the four bytes of a length changes.
+ */
+#include "strip/inside.h"
+
+hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    bool           there, cut = false;
+    uint32_t       kept = 0;
+    hdx_code       code;
+    if (s->in == 0) {
+        *t = (token){ .copy_from = 0, .copy_len = 31 };
+        s->in = 31;
+        return HDX_OK;
+    }
+    if (s->mode == VIEW_RAW)
+        return view_raw(r, s, t, err);
+    t->copy_from = s->in;
+    while (t->copy_len < VIEW_RUN) {
+        if ((code = reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
+            return code;
+        if (have == 0) {
+            s->mode = VIEW_END;
+            return HDX_OK;
+        }
+        uint8_t head[TOP_HEAD];
+        memcpy(head, at, sizeof head);
+        const uint32_t stated = hdx_be32(head + 5);
+        if (have < TOP_HEAD || hdx_top_name(head[0]) == NULL) {
+            s->mode = VIEW_RAW;
+            s->end = EVERYTHING;
+            return HDX_OK;
+        }
+        if (head[0] == HDX_TOP_STRING && first) {
+            if ((code = frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
+                return code;
+        } else if (head[0] == HDX_TOP_STRING) {
+            const view_note *note = view_note_at(v, s->in);
+            cut = note != NULL;
+            kept = cut ? (uint32_t)note->length : 0;
+        }
+        if (cut) {
+            if (t->copy_len > 0)
+                return HDX_OK; /* a token of its own */
+            if (first) {
+                if (v->stats.cut_names++ == 0)
+                    v->stats.first_cut = s->out;
+                v->stats.lost_bytes += stated - v->id_size - kept;
+                if ((code = view_note_add(v, &(view_note){ .in = s->in, .length = kept }, err)) != HDX_OK)
+                    return code;
+            }
+            const uint32_t length = v->id_size + kept;
+            memcpy(t->head, head, sizeof head);
+            for (unsigned k = 0; k < 4; k++)
+                t->head[5 + k] = (uint8_t)(length >> (24 - 8 * k));
+            t->head_len = TOP_HEAD;
+            t->copy_from = s->in + TOP_HEAD;
+            t->copy_len = length;
+            s->in += TOP_HEAD + length;
+            return HDX_OK;
+        }
+        const uint64_t n = TOP_HEAD + (uint64_t)stated;
+        if ((code = reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
+            return code;
+        if (!there) {
+            s->mode = VIEW_RAW;
+            s->end = EVERYTHING;
+            return HDX_OK;
+        }
+        t->copy_len += n;
+        s->in += n;
+    }
+    return HDX_OK;
+}

@@ -1,0 +1,342 @@
+/*
+ * view_tailor.c - Tailor's container as the dump it was made from (STRIP 2, 3.2).
+ *
+ *     file   "JAVA PROFILE 6.0.1" | 01 u2 id text | 02 class name | 1c entries ... | 2c
+ *     view   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4 entries ... | 2c time 0
+ *
+ * Numbers that the container has no room for are 0, contents of byte[] and char[] are zeros (absent). A segment has no length of its own there: it is
+ * walked once before its head is given, and one that restores to more than 4 GiB is ended before, its heap named again.
+ * Segments without entries are left out, as the tool's own decoder does.
+ */
+#include "strip/inside.h"
+
+#define TOKEN_HEAD 18u  /* the mark */
+#define CLASS_AT 23u    /* count of the constant pool in a class entry */
+#define NOTED (16u << 10) /* a longer segment is not walked again by later passes */
+
+static void be16(token *t, uint32_t v)
+{
+    t->head[t->head_len++] = (uint8_t)(v >> 8);
+    t->head[t->head_len++] = (uint8_t)v;
+}
+static void be32(token *t, uint64_t v)
+{
+    be16(t, (uint32_t)(v >> 16) & 0xffff);
+    be16(t, (uint32_t)v & 0xffff);
+}
+static void bytes(token *t, const uint8_t *at, uint32_t n)
+{
+    memcpy(t->head + t->head_len, at, n);
+    t->head_len += n;
+}
+
+typedef enum found { FOUND_ENTRY, FOUND_OTHER, FOUND_SHORT } found; /* OTHER: the segment ends; SHORT: the file does */
+
+/* A class entry is all head but for its tables: they are copied. */
+static hdx_code class_entry(reader *r, hdx_pos p, token *t, uint64_t *used, found *what, hdx_error *err)
+{
+    uint64_t want = 256;
+    for (;;) {
+        const uint8_t *at;
+        size_t         have;
+        class_shape    shape = { 0 };
+        hdx_code       code = reader_at(r, p, want, &at, &have, err);
+        if (code != HDX_OK)
+            return code;
+        const entry_state state = class_shape_of(at, have, 4, CLASS_AT, &shape);
+        if (state == ENTRY_SHORT && have >= want) {
+            want = shape.size > 2 * want ? shape.size : 2 * want;
+            continue;
+        }
+        *what = state == ENTRY_WHOLE ? FOUND_ENTRY : state == ENTRY_SHORT ? FOUND_SHORT : FOUND_OTHER;
+        if (state == ENTRY_WHOLE) {
+            bytes(t, at, 5);
+            be32(t, 0);
+            bytes(t, at + 5, 16);
+            memset(t->head + t->head_len, 0, 10); /* two reserved ids and the high half of the instance size */
+            t->head_len += 10;
+            t->copy_from = p + 21;
+            t->copy_len = shape.size - 21;
+            *used = shape.size;
+        }
+        return HDX_OK;
+    }
+}
+
+/* One entry of a segment; its token, and how many bytes of the file it takes. */
+static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, found *what, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    uint64_t       head = 0, zeros = 0;
+    hdx_code       code = reader_at(r, p, 16, &at, &have, err);
+    *t = (token){ 0 };
+    *used = 0;
+    *what = FOUND_SHORT;
+    if (code != HDX_OK || have == 0)
+        return code;
+    switch (at[0]) {
+    case HDX_SUB_CLASS:
+        return class_entry(r, p, t, used, what, err);
+    case HDX_SUB_ROOT_JNI_GLOBAL:
+    case HDX_SUB_HEAP_DUMP_INFO: head = 9; break;
+    case HDX_SUB_ROOT_JNI_LOCAL:
+    case HDX_SUB_ROOT_JAVA_FRAME:
+    case HDX_SUB_ROOT_THREAD_OBJECT:
+    case HDX_SUB_ROOT_JNI_MONITOR: head = 5; zeros = 8; break;
+    case HDX_SUB_ROOT_NATIVE_STACK:
+    case HDX_SUB_ROOT_THREAD_BLOCK: head = 5; zeros = 4; break;
+    case HDX_SUB_INSTANCE:
+    case HDX_SUB_OBJECT_ARRAY: head = 13; break;
+    case HDX_SUB_PRIMITIVE_ARRAY: head = 10; break;
+    case HDX_SUB_UNREACHABLE:
+        *what = FOUND_OTHER;
+        return HDX_OK;
+    default:
+        if (!entry_is_root(at[0])) {
+            *what = FOUND_OTHER;
+            return HDX_OK;
+        }
+        head = 5;
+        break;
+    }
+    if (have < head)
+        return HDX_OK;
+    *what = FOUND_ENTRY;
+    if (head < 10) {
+        bytes(t, at, (uint32_t)head);
+        memset(t->head + t->head_len, 0, (size_t)zeros); /* thread serial and frame number */
+        t->head_len += (uint32_t)zeros;
+    } else { /* the stack serial goes in behind the id */
+        bytes(t, at, 5);
+        be32(t, 0);
+        bytes(t, at + 5, (uint32_t)head - 5);
+        t->copy_from = p + head;
+        if (at[0] == HDX_SUB_INSTANCE)
+            t->copy_len = hdx_be32(at + 9);
+        else if (at[0] == HDX_SUB_OBJECT_ARRAY)
+            t->copy_len = 4 * (uint64_t)hdx_be32(at + 5);
+        else if (entry_width(at[9], 4) == 0 || at[9] == 2)
+            *what = FOUND_OTHER;
+        else if (at[9] == 5 || at[9] == 8)
+            t->zeros = (uint64_t)hdx_be32(at + 5) * entry_width(at[9], 4);
+        else
+            t->copy_len = (uint64_t)hdx_be32(at + 5) * entry_width(at[9], 4);
+    }
+    *used = head + t->copy_len;
+    return HDX_OK;
+}
+
+/* How long the segment whose entries begin at p is when restored; `again`: a heap entry is put before them. */
+static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, view_note *note, hdx_error *err)
+{
+    hdx_pos  q = p;
+    uint64_t length = again ? 9 : 0, used, entries = 0;
+    token    t;
+    found    what = FOUND_ENTRY;
+    bool     there = true;
+    hdx_code code;
+    note->mode = VIEW_RECORD;
+    for (;;) {
+        if ((code = entry_token(r, q, &t, &used, &what, err)) != HDX_OK)
+            return code;
+        if (what != FOUND_ENTRY)
+            break;
+        if (length + token_len(&t) > UINT32_MAX) {
+            note->mode = VIEW_GOES_ON;
+            break;
+        }
+        /* contents are stepped over: now and then it is asked whether they are there */
+        if (t.copy_len > VIEW_RUN && (code = reader_reaches(r, q + used, &there, err)) != HDX_OK)
+            return code;
+        if (!there)
+            break;
+        length += token_len(&t);
+        q += used;
+        entries++;
+    }
+    if (there && what == FOUND_SHORT && (code = reader_reaches(r, q, &there, err)) != HDX_OK)
+        return code;
+    if (!there) { /* the file ends in an entry: once more, up to it */
+        length = again ? 9 : 0;
+        entries = 0;
+        for (q = p, there = true;;) {
+            if ((code = entry_token(r, q, &t, &used, &what, err)) != HDX_OK || what != FOUND_ENTRY ||
+                (code = reader_reaches(r, q + used, &there, err)) != HDX_OK || !there)
+                break;
+            length += token_len(&t);
+            q += used;
+            entries++;
+        }
+        if (code != HDX_OK)
+            return code;
+        note->mode = VIEW_END;
+    } else if (what == FOUND_SHORT) {
+        const uint8_t *at;
+        size_t         have;
+        if ((code = reader_at(r, q, 1, &at, &have, err)) != HDX_OK)
+            return code;
+        if (have > 0)
+            note->mode = VIEW_END;
+    }
+    note->length = entries == 0 ? 0 : length;
+    note->end = q;
+    if (first) {
+        v->stats.records_in += entries;
+        v->stats.records_out += entries;
+        v->stats.truncated = v->stats.truncated || note->mode == VIEW_END;
+    }
+    return HDX_OK;
+}
+
+/* Nothing of the container can be read behind here. */
+static hdx_code broken(view *v, bool first, spot *s, bool ends)
+{
+    s->mode = VIEW_END;
+    if (!first)
+        return HDX_OK;
+    if (ends)
+        v->stats.truncated = true;
+    else if (v->stats.broken++ == 0)
+        v->stats.first_broken = s->in;
+    return HDX_OK;
+}
+
+/* The head of a segment whose entries begin at p. */
+static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool again, spot *s, token *t, hdx_error *err)
+{
+    const view_note *noted = first ? NULL : view_note_at(v, p);
+    view_note        note = { .in = p };
+    hdx_code         code = HDX_OK;
+    again = again && s->heap_name != 0;
+    if (noted != NULL)
+        note = *noted;
+    else if ((code = measure(v, r, first, p, again, &note, err)) != HDX_OK)
+        return code;
+    else if (first && note.end - p > NOTED && (code = view_note_add(v, &note, err)) != HDX_OK)
+        return code;
+    s->in = p;
+    if (note.mode == VIEW_GOES_ON && note.length == 0)
+        return broken(v, first, s, false); /* one entry of more than 4 GiB: no record holds it */
+    s->left = note.length;
+    s->mode = note.length > 0 ? VIEW_RECORD : note.mode == VIEW_END ? VIEW_END : VIEW_TOP;
+    s->cut = note.mode == VIEW_GOES_ON;      /* what comes behind this segment */
+    s->way = note.mode == VIEW_END ? FRAME_MIXED : FRAME_PLAIN;
+    if (note.length == 0)
+        return HDX_OK;
+    if (first)
+        v->stats.records_out++;
+    t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_SEGMENT;
+    be32(t, 0);
+    be32(t, note.length);
+    if (again) {
+        t->head[t->head_len++] = HDX_SUB_HEAP_DUMP_INFO;
+        be32(t, s->heap);
+        be32(t, s->heap_name);
+        s->left -= 9;
+    }
+    return HDX_OK;
+}
+
+static hdx_code next_entry(view *v, reader *r, spot *s, token *t, hdx_error *err)
+{
+    uint64_t used;
+    found    what;
+    hdx_code code = entry_token(r, s->in, t, &used, &what, err);
+    if (code != HDX_OK)
+        return code;
+    if (what != FOUND_ENTRY || token_len(t) > s->left)
+        return view_changed(v, s->in, err);
+    if (t->head[0] == HDX_SUB_HEAP_DUMP_INFO) {
+        s->heap = hdx_be32(t->head + 1);
+        s->heap_name = hdx_be32(t->head + 5);
+    }
+    s->in += used;
+    s->left -= token_len(t);
+    if (s->left == 0)
+        s->mode = s->way == FRAME_MIXED ? VIEW_END : s->cut ? VIEW_GOES_ON : VIEW_TOP;
+    return HDX_OK;
+}
+
+hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+{
+    const uint8_t *at;
+    size_t         have;
+    bool           there;
+    hdx_code       code;
+    if (s->in == 0) {
+        bytes(t, (const uint8_t *)"JAVA PROFILE 1.0.3", 19);
+        be32(t, 4);
+        be32(t, 0);
+        be32(t, 0);
+        s->in = TOKEN_HEAD;
+        return HDX_OK;
+    }
+    if (s->mode == VIEW_RECORD)
+        return next_entry(v, r, s, t, err);
+    if (s->mode == VIEW_GOES_ON)
+        return begin_segment(v, r, first, s->in, true, s, t, err);
+    if ((code = reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
+        return code;
+    if (have == 0) { /* a dump of one heap record has no end record; its segment, as it is shown, would miss one */
+        if (!v->restoring && !s->ended) {
+            t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_END;
+            be32(t, 0);
+            be32(t, 0);
+        }
+        s->mode = VIEW_END;
+        return HDX_OK;
+    }
+    if (first)
+        v->stats.records_in++;
+    s->ended = at[0] == HDX_TOP_HEAP_DUMP_END;
+    switch (at[0]) {
+    case HDX_TOP_STRING: {
+        const uint32_t n = hdx_be16(at + 1);
+        if (have < 3)
+            return broken(v, first, s, true);
+        if (n < 4)
+            return broken(v, first, s, false);
+        t->head[t->head_len++] = HDX_TOP_STRING;
+        be32(t, 0);
+        be32(t, n);
+        t->copy_from = s->in + 3;
+        t->copy_len = n;
+        if ((code = reader_reaches(r, s->in + 3 + n, &there, err)) != HDX_OK)
+            return code;
+        if (!there) {
+            *t = (token){ 0 };
+            return broken(v, first, s, true);
+        }
+        s->in += 3 + n;
+        break;
+    }
+    case HDX_TOP_LOAD_CLASS:
+        if (have < 9)
+            return broken(v, first, s, true);
+        t->head[t->head_len++] = HDX_TOP_LOAD_CLASS;
+        be32(t, 0);
+        be32(t, 16);
+        be32(t, 0);
+        bytes(t, at + 1, 4);
+        be32(t, 0);
+        bytes(t, at + 5, 4);
+        s->in += 9;
+        break;
+    case HDX_TOP_HEAP_DUMP:
+    case HDX_TOP_HEAP_DUMP_SEGMENT:
+        s->heap_name = 0;
+        return begin_segment(v, r, first, s->in + 1, false, s, t, err);
+    case HDX_TOP_HEAP_DUMP_END:
+        t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_END;
+        be32(t, 0);
+        be32(t, 0);
+        s->in += 1;
+        break;
+    default:
+        return broken(v, first, s, false);
+    }
+    if (first)
+        v->stats.records_out++;
+    return HDX_OK;
+}
