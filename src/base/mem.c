@@ -36,6 +36,9 @@ static uint64_t whole(uint64_t bytes) { return hdx_round_up(bytes, HUGE_PAGE); }
 
 static bool is_huge(uint64_t bytes) { return bytes >= 2 * HUGE_PAGE; }
 
+/* What a block counts for: huge pages are resident whole. */
+static uint64_t charge(uint64_t bytes) { return is_huge(bytes) ? whole(bytes) : bytes; }
+
 /* A mapping whose address is a multiple of the huge page, so that the kernel can use those, and single ones can be moved. */
 static void *map_aligned(uint64_t size)
 {
@@ -126,11 +129,11 @@ void hdx_mem_close(hdx_mem *mem)
 
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes)
 {
-    if (bytes > SIZE_MAX / 2 || !count(mem, bytes))
+    if (bytes > SIZE_MAX / 2 || !count(mem, charge(bytes)))
         return NULL;
     void *p = bytes >= MAPPED ? map(mem, bytes) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
     if (p == NULL)
-        uncount(mem, bytes);
+        uncount(mem, charge(bytes));
     return p;
 }
 
@@ -147,10 +150,7 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
         return hdx_mem_get(mem, new_bytes);
     if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
         /* in place: the pages behind the new end go back, the rest of the last one is cleared for whoever grows into it again */
-        if (new_bytes > old_bytes && !count(mem, new_bytes - old_bytes))
-            return NULL;
-        if (new_bytes < old_bytes)
-            uncount(mem, old_bytes - new_bytes);
+        uncount(mem, whole(old_bytes) - whole(new_bytes));
         if (whole(old_bytes) > whole(new_bytes))
             unmap(mem, (uint8_t *)p + whole(new_bytes), whole(old_bytes) - whole(new_bytes));
         if (new_bytes < whole(new_bytes) && new_bytes < old_bytes)
@@ -158,11 +158,11 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
         return p;
     }
     if (is_huge(old_bytes) && is_huge(new_bytes)) { /* the pages move, nothing is copied, and never are both there */
-        if (new_bytes > SIZE_MAX / 2 || !count(mem, new_bytes - old_bytes))
+        if (new_bytes > SIZE_MAX / 2 || !count(mem, whole(new_bytes) - whole(old_bytes)))
             return NULL;
         uint8_t *at = map_aligned(whole(new_bytes));
         if (at == NULL) {
-            uncount(mem, new_bytes - old_bytes);
+            uncount(mem, whole(new_bytes) - whole(old_bytes));
             return NULL;
         }
         for (uint64_t i = 0; i < whole(old_bytes); i += HUGE_PAGE)
@@ -189,7 +189,7 @@ void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes)
         unmap(mem, p, bytes);
     else
         free(p);
-    uncount(mem, bytes);
+    uncount(mem, charge(bytes));
 }
 
 bool hdx_mem_room(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t n, uint64_t size)

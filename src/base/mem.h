@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 typedef struct hdx_mem {
-    _Atomic uint64_t used;  /* bytes handed out now */
+    _Atomic uint64_t used;  /* bytes handed out now; large blocks as whole huge pages */
     _Atomic uint64_t peak;
     uint64_t         limit; /* 0: none */
     bool (*refuse)(void *context, uint64_t bytes); /* tests: true makes this request fail */

@@ -15,6 +15,8 @@ static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 uint64_t hdx_build_room(const hdx_build *b)
 {
     const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * WORKER;
+    if (b->room != 0)
+        return b->room;
     if (b->mem.limit == 0)
         return UINT64_MAX;
     return used + beside < b->mem.limit ? b->mem.limit - used - beside : 0;
@@ -25,7 +27,7 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
     const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = least ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (least ? 1u : 4u), batch = n < pieces ? n : pieces;
     const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes;
-    const uint64_t packed = list_bytes + n * 13 / 8 + n / 64;
+    const uint64_t packed = list_bytes + n * 13 / 8 + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20);

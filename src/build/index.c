@@ -159,6 +159,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->mem.limit = options->memory == 0 ? 0 : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE : options->memory / 2 + 1;
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;
+    b->room = doors->room;
     b->mem.keep = true;
     b->threads = options->threads != 0 ? options->threads : hdx_workers_default();
     if (b->threads > HDX_WORKERS_MAX)
@@ -276,7 +277,7 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
 
 hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
 {
-    hdx_build_doors doors = { hdx_io_system(), NULL, NULL };
+    hdx_build_doors doors = { .io = hdx_io_system() };
     return hdx_index_build_through(&doors, options, report, err);
 }
 

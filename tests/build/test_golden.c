@@ -3,6 +3,7 @@
  * more threads give the same bytes, as does the dump when it is not compressed; seek points are few, and every invariant of the index holds.
  * Android's heaps are told apart.
  */
+#include "build/build.h"
 #include "indexes/indexes.h"
 #include <heapdex/heapdex.h>
 
@@ -76,21 +77,26 @@ static void check_plain(const char *path, uint32_t number, const char *packed_in
 
 static void check_dump(const char *path, uint32_t number)
 {
-    char              narrow_dir[] = "/tmp/hdx-golden-XXXXXX", wide_dir[] = "/tmp/hdx-golden-XXXXXX";
-    hdx_index_report  narrow, wide;
+    char              narrow_dir[] = "/tmp/hdx-golden-XXXXXX", wide_dir[] = "/tmp/hdx-golden-XXXXXX", small_dir[] = "/tmp/hdx-golden-XXXXXX";
+    hdx_index_report  narrow, wide, small;
     hdx_graph        *g;
     hdx_error         err;
-    cr_assert(mkdtemp(narrow_dir) != NULL && mkdtemp(wide_dir) != NULL);
+    cr_assert(mkdtemp(narrow_dir) != NULL && mkdtemp(wide_dir) != NULL && mkdtemp(small_dir) != NULL);
     hdx_index_options a = { .dump = path, .index_dir = narrow_dir, .width = 32, .threads = 1, .dump_number = number };
     hdx_index_options b = { .dump = path, .index_dir = wide_dir, .width = 64, .threads = 3, .dump_number = number };
     cr_assert(hdx_index_build(&a, &narrow, &err) == HDX_OK, "%s: %s", path, err.message);
+    hdx_index_options c = { .dump = path, .index_dir = small_dir, .threads = 8, .dump_number = number };
+    hdx_build_doors   doors = { .io = hdx_io_system(), .room = 1 }; /* as many ranges as there can be */
     cr_assert(hdx_index_build(&b, &wide, &err) == HDX_OK, "%s: %s", path, err.message);
+    cr_assert(hdx_index_build_through(&doors, &c, &small, &err) == HDX_OK, "%s: %s", path, err.message);
     for (int kind = 0; kind < HDX_KINDS; kind++) {
-        size_t n = 0, k = 0;
-        char  *x = slurp(narrow.path, kind, &n), *y = slurp(wide.path, kind, &k);
+        size_t n = 0, k = 0, m = 0;
+        char  *x = slurp(narrow.path, kind, &n), *y = slurp(wide.path, kind, &k), *z = slurp(small.path, kind, &m);
         cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s: %s differs between widths", path, hdx_kind_name((hdx_kind)kind));
+        cr_expect((x == NULL) == (z == NULL) && n == m && (x == NULL || memcmp(x, z, n) == 0), "%s: %s differs between budgets", path, hdx_kind_name((hdx_kind)kind));
         free(x);
         free(y);
+        free(z);
     }
     cr_assert(hdx_graph_open(narrow.path, path, &g, &err) == HDX_OK, "%s: %s", path, err.message);
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
@@ -101,9 +107,10 @@ static void check_dump(const char *path, uint32_t number)
     hdx_graph_close(g);
     remove_index(narrow.path);
     remove_index(wide.path);
+    remove_index(small.path);
 }
 
-Test(golden, has_one_index_whatever_the_width_and_the_threads)
+Test(golden, has_one_index_whatever_the_width_the_threads_and_the_memory)
 {
     DIR           *folder = opendir(DUMPS);
     struct dirent *entry;

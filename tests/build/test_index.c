@@ -189,7 +189,7 @@ Test(index, survives_every_failing_write)
     hdx_error         err;
     for (unsigned n = 1;; n++) {
         faulty_io       f;
-        hdx_build_doors doors = { &f.io, NULL, NULL };
+        hdx_build_doors doors = { .io = &f.io };
         faulty_io_init(&f, n, ENOSPC, true);
         hdx_code code = hdx_index_build_through(&doors, &options, &report, &err);
         if (!faulty_io_fired(&f)) {
@@ -221,7 +221,7 @@ Test(index, keeps_the_old_one_at_every_failing_write)
     options.force = true;
     for (unsigned n = 1; n < 400; n++) {
         faulty_io         f;
-        hdx_build_doors   doors = { &f.io, NULL, NULL };
+        hdx_build_doors   doors = { .io = &f.io };
         hdx_index_options ask = { .dump = dump, .no_build = true };
         hdx_graph        *g;
         faulty_io_init(&f, n, EIO, true);
@@ -287,7 +287,7 @@ Test(index, survives_every_refused_allocation)
     hdx_error         err;
     for (unsigned n = 1;; n++) {
         refuser         r = { n, 0 };
-        hdx_build_doors doors = { hdx_io_system(), refuse, &r };
+        hdx_build_doors doors = { .io = hdx_io_system(), .refuse = refuse, .context = &r };
         hdx_code        code = hdx_index_build_through(&doors, &options, &report, &err);
         if (r.seen < n) {
             cr_assert(code == HDX_OK && n > 50);

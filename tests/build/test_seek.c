@@ -298,7 +298,7 @@ Test(seek, a_build_survives_every_failing_call)
     for (unsigned n = 1;; n++) {
         faulty_io       f;
         hdx_error       err = { 0 };
-        hdx_build_doors doors = { &f.io, NULL, NULL };
+        hdx_build_doors doors = { .io = &f.io };
         faulty_io_init(&f, n, EIO, false);
         hdx_code code = hdx_index_build_through(&doors, &options, &report, &err);
         if (!faulty_io_fired(&f)) {
@@ -338,7 +338,7 @@ Test(seek, a_build_survives_every_refused_allocation)
     for (unsigned n = 1;; n++) {
         refuser         r = { n, 0 };
         hdx_error       err = { 0 };
-        hdx_build_doors doors = { hdx_io_system(), refuse, &r };
+        hdx_build_doors doors = { .io = hdx_io_system(), .refuse = refuse, .context = &r };
         hdx_code        code = hdx_index_build_through(&doors, &options, &report, &err);
         if (r.seen < n) {
             cr_assert(code == HDX_OK && n > 50, "%u requests", n);

@@ -1,6 +1,7 @@
 /* faulty.c - doors that fail on demand. */
 #include "support/faulty.h"
 
+#include <signal.h>
 #include <string.h>
 
 static bool fails(hdx_io *io, bool is_write)
@@ -8,7 +9,11 @@ static bool fails(hdx_io *io, bool is_write)
     faulty_io *f = (faulty_io *)io;
     if (f->writes_only && !is_write)
         return false;
-    return atomic_fetch_add(&f->calls, 1) + 1 == f->fail_at;
+    if (atomic_fetch_add(&f->calls, 1) + 1 != f->fail_at)
+        return false;
+    if (f->with == FAULTY_KILL)
+        (void)raise(SIGKILL);
+    return true;
 }
 
 #define WITH(io) (-((faulty_io *)(io))->with)
@@ -37,7 +42,13 @@ static int f_close(hdx_io *io, int fd)
 static int f_stat(hdx_io *io, const char *path, struct stat *out) { return fails(io, false) ? WITH(io) : REAL->stat(REAL, path, out); }
 static int f_rename(hdx_io *io, const char *from, const char *to) { return fails(io, true) ? WITH(io) : REAL->rename(REAL, from, to); }
 static int f_exchange(hdx_io *io, const char *a, const char *b) { return fails(io, true) ? WITH(io) : REAL->exchange(REAL, a, b); }
-static int f_remove(hdx_io *io, const char *path) { (void)io; return REAL->remove(REAL, path); }
+/* Clearing up does not fail, but may be killed. */
+static int f_remove(hdx_io *io, const char *path)
+{
+    if (((faulty_io *)io)->with == FAULTY_KILL)
+        (void)fails(io, true);
+    return REAL->remove(REAL, path);
+}
 static int f_mkdir(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->mkdir(REAL, path); }
 static int f_sync_folder(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->sync_folder(REAL, path); }
 static int f_map(hdx_io *io, int fd, uint64_t len, const uint8_t **at) { return fails(io, false) ? WITH(io) : REAL->map(REAL, fd, len, at); }

@@ -21,6 +21,7 @@ typedef struct faulty_io {
     bool             writes_only;
 } faulty_io;
 
+#define FAULTY_KILL (-1) /* instead of an errno: the call kills the process, before it does anything */
 /* Fails the n-th call that can fail (from 1); writes_only counts creating, writing, syncing, renaming, making folders alone. */
 void faulty_io_init(faulty_io *f, unsigned n, int with, bool writes_only);
 bool faulty_io_fired(const faulty_io *f);
