@@ -15,7 +15,7 @@ typedef struct hdx_progress_report {
 
 /*
  * Both may be NULL. `report` is called from one thread at a time, at most some tens of times a second; `cancelled` from any
- * thread, often: it must be quick. When it returns true the running call ends with HDX_CANCELLED and leaves nothing half.
+ * thread, often: it must be quick. When it returns true the running call ends with HDX_CANCELLED and leaves nothing half (of a build: index.h).
  */
 typedef struct hdx_progress {
     void *context;

@@ -41,7 +41,7 @@ static const struct cost {
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
-#define ROOT_MEMORY 192u  /* a root while it is resolved, and what stays of it */
+#define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
 #define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
 #define POINT_EVERY (768u << 10)  /* a seek point, and what it takes in memory */
 #define POINT_MEMORY 192u /* the list doubles */

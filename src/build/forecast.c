@@ -8,25 +8,34 @@
 #include "build/build.h"
 
 #define WORKER (6ull << 20)   /* a worker's slice of the dump, its pages being packed, its share of references */
+#define CATALOG_ROOT 64u      /* a root or a class in the catalog while it is written */
+#define CATALOG_CLASS 256u
 #define RANGES 16u
+#define COMFORT 13u           /* bytes an object at ids of 32 bits */
+#define LEAST_COMFORT (64ull << 20)
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* What all arrays of a pass may take where nobody set a budget: memory that the kernel hands out for the first time costs more than a range more. */
+static uint64_t comfort(uint64_t objects, unsigned width) { return COMFORT * objects * (width / 32); }
 
 uint64_t hdx_build_room(const hdx_build *b)
 {
     const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * WORKER;
+    const unsigned width = b->objects >= UINT32_MAX - 2 ? 64 : 32;
+    uint64_t       most = b->tables_bytes + beside + LEAST_COMFORT + comfort(b->objects, width);
     if (b->room != 0)
         return b->room;
-    if (b->mem.limit == 0)
-        return UINT64_MAX;
-    return used + beside < b->mem.limit ? b->mem.limit - used - beside : 0;
+    if (b->mem.limit != 0 && b->mem.limit < most)
+        most = b->mem.limit;
+    return used + beside < most ? most - used - beside : 0;
 }
 
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
+static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
 {
     const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = least ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (least ? 1u : 4u), batch = n < pieces ? n : pieces;
-    const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes;
+    const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
     const uint64_t packed = list_bytes + n * 13 / 8 + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
@@ -39,6 +48,13 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
     case HDX_FORECAST_DOMINATORS: return base + highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id) + 3 * words;
     default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
+}
+
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
+{
+    const uint64_t small = resident(b, pass, width, references, list_bytes, true), large = resident(b, pass, width, references, list_bytes, false);
+    const uint64_t enough = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
+    return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 
 static const char *const names[] = { "scan", "columns", "objects", "outbound", "search", "inbound", "dominators", "retained" };

@@ -252,18 +252,18 @@ static hdx_code estimate_document(const cli_session *s, hdx_rows *rows, hdx_erro
 hdx_code cli_ask_estimate(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     static const hdx_column columns[] = { { "step", HDX_UNIT_NONE, false }, { "memory", HDX_UNIT_BYTES, false }, { "disk", HDX_UNIT_BYTES, false },
-                                          { "seconds", HDX_UNIT_COUNT, false } };
+                                          { "seconds", HDX_UNIT_COUNT, false }, { "least", HDX_UNIT_BYTES, false } };
     const hdx_index_options options = cli_index_options(s);
     hdx_table              *table;
     hdx_code                code;
     if ((s->forecast = hdx_arena_get(&s->arena, sizeof *s->forecast)) == NULL)
         return hdx_no_memory(err, "the forecast", sizeof *s->forecast);
-    if ((code = hdx_index_estimate(&options, s->forecast, err)) != HDX_OK || (code = hdx_table_new(columns, 4, &table, err)) != HDX_OK)
+    if ((code = hdx_index_estimate(&options, s->forecast, err)) != HDX_OK || (code = hdx_table_new(columns, 5, &table, err)) != HDX_OK)
         return code;
     for (unsigned i = 0; code == HDX_OK && i < s->forecast->step_count; i++) {
         const hdx_index_step_forecast *step = &s->forecast->steps[i];
         code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(step->name), hdx_cell_uint(step->memory), hdx_cell_uint(step->disk),
-                                                  hdx_cell_real(seconds(step->wall_ns)) }, err);
+                                                  hdx_cell_real(seconds(step->wall_ns)), hdx_cell_uint(step->least) }, err);
     }
     if (code != HDX_OK) {
         hdx_table_free(table);
