@@ -181,7 +181,8 @@ void hdx_packed_sum(hdx_packed *p)
         p->before[i] = sum;
         sum += edges;
     }
-    p->edges = sum;
+    if (p->edges != sum) /* whoever packed the lists knows; others may be reading it */
+        p->edges = sum;
 }
 
 hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value)

@@ -84,7 +84,7 @@ static void check_dump(const char *path, const char *name)
     const hdx_graph_summary *s = hdx_graph_summary_of(whole);
     for (unsigned k = 0; k < 5; k++) {
         const char      *out = place_path(&p, "out.hprof"), *back = place_path(&p, "back.hprof");
-        char             what[200];
+        char             what[320];
         hdx_strip_report r;
         hdx_error        err = { 0 };
         const hdx_strip_policy policy = policies[k];
