@@ -221,6 +221,8 @@ uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width
 /* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory. list_bytes 0: not known yet; then
    only what is certain refuses, and the budget named is enough for the most there can be. */
 hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err);
+/* Before the dump is read: HDX_LIMIT for a budget that not even an empty one would fit. */
+hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 /* Bytes that a pass may still take for what it can hold in ranges. */
 uint64_t hdx_build_room(const hdx_build *b);
 #define HDX_BUILD_BESIDE (32ull << 20) /* what a build has beside hdx_build.mem: code, stacks, small tables, mapped pages of files */

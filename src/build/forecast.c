@@ -89,3 +89,14 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecas
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
 }
+
+hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err)
+{
+    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, 0, true);
+    if (b->options->memory == 0 || need <= b->options->memory)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE, "reading it needs %llu MB and room for its names, the budget is %llu MB",
+                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
+                    "heapdex estimate says what --memory would do");
+}

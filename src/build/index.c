@@ -192,7 +192,7 @@ static void work_in(hdx_build *b, const hdx_index_home *home)
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
-    if ((code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK)
+    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK)
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }

@@ -14,11 +14,11 @@ hdx_code hdx_spill_open(hdx_build *b, const char *name, hdx_spill *s, hdx_error 
 
 void hdx_spill_close(hdx_build *b, hdx_spill *s)
 {
-    if (!s->open)
-        return;
-    hdx_tape_file_close(&s->file);
-    hdx_mem_put(&b->mem, s->units, s->capacity * sizeof *s->units);
-    (void)pthread_mutex_destroy(&s->lock);
+    if (s->open) {
+        hdx_tape_file_close(&s->file);
+        (void)pthread_mutex_destroy(&s->lock);
+    }
+    hdx_mem_put(&b->mem, s->units, s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file any more */
     *s = (hdx_spill){ .lists = s->lists };
 }
 
