@@ -3,6 +3,7 @@
  *
  * The number of a kind stands in the head of its file and seeds its sums: rows are only ever added at the end.
  */
+#include "indexes/addresses/set.h"
 #include "indexes/container/container.h"
 
 static const char *const names[HDX_KINDS] = {
@@ -17,4 +18,12 @@ static const char *const names[HDX_KINDS] = {
 const char *hdx_kind_name(hdx_kind kind)
 {
     return (unsigned)kind < HDX_KINDS ? names[kind] : "unknown";
+}
+
+/* The handles of all other encodings begin with their container. */
+bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address)
+{
+    if (kind == HDX_KIND_ADDRESS)
+        return hdx_container_mend(&((const hdx_addresses *)handle)->file, address);
+    return hdx_container_mend(handle, address);
 }

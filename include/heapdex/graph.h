@@ -32,6 +32,18 @@ typedef struct hdx_graph hdx_graph;
  */
 HDX_API hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err);
 HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
+/*
+ * Index files are mapped: who shortens one while it is read sends its readers SIGBUS. The library installs no handler; a program that does asks this
+ * from it (async-signal-safe): true when the address (si_addr) lies in a file of g. The page is zeros then, the call that was under way
+ * goes on, and hdx_graph_check says HDX_DAMAGED from now on. The catalog is not among these files: what is needed of it is read when g is opened
+ * and when roots or threads are first asked for.
+ *
+ *     static void on_bus_error(int number, siginfo_t *info, void *context)
+ *     {
+ *         if (!hdx_graph_mend(graph, info->si_addr)) { signal(number, SIG_DFL); raise(number); }
+ *     }
+ */
+HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
 /* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
 HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
 /* Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both directions of references,

@@ -2,12 +2,15 @@
  * container_read.c - opens an index file, and checks its blocks when they are first touched.
  *
  * Opening compares head and foot with what the manifest says and with each other, so that afterwards every section is known to lie
- * inside the map. The map is read-only; files are never changed in place (a shortened file would end in SIGBUS).
+ * inside the map. The map is read-only; files are never changed in place; who shortens one all the same is
+ * noticed as SIGBUS (hdx_container_mend).
  */
 #include "indexes/container/container.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define DAMAGED_HINT "the index is damaged; `heapdex index --force` rebuilds it"
 
@@ -227,4 +230,12 @@ hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_
         (void)hdx_touch_slowly(&c, i, 0, c.section[i].bytes);
     hdx_container_close(&c);
     return hdx_note_check(&note, err);
+}
+
+bool hdx_container_mend(const hdx_container *c, const void *address)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address, begin = (uintptr_t)c->map;
+    if (c->map == NULL || at < begin || at - begin >= c->map_bytes)
+        return false;
+    return mmap((void *)(at / page * page), (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }

@@ -168,6 +168,8 @@ void cli_console_erase(cli_console *c);
 int  cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json);
 int  cli_exit_code(hdx_code code);
 void cli_catch_signals(void);
+/* From here on a file of g that becomes shorter is damage of g and not the end of the process; NULL: none. One at a time. */
+void cli_guard(hdx_graph *g);
 int  cli_signal(void); /* SIGINT, SIGTERM, SIGHUP, or 0 */
 /* One progress line for people, without control characters; at most width - 1 columns. */
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);

@@ -24,8 +24,28 @@ static void note_signal(int number)
     (void)atomic_compare_exchange_strong(&caught, &none, number);
 }
 
+static _Atomic(hdx_graph *) guarded; /* whose files are read */
+
+void cli_guard(hdx_graph *g) { atomic_store(&guarded, g); }
+
+/* A mapped file became shorter. In an index file that is damage, and the answer ends by itself; elsewhere nothing can go on. */
+static void bus_error(int number, siginfo_t *info, void *context)
+{
+    static const char line[] = "heapdex: a file that was being read became shorter\nhint: wait until it is written whole; a damaged index is built again by heapdex index --force\n";
+    hdx_graph        *g = atomic_load(&guarded);
+    (void)number;
+    (void)context;
+    if (g != NULL && hdx_graph_mend(g, info->si_addr))
+        return;
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(5);
+}
+
 void cli_catch_signals(void)
 {
+    struct sigaction bus = { .sa_sigaction = bus_error, .sa_flags = (int)SA_SIGINFO };
+    (void)sigemptyset(&bus.sa_mask);
+    (void)sigaction(SIGBUS, &bus, NULL);
     struct sigaction stop = { .sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND }; /* a second Ctrl-C ends the process at once */
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     (void)sigemptyset(&stop.sa_mask);

@@ -71,6 +71,7 @@ hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, cons
     s->dump_path = s->report.dump[0] != '\0' ? s->report.dump : NULL;
     if ((code = hdx_graph_open(s->report.path, s->dump_path, &s->graph, err)) != HDX_OK)
         return advise(s, code, err);
+    cli_guard(s->graph);
     cli_console_erase(s->console);
     s->query = (hdx_query){ .graph = s->graph, .scope = s->call->scope, .threads = s->call->threads, .progress = &s->progress };
     if (s->call->verbose)
@@ -81,6 +82,7 @@ hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, cons
 void cli_session_close(cli_session *s)
 {
     cli_leaks_close(s);
+    cli_guard(NULL);
     hdx_graph_close(s->graph);
     s->graph = NULL;
     hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */

@@ -46,6 +46,7 @@ struct hdx_graph {
     hdx_damage_note     note;
     hdx_damage_note     trouble;
     pthread_mutex_t     lock;
+    atomic_int                 faulted; /* kind + 1 of a file that became shorter while it was read; 0: none */
     _Atomic(void *)            files[HDX_KINDS]; /* NULL: not opened yet; HDX_FILE_SHUT: cannot be */
     _Atomic(hdx_source *)      source;
     _Atomic(hdx_class_table *) classes;

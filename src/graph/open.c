@@ -353,8 +353,27 @@ void hdx_graph_damage(const hdx_graph *g, const char *where, const char *what, u
     hdx_graph_note((hdx_graph *)g, &e);
 }
 
+bool hdx_graph_mend(hdx_graph *g, const void *address)
+{
+    for (int kind = 0; kind < HDX_KINDS; kind++) {
+        const void *file = atomic_load(&g->files[kind]);
+        if (file == NULL || file == HDX_FILE_SHUT || !hdx_index_mend(file, (hdx_kind)kind, address))
+            continue;
+        atomic_store(&g->faulted, kind + 1);
+        return true;
+    }
+    return false;
+}
+
 hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err)
 {
+    const int faulted = atomic_load(&g->faulted);
+    if (faulted != 0) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)(faulted - 1)));
+        (void)hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "became shorter while it was read");
+        return hdx_hint(err, HDX_DAMAGED, "heapdex index --force builds the index again");
+    }
     hdx_code code = hdx_note_check(&g->note, err);
     if (code != HDX_OK || atomic_load(&g->trouble.state) != 2)
         return code;

@@ -325,6 +325,17 @@ Test(answers, a_signal_ends_it_and_breaks_nothing)
     ran_free(&r);
 }
 
+Test(answers, an_index_that_is_cut_while_it_is_read_is_5)
+{
+    /* Nobody reads the pipe until the file is cut: the program still has most of it to read. */
+    ran r = tool_sh("\"$H\" index app.hprof --quiet >/dev/null; mkfifo cut; exec 9<>cut; "
+                    "\"$H\" export app.hprof --table named_references >&9 & p=$!; sleep 1; for f in app.hprof.hdx/*.hdx; do : >$f; done; "
+                    "timeout 20 cat <&9 >/dev/null & c=$!; wait $p; echo $?; kill $c");
+    cr_expect(eq(int, atoi(r.out), 5), "%s %s", r.out, r.err);
+    cr_expect(strstr(r.err, "shorter") != NULL && strstr(r.err, "hint: ") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
 Test(answers, scan_says_what_the_index_says_of_all_objects_and_writes_nothing)
 {
     static const char *const same[] = { "", "--by package", "--by superclass --sort class", "--class 'java.util.*'", "--where 'shallow > 1K' --sort objects" };
