@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""summary.py RESULTS.csv [REVISION]: one page (Markdown) of what bench/run measured: ratios beside the targets, then the figures behind them.
+
+Of several rounds the median stands for wall and CPU time and the maximum for memory, of runs that ended well; ratios are medians of ratios of the same round, since the
+machine is the same machine only for a while. REVISION: rows of heapdex of that revision only; the last one in the file unless told.
+"""
+import csv
+import re
+import statistics
+import sys
+from collections import defaultdict
+
+# The measured limit of each step on one idle thread, CPU ns an object of mix (ALGORITHMS.md 9.1: bare prototypes; "+": and encoding)
+LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "53-58 with retained's", "outbound": "17", "search": "65-69", "inbound": "31-42 +",
+          "dominators": "51-64", "retained": "11-18 +"}
+MIB = 1048576 / 1e6
+
+
+def number(text):
+    return float(text) if text not in ("", None) else None
+
+
+def middle(values):
+    values = [v for v in values if v is not None]
+    return statistics.median(values) if values else None
+
+
+def show(value, form="{:.2f}"):
+    return "-" if value is None else form.format(value)
+
+
+class Table:
+    """rows by (scenario, case, tool): a dict of rounds"""
+
+    def __init__(self, path, revision):
+        with open(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+        ours = [r["revision"] for r in rows if r["tool"] == "heapdex"]
+        self.revision = revision or (ours[-1] if ours else "")
+        self.rows, self.machine, loads = defaultdict(dict), "", []
+        for r in rows:
+            if r["tool"] in ("heapdex", "estimate") and r["revision"] != self.revision:
+                continue
+            wall, user, system = (number(r[k]) for k in ("wall_s", "user_s", "sys_s"))
+            self.rows[r["scenario"], r["case"], r["tool"]][r["round"]] = {
+                "wall": wall, "cpu": None if user is None else user + (system or 0), "peak": number(r["peak_rss_mb"]),
+                "bytes": number(r["bytes"]), "objects": number(r["objects"]), "exit": r["exit"]}
+            self.machine = f"{r['cpu']}, {r['cores']} cores, {r['memory_gib']} GiB, {r['date'][:10]}"
+            loads.append(float(r["load"]))
+        self.loads = f"{min(loads):.1f} to {max(loads):.1f}" if loads else "-"
+
+    def cases(self, scenario, tool="heapdex"):
+        return [c for s, c, t in self.rows if s == scenario and t == tool]
+
+    def get(self, scenario, case, tool, what):
+        values = [r[what] for r in self.rows.get((scenario, case, tool), {}).values() if r[what] is not None and r["exit"] == "0"]
+        return (max(values) if what == "peak" else middle(values)) if values else None
+
+    def failed(self, scenario, case, tool="heapdex"):
+        return [r["exit"] for r in self.rows.get((scenario, case, tool), {}).values() if r["exit"] != "0"]
+
+    def ratio(self, scenario, above, below, what):
+        """above and below are (case, tool); the median over rounds both have"""
+        a, b = (self.rows.get((scenario, *key), {}) for key in (above, below))
+        return middle([a[i][what] / b[i][what] for i in a if i in b and a[i][what] and b[i][what]
+                       and a[i]["exit"] == b[i]["exit"] == "0"])
+
+
+def targets(t):
+    """(point, what, target, measured, met)"""
+    out = []
+
+    def add(point, what, measured, sign, target, form="{:.2f}"):
+        if measured is not None:
+            met = measured >= target if sign == ">=" else measured <= target
+            out.append((point, what, f"{sign} {form.format(target)}", form.format(measured), "yes" if met else "**no**"))
+
+    for c in t.cases("builds"):
+        add("1", f"{c}: hprof-analyzer's wall time / ours", t.ratio("builds", (c, "hprof-analyzer"), (c, "heapdex"), "wall"), ">=", 7)
+        add("1", f"{c}: our wall time / prototype in memory", t.ratio("builds", (c, "heapdex"), (c, "in_memory"), "wall"), "<=", 1.5)
+        add("1", f"{c}: our CPU time / prototype spilled", t.ratio("builds", (c, "heapdex"), (c, "spilled"), "cpu"), "<=", 1.5)
+    for c in t.cases("scan"):
+        add("2", f"{c}: hprof-slurp's wall time / histogram --scan", t.ratio("scan", (c, "hprof-slurp"), (c, "heapdex"), "wall"), ">=", 2)
+        add("2", f"{c}: its peak memory / ours", t.ratio("scan", (c, "hprof-slurp"), (c, "heapdex"), "peak"), ">=", 1)
+    for c in t.cases("cold"):
+        if c.endswith(":scan"):
+            add("2", f"{c.split(':')[0]}, cold: histogram --scan / `cat`", t.ratio("cold", (c, "heapdex"), (c.split(":")[0], "cat"), "wall"), "<=", 1.1)
+        if c.endswith(":index"):
+            other = c.replace(":index", ":warm")
+            a, b, d = (t.get("cold", n, k, "wall") for n, k in ((c, "heapdex"), (other, "heapdex"), (c.split(":")[0], "cat")))
+            if a and b and d:
+                add("2", f"{c.split(':')[0]}, cold: build / (warm build and `cat` from disk)", a / (b + d), "<=", 1.1)
+    base = t.rows.get(("gc", "mix5m", "heapdex"), {})
+    for c in t.cases("gc"):
+        rows = t.rows["gc", c, "heapdex"]
+        pairs = [rows[i]["wall"] / rows[i]["objects"] / (base[i]["wall"] / base[i]["objects"]) for i in rows
+                 if i in base and rows[i]["objects"] and base[i]["objects"]]
+        if c != "mix5m":
+            add("3", f"{c}: ns an object / mix of 5 M", middle(pairs), "<=", 2)
+    add("4", "mix: peak memory, MB", t.get("builds", "mix", "heapdex", "peak"), "<=", 1200, "{:.0f}")
+    for c in t.cases("memory"):
+        if c == "default":
+            continue
+        budget = int(re.match(r"\d+", c)[0])
+        if t.failed("memory", c):
+            out.append(("5", f"mix, --memory {c}", "exit 0", f"exit {t.failed('memory', c)[0]}", "**no**" if c.startswith("768") else "-"))
+            continue
+        add("5", f"mix, --memory {c}: peak, MiB", t.get("memory", c, "heapdex", "peak") / MIB, "<=", budget, "{:.0f}")
+        if c.startswith("768"):
+            add("5", f"mix, --memory {c}: wall time / default", t.ratio("memory", (c, "heapdex"), ("default", "heapdex"), "wall"), "<=", 2)
+            add("5", f"mix, --memory {c}: wall time / prototype spilled", t.ratio("memory", (c, "heapdex"), ("spilled", "spilled"), "wall"), "<=", 1.2)
+    memory, times = forecast(t)
+    if memory:
+        add("5", f"forecast, {len(memory)} dumps: most memory taken / forecast ({max(memory)[1]})", max(memory)[0], "<=", 1)
+    if times:
+        add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})", max(times)[0], "<=", 2)
+        add("5", f"the same, shortest / forecast ({min(times)[1]})", min(times)[0], ">=", 0.5)
+    for c in t.cases("builds"):
+        size, objects = t.get("builds", c, "heapdex", "bytes"), t.get("builds", c, "heapdex", "objects")
+        if size and objects:
+            add("7", f"{c}: index, bytes an object", size / objects, "<=", 12 if c == "mix" else 14)
+    for c in t.cases("queries"):
+        name, _, what = c.partition(":")
+        most = {"group.class": 30e-9, "group.retained": 30e-9, "group.position": 30e-9, "group.address": 60e-9, "group.id": 60e-9,
+                "group.inbound": 200e-9, "group.outbound": 200e-9, "path_again": 200e-6, "histogram": 1e-3}.get(what)
+        used = t.get("queries", c, "heapdex", "cpu")
+        if most and used and name == "mix":
+            out.append(("7" if "." in what else "12", f"{c}, CPU", f"<= {engineering(most)}", engineering(used), "yes" if used <= most else "**no**"))
+    for c in t.cases("interrupted"):
+        if c.startswith("killed"):
+            if t.failed("interrupted", c):
+                out.append(("8", f"mix, {c}", "exit 0", f"exit {t.failed('interrupted', c)[0]}", "**no**"))
+            add("8", f"mix, {c}: bytes that differ from a straight build", t.get("interrupted", c, "heapdex", "bytes"), "<=", 0, "{:.0f}")
+    return out
+
+
+def engineering(seconds):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.2g} ns"
+
+
+def forecast(t):
+    """([ratio of memory, dump], [ratio of wall time, dump]) of every dump built; time where the build took over a second"""
+    memory, times = [], []
+    for c in t.cases("forecast", "estimate"):
+        peak, wall = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall"))
+        said, told = (t.get("forecast", c, "estimate", k) for k in ("peak", "wall"))
+        if peak and said:
+            memory.append((peak / said, c))
+        if wall and told and wall > 1:
+            times.append((wall / told, c))
+    return memory, times
+
+
+def print_table(head, rows):
+    if rows:
+        print("\n| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+        for r in rows:
+            print("| " + " | ".join(str(x) for x in r) + " |")
+
+
+def print_figures(t):
+    for scenario, title in (("builds", "Builds"), ("memory", "mix within a budget"), ("scan", "histogram --scan"), ("cold", "Page cache dropped"),
+                            ("gc", "Collectors and shapes"), ("interrupted", "Killed and resumed")):
+        rows = []
+        for (s, c, tool), rounds in t.rows.items():
+            if s == scenario:
+                objects, wall = t.get(s, c, tool, "objects"), t.get(s, c, tool, "wall")
+                rows.append((c, tool, len(rounds), show(wall), show(t.get(s, c, tool, "cpu")), show(t.get(s, c, tool, "peak"), "{:,.0f}"),
+                             show(wall * 1e9 / objects if wall and objects else None, "{:.0f}"), " ".join(t.failed(s, c, tool)) or "0"))
+        if rows:
+            print(f"\n### {title}")
+        print_table(("case", "tool", "rounds", "wall s", "CPU s", "peak MB", "wall ns an object", "exit"), rows)
+    print_steps(t)
+    print_forecast(t)
+
+
+def print_steps(t):
+    rows = []
+    for c in t.cases("steps"):
+        name, _, step = c.partition(":")
+        references = t.get("steps", f"{name}:references", "heapdex", "objects")
+        objects, wall, cpu = (t.get("steps", c, "heapdex", k) for k in ("objects", "wall", "cpu"))
+        if step != "references" and objects and references:
+            rows.append((name, step, show(wall), show(cpu), show(wall / objects * 1e9, "{:.0f}"), show(cpu / objects * 1e9, "{:.0f}"),
+                         show(cpu / references * 1e9, "{:.0f}"), LIMITS.get(step, "-") if name == "mix" else ""))
+    if rows:
+        print("\n### Steps")
+    print_table(("dump", "step", "wall s", "CPU s", "wall ns an object", "CPU ns an object", "CPU ns a reference", "limit, CPU ns an object"), rows)
+
+
+def print_forecast(t):
+    rows = []
+    for c in t.cases("forecast", "estimate"):
+        said, told, disk = (t.get("forecast", c, "estimate", k) for k in ("peak", "wall", "bytes"))
+        peak, wall, size = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall", "bytes"))
+        if peak and wall and size and said and told:
+            rows.append((c, show(said, "{:,.0f}"), show(peak, "{:,.0f}"), show(peak / said), show(told), show(wall), show(wall / told),
+                         show(disk / 1e6, "{:.1f}"), show(size / 1e6, "{:.1f}"), show(t.get("forecast", f"{c}:asking", "heapdex", "wall"))))
+    if rows:
+        print("\n### Forecast and outcome")
+    print_table(("dump", "memory MB", "taken", "ratio", "time s", "taken", "ratio", "disk MB", "taken", "asking s"), rows)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    t = Table(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
+    print(f"heapdex {t.revision}; {t.machine}; load {t.loads}")
+    print_table(("point", "what", "target", "measured", "met"), targets(t))
+    print_figures(t)
+
+
+main()

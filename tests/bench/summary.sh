@@ -1,0 +1,37 @@
+#!/bin/sh
+# The page that bench/run prints: ratios of the same round, runs that failed left out, targets judged. And one_segment.py changes lengths only.
+#     summary.sh BENCH_FOLDER BENCH_MAKE_DUMP HEAPDEX
+set -eu
+bench=$1 make=$2 heapdex=$3
+command -v python3 > /dev/null || { echo "no python3: left out"; exit 0; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+head="scenario,case,tool,revision,round,wall_s,user_s,sys_s,peak_rss_mb,bytes,objects,exit,load,date,cpu,cores,memory_gib"
+rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
+{
+    echo "$head"
+    echo "builds,mix,heapdex,old,1,99,1,1,9999,1,1,0,$rest"
+    echo "builds,mix,heapdex,new,1,10,15,1,1000,440,40,0,$rest"
+    echo "builds,mix,hprof-analyzer,1,1,80,1,1,1,1,,0,$rest"
+    echo "builds,mix,heapdex,new,2,20,30,1,1300,440,40,0,$rest"
+    echo "builds,mix,hprof-analyzer,1,2,120,1,1,1,1,,0,$rest"
+    echo "builds,mix,heapdex,new,3,10,15,1,1000,440,40,0,$rest"
+    echo "builds,mix,hprof-analyzer,1,3,1,1,1,1,1,,9,$rest"
+    echo "forecast,a.hprof,estimate,new,1,2,,,100,5,6,0,$rest"
+    echo "forecast,a.hprof,heapdex,new,1,5,4,1,90,5,6,0,$rest"
+} > "$folder/results.csv"
+python3 "$bench/summary.py" "$folder/results.csv" > "$folder/page"
+for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" "mix: peak memory, MB | <= 1200 | 1300 | \*\*no\*\*" \
+    "bytes an object | <= 12.00 | 11.00 | yes" "most memory taken / forecast (a.hprof) | <= 1.00 | 0.90 | yes" \
+    "longest / forecast (a.hprof) | <= 2.00 | 2.50 | \*\*no\*\*" "heapdex new; some processor, 2 cores, 24 GiB, 2026-01-01"; do
+    grep -q "$wanted" "$folder/page" || { echo "no '$wanted' in" && cat "$folder/page" && exit 1; }
+done
+
+"$make" "$folder/many.hprof" objects=150001 > /dev/null
+python3 "$bench/one_segment.py" "$folder/many.hprof" "$folder/one.hprof"
+[ "$(stat -c %s "$folder/one.hprof")" -lt "$(stat -c %s "$folder/many.hprof")" ] || { echo "no segment was joined"; exit 1; }
+for dump in many one; do
+    "$heapdex" histogram "$folder/$dump.hprof" --limit 0 --format csv > "$folder/$dump.csv"
+done
+cmp "$folder/many.csv" "$folder/one.csv"
+"$heapdex" verify --full "$folder/one.hprof" > /dev/null
