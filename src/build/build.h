@@ -168,6 +168,8 @@ typedef struct hdx_build {
     hdx_manifest    manifest;
     hdx_catalog    *resumed;         /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
     bool            checkpointed;    /* there is a checkpoint in the folder */
+    bool            every_step;      /* of hdx_build_doors */
+    uint64_t        saved_at, saving_ns; /* when the last checkpoint stood, and what it took */
     uint64_t        room;            /* of hdx_build_doors */
     bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
     pthread_mutex_t lock;            /* guards damage while passes run */
@@ -306,7 +308,8 @@ typedef struct hdx_build_doors {
     hdx_io *io;
     bool (*refuse)(void *context, uint64_t bytes);
     void    *context;
-    uint64_t room; /* what hdx_build_room says, however much there is; 0: the truth */
+    uint64_t room;       /* what hdx_build_room says, however much there is; 0: the truth */
+    bool     every_step; /* a checkpoint after each, however short it was */
 } hdx_build_doors;
 /* A build with its dump open and nothing done. NULL on failure. */
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);

@@ -160,6 +160,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;
     b->room = doors->room;
+    b->every_step = doors->every_step;
     b->mem.keep = true;
     b->threads = options->threads != 0 ? options->threads : hdx_workers_default();
     if (b->threads > HDX_WORKERS_MAX)

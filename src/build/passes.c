@@ -146,6 +146,21 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
     }
 }
 
+/* Keeps what is done; steps of a dump with few objects and many threads or classes may be shorter than keeping them: those are made again. */
+static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    const uint64_t begun = hdx_now_ns();
+    if (!b->every_step && begun - b->saved_at < 2 * b->saving_ns)
+        return HDX_OK;
+    hdx_code code = hdx_checkpoint_save(p, done, err);
+    b->saved_at = hdx_now_ns();
+    b->saving_ns = b->saved_at - begun;
+    if (code == HDX_OK)
+        drop_served(p, done);
+    return code;
+}
+
 /* Behind the steps done. */
 static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
 {
@@ -165,14 +180,13 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_manifest_step_end(b);
         done |= 1ull << i;
         if (i != HDX_PASS_RETAINED && i != HDX_PASS_OUTBOUND) /* behind the last one the index is whole in a moment */
-            code = hdx_checkpoint_save(p, done, err);
-        if (code == HDX_OK)
-            drop_served(p, done);
+            code = save(p, done, err);
     }
     if (code == HDX_OK) {
         b->manifest.step = (uint32_t)p->until;
         hdx_spill_remove(b, &p->spill);
         hdx_tape_file_remove(&p->search);
+        hdx_tape_file_remove(&p->referrer_file);
         hdx_tape_file_remove(&p->idoms);
     }
     return code;

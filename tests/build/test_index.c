@@ -290,7 +290,7 @@ Test(index, survives_every_refused_allocation)
     hdx_error         err;
     for (unsigned n = 1;; n++) {
         refuser         r = { n, 0 };
-        hdx_build_doors doors = { .io = hdx_io_system(), .refuse = refuse, .context = &r };
+        hdx_build_doors doors = { .io = hdx_io_system(), .refuse = refuse, .context = &r, .every_step = true };
         hdx_code        code = hdx_index_build_through(&doors, &options, &report, &err);
         if (r.seen < n) {
             cr_assert(code == HDX_OK && n > 50);

@@ -72,7 +72,7 @@ Test(kill, at_any_call_loses_no_finished_step_and_changes_no_byte)
         int         status;
         if (child == 0) {
             faulty_io       f;
-            hdx_build_doors doors = { .io = &f.io };
+            hdx_build_doors doors = { .io = &f.io, .every_step = true };
             faulty_io_init(&f, n, FAULTY_KILL, true);
             _exit(hdx_index_build_through(&doors, &options, &report, NULL) == HDX_OK ? 0 : 1);
         }
