@@ -219,6 +219,18 @@ void hdx_container_close(hdx_container *c)
     c->map = NULL;
 }
 
+/* Between sections, where no sum looks, a writer leaves zeros. */
+static bool gaps_are_zero(const hdx_container *c)
+{
+    for (unsigned i = 0; i < c->sections; i++) {
+        const uint8_t *at = c->section[i].at + c->section[i].bytes, *end = c->map + align((uint64_t)(at - c->map));
+        while (at < end)
+            if (*at++ != 0)
+                return false;
+    }
+    return true;
+}
+
 hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err)
 {
     hdx_damage_note note = { 0 };
@@ -228,8 +240,9 @@ hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_
         return code;
     for (unsigned i = 0; i < c.sections; i++)
         (void)hdx_touch_slowly(&c, i, 0, c.section[i].bytes);
+    code = gaps_are_zero(&c) ? HDX_OK : hdx_container_damaged(&c, err, "between two sections lies something");
     hdx_container_close(&c);
-    return hdx_note_check(&note, err);
+    return code == HDX_OK ? hdx_note_check(&note, err) : code;
 }
 
 bool hdx_container_mend(const hdx_container *c, const void *address)

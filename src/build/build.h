@@ -293,6 +293,8 @@ void     hdx_place_unlock(hdx_index_home *home);
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err);
 hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err);
 void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
+/* Removes a .part folder, or whatever has its name; nothing there: 0. */
+int      hdx_place_clear(hdx_io *io, const char *path);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */
 hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
 /* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */

@@ -3,11 +3,12 @@
  *
  * After a step the folder *.part holds the files of all steps so far, and in its folder `checkpoint` a catalog as a finished index has it
  * (what is not known yet is zero, no roots) and the file `state`: a head of numbers, then the roots in the order of the file, the units of the
- * spill file, the chunks of referrers; a CRC32C of all that at its end. The folder is written under another name and renamed: it is always
+ * spill file and the chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written under another name and renamed: it is always
  * that of a whole step. Temporary files in *.part have sums in the state, index files their own.
  *
  * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is read through and
- * checked first (checkpoint_check.c), and what does not hold makes it begin anew. State is of one machine and one version: structs as
+ * checked first (checkpoint_check.c), and what does not hold makes it begin anew. Files that no finished step has are removed before it writes,
+ * and links are not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one machine and one version: structs as
  * they lie in memory.
  */
 #include "build/checkpoint.h"
@@ -19,20 +20,9 @@
 #define FOLDER "checkpoint"
 #define FRESH "checkpoint.new"
 
-typedef struct state_head {
-    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
-    uint64_t done;                  /* steps of passes.c, a bit each */
-    uint64_t width, until, class_class, loader_class;
-    uint64_t reached, size_unit;
-    uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
-    uint64_t spill_bytes, spill_longest, spill_lists, spill_edges;
-    uint64_t referrer_bytes, referrer_entries, chunk_longest;
-    uint64_t roots, units, chunks;
-} state_head;
-
 static uint64_t version_of(const hdx_build *b)
 {
-    const uint64_t sizes[] = { sizeof(state_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
+    const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
                                b->options->dump_number, b->options->width, b->options->until };
     return hdx_hash_bytes(hdx_hash_bytes(1, HEAPDEX_VERSION, sizeof HEAPDEX_VERSION), sizes, sizeof sizes);
 }
@@ -40,6 +30,21 @@ static uint64_t version_of(const hdx_build *b)
 static void path_of(const hdx_build *b, const char *folder, const char *name, char *path, size_t size)
 {
     (void)snprintf(path, size, "%s/%s%s%s", b->folder, folder, name[0] == '\0' ? "" : "/", name);
+}
+
+/* Of the catalog of a checkpoint: its sum file says what the catalog is. 0: it cannot be read. */
+static uint64_t catalog_of(const hdx_build *b, const char *folder)
+{
+    char    path[4300];
+    uint8_t bytes[256];
+    int64_t got;
+    path_of(b, folder, "catalog.sum", path, sizeof path);
+    const int fd = b->io->open(b->io, path);
+    if (fd < 0)
+        return 0;
+    got = b->io->read_at(b->io, fd, bytes, sizeof bytes, 0);
+    (void)b->io->close(b->io, fd);
+    return got <= 0 ? 0 : hdx_hash_bytes(2, bytes, (size_t)got);
 }
 
 /* ---- saving ---- */
@@ -59,24 +64,27 @@ static hdx_code save_catalog(hdx_build *b, const char *folder, hdx_error *err)
     return code;
 }
 
-static void head_of(const hdx_pass *p, uint64_t done, state_head *h)
+static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
-    *h = (state_head){ .magic = MAGIC, .version = version_of(b), .done = done, .width = p->width, .until = (uint64_t)p->until,
+    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = version_of(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
                        .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached, .size_unit = p->size_unit,
                        .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
                        .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_lists = p->spill.lists, .spill_edges = p->spill.edges,
                        .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,
-                       .roots = b->root_count, .units = p->spill.count, .chunks = p->chunk_count };
+                       .roots = b->root_count, .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
+                       .chunks = hdx_checkpoint_referrers(done) ? p->chunk_count : 0 };
     h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
 static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_error *err)
 {
     hdx_build *b = p->b;
-    state_head head;
+    hdx_checkpoint_head head;
     uint8_t    sum[4];
     head_of(p, done, &head);
+    if (head.catalog == 0)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read the catalog beside it back");
     const struct { const void *at; uint64_t bytes; } parts[] = {
         { &head, sizeof head },
         { b->roots, head.roots * sizeof(hdx_root) },
@@ -162,19 +170,21 @@ static bool sum_holds(hdx_build *b, int fd, uint64_t bytes)
 }
 
 /* Sizes of the file and of what it says agree, so that no array is got by a number that the bytes cannot hold. */
-static bool head_holds(const hdx_build *b, const state_head *h, uint64_t bytes)
+static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_t bytes)
 {
     uint64_t roots, units, chunks, sum = sizeof *h + 4;
     return h->magic == MAGIC && h->bytes == bytes && h->version == version_of(b) && hdx_mul(h->roots, sizeof(hdx_root), &roots) &&
            hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
            hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
+           h->catalog == catalog_of(b, FOLDER) && h->class_class < b->class_count && h->loader_class < b->class_count &&
+           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || hdx_checkpoint_referrers(h->done)) &&
            h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
 }
 
 static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, hdx_error *err)
 {
     hdx_build *b = p->b;
-    state_head h;
+    hdx_checkpoint_head h;
     uint64_t   at = 0;
     if (bytes < sizeof h + 4 || !read_all(b, fd, &h, sizeof h, &at) || !head_holds(b, &h, bytes) || !sum_holds(b, fd, bytes))
         return unusable(err);
@@ -191,6 +201,8 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
     p->chunks = hdx_mem_array(&b->mem, h.chunks, sizeof *p->chunks);
     b->root_count = b->root_capacity = b->roots == NULL ? 0 : h.roots;
     p->spill.count = p->spill.capacity = p->spill.units == NULL ? 0 : h.units;
+    p->spill.open = true; /* whatever is found: closing gives the units back */
+    (void)pthread_mutex_init(&p->spill.lock, NULL);
     p->chunk_count = p->chunk_capacity = p->chunks == NULL ? 0 : h.chunks;
     if (b->roots == NULL || p->spill.units == NULL || p->chunks == NULL)
         return hdx_no_memory(err, "a checkpoint", bytes);
@@ -263,7 +275,7 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     hdx_code    code;
     path_of(b, FOLDER, "", folder, sizeof folder);
     path_of(b, FOLDER, "state", state, sizeof state);
-    if (b->io->stat(b->io, state, &st) < 0 || hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
+    if (!hdx_checkpoint_is_plain(b) || b->io->stat(b->io, state, &st) < 0 || hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
         !same_dump(&b->manifest, hdx_catalog_manifest(b->resumed)) || (fd = b->io->open(b->io, state)) < 0)
         return unusable(err);
     if ((code = read_catalog(b, err)) == HDX_OK)
@@ -271,6 +283,6 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     (void)b->io->close(b->io, fd);
     if (code == HDX_OK)
         code = hdx_checkpoint_check(p, *done, err);
-    b->checkpointed = code == HDX_OK;
+    b->checkpointed = code == HDX_OK || code == HDX_LIMIT; /* a budget too small for looking says nothing against what is there */
     return code;
 }

@@ -7,13 +7,39 @@
 /* Steps that a checkpoint may hold, in their order; bits of `done`. */
 typedef enum hdx_pass_name { HDX_PASS_COLUMNS, HDX_PASS_OBJECTS, HDX_PASS_OUTBOUND, HDX_PASS_SEARCH, HDX_PASS_INBOUND, HDX_PASS_DOMINATORS, HDX_PASS_RETAINED } hdx_pass_name;
 
+/*
+ * The file `state` begins with this head; behind it roots, units and chunks as they lie in memory, and a CRC32C of all before it. Here for the
+ * tests' sake: nobody else than checkpoint.c reads one.
+ */
+typedef struct hdx_checkpoint_head {
+    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
+    uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
+    uint64_t done;                  /* steps of passes.c, a bit each */
+    uint64_t width, until, class_class, loader_class;
+    uint64_t reached, size_unit;
+    uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
+    uint64_t spill_bytes, spill_longest, spill_lists, spill_edges;
+    uint64_t referrer_bytes, referrer_entries, chunk_longest;
+    uint64_t roots, units, chunks;
+} hdx_checkpoint_head;
+
 /* All files of the steps so far are in the folder and closed or will be read again. */
 hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err);
 void     hdx_checkpoint_remove(hdx_build *b);
 /* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on from, b and p are to be
    thrown away. b->manifest holds what hdx_place_sample said of the dump. */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
-/* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was, or could lead outside. */
+/* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was, or could lead outside.
+   What the steps done do not have is removed. */
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
+/* Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no links. */
+bool     hdx_checkpoint_is_plain(const hdx_build *b);
+/* Temporary files that a checkpoint of these steps has. */
+static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
+static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_INBOUND); }
+static inline bool hdx_checkpoint_referrers(uint64_t done)
+{
+    return hdx_checkpoint_has(done, HDX_PASS_SEARCH) && hdx_checkpoint_has(done, HDX_PASS_INBOUND) && !hdx_checkpoint_has(done, HDX_PASS_DOMINATORS);
+}
 
 #endif

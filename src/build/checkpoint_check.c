@@ -8,6 +8,7 @@
  */
 #include "build/checkpoint.h"
 
+#include <dirent.h>
 #include <stdio.h>
 
 #define PIECE 65536u /* bytes of a tape read at once; whole visits of either width */
@@ -39,7 +40,7 @@ static bool number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 typedef struct spilled {
     hdx_pass *p;
     uint64_t *seen;
-    uint64_t  objects, lists, edges;
+    uint64_t  objects, lists, edges; /* so far */
     uint8_t   widths[4];
 } spilled;
 
@@ -77,7 +78,7 @@ static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, c
         return false;
     if (b->heap_count > 0 && (!number(at, end, &value) || value > b->heap_count))
         return false;
-    if (!number(at, end, &bytes) || bytes == 0 || bytes > (uint64_t)(end - *at) || !list_holds(s, id, *at, *at + bytes, &class_number))
+    if (!number(at, end, &bytes) || bytes == 0 || bytes > UINT32_MAX || bytes > (uint64_t)(end - *at) || !list_holds(s, id, *at, *at + bytes, &class_number))
         return false;
     *at += bytes;
     s->lists += bytes;
@@ -90,16 +91,19 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     hdx_build         *b = s->p->b;
     const hdx_spilled *u = &s->p->spill.units[i];
     hdx_spill_reader   reader;
+    const spilled      before = *s;
     hdx_error          err;
     uint64_t           end, next_id = 0;
     hdx_pos            pos = u->pos;
-    if (!hdx_add(u->at, u->bytes, &end) || end > s->p->spill.file.end || u->bytes > s->p->spill.longest ||
+    uint8_t            bare;
+    memcpy(&bare, &u->bare, sizeof bare); /* a bool that is neither must not be read as one */
+    if (bare > 1 || u->last >= b->objects || !hdx_add(u->at, u->bytes, &end) || end > s->p->spill.file.end || u->bytes > s->p->spill.longest ||
         hdx_spill_get(b, &s->p->spill, i, bytes, &reader, &err) != HDX_OK)
         return false;
     for (const uint8_t *at = reader.at; at < reader.end;)
         if (!record_holds(s, u, &at, reader.end, &next_id, &pos))
             return false;
-    return true;
+    return s->objects - before.objects == u->objects && s->lists - before.lists == u->lists && s->edges - before.edges == u->edges;
 }
 
 static hdx_code check_spill(hdx_pass *p, hdx_error *err)
@@ -110,8 +114,6 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
     uint8_t       *bytes = p->spill.longest <= p->spill.file.end ? hdx_mem_get(&b->mem, room) : NULL;
     hdx_code       code = HDX_OK;
     hdx_packed_widths(b->objects, s.widths);
-    (void)pthread_mutex_init(&p->spill.lock, NULL);
-    p->spill.open = true;
     if (s.seen == NULL || bytes == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
     else if ((code = open_tape(b, "references.tmp", &p->spill.file, err)) == HDX_OK)
@@ -119,8 +121,7 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
             code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
     if (code == HDX_OK && (s.objects != b->objects || s.lists != p->spill.lists || s.edges != p->spill.edges))
         code = unusable(err);
-    if (p->spill.longest <= p->spill.file.end)
-        hdx_mem_put(&b->mem, bytes, room);
+    hdx_mem_put(&b->mem, bytes, room);
     hdx_mem_put(&b->mem, s.seen, hdx_bits_words(b->objects) * 8);
     return code;
 }
@@ -174,8 +175,9 @@ static hdx_code read_special(hdx_pass *p, hdx_error *err)
     hdx_index_file file = { b->manifest.files[HDX_KIND_SPECIAL].bytes, b->manifest.files[HDX_KIND_SPECIAL].sum };
     hdx_ranks     *ranks;
     uint64_t       rank;
-    if (hdx_ranks_open(&b->place, HDX_KIND_SPECIAL, &file, b->objects, &p->note, &ranks, err) != HDX_OK)
-        return unusable(err);
+    hdx_code       code = hdx_ranks_open(&b->place, HDX_KIND_SPECIAL, &file, b->objects, &p->note, &ranks, err);
+    if (code != HDX_OK)
+        return code == HDX_LIMIT ? code : unusable(err);
     for (uint64_t id = 0; id < b->objects; id++)
         if (hdx_ranks_find(ranks, id, &rank))
             hdx_bits_put(p->special, id);
@@ -203,7 +205,8 @@ static hdx_code check_search(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- referrers ---- */
-static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes, uint64_t *entries)
+/* Each node once: room for the lists is reckoned by that. */
+static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes, uint64_t *seen, uint64_t *entries)
 {
     const uint64_t objects = p->b->objects;
     uint64_t       end, node = c->node, value, n;
@@ -214,7 +217,8 @@ static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes
     const uint8_t *at = bytes, *stop = bytes + c->bytes;
     for (bool first = true; at < stop; first = false) {
         uint64_t source = 0;
-        if (!number(&at, stop, &value) || !hdx_add(node, value + !first, &node) || node >= objects || !number(&at, stop, &n) || n > (uint64_t)(stop - at))
+        if (!number(&at, stop, &value) || !hdx_add(node, value + !first, &node) || node >= objects || !hdx_bits_set(seen, node) ||
+            !number(&at, stop, &n) || n > (uint64_t)(stop - at))
             return false;
         for (uint64_t i = 0; i < n; i++) {
             if (!number(&at, stop, &value))
@@ -233,54 +237,175 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     hdx_build     *b = p->b;
     const uint64_t room = p->chunk_longest + HDX_PACKED_SLACK;
     uint64_t       entries = 0;
+    uint64_t      *seen;
     uint8_t       *bytes;
     hdx_code       code = open_tape(b, "referrers.tmp", &p->referrer_file, err);
     if (code != HDX_OK || p->chunk_longest > p->referrer_file.end)
         return unusable(err);
-    if ((bytes = hdx_mem_get(&b->mem, room)) == NULL)
-        return hdx_no_memory(err, "a checkpoint", room);
+    bytes = hdx_mem_get(&b->mem, room);
+    seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    if (bytes == NULL || seen == NULL)
+        code = hdx_no_memory(err, "a checkpoint", room);
     for (uint64_t i = 0; i < p->chunk_count && code == HDX_OK; i++)
-        code = chunk_holds(p, &p->chunks[i], bytes, &entries) ? HDX_OK : unusable(err);
+        code = chunk_holds(p, &p->chunks[i], bytes, seen, &entries) ? HDX_OK : unusable(err);
+    hdx_mem_put(&b->mem, seen, hdx_bits_words(b->objects) * 8);
     hdx_mem_put(&b->mem, bytes, room);
     return code == HDX_OK && entries != p->referrer_entries ? unusable(err) : code;
 }
 
+/* ---- the folder ---- */
+static bool is_folder_of(const char *name) { return strcmp(name, "checkpoint") == 0 || strcmp(name, "checkpoint.new") == 0; }
+
+/* Opening a pipe waits for ever, and a link leads anywhere: lstat, and nothing is opened. */
+static bool is_plain(const char *path, bool folders)
+{
+    DIR           *folder = opendir(path);
+    struct dirent *entry;
+    struct stat    st;
+    char           name[4600];
+    bool           plain = folder != NULL;
+    while (plain && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        plain = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < sizeof name && lstat(name, &st) == 0 &&
+                (S_ISREG(st.st_mode) || (folders && S_ISDIR(st.st_mode) && is_folder_of(entry->d_name) && is_plain(name, false)));
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return plain;
+}
+
+bool hdx_checkpoint_is_plain(const hdx_build *b)
+{
+    struct stat st;
+    return lstat(b->folder, &st) == 0 && S_ISDIR(st.st_mode) && is_plain(b->folder, true);
+}
+
+/* Is it a file of the steps done? */
+static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
+{
+    char file[32];
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
+        (void)snprintf(file, sizeof file, "%s.hdx", hdx_kind_name((hdx_kind)kind));
+        if (strcmp(name, file) == 0)
+            return p->b->manifest.files[kind].name[0] != '\0';
+    }
+    return strcmp(name, "checkpoint") == 0 || (strcmp(name, "references.tmp") == 0 && hdx_checkpoint_spill(done)) ||
+           (strcmp(name, "search.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_SEARCH)) ||
+           (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(done)) ||
+           (strcmp(name, "idoms.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS));
+}
+
+/* The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. */
+static hdx_code remove_others(const hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    DIR           *folder = opendir(b->folder);
+    struct dirent *entry;
+    char           name[4600];
+    int            rc = folder == NULL ? -1 : 0;
+    while (rc >= 0 && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || belongs(p, done, entry->d_name))
+            continue;
+        (void)snprintf(name, sizeof name, "%s/%s", b->folder, entry->d_name);
+        rc = is_folder_of(entry->d_name) ? hdx_io_remove_folder(b->io, name) : b->io->remove(b->io, name);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return rc < 0 ? unusable(err) : HDX_OK;
+}
+
 /* ---- everything ---- */
-static bool numbers_hold(const hdx_pass *p, uint64_t done)
+/* Steps are done in their order, those that `until` asks for, and the last one leaves no checkpoint. */
+static bool steps_hold(const hdx_pass *p, uint64_t done)
+{
+    static const struct { hdx_pass_name pass; hdx_step from; } order[] = {
+        { HDX_PASS_COLUMNS, HDX_STEP_OBJECTS },     { HDX_PASS_OBJECTS, HDX_STEP_OBJECTS },       { HDX_PASS_SEARCH, HDX_STEP_DOMINATORS },
+        { HDX_PASS_INBOUND, HDX_STEP_INBOUND },     { HDX_PASS_DOMINATORS, HDX_STEP_DOMINATORS },
+    };
+    uint64_t so_far = 0;
+    bool     holds = false;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (p->until >= order[i].from) {
+            so_far |= 1ull << order[i].pass;
+            holds = holds || done == so_far;
+        }
+    return holds;
+}
+
+/* Does a checkpoint of these steps have an index file of the kind? */
+static bool wants(const hdx_pass *p, uint64_t done, hdx_kind kind)
+{
+    const bool objects = hdx_checkpoint_has(done, HDX_PASS_OBJECTS), inbound = hdx_checkpoint_has(done, HDX_PASS_INBOUND);
+    switch (kind) {
+    case HDX_KIND_ADDRESS: return true;
+    case HDX_KIND_POSITION:
+    case HDX_KIND_CLASS:
+    case HDX_KIND_SIZE: return objects;
+    case HDX_KIND_HEAP: return objects && p->b->heap_count > 0;
+    case HDX_KIND_INSTANCES: return inbound || (objects && p->until < HDX_STEP_INBOUND);
+    case HDX_KIND_OUTBOUND:
+    case HDX_KIND_INBOUND: return inbound;
+    case HDX_KIND_SPECIAL:
+    case HDX_KIND_NEAREST: return hdx_checkpoint_has(done, HDX_PASS_SEARCH);
+    case HDX_KIND_SEEK: return p->b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has one, and not each does */
+    default: return false;
+    }
+}
+
+/* Objects take bytes in some file: nothing is asked of memory by a number alone. */
+static bool objects_hold(const hdx_pass *p, uint64_t done)
 {
     const hdx_build *b = p->b;
-    if (b->objects == 0 || b->class_count == 0 || b->class_class >= b->class_count || b->loader_class >= b->class_count ||
-        (p->width == 32 && b->objects >= UINT32_MAX - 2) || ((done & 1u << HDX_PASS_DOMINATORS) != 0 && p->size_unit == 0))
+    const uint64_t   bytes = hdx_checkpoint_spill(done) ? p->spill.file.end : b->manifest.files[HDX_KIND_CLASS].bytes;
+    return b->objects > 0 && b->objects / 256 <= bytes && (p->width == 64 || (b->objects < UINT32_MAX - 2 && p->spill.edges < UINT32_MAX - 2));
+}
+
+static bool numbers_hold(const hdx_pass *p, uint64_t done)
+{
+    const hdx_build    *b = p->b;
+    const hdx_manifest *m = &b->manifest;
+    const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
+    if (!steps_hold(p, done) || !objects_hold(p, done) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
+        (m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
+        (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && p->size_unit == 0) || p->reached > b->objects)
         return false;
+    for (uint32_t i = 0; i < b->class_count; i++) /* a catalog may say "none" */
+        if (b->classes[i].id >= b->objects)
+            return false;
     for (uint64_t i = 0; i < b->root_count; i++)
-        if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) || b->roots[i].type >= HDX_ROOT_TYPES)
+        if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) || b->roots[i].type >= HDX_ROOT_TYPES ||
+            b->roots[i].frame < -1)
             return false;
     return true;
 }
 
-static hdx_code check_files(hdx_pass *p, hdx_error *err)
+static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
-    for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
+    for (unsigned kind = 0; kind < HDX_KINDS_MAX; kind++) {
         const hdx_manifest_file *f = &b->manifest.files[kind];
         const hdx_index_file     file = { f->bytes, f->sum };
-        if (f->name[0] != '\0' && hdx_index_check(&b->place, (hdx_kind)kind, &file, err) != HDX_OK)
+        const bool               there = kind < HDX_KINDS && wants(p, done, (hdx_kind)kind);
+        hdx_code                 code = HDX_OK;
+        if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
+        if (there && (code = hdx_index_check(&b->place, (hdx_kind)kind, &file, err)) != HDX_OK)
+            return code == HDX_LIMIT ? code : unusable(err);
     }
     return HDX_OK;
 }
 
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
 {
-    const bool inbound = (done & 1u << HDX_PASS_INBOUND) != 0, dominators = (done & 1u << HDX_PASS_DOMINATORS) != 0;
-    hdx_code   code = numbers_hold(p, done) ? check_files(p, err) : unusable(err);
-    if (code == HDX_OK && !inbound)
+    hdx_code code = numbers_hold(p, done) ? check_files(p, done, err) : unusable(err);
+    if (code == HDX_OK && hdx_checkpoint_spill(done))
         code = check_spill(p, err);
-    if (code == HDX_OK && (done & 1u << HDX_PASS_SEARCH) != 0)
+    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_SEARCH))
         code = check_search(p, err);
-    if (code == HDX_OK && inbound && !dominators && p->referrer_file.end > 0)
+    if (code == HDX_OK && hdx_checkpoint_referrers(done))
         code = check_referrers(p, err);
-    if (code == HDX_OK && dominators && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
+    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
         code = check_tape(p, &p->idoms, p->width / 8, look_at_idoms, err);
-    return code;
+    return code == HDX_OK ? remove_others(p, done, err) : code;
 }

@@ -215,7 +215,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         goto out;
     work_in(b, home);
     code = found ? hdx_passes_resume(b, err) : from_the_dump(b, err);
-    if (found && code == HDX_NOT_FOUND) { /* nothing to go on from: begin anew */
+    if (found && (code == HDX_NOT_FOUND || code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
         hdx_build_close(b);
         if ((b = hdx_build_open(doors, options, err)) == NULL) {
             hdx_place_abandon(io, home);
@@ -346,7 +346,7 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     found = hdx_place_is_index(io, home.path);
     if (io->stat(io, home.part, &st) >= 0) {
         found = true;
-        (void)hdx_io_remove_folder(io, home.part);
+        (void)hdx_place_clear(io, home.part);
     }
     if (!found)
         code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");

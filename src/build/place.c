@@ -262,18 +262,32 @@ static int make_parents(hdx_io *io, const char *path)
     return 0;
 }
 
+/* A link is not followed: nobody makes one there, and what it leads to is not ours to empty. */
+static bool is_real_folder(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int hdx_place_clear(hdx_io *io, const char *path)
+{
+    struct stat st;
+    if (is_real_folder(path))
+        return hdx_io_remove_folder(io, path);
+    return lstat(path, &st) == 0 ? io->remove(io, path) : 0;
+}
+
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
 {
-    int rc = hdx_io_remove_folder(io, path);
+    int rc = hdx_place_clear(io, path);
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s", strerror(-rc)) : HDX_OK;
 }
 
-static bool has_checkpoint(hdx_io *io, const char *part)
+static bool has_checkpoint(const char *part)
 {
-    char        path[4200];
-    struct stat st;
+    char path[4200];
     (void)snprintf(path, sizeof path, "%s/checkpoint", part);
-    return io->stat(io, path, &st) >= 0;
+    return is_real_folder(part) && is_real_folder(path);
 }
 
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err)
@@ -290,7 +304,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     }
     if (options->index_dir != NULL)
         (void)make_parents(io, home->path);
-    *found = resume && home->lock_fd >= 0 && has_checkpoint(io, home->part);
+    *found = resume && home->lock_fd >= 0 && has_checkpoint(home->part);
     if (*found)
         return HDX_OK;
     if (home->lock_fd >= 0 && (code = clear(io, home->part, err)) != HDX_OK)
@@ -308,7 +322,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
     if ((code = hdx_place_lock(options, home, err)) != HDX_OK)
         return code;
-    *found = resume && has_checkpoint(io, home->part);
+    *found = resume && has_checkpoint(home->part);
     if (*found)
         return HDX_OK;
     if ((code = clear(io, home->part, err)) != HDX_OK)

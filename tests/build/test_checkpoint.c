@@ -1,0 +1,377 @@
+/*
+ * test_checkpoint.c - going on from a .part folder that rotted, or that somebody made on purpose: with sums that do not hold the build begins anew,
+ * with sums made right nothing leads outside, and no name in the folder leads to a file elsewhere.
+ */
+#include "build/parted.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+
+static char   folder[32];
+static char   dump[64], part[96], place[96];
+static parted straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
+static bool   went_on;
+
+static void notice(void *context, const char *line)
+{
+    (void)context;
+    went_on = went_on || strstr(line, "going on behind it") != NULL;
+}
+
+static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice }; }
+
+static void make(void)
+{
+    static heap_model h;
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err;
+    char              path[96];
+    (void)snprintf(folder, sizeof folder, "%s/hdx-parted-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* hundreds of builds, each synced */
+    cr_assert(mkdtemp(folder) != NULL);
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
+    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(place, sizeof place, "%s.hdx", dump);
+    dump_maker *m = model_make(&h, 5, 380, 8);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    parted_read_folder(&straight, place);
+    cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+        parted_read_folder(&left[k], part);
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    }
+}
+
+static void drop(void)
+{
+    char command[96];
+    parted_free(&straight);
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        parted_free(&left[k]);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_expect(system(command) == 0);
+}
+
+TestSuite(checkpoint, .init = make, .fini = drop, .timeout = 250);
+
+/* The folder is there already: the next build ends with the straight one's files and no others. */
+static bool finish(const char *what)
+{
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    parted            now = { .count = 0 };
+    char              path[96];
+    went_on = false;
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
+    parted_read_folder(&now, place);
+    cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
+    for (unsigned i = 0; i < now.count; i++) {
+        const parted_file *f = parted_find(&straight, now.files[i].name);
+        cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
+        if (strstr(f->name, ".hdx") != NULL)
+            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0, "%s: %s has other bytes", what, f->name);
+    }
+    cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
+    parted_free(&now);
+    cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    return went_on;
+}
+
+/* Takes the copy. */
+static bool finish_from(parted *p, const char *what)
+{
+    parted_write(p, part);
+    parted_free(p);
+    return finish(what);
+}
+
+Test(checkpoint, is_gone_on_from_behind_each_step)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        parted p = parted_copy(&left[k]);
+        cr_expect(finish_from(&p, "as it was left"), "step %u", k);
+    }
+}
+
+Test(checkpoint, leaves_nothing_of_a_killed_step_in_the_index)
+{
+    static const char *const names[] = { "references.tmp", "referrers.tmp", "search.tmp", "idoms.tmp", "semis.tmp", "predecessors.tmp", "retained.hdx", "heap.hdx", "seek.hdx",
+                                         "note.txt", "catalog.mdb", "checkpoint.new/state" };
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        parted p = parted_copy(&left[k]);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (parted_find(&p, names[i]) == NULL)
+                (void)parted_put(&p, names[i], NULL, 100);
+        cr_expect(finish_from(&p, "leftovers"), "step %u", k);
+    }
+}
+
+Test(checkpoint, is_not_believed_where_a_file_rotted_or_is_missing)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (unsigned i = 0; i < left[k].count; i++)
+            for (unsigned way = 0; way < 4; way++) {
+                parted       p = parted_copy(&left[k]);
+                parted_file *f = &p.files[i];
+                char         what[128];
+                (void)snprintf(what, sizeof what, "step %u, %s, way %u", k, f->name, way);
+                if (k + 1 < PARTED_STEPS && strstr(f->name, ".hdx") != NULL) { /* the last step has them all */
+                    parted_free(&p);
+                    break;
+                }
+                if (way == 3) {
+                    free(f->at);
+                    memmove(f, f + 1, (--p.count - i) * sizeof *f);
+                } else if (way == 2)
+                    (void)parted_put(&p, f->name, f->at, f->len + 1);
+                else if (f->len == 0)
+                    ;
+                else if (way == 1)
+                    f->len--;
+                else
+                    f->at[f->len / 2] ^= 0x10;
+                cr_expect(!finish_from(&p, what) || (way < 2 && left[k].files[i].len == 0), "%s: went on", what);
+            }
+}
+
+/* ---- names that lead elsewhere ---- */
+static void make_victim(char *file, char *inner)
+{
+    FILE *f;
+    (void)snprintf(file, 96, "%s/victim", folder);
+    (void)mkdir(file, 0777);
+    (void)snprintf(inner, 128, "%s/precious", file);
+    f = fopen(inner, "w");
+    cr_assert(f != NULL && fputs("kept", f) >= 0 && fclose(f) == 0);
+}
+
+static void expect_victim(const char *inner, const char *what)
+{
+    char  text[8] = "";
+    FILE *f = fopen(inner, "r");
+    cr_assert(f != NULL, "%s: the file is gone", what);
+    cr_expect(fgets(text, sizeof text, f) != NULL && strcmp(text, "kept") == 0, "%s: the file was written to", what);
+    (void)fclose(f);
+}
+
+Test(checkpoint, follows_no_link)
+{
+    static const char *const files[] = { "retained.hdx", "semis.tmp", "catalog.mdb", "search.tmp", "checkpoint/state", "special.hdx" };
+    char                     victim[96], inner[128], name[192];
+    make_victim(victim, inner);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            parted_write(&left[k], part);
+            (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
+            (void)unlink(name);
+            cr_assert(symlink(inner, name) == 0);
+            (void)finish(files[i]);
+            expect_victim(inner, files[i]);
+        }
+        parted_write(&left[k], part);
+        (void)snprintf(name, sizeof name, "%s/checkpoint.new", part);
+        cr_assert(symlink(victim, name) == 0);
+        (void)finish("checkpoint.new");
+        expect_victim(inner, "checkpoint.new");
+    }
+    cr_assert(symlink(victim, part) == 0); /* the whole folder */
+    (void)finish("a link for .part");
+    expect_victim(inner, "a link for .part");
+    cr_assert(symlink(victim, part) == 0);
+    hdx_index_options options = options_of();
+    (void)hdx_index_remove(&options, name, sizeof name, NULL);
+    expect_victim(inner, "a link for .part, removed");
+    cr_expect(access(part, F_OK) != 0);
+}
+
+Test(checkpoint, waits_for_no_pipe)
+{
+    static const char *const files[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum", "search.tmp", "class.hdx", "address.hdx" };
+    char                     name[192];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        parted_write(&left[2], part);
+        (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
+        cr_assert(unlink(name) == 0 && mkfifo(name, 0666) == 0);
+        cr_expect(!finish(files[i]), "%s", files[i]);
+    }
+}
+
+/* ---- states that somebody made ---- */
+Test(checkpoint, has_steps_in_their_order_alone)
+{
+    static const uint64_t steps[] = { 0, 1, 2, 3, 7, 8, 9, 11, 16, 19, 24, 27, 32, 43, 51, 59, 63, 64, 123, 127, 1ull << 63 | 27, UINT64_MAX };
+    for (unsigned k = 0; k < PARTED_STEPS; k += 2)
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            parted     p = parted_copy(&left[k]);
+            const bool right = parted_head(&p)->done == steps[i];
+            parted_head(&p)->done = steps[i];
+            parted_seal(&p, true);
+            cr_expect(finish_from(&p, "steps") == right, "%u as %llx", k, (unsigned long long)steps[i]);
+        }
+}
+
+Test(checkpoint, belongs_to_the_catalog_it_was_saved_with)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (unsigned other = 0; other < PARTED_STEPS; other++) {
+            parted             p = parted_copy(&left[k]);
+            const parted_file *state = parted_find(&left[other], "checkpoint/state");
+            (void)parted_put(&p, "checkpoint/state", state->at, state->len);
+            cr_expect(finish_from(&p, "another state") == (k == other), "%u with the state of %u", k, other);
+        }
+}
+
+static void tell_again(parted *p, const char *what)
+{
+    parted_seal(p, true);
+    cr_expect(!finish_from(p, what), "%s", what);
+}
+
+Test(checkpoint, with_units_that_say_otherwise_than_their_records_is_left)
+{
+    parted  p = parted_copy(&left[1]);
+    uint8_t odd = 2;
+    memcpy(&parted_units(&p)->bare, &odd, 1);
+    tell_again(&p, "neither true nor false");
+    p = parted_copy(&left[1]);
+    parted_units(&p)->objects = 0; /* such a unit is passed over */
+    tell_again(&p, "no objects");
+    p = parted_copy(&left[1]);
+    parted_units(&p)->edges++;
+    parted_head(&p)->spill_edges++;
+    tell_again(&p, "edges");
+    p = parted_copy(&left[1]);
+    parted_units(&p)->last = UINT64_MAX - 1;
+    tell_again(&p, "last id");
+    p = parted_copy(&left[1]);
+    parted_units(&p)[1] = parted_units(&p)[0];
+    tell_again(&p, "a unit twice");
+}
+
+Test(checkpoint, with_referrers_twice_or_of_no_file_is_left)
+{
+    parted p = parted_copy(&left[3]);
+    cr_assert(parted_head(&p)->chunks == 1);
+    parted_head(&p)->referrer_bytes = 0; /* with chunks all the same */
+    tell_again(&p, "no bytes");
+    p = parted_copy(&left[3]);
+    const parted_file *state = parted_find(&p, "checkpoint/state");
+    const size_t       len = state->len;
+    uint8_t           *longer = calloc(1, len + sizeof(hdx_referrer_chunk));
+    memcpy(longer, state->at, len - 4);
+    memcpy(longer + len - 4, parted_chunks(&p), sizeof(hdx_referrer_chunk));
+    (void)parted_put(&p, "checkpoint/state", longer, len + sizeof(hdx_referrer_chunk));
+    free(longer);
+    parted_head(&p)->bytes += sizeof(hdx_referrer_chunk);
+    parted_head(&p)->chunks++;
+    parted_head(&p)->referrer_entries *= 2;
+    tell_again(&p, "the same chunk twice");
+}
+
+Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
+{
+    parted p = parted_copy(&left[0]);
+    parted_roots(&p)->frame = -5;
+    tell_again(&p, "frame");
+    p = parted_copy(&left[0]);
+    parted_roots(&p)->object = 1u << 30;
+    tell_again(&p, "object");
+}
+
+/* The catalog of a checkpoint with other contents and right sums. */
+static void change_catalog(unsigned k, void (*change)(hdx_manifest *m, hdx_class *classes, uint32_t count), const char *what)
+{
+    hdx_io               *io = hdx_io_system();
+    hdx_catalog          *c;
+    hdx_catalog_writer   *w;
+    const hdx_class      *classes;
+    const hdx_thread     *threads;
+    const hdx_heap_space *heaps;
+    uint32_t              n;
+    uint64_t              thread_count, heap_count;
+    char                  inner[128];
+    hdx_error             err;
+    parted                p = { .count = 0 };
+    parted_write(&left[k], part);
+    (void)snprintf(inner, sizeof inner, "%s/checkpoint", part);
+    cr_assert(hdx_catalog_open(io, inner, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &n, &err) == HDX_OK &&
+              hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK && hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK);
+    hdx_manifest m = *hdx_catalog_manifest(c);
+    hdx_class   *copy = malloc(n * sizeof *copy);
+    memcpy(copy, classes, n * sizeof *copy);
+    change(&m, copy, n);
+    cr_assert(hdx_catalog_create(io, inner, NULL, &w, &err) == HDX_OK);
+    for (uint32_t i = 0; i < n; i++)
+        cr_assert(hdx_catalog_put_class(w, &copy[i], &err) == HDX_OK);
+    cr_assert(hdx_catalog_put_roots(w, NULL, 0, &err) == HDX_OK && hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
+              hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, &m, &err) == HDX_OK &&
+              hdx_catalog_commit(w, &err) == HDX_OK);
+    hdx_catalog_close(c);
+    free(copy);
+    parted_read_folder(&p, part);
+    tell_again(&p, what);
+}
+
+static void no_id(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)m;
+    classes[count - 1].id = HDX_NO_ID;
+}
+static void many_objects(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)classes;
+    (void)count;
+    m->objects = 1ull << 60;
+}
+static void no_files(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)classes;
+    (void)count;
+    memset(m->files, 0, sizeof m->files);
+}
+static void a_file_more(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)classes;
+    (void)count;
+    m->files[HDX_KIND_RETAINED] = m->files[HDX_KIND_ADDRESS];
+}
+static void odd_layout(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)classes;
+    (void)count;
+    m->alignment = 0;
+    m->reference_size = 77;
+}
+
+Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        change_catalog(k, no_id, "a class without object");
+        change_catalog(k, many_objects, "objects without bytes");
+        change_catalog(k, no_files, "no files");
+        change_catalog(k, a_file_more, "a file more");
+        change_catalog(k, odd_layout, "layout");
+    }
+}
+
+static bool refuse_large(void *context, uint64_t bytes)
+{
+    (void)context;
+    return bytes == (1u << 16); /* the piece that tapes are looked at by */
+}
+
+Test(checkpoint, stays_when_there_is_no_memory_for_looking)
+{
+    const hdx_index_options options = options_of();
+    hdx_build_doors         doors = { .io = hdx_io_system(), .refuse = refuse_large };
+    hdx_index_report        report;
+    hdx_error               err;
+    parted_write(&left[4], part);
+    cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT, "%s", err.message);
+    cr_assert(access(part, F_OK) == 0);
+    cr_expect(finish("after a refusal"));
+}

@@ -1,0 +1,287 @@
+/*
+ * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step, its files changed, cut, grown and exchanged as the input
+ * says, gone on from.
+ *
+ * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums made right again behind
+ * the change, of the state, of temporary files, of index files and of the catalog: the index may say nonsense or not come to be, but the build
+ * ends, and touches nothing that is not its own.
+ *
+ *   input   0 bit 0: repair the sums | 1 step, question | then edits of 12 bytes: file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
+ */
+#include "build/parted.h"
+#include "catalog/values.h"
+#include "fuzz/ask.h"
+#include "fuzz/folder.h"
+#include "tests/indexes/hostile.h"
+
+#define EDIT 12u
+#define QUESTIONS 2u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char   dump[FOLDER_PATH], part[FOLDER_PATH], place[FOLDER_PATH];
+static parted straight, left[PARTED_STEPS];
+static answer right[ASK_QUESTIONS];
+static bool   steady[ASK_QUESTIONS]; /* not of what a build took */
+static bool   ready;
+
+static void must(bool ok, const char *what, const hdx_error *err)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "%s: %s: %s: %s\n", what, hdx_code_name(err->code), err->where, err->message);
+    abort();
+}
+
+static void end(void)
+{
+    parted_free(&straight);
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        parted_free(&left[k]);
+}
+
+static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1 }; }
+
+static void prepare(void)
+{
+    static heap_model model;
+    hdx_error         err = { .code = HDX_OK };
+    hdx_index_options options;
+    hdx_index_report  report;
+    hdx_graph        *g;
+    char              path[FOLDER_PATH];
+    size_t            len;
+    folder_path(dump, "a.hprof");
+    folder_path(part, "a.hprof.hdx.part");
+    folder_path(place, "a.hprof.hdx");
+    dump_maker    *m = model_make(&model, 11, 120, 8);
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    folder_save(dump, bytes, len);
+    dump_maker_free(m);
+    options = options_of();
+    for (unsigned twice = 0; twice < 2; twice++) {
+        must(hdx_index_build(&options, &report, &err) == HDX_OK, "build", &err);
+        parted_free(&straight);
+        parted_read_folder(&straight, place);
+        must(hdx_graph_open(place, dump, &g, &err) == HDX_OK, "open", &err);
+        for (unsigned q = 0; q < ASK_QUESTIONS; q++) {
+            const answer a = ask(g, q, HDX_LIVE);
+            steady[q] = a.code == right[q].code && a.rows == right[q].rows && a.sum == right[q].sum;
+            right[q] = a;
+        }
+        hdx_graph_close(g);
+        (void)hdx_index_remove(&options, path, sizeof path, NULL);
+    }
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        must(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "stop", &err);
+        parted_read_folder(&left[k], part);
+        (void)hdx_index_remove(&options, path, sizeof path, NULL);
+    }
+    if (atexit(end) != 0)
+        abort();
+    ready = true;
+}
+
+/* One edit; a file may grow by a few bytes only. */
+static void edit(parted *p, const uint8_t *e, bool *changed)
+{
+    parted_file *f = &p->files[e[0] % p->count], *other = &p->files[e[2] % p->count];
+    size_t       at, from, n = 1u + e[3] % 64u;
+    if (f->len == 0)
+        return;
+    at = hdx_le32(e + 4) % f->len;
+    from = hdx_le32(e + 8) % f->len;
+    n = n > f->len - (at > from ? at : from) ? f->len - (at > from ? at : from) : n;
+    changed[f - p->files] = true;
+    switch (e[1] % 8) {
+    case 0: f->at[at] = e[2]; break;
+    case 1: f->at[at] ^= (uint8_t)(1u << e[2] % 8); break;
+    case 2: f->len = at; break;
+    case 3: memmove(f->at + at, f->at + from, n); break;
+    case 4: memset(f->at + at, e[2], n); break;
+    case 5: /* a word of tables: small, large or near what it was */
+        at &= ~(size_t)7;
+        if (f->len - at >= 8)
+            hdx_put64(f->at + at, e[2] < 85 ? e[2] : e[2] < 170 ? hdx_le64(f->at + at) + e[2] - 127u : ~0ull >> e[3] % 64);
+        break;
+    case 6: (void)parted_put(p, f->name, f->at, f->len + 1); break;
+    default: { /* two files change places */
+        const parted_file was = *f;
+        changed[other - p->files] = true;
+        f->at = other->at, f->len = other->len;
+        other->at = was.at, other->len = was.len;
+        break;
+    }
+    }
+}
+
+/* ---- sums made right ---- */
+static hdx_kind kind_of(const char *name)
+{
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++)
+        if (strncmp(name, hdx_kind_name((hdx_kind)kind), strlen(name) - 4) == 0 && strlen(hdx_kind_name((hdx_kind)kind)) == strlen(name) - 4)
+            return (hdx_kind)kind;
+    return HDX_KINDS;
+}
+
+/* An index file in the folder with the sections of the changed one and right sums; what the manifest is to say of it. */
+static void save_repaired(const parted_file *f, const parted_file *was, hdx_kind kind, const uint8_t identity[16], hdx_manifest_file *says)
+{
+    hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
+    hdx_view        sections[HDX_SECTIONS];
+    hdx_index_file  file;
+    uint64_t        counts[3];
+    const unsigned  n = hostile_sections(was->at, was->len, sections);
+    memcpy(place_of.identity, identity, 16);
+    for (unsigned i = 0; i < n; i++) {
+        size_t start = (size_t)(sections[i].at - was->at), stop = start + sections[i].len;
+        stop = stop > f->len ? f->len : stop;
+        sections[i] = start < stop ? (hdx_view){ f->at + start, stop - start } : (hdx_view){ f->at, 0 };
+    }
+    for (unsigned i = 0; i < 3; i++)
+        counts[i] = f->len >= HDX_HEAD_BYTES ? hdx_le64(f->at + 32 + 8 * i) : 0;
+    if (hostile_write(&place_of, kind, counts, sections, n, &file) != HDX_OK)
+        abort();
+    says->bytes = file.bytes;
+    says->sum = file.sum;
+}
+
+/* Numbers of the manifest and of classes changed as edits of catalog.mdb say: these find more than changed bytes of LMDB's pages. */
+static void change_numbers(hdx_manifest *m, hdx_class *classes, uint32_t count, const uint8_t *e)
+{
+    uint64_t *const numbers[] = { &m->objects, &m->dump_size, &m->outbound_values, &m->specials, &m->live_bytes, &m->references, &m->dominators };
+    uint32_t *const small[] = { &m->id_size, &m->reference_size, &m->alignment, &m->dump_number, &m->step_count };
+    hdx_class      *c = &classes[e[3] % count];
+    const uint64_t  value = e[1] & 8 ? hdx_le32(e + 8) : ~0ull >> e[8] % 64;
+    switch (e[2] % 6) {
+    case 0: *numbers[e[3] % 7] = value; break;
+    case 1: *small[e[3] % 5] = (uint32_t)(value % (e[3] % 5 == 4 ? HDX_STEPS_MAX + 1 : 512)); break;
+    case 2: c->id = value % 4 == 0 ? HDX_NO_ID : value % m->objects; break;
+    case 3: c->kind = (hdx_object_kind)(value % 4); break;
+    case 4: c->instance_size = value; break;
+    default: c->element_type = (uint8_t)value; break;
+    }
+}
+
+static void save_catalog(const char *inner, parted *p, const parted *was, const bool *changed, const uint8_t *edits, size_t edit_count)
+{
+    hdx_io               *io = hdx_io_system();
+    hdx_catalog          *c;
+    hdx_catalog_writer   *w;
+    const hdx_class      *classes;
+    const hdx_thread     *threads;
+    const hdx_heap_space *heaps;
+    uint32_t              count;
+    uint64_t              thread_count, heap_count;
+    hdx_error             err = { .code = HDX_OK };
+    must(hdx_catalog_open(io, inner, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &count, &err) == HDX_OK &&
+             hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK && hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK,
+         "catalog", &err);
+    hdx_manifest m = *hdx_catalog_manifest(c);
+    hdx_class   *copy = malloc(count * sizeof *copy);
+    if (copy == NULL)
+        abort();
+    memcpy(copy, classes, count * sizeof *copy);
+    for (unsigned i = 0; i < p->count; i++) {
+        const hdx_kind kind = strstr(p->files[i].name, ".hdx") == NULL ? HDX_KINDS : kind_of(p->files[i].name);
+        if (changed[i] && kind < HDX_KINDS)
+            save_repaired(&p->files[i], &was->files[i], kind, m.identity, &m.files[kind]);
+    }
+    for (size_t i = 0; i < edit_count; i++)
+        if (strcmp(was->files[edits[EDIT * i] % was->count].name, "checkpoint/catalog.mdb") == 0)
+            change_numbers(&m, copy, count, edits + EDIT * i);
+    must(hdx_catalog_create(io, inner, NULL, &w, &err) == HDX_OK, "catalog", &err);
+    for (uint32_t i = 0; i < count; i++)
+        must(hdx_catalog_put_class(w, &copy[i], &err) == HDX_OK, "class", &err);
+    must(hdx_catalog_put_roots(w, NULL, 0, &err) == HDX_OK && hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
+             hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, &m, &err) == HDX_OK &&
+             hdx_catalog_commit(w, &err) == HDX_OK,
+         "catalog", &err);
+    hdx_catalog_close(c);
+    free(copy);
+}
+
+static void save(const parted_file *f)
+{
+    char path[FOLDER_PATH + 80];
+    (void)snprintf(path, sizeof path, "%s/%s", part, f->name);
+    folder_save(path, f->at, f->len);
+}
+
+/* The folder with sums that hold, as far as there are bytes for them. */
+static void write_repaired(parted *p, const parted *was, const bool *changed, const uint8_t *edits, size_t edit_count)
+{
+    char   inner[FOLDER_PATH + 16];
+    parted now = { .count = 0 };
+    (void)snprintf(inner, sizeof inner, "%s/checkpoint", part);
+    parted_write(was, part);
+    for (unsigned i = 0; i < p->count; i++)
+        if (changed[i] && strstr(p->files[i].name, ".hdx") == NULL && strncmp(p->files[i].name, "checkpoint/catalog", 18) != 0)
+            save(&p->files[i]);
+    save_catalog(inner, p, was, changed, edits, edit_count);
+    parted_read_folder(&now, part);
+    if (parted_find(&now, "checkpoint/state")->len >= sizeof(hdx_checkpoint_head)) {
+        parted_seal(&now, true);
+        save(parted_find(&now, "checkpoint/state"));
+    }
+    parted_free(&now);
+}
+
+/* ---- what came of it ---- */
+static void check_index(unsigned first, bool repaired)
+{
+    hdx_graph *g;
+    hdx_error  err = { .code = HDX_OK };
+    parted     now = { .count = 0 };
+    hdx_code   code;
+    parted_read_folder(&now, place);
+    must(repaired || now.count == straight.count, "files", &err);
+    for (unsigned i = 0; i < now.count && !repaired; i++) {
+        const parted_file *f = parted_find(&straight, now.files[i].name);
+        must(f != NULL && (strstr(f->name, ".hdx") == NULL || (f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0)), now.files[i].name, &err);
+    }
+    parted_free(&now);
+    if ((code = hdx_graph_open(place, dump, &g, &err)) != HDX_OK) {
+        must(repaired && (code == HDX_DAMAGED || code == HDX_LIMIT), "open", &err);
+        return;
+    }
+    code = hdx_graph_verify(g, true, &err);
+    must(code == HDX_OK || repaired, "verify", &err);
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        const unsigned question = (first + i) % ASK_QUESTIONS;
+        const answer   a = ask(g, question, HDX_LIVE), want = right[question];
+        must(repaired || !steady[question] || (a.code == want.code && a.rows == want.rows && a.sum == want.sum), "another answer", &err);
+    }
+    hdx_graph_close(g);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    hdx_index_options options;
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    bool              changed[PARTED_FILES] = { false };
+    char              path[FOLDER_PATH];
+    if (!ready)
+        prepare();
+    if (size < 2)
+        return 0;
+    const size_t  edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
+    const bool    repaired = (data[0] & 1) != 0;
+    const parted *was = &left[data[1] % PARTED_STEPS];
+    parted        p = parted_copy(was);
+    for (size_t i = 0; i < edits; i++)
+        edit(&p, data + 2 + EDIT * i, changed);
+    if (repaired)
+        write_repaired(&p, was, changed, data + 2, edits);
+    else
+        parted_write(&p, part);
+    parted_free(&p);
+    options = options_of();
+    const hdx_code code = hdx_index_build(&options, &report, &err);
+    must(code == HDX_OK || (repaired && (code == HDX_DAMAGED || code == HDX_LIMIT || code == HDX_IO)), "go on", &err);
+    if (code == HDX_OK)
+        check_index(data[1] / PARTED_STEPS, repaired);
+    (void)hdx_index_remove(&options, path, sizeof path, NULL);
+    return 0;
+}
