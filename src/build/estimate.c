@@ -37,6 +37,7 @@ static const struct cost {
 
 #define LIST_BYTES(objects, references) (3 * (objects) / 2 + 3 * (references)) /* of packed lists */
 #define SCAN_NS 0.45      /* CPU time a byte of Shop takes in the first pass on that machine, */
+#define ROOT_NS 1500.0    /* a root, its thread's frames with it, until it stands in the catalog */
 #define WALK_NS 0.36      /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
 #define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
@@ -185,7 +186,7 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
     const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
     const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
     if (c->pass == HDX_FORECAST_SCAN)
-        return f->scan_ns + f->inflate_ns;
+        return f->scan_ns + f->inflate_ns + ROOT_NS * f->pace * (double)f->roots;
     /* the second pass inflates from seek points, on all workers */
     return cpu * (1 - c->shared + c->shared / threads) * f->wait + (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
