@@ -52,7 +52,7 @@ static inline bool parted_refuse(void *context, uint64_t bytes)
 static inline hdx_code parted_stop(const hdx_index_options *options, unsigned saves, hdx_error *err)
 {
     hdx_io           io = *hdx_io_system();
-    hdx_build_doors  doors = { .io = &io, .refuse = parted_refuse };
+    hdx_build_doors  doors = { .io = &io, .refuse = parted_refuse, .every_step = true };
     hdx_index_report report;
     io.rename = parted_rename;
     io.exchange = parted_exchange;

@@ -367,7 +367,7 @@ static bool refuse_large(void *context, uint64_t bytes)
 Test(checkpoint, stays_when_there_is_no_memory_for_looking)
 {
     const hdx_index_options options = options_of();
-    hdx_build_doors         doors = { .io = hdx_io_system(), .refuse = refuse_large };
+    hdx_build_doors         doors = { .io = hdx_io_system(), .refuse = refuse_large, .every_step = true };
     hdx_index_report        report;
     hdx_error               err;
     parted_write(&left[4], part);
