@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEPS 8u
+#define STEPS 7u
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
