@@ -11,7 +11,7 @@
 #define CATALOG_ROOT 64u      /* a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
 #define RANGES 16u
-#define COMFORT 13u           /* bytes an object at ids of 32 bits */
+#define COMFORT 20u           /* bytes an object at ids of 32 bits */
 #define LEAST_COMFORT (64ull << 20)
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
