@@ -1,57 +1,54 @@
 /*
  * slices.c - encodes slices of pages on several threads, and puts them out in order.
  *
- * Rounds: each takes SLICES_A_THREAD slices per thread; the threads draw slices from a counter until the round is done, then one puts
- * them out. A round is a few milliseconds of work, so the start of its threads does not show.
+ * Threads draw slices by number, SLICES_A_THREAD times as many at most as there are threads between the first that is not out yet and the last drawn.
+ * Whoever finds the next slice to go out ready, and nobody at it, puts it out while the others encode: writing costs no thread its time.
  */
 #include "indexes/container/slices.h"
 
 #define SLICES_A_THREAD 4u
 #define SLICE_BYTES ((uint64_t)HDX_SLICE_PAGES * HDX_PAGE_BYTES)
 
-typedef struct round_state {
-    hdx_slice_encode *encode;
-    void             *context;
-    hdx_ticker       *tick;
-    uint64_t          count, first; /* of all values; number of the round's first slice */
-    hdx_slice        *slices;
-    uint64_t        **scratch;      /* per thread */
-    unsigned          many;
-    _Atomic unsigned  next;
-    _Atomic unsigned  failed;       /* number of the first slice that failed; many: none */
-    pthread_mutex_t   lock;
-    hdx_error         error;        /* of that slice */
-    hdx_code          code;
-} round_state;
+typedef struct line {
+    hdx_slices_writer *s;
+    hdx_slice_encode  *encode;
+    void              *context;
+    uint64_t           count, end;  /* of all values so far; number behind the last slice */
+    pthread_mutex_t    lock;        /* guards all below */
+    pthread_cond_t     moved;       /* a slice went out, or is ready, or there was an error */
+    uint64_t           next, out;   /* slices not yet drawn; not yet out */
+    bool               writing;
+    bool               ready[HDX_WORKERS_MAX * SLICES_A_THREAD];
+    uint64_t           failed;      /* number of the first slice that failed; end: none */
+    hdx_error          error;       /* of that slice */
+    hdx_code           code;
+} line;
 
-static void fail(round_state *r, unsigned slice, hdx_code code, const hdx_error *error)
+static uint64_t values_of(const line *l, uint64_t slice)
 {
-    (void)pthread_mutex_lock(&r->lock);
-    if (slice < atomic_load(&r->failed)) { /* the least number is told, whatever thread was first */
-        atomic_store(&r->failed, slice);
-        r->error = *error;
-        r->code = code;
-    }
-    (void)pthread_mutex_unlock(&r->lock);
+    const uint64_t from = slice * HDX_SLICE;
+    return l->count - from < HDX_SLICE ? l->count - from : HDX_SLICE;
 }
 
-static void work(void *context, unsigned thread)
+/* The least number is told, whatever thread was first. */
+static void fail(line *l, uint64_t slice, hdx_code code, const hdx_error *error)
 {
-    round_state *r = context;
-    for (unsigned i; (i = atomic_fetch_add(&r->next, 1)) < r->many && i < atomic_load(&r->failed);) {
-        hdx_slice *s = &r->slices[i];
-        hdx_error  error = { 0 };
-        uint64_t   from = (r->first + i) * HDX_SLICE;
-        uint32_t   n = r->count - from < HDX_SLICE ? (uint32_t)(r->count - from) : HDX_SLICE;
-        s->scratch = r->scratch[thread];
-        s->used = 0;
-        s->total = 0;
-        hdx_code code = r->encode(r->context, from, n, s, &error);
-        if (code == HDX_OK && hdx_tick(r->tick, n))
-            code = hdx_tick_stop(&error);
-        if (code != HDX_OK)
-            fail(r, i, code, &error);
-    }
+    if (slice >= l->failed)
+        return;
+    l->failed = slice;
+    l->error = *error;
+    l->code = code;
+}
+
+static hdx_code encode(line *l, uint64_t slice, uint64_t *scratch, hdx_error *err)
+{
+    hdx_slice     *s = &l->s->slices[slice % l->s->room];
+    const uint32_t n = (uint32_t)values_of(l, slice);
+    s->scratch = scratch;
+    s->used = 0;
+    s->total = 0;
+    hdx_code code = l->encode(l->context, slice * HDX_SLICE, n, s, err);
+    return code == HDX_OK && hdx_tick(l->s->w->place->tick, n) ? hdx_tick_stop(err) : code;
 }
 
 static hdx_code put(hdx_container_writer *w, unsigned directory, const hdx_slice *s, uint64_t pages, uint64_t *running, hdx_error *err)
@@ -68,6 +65,48 @@ static hdx_code put(hdx_container_writer *w, unsigned directory, const hdx_slice
         return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "more than 2^64 values");
     hdx_code code = hdx_container_put(w, directory, entries, pages * HDX_ENTRY, err);
     return code == HDX_OK ? hdx_container_put(w, directory + 1, s->bytes, s->used, err) : code;
+}
+
+/* One slice out, or one encoded; false: nothing is left to draw or to wait for. Held: the lock. */
+static bool step(line *l, uint64_t *scratch)
+{
+    hdx_slices_writer *s = l->s;
+    hdx_error          error = { 0 };
+    hdx_code           code;
+    if (l->out < l->failed && !l->writing && l->ready[l->out % s->room]) {
+        const uint64_t slice = l->out;
+        l->writing = true;
+        (void)pthread_mutex_unlock(&l->lock);
+        code = put(s->w, s->directory, &s->slices[slice % s->room], hdx_pages(values_of(l, slice)), &s->running, &error);
+        (void)pthread_mutex_lock(&l->lock);
+        l->writing = false;
+        l->ready[slice % s->room] = false;
+        if (code != HDX_OK)
+            fail(l, slice, code, &error);
+        l->out++;
+    } else if (l->next < l->failed && l->next < l->out + s->room) {
+        const uint64_t slice = l->next++;
+        (void)pthread_mutex_unlock(&l->lock);
+        code = encode(l, slice, scratch, &error);
+        (void)pthread_mutex_lock(&l->lock);
+        if (code != HDX_OK)
+            fail(l, slice, code, &error);
+        l->ready[slice % s->room] = true;
+    } else if (l->next < l->failed && l->out < l->failed) /* others are at work on what this one waits for, or it would not */
+        (void)pthread_cond_wait(&l->moved, &l->lock);
+    else
+        return false;
+    (void)pthread_cond_broadcast(&l->moved);
+    return true;
+}
+
+static void work(void *context, unsigned thread)
+{
+    line *l = context;
+    (void)pthread_mutex_lock(&l->lock);
+    while (step(l, l->s->scratch[thread]))
+        ;
+    (void)pthread_mutex_unlock(&l->lock);
 }
 
 hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_error *err)
@@ -95,31 +134,21 @@ hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_
     return hdx_container_section(w, HDX_SECTION_OPEN, err);
 }
 
-hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err)
+hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode_slice, void *context, hdx_error *err)
 {
-    const uint64_t end = s->done + n, slices = end / HDX_SLICE + (end % HDX_SLICE != 0);
-    hdx_code       code = HDX_OK;
-    round_state    r = { .encode = encode, .context = context, .tick = s->w->place->tick, .count = end, .slices = s->slices, .scratch = s->scratch };
-    (void)pthread_mutex_init(&r.lock, NULL);
-    for (r.first = s->done / HDX_SLICE; r.first < slices && code == HDX_OK; r.first += r.many) {
-        r.many = slices - r.first < s->room ? (unsigned)(slices - r.first) : s->room;
-        atomic_store(&r.next, 0);
-        atomic_store(&r.failed, r.many);
-        hdx_workers_run(s->threads < r.many ? s->threads : r.many, work, &r);
-        if (atomic_load(&r.failed) < r.many) {
-            if (err != NULL)
-                *err = r.error;
-            code = r.code;
-            break;
-        }
-        for (unsigned i = 0; i < r.many && code == HDX_OK; i++) {
-            uint64_t from = (r.first + i) * HDX_SLICE, values = end - from < HDX_SLICE ? end - from : HDX_SLICE;
-            code = put(s->w, s->directory, &s->slices[i], hdx_pages(values), &s->running, err);
-        }
-    }
-    (void)pthread_mutex_destroy(&r.lock);
+    const uint64_t end = s->done + n;
+    line           l = { .s = s, .encode = encode_slice, .context = context, .count = end, .end = end / HDX_SLICE + (end % HDX_SLICE != 0) };
+    l.next = l.out = s->done / HDX_SLICE;
+    l.failed = l.end;
     s->done = end;
-    return code;
+    (void)pthread_mutex_init(&l.lock, NULL);
+    (void)pthread_cond_init(&l.moved, NULL);
+    hdx_workers_run(s->threads < l.end - l.next ? s->threads : (unsigned)(l.end - l.next), work, &l);
+    (void)pthread_cond_destroy(&l.moved);
+    (void)pthread_mutex_destroy(&l.lock);
+    if (l.failed < l.end && err != NULL)
+        *err = l.error;
+    return l.failed < l.end ? l.code : HDX_OK;
 }
 
 hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err)

@@ -2,7 +2,7 @@
  * slices.h - pages written by several threads, in order.
  *
  * A file of pages is two sections: a directory of 16 bytes per page and one entry more, and the pages. The pages are cut into slices
- * of a fixed number; threads encode slices into buffers, rounds of them, and one thread puts the buffers out in order. So the
+ * of a fixed number; threads encode slices into buffers, and one of them at a time puts the buffers out in order. So the
  * file depends on the values alone, and the memory on the number of threads alone.
  */
 #ifndef HDX_INDEXES_SLICES_H
@@ -32,7 +32,7 @@ typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_
 /* Two sections of a file while they are written, in as many parts as the caller likes. */
 typedef struct hdx_slices_writer {
     hdx_container_writer *w;
-    unsigned              directory, threads, room; /* room: slices of a round */
+    unsigned              directory, threads, room; /* room: slices at once */
     uint64_t              count, done, running;     /* values; those put so far; totals of their slices */
     hdx_slice            *slices;
     uint64_t            **scratch;                  /* per thread */
