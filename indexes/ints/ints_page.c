@@ -12,15 +12,21 @@
 
 #define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far from 64 bits */
 
-/* Sorts by bytes from the lowest up; both arrays are of HDX_PAGE. */
+/* Sorts by bytes from the lowest up; both arrays are of HDX_PAGE. Bytes are counted all at once: one count does not wait for another. */
 static void sort(uint64_t *x, uint64_t *other, unsigned n, unsigned width)
 {
-    uint64_t *from = x, *to = other, *swap;
-    for (unsigned shift = 0; shift < width; shift += 8) {
-        uint16_t place[256] = { 0 };
-        unsigned sum = 0;
-        for (unsigned i = 0; i < n; i++)
-            place[from[i] >> shift & 0xff]++;
+    uint64_t      *from = x, *to = other, *swap;
+    const unsigned digits = (width + 7) / 8;
+    uint16_t       places[8][256];
+    memset(places, 0, digits * sizeof *places);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned d = 0; d < digits; d++)
+            places[d][x[i] >> 8 * d & 0xff]++;
+    for (unsigned d = 0, shift = 0; d < digits; d++, shift += 8) {
+        uint16_t *place = places[d];
+        unsigned  sum = 0;
+        if (place[x[0] >> shift & 0xff] == n)
+            continue;
         for (unsigned b = 0; b < 256; b++) {
             unsigned c = place[b];
             place[b] = (uint16_t)sum;
@@ -57,9 +63,21 @@ static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *l
     return most;
 }
 
+#define STEP 5u /* bits looked at anew each time; six are seen, for two boxes of the time before */
+
+/* The same bit by bit, from boxes of 2^shift on, as far as the next step would go. */
+static bool promising_closely(const uint64_t *x, unsigned n, unsigned shift, unsigned odd, uint64_t low, unsigned a_piece, uint64_t limit_bits)
+{
+    const unsigned stop = shift > STEP ? shift - STEP : 0;
+    for (; shift > stop; odd = n - crowd(x, n, --shift, &low))
+        if (n * shift + odd * a_piece < limit_bits) /* fields of at least so many bits where a window is wider than half a box */
+            return true;
+    return shift == 0 && odd * a_piece < limit_bits;
+}
+
 /*
- * Could a window take less than limit_bits? Looks at six more bits each time, five of them new. What is outside the fullest two boxes is an
- * exception to every window narrower than the two, and every wider one has fields of that width at least.
+ * Could a window take less than limit_bits? What is outside the fullest two boxes is an exception to every window narrower than one of them, and
+ * every wider one has fields of that width at least.
  */
 static bool promising(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits)
 {
@@ -71,9 +89,10 @@ static bool promising(const uint64_t *x, unsigned n, unsigned width, uint64_t li
         odd = n - crowd(x, n, shift, &low);
         if (shift == 0)
             break;
-        shift = shift > 5 ? shift - 5 : 0;
-        if (n * (shift + 1) + odd * a_piece < limit_bits)
+        const unsigned next = shift > STEP ? shift - STEP : 0;
+        if (n * (next + 1) + odd * a_piece < limit_bits && promising_closely(x, n, shift, odd, low, a_piece, limit_bits))
             return true;
+        shift = next;
     }
     return odd * a_piece < limit_bits;
 }
