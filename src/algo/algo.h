@@ -88,11 +88,17 @@ typedef struct hdx_members {
     /* First half of Semi-NCA: semidominators that are not the parent in the search, by falling number, onto the tape `semis`; *count of them */ \
     hdx_code hdx_semidominators##S(const hdx_tape *search, uint64_t reached, const hdx_tape *predecessors, uint64_t predecessor_count, \
                                    hdx_mem *mem, hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err);       \
-    /* Second half: number of the immediate dominator (0: the virtual root) of numbers 1 .. reached, onto the tape `idoms` */     \
+    /* Second half: number of the immediate dominator (0: the virtual root) where it is not the parent in the search, by rising number, onto the */ \
+    /* tape `idoms`: as many as semidominators, of the same numbers */                                                            \
     hdx_code hdx_dominators##S(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count, hdx_mem *mem, \
                                hdx_ticker *tick, const hdx_tape *idoms, hdx_error *err);                                          \
+    /* Those of all numbers out of both tapes, some thousands at a time: idom[0] is that of number first + 1. From the greatest down if wanted. */ \
+    typedef hdx_code hdx_take_idoms##S(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err);               \
+    hdx_code hdx_each_idom##S(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, bool down, hdx_mem *mem, \
+                              hdx_take_idoms##S *take, void *context, hdx_error *err);                                            \
     /* retained[number] += of everything dominated; on entry the shallow sizes; [0] becomes the total. `narrow`: uint32_t, else uint64_t */ \
-    hdx_code hdx_retained##S(const hdx_tape *idoms, uint64_t reached, hdx_mem *mem, void *retained, bool narrow, hdx_error *err);  \
+    hdx_code hdx_retained##S(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, hdx_mem *mem, void *retained, \
+                             bool narrow, hdx_error *err);                                                                        \
     /* breadth first from the roots in their order, references in list order, the class last; plain queue. For each member of `keep`, by */ \
     /* rank: the node it was reached from on a path of least length; the node itself for a root; NONE where not reached */        \
     hdx_code hdx_nearest##S(const hdx_digraph##S *g, const hdx_ranked##S *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err);

@@ -107,8 +107,7 @@ static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *
             return hdx_tick_stop(err);
 
         hdx_packed_list list = hdx_packed_at(lists, e.node);
-        const uint64_t  most = (uint64_t)(list.end - list.at); /* a byte each at least */
-        if (open->capacity - open->count <= most && !make_room(open, most + 1, mem))
+        if (open->capacity - open->count <= list.count && !make_room(open, list.count + 1, mem))
             return hdx_no_memory(err, "the search stack", 2 * open->capacity * sizeof(visit));
         visit *top = open->at + open->count;
         if (list.class_number < classes && class_edge[list.class_number] != NONE) {
@@ -117,8 +116,9 @@ static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *
             else
                 class_edge[list.class_number] = NONE; /* numbered for good, or a root: never to be pushed again */
         }
-        for (; list.at < list.end; seen++) {
-            const uint64_t child = hdx_packed_next(&list);
+        seen += list.count;
+        while (list.count > 0) {
+            const uint64_t child = hdx_packed_next(lists, &list);
             if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push waits for the load */
                 continue;
             hdx_packed_base_ahead(lists, child);

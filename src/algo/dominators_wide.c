@@ -2,7 +2,7 @@
  * dominators_wide.c - immediate dominators by Semi-NCA, and the sums over the dominator tree.
  *
  * In:  the tape of a depth-first search; the tape of predecessors (predecessors_wide.c), both read from their ends.
- * Out: the tape of immediate dominators in preorder numbers; retained sizes in place.
+ * Out: the tape of immediate dominators that are not the parent in the search, in preorder numbers; retained sizes in place.
  * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one (the result) for the
  *       second; everything else is read and written in order.
  *
@@ -14,7 +14,7 @@
  *                             eval(u)      for a predecessor u > w: the least semi on the linked path above u, u included
  *     idom(w) = the nearest ancestor of w in the dominator tree that is not above semi(w), found going forwards from parent(w)
  *
- * 1 to 10 % of the nodes have a semidominator that is not their parent: only those are written down between the halves.
+ * 1 to 10 % of the nodes have a semidominator that is not their parent, and so a dominator that is not: only those are written down.
  */
 #include "algo/width.h"
 
@@ -185,7 +185,7 @@ static inline NID settle(link *l, NID top, NID least)
 
 /* Forwards, semidominators become dominators: everything at smaller numbers is one already. */
 static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t left, NID *idom, visit *piece, semi *kept,
-                               hdx_ticker *tick, const hdx_tape *idoms, hdx_error *err)
+                               pen *out, hdx_ticker *tick, hdx_error *err)
 {
     uint32_t at = 0; /* next: kept[at - 1] */
     hdx_code code = HDX_OK;
@@ -206,15 +206,17 @@ static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const h
                 const NID value = kept[--at].value;
                 while (d > value)
                     d = idom[d];
+                out->at[out->count++] = (semi){ w, d };
+                if (out->count == VISITS && (code = flush(out, err)) != HDX_OK)
+                    return code;
             }
             idom[w] = d;
         }
-        code = idoms->write(idoms->context, idom + first + 1, n * sizeof(NID), err);
-        if (code == HDX_OK && hdx_tick(tick, 0)) /* counted once, in the other direction */
+        if (hdx_tick(tick, 0)) /* counted once, in the other direction */
             return hdx_tick_stop(err);
         first += n;
     }
-    return code;
+    return flush(out, err);
 }
 
 hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count, hdx_mem *mem, hdx_ticker *tick,
@@ -223,36 +225,102 @@ hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hd
     NID     *idom = hdx_mem_array(mem, reached + 1, sizeof *idom);
     visit   *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
     semi    *kept = hdx_mem_array(mem, VISITS, sizeof *kept);
+    pen      out = { idoms, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
     hdx_code code;
-    if (idom == NULL || piece == NULL || kept == NULL)
+    if (idom == NULL || piece == NULL || kept == NULL || out.at == NULL)
         code = hdx_no_memory(err, "dominators", (reached + 1) * sizeof *idom);
     else
-        code = nearest_common(search, reached, semis, semi_count, idom, piece, kept, tick, idoms, err);
+        code = nearest_common(search, reached, semis, semi_count, idom, piece, kept, &out, tick, err);
+    hdx_mem_put(mem, out.at, VISITS * sizeof(semi));
     hdx_mem_put(mem, kept, VISITS * sizeof *kept);
     hdx_mem_put(mem, piece, VISITS * sizeof *piece);
     hdx_mem_put(mem, idom, (reached + 1) * sizeof *idom);
     return code;
 }
 
-/* Exact because a dominator has the smaller number: every sum is whole before it is passed on (MAT 6.3). */
-hdx_code WIDE(hdx_retained)(const hdx_tape *idoms, uint64_t reached, hdx_mem *mem, void *retained, bool narrow, hdx_error *err)
+/* ---- read back ---- */
+typedef struct reader {
+    const hdx_tape *search, *idoms;
+    visit          *visits;
+    NID            *idom;
+    semi           *kept;       /* numbers kept_first .. kept_first + kept_count - 1 of the tape idoms */
+    uint64_t        kept_first, kept_count, all;
+    bool            down;
+} reader;
+
+/* Number i of the tape idoms; those around it are read with it, as they are asked for next. */
+static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
 {
-    NID      *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
-    uint32_t *slim = retained;
-    uint64_t *full = retained;
-    hdx_code  code = piece == NULL ? hdx_no_memory(err, "retained sizes", VISITS * sizeof *piece) : HDX_OK;
-    for (uint64_t end = reached; end > 0 && code == HDX_OK;) {
-        const uint64_t first = end > VISITS ? end - VISITS : 0;
-        if ((code = idoms->read(idoms->context, first * sizeof(NID), piece, (end - first) * sizeof(NID), err)) != HDX_OK)
-            break;
-        if (narrow)
-            for (uint64_t i = end - first; i-- > 0;)
-                slim[piece[i]] += slim[first + i + 1];
-        else
-            for (uint64_t i = end - first; i-- > 0;)
-                full[piece[i]] += full[first + i + 1];
-        end = first;
+    hdx_code code = HDX_OK;
+    if (i - r->kept_first >= r->kept_count) {
+        r->kept_first = !r->down ? i : i < VISITS ? 0 : i - (VISITS - 1);
+        r->kept_count = r->all - r->kept_first < VISITS ? r->all - r->kept_first : VISITS;
+        code = r->idoms->read(r->idoms->context, r->kept_first * sizeof(semi), r->kept, r->kept_count * sizeof(semi), err);
     }
-    hdx_mem_put(mem, piece, VISITS * sizeof *piece);
+    *out = r->kept[i - r->kept_first];
     return code;
+}
+
+/* Dominators of first + 1 .. first + n; *next: of the tape idoms, the first one that was not asked for yet, or, going down, the last one + 1. */
+static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next, hdx_error *err)
+{
+    semi     s;
+    hdx_code code = r->search->read(r->search->context, first * sizeof(visit), r->visits, n * sizeof(visit), err);
+    for (uint64_t i = 0; i < n; i++)
+        r->idom[i] = r->visits[i].parent;
+    while (code == HDX_OK && (r->down ? *next > 0 : *next < r->all)) {
+        if ((code = look_up(r, r->down ? *next - 1 : *next, &s, err)) != HDX_OK || s.number - first - 1 >= n)
+            break;
+        r->idom[s.number - first - 1] = s.value;
+        *next = r->down ? *next - 1 : *next + 1;
+    }
+    return code;
+}
+
+hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, bool down, hdx_mem *mem,
+                             WIDE(hdx_take_idoms) *take, void *context, hdx_error *err)
+{
+    reader   r = { .search = search, .idoms = idoms, .all = idom_count, .down = down };
+    uint64_t next = down ? idom_count : 0;
+    hdx_code code = HDX_OK;
+    r.visits = hdx_mem_array(mem, VISITS, sizeof *r.visits);
+    r.idom = hdx_mem_array(mem, VISITS, sizeof *r.idom);
+    r.kept = hdx_mem_array(mem, VISITS, sizeof *r.kept);
+    if (r.visits == NULL || r.idom == NULL || r.kept == NULL)
+        code = hdx_no_memory(err, "dominators", VISITS * sizeof *r.visits);
+    for (uint64_t done = 0; done < reached && code == HDX_OK;) {
+        const uint64_t n = reached - done < VISITS ? reached - done : VISITS, first = down ? reached - done - n : done;
+        if ((code = read_piece(&r, first, n, &next, err)) == HDX_OK)
+            code = take(context, first, n, r.idom, err);
+        done += n;
+    }
+    hdx_mem_put(mem, r.kept, VISITS * sizeof *r.kept);
+    hdx_mem_put(mem, r.idom, VISITS * sizeof *r.idom);
+    hdx_mem_put(mem, r.visits, VISITS * sizeof *r.visits);
+    return code;
+}
+
+static hdx_code add_slim(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
+{
+    uint32_t *retained = context;
+    (void)err;
+    while (n-- > 0)
+        retained[idom[n]] += retained[first + n + 1];
+    return HDX_OK;
+}
+
+static hdx_code add_full(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
+{
+    uint64_t *retained = context;
+    (void)err;
+    while (n-- > 0)
+        retained[idom[n]] += retained[first + n + 1];
+    return HDX_OK;
+}
+
+/* Exact because a dominator has the smaller number: every sum is whole before it is passed on (MAT 6.3). */
+hdx_code WIDE(hdx_retained)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, hdx_mem *mem, void *retained, bool narrow,
+                            hdx_error *err)
+{
+    return WIDE(hdx_each_idom)(search, reached, idoms, idom_count, true, mem, narrow ? add_slim : add_full, retained, err);
 }

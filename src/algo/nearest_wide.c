@@ -98,10 +98,10 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *
         }
         const NID       v = q->at[q->head++ & (q->capacity - 1)];
         hdx_packed_list list = hdx_packed_at(lists, v);
-        if (!room(q, (uint64_t)(list.end - list.at) + 1, mem)) /* a byte each at least */
+        if (!room(q, list.count + 1, mem))
             return hdx_no_memory(err, "the breadth-first queue", 2 * q->capacity * sizeof(NID));
-        while (list.at < list.end)
-            reach(keep, seen, q, parent, (NID)hdx_packed_next(&list), v);
+        while (list.count > 0)
+            reach(keep, seen, q, parent, (NID)hdx_packed_next(lists, &list), v);
         if (list.class_number < classes && class_edge[list.class_number] != NONE) {
             reach(keep, seen, q, parent, class_edge[list.class_number], v);
             class_edge[list.class_number] = NONE; /* reached: no other instance needs to ask */

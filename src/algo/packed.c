@@ -1,15 +1,16 @@
 /*
- * packed.c - makes the pieces of packed lists (packed.h) and sums up their lengths.
+ * packed.c - makes the pieces of packed lists (packed.h), sums up their lengths, and reads all of them.
  */
 #include "algo/packed.h"
 
 #define ENDS 8u       /* bytes of a group's ends, */
-#define WIDE_ENDS 40u /* or so many where a list ends beyond 255 bytes */
+#define WIDE_ENDS 40u /* or so many where there are more than 255 entries */
+#define CLASSES 8u
 
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err)
 {
-    *p = (hdx_packed){ .nodes = nodes };
-    hdx_packed_widths(nodes, p->widths);
+    *p = (hdx_packed){ .nodes = nodes, .width = hdx_packed_width(nodes) };
+    p->mask = ~(~0ull << 8 * p->width);
     if (nodes > HDX_PACKED_NODES)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects, at most %llu can be searched", (unsigned long long)nodes,
                         (unsigned long long)HDX_PACKED_NODES);
@@ -37,14 +38,15 @@ void hdx_packed_free(hdx_packed *p, hdx_mem *mem)
     *p = (hdx_packed){ 0 };
 }
 
-/* Bytes of the lists of a group of n nodes. */
-static uint64_t group_bytes(const uint32_t *lengths, uint64_t n)
+static uint64_t sum_of(const uint32_t *entries, uint64_t n)
 {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < n; i++)
-        sum += lengths[i];
+        sum += entries[i];
     return sum;
 }
+
+static uint64_t group_bytes(const hdx_packed *p, uint64_t entries) { return (entries > 255 ? WIDE_ENDS : ENDS) + CLASSES + entries * p->width; }
 
 static void put40(uint8_t *to, uint64_t v)
 {
@@ -52,78 +54,75 @@ static void put40(uint8_t *to, uint64_t v)
         to[i] = (uint8_t)(v >> 8 * i);
 }
 
-static void lay_group(uint8_t *head, const uint32_t *lengths, uint64_t n, bool wide)
+static void lay_group(uint8_t *head, const uint32_t *entries, uint64_t n, bool wide)
 {
     uint64_t end = 0;
     for (uint64_t k = 0; k < 8; k++) {
-        end += k < n ? lengths[k] : 0;
+        end += k < n ? entries[k] : 0;
         if (wide)
             put40(head + 5 * k, end);
         else
             head[k] = (uint8_t)end;
     }
+    memset(head + (wide ? WIDE_ENDS : ENDS), HDX_PACKED_FAR, CLASSES);
 }
 
-hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *lengths, hdx_mem *mem, hdx_error *err)
+hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, hdx_mem *mem, hdx_error *err)
 {
     const uint64_t nodes = hdx_packed_piece_nodes(p, piece), first = piece << HDX_PACKED_PIECE_BITS;
-    uint64_t       bytes = 0, at = 0;
-    for (uint64_t i = 0; i < nodes; i += 8) {
-        const uint64_t lists = group_bytes(lengths + i, nodes - i < 8 ? nodes - i : 8);
-        bytes += lists + (lists > 255 ? WIDE_ENDS : ENDS);
-    }
-    bytes += HDX_PACKED_SLACK;
+    uint64_t       bytes = HDX_PACKED_SLACK, at = 0;
+    for (uint64_t i = 0; i < nodes; i += 8)
+        bytes += group_bytes(p, sum_of(entries + i, nodes - i < 8 ? nodes - i : 8));
     if (bytes >= 1ull << 39)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the references of %llu neighbours take over 2^39 bytes", (unsigned long long)nodes);
     if ((p->pieces[piece] = hdx_mem_get(mem, bytes)) == NULL)
         return hdx_no_memory(err, "lists of references", bytes);
     p->piece_bytes[piece] = bytes;
     for (uint64_t i = 0; i < nodes; i += 8) {
-        const uint64_t n = nodes - i < 8 ? nodes - i : 8, lists = group_bytes(lengths + i, n);
-        put40(p->bases + (first + i) / 8 * 5, at << 1 | (lists > 255));
-        lay_group(p->pieces[piece] + at, lengths + i, n, lists > 255);
-        at += lists + (lists > 255 ? WIDE_ENDS : ENDS);
+        const uint64_t n = nodes - i < 8 ? nodes - i : 8, all = sum_of(entries + i, n);
+        put40(p->bases + (first + i) / 8 * 5, at << 1 | (all > 255));
+        lay_group(p->pieces[piece] + at, entries + i, n, all > 255);
+        at += group_bytes(p, all);
     }
     return HDX_OK;
 }
 
-#define AT_ONCE 4u
+#define AT_ONCE 4u /* read and written, there or not */
 
-/* How many targets so many bytes are, at most 255 of them. */
-static inline unsigned targets_in(unsigned bytes, unsigned width)
+static inline bool has_far(const uint8_t *classes)
 {
-    static const uint16_t parts[6] = { 0, 0, 32768, 21846, 16384, 13108 }; /* 65536 / width, rounded up */
-    return width == 1 ? bytes : bytes * parts[width] >> 16;
+    const uint64_t low = ~hdx_le64(classes); /* is one of its bytes 0? */
+    return ((low - 0x0101010101010101u) & ~low & 0x8080808080808080u) != 0;
 }
 
-/* The lists of nodes v .. v + n - 1, from place `from` of a group on whose ends are bytes. */
-static uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_t v, unsigned from, unsigned n, uint64_t *sources, uint64_t *targets)
+/* The lists of nodes v .. v + n - 1, from place `from` of a group with narrow ends and no class among its entries. */
+static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_t v, unsigned from, unsigned n, uint64_t *sources, uint64_t *targets)
 {
-    const uint8_t *lists = head + ENDS;
-    unsigned       begin = from == 0 ? 0 : head[from - 1];
-    uint32_t       count = 0;
-    for (unsigned k = from; k < from + n; k++, v++) {
-        const unsigned end = head[k];
-        const uint8_t *at = lists + begin;
-        const uint64_t word = hdx_le64(at);
-        const unsigned form = (unsigned)(word & 3), bytes = form + 1 + (form == 3), width = p->widths[word >> 2 & 3];
-        const uint64_t mask = hdx_packed_mask(width), origin = v - hdx_packed_half(width);
-        if (end == begin)
-            continue;
-        at += bytes;
-        const unsigned many = targets_in(end - begin - bytes, width);
+    const uint64_t ends = hdx_le64(head), begins = ends << 8;
+    const unsigned begin = begins >> 8 * from & 255, count = (unsigned)(ends >> 8 * (from + n - 1) & 255) - begin, width = p->width;
+    const uint8_t *at = head + ENDS + CLASSES + begin * width;
+    if (width == 4)
+        for (unsigned i = 0; i < count; i += AT_ONCE) {
+            const uint8_t *four = at + 4 * (size_t)i;
+            uint64_t      *to = targets + i;
 #pragma GCC unroll 4
-        for (unsigned i = 0; i < AT_ONCE; i++) {
-            targets[count + i] = (hdx_le64(at + i * width) & mask) + origin;
-            sources[count + i] = v;
+            for (unsigned k = 0; k < AT_ONCE; k++)
+                to[k] = hdx_le32(four + 4 * k);
         }
-        if (many > AT_ONCE)
-            for (unsigned i = AT_ONCE; i < many; i++) {
-                targets[count + i] = (hdx_le64(at + i * width) & mask) + origin;
-                sources[count + i] = v;
-            }
-        count += many;
-        begin = end;
+    else
+        for (unsigned i = 0; i < count; i++)
+            targets[i] = hdx_le64(at + i * width) & p->mask;
+    if (sources == NULL)
+        return count;
+    for (unsigned k = from; k < from + n; k++, v++) {
+        const unsigned stop = (unsigned)(ends >> 8 * k & 255) - begin;
+        unsigned       i = (unsigned)(begins >> 8 * k & 255) - begin;
+        do { /* four of any list: what is too many the next one writes over */
+            uint64_t *to = sources + i;
+#pragma GCC unroll 4
+            for (unsigned j = 0; j < AT_ONCE; j++)
+                to[j] = v;
+        } while ((i += AT_ONCE) < stop);
     }
     return count;
 }
@@ -132,12 +131,13 @@ static uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_
 static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources, uint64_t *targets)
 {
     hdx_packed_list list = hdx_packed_at(p, w->node);
-    const uint64_t  left = (uint64_t)(list.end - list.at) / list.width - w->skip;
+    const uint64_t  left = list.count - w->skip;
     uint32_t        count = 0;
-    list.at += w->skip * list.width;
-    for (; list.at < list.end && count < room; count++) {
-        targets[count] = hdx_packed_next(&list);
-        sources[count] = w->node;
+    list.at += w->skip * p->width;
+    for (; count < left && count < room; count++) {
+        targets[count] = hdx_packed_next(p, &list);
+        if (sources != NULL)
+            sources[count] = w->node;
     }
     w->skip = count < left ? w->skip + count : 0;
     w->node += count == left;
@@ -148,13 +148,14 @@ uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *w, uint32_t most
 {
     uint32_t count = 0;
     while (w->node < w->end && count < most) {
-        const uint64_t base = hdx_le64(p->bases + w->node / 8 * 5) & 0xffffffffffu;
-        if ((base & 1) == 0 && w->skip == 0) {
+        const hdx_packed_group g = hdx_packed_group_of(p, w->node);
+        uint64_t              *of = sources == NULL ? NULL : sources + count;
+        if (!g.wide && w->skip == 0 && !has_far(g.classes)) {
             const unsigned from = (unsigned)(w->node & 7), n = w->end - w->node < 8u - from ? (unsigned)(w->end - w->node) : 8u - from;
-            count += pairs_of_group(p, p->pieces[w->node >> HDX_PACKED_PIECE_BITS] + (base >> 1), w->node, from, n, sources + count, targets + count);
+            count += pairs_of_group(p, g.ends, w->node, from, n, of, targets + count);
             w->node += n;
         } else
-            count += pairs_of_list(p, w, most + HDX_PACKED_PAIRS - AT_ONCE - count, sources + count, targets + count);
+            count += pairs_of_list(p, w, most + HDX_PACKED_MORE - count, of, targets + count);
     }
     return count;
 }
@@ -163,12 +164,8 @@ void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *len
 {
     for (uint32_t i = 0; i < n; i += HDX_PACKED_BLOCK) {
         uint64_t edges = 0;
-        for (uint32_t k = i; k < n && k < i + HDX_PACKED_BLOCK; k++) {
-            const hdx_packed_list list = hdx_packed_at(p, first + k);
-            const uint64_t        bytes = (uint64_t)(list.end - list.at);
-            lengths[k] = bytes < 256 ? targets_in((unsigned)bytes, list.width) : bytes / list.width;
-            edges += lengths[k];
-        }
+        for (uint32_t k = i; k < n && k < i + HDX_PACKED_BLOCK; k++)
+            edges += lengths[k] = hdx_packed_at(p, first + k).count;
         p->before[(first + i) / HDX_PACKED_BLOCK] = edges;
     }
 }
@@ -197,8 +194,7 @@ hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value)
     }
     hdx_packed_walk walk = { low * HDX_PACKED_BLOCK, p->nodes, p->blocks == 0 ? 0 : value - p->before[low] };
     while (walk.node < walk.end) {
-        const hdx_packed_list list = hdx_packed_at(p, walk.node);
-        const uint64_t        n = (uint64_t)(list.end - list.at) / list.width;
+        const uint64_t n = hdx_packed_at(p, walk.node).count;
         if (walk.skip < n)
             break;
         walk.skip -= n;

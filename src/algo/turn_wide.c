@@ -16,8 +16,8 @@ typedef struct turn {
     uint64_t from, span;
     uint64_t first, places;
     NID     *to;    /* NULL: counting */
-    uint64_t target[BATCH + HDX_PACKED_PAIRS + AHEAD];
-    uint64_t source[BATCH + HDX_PACKED_PAIRS];
+    uint64_t target[BATCH + HDX_PACKED_MORE + AHEAD];
+    uint64_t source[BATCH + HDX_PACKED_MORE];
 } turn;
 
 /* Those of the range, less its first target; in place. */
@@ -65,7 +65,7 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, uint64_t from, uint64_t 
     t->from = from;
     t->span = end - from;
     while (walk.node < walk.end) {
-        uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, t->source, t->target);
+        uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, t->to == NULL ? NULL : t->source, t->target);
         if (++batches % TICK_BATCHES == 0 && hdx_tick(tick, 0))
             return hdx_tick_stop(err);
         if (t->span < lists->nodes)

@@ -214,19 +214,21 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err);
 
 /* ---- forecast.c ---- */
 typedef enum hdx_forecast_pass {
-    HDX_FORECAST_SCAN, HDX_FORECAST_COLUMNS, HDX_FORECAST_OBJECTS, HDX_FORECAST_OUTBOUND, HDX_FORECAST_SEARCH, HDX_FORECAST_INBOUND,
-    HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
+    HDX_FORECAST_SCAN, HDX_FORECAST_COLUMNS, HDX_FORECAST_OBJECTS, HDX_FORECAST_REFERENCES, HDX_FORECAST_DOMINATORS, HDX_FORECAST_RETAINED
 } hdx_forecast_pass;
-/* Resident bytes of a pass at ids of `width` bits and lists that take so many bytes when packed: `least` in its smallest form, else as it is
-   without a budget. */
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least);
-/* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory. list_bytes 0: not known yet; then
+/* Resident bytes of a pass at ids of `width` bits: `least` in its smallest form, else as it is without a budget. */
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least);
+/* Bytes of all lists packed (algo/packed.h). */
+uint64_t hdx_build_packed(const hdx_build *b, uint64_t references);
+/* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory. references 0: not known yet; then
    only what is certain refuses, and the budget named is enough for the most there can be. */
-hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err);
+hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err);
 /* Before the dump is read: HDX_LIMIT for a budget that not even an empty one would fit. */
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 /* Bytes that a pass may still take for what it can hold in ranges. */
 uint64_t hdx_build_room(const hdx_build *b);
+/* Of that, what turning the lists round may take. beside: the searches may run at the same time, for there is room for both, in one range. */
+uint64_t hdx_build_turning_room(const hdx_build *b, unsigned width, uint64_t references, bool searches, bool *beside);
 #define HDX_BUILD_BESIDE (32ull << 20) /* what a build has beside hdx_build.mem: code, stacks, small tables, mapped pages of files */
 
 /* ---- estimate.c ---- */
@@ -237,12 +239,17 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
 typedef struct hdx_tape_file {
     hdx_tape tape; /* what the searches of algo see */
     hdx_io  *io;
-    int      fd;
+    int      fd;   /* -1: in memory, or closed */
+    hdx_mem *mem;
+    uint8_t *memory;
+    uint64_t memory_bytes;
     uint64_t end;
     uint32_t sum; /* CRC32C of what was put front to back */
     char     path[4200];
 } hdx_tape_file; /* stays where it was opened: the tape points into it */
 hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
+/* One that is gone with its step: in memory where so many bytes, the most it can have, leave room for more. */
+hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, hdx_tape_file *t, hdx_error *err);
 /* One that is there, to be read; its end is for the caller to say. */
 hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
 void     hdx_tape_file_close(hdx_tape_file *t);  /* the file stays; all zero: nothing */

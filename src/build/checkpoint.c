@@ -22,7 +22,7 @@
 
 static uint64_t version_of(const hdx_build *b)
 {
-    const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
+    const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_CHECKPOINT_FORMAT, HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
                                b->options->dump_number, b->options->width, b->options->until };
     return hdx_hash_bytes(hdx_hash_bytes(1, HEAPDEX_VERSION, sizeof HEAPDEX_VERSION), sizes, sizeof sizes);
 }
@@ -70,10 +70,10 @@ static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
     *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = version_of(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
                        .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached, .size_unit = p->size_unit,
                        .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
-                       .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_lists = p->spill.lists, .spill_edges = p->spill.edges,
+                       .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_edges = p->spill.edges,
                        .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,
                        .roots = b->root_count, .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
-                       .chunks = hdx_checkpoint_referrers(done) ? p->chunk_count : 0 };
+                       .chunks = hdx_checkpoint_referrers(p->until, done) ? p->chunk_count : 0 };
     h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
@@ -177,7 +177,7 @@ static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_
            hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
            hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
            h->catalog == catalog_of(b, FOLDER) && h->class_class < b->class_count && h->loader_class < b->class_count &&
-           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || hdx_checkpoint_referrers(h->done)) &&
+           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || hdx_checkpoint_referrers((hdx_step)h->until, h->done)) &&
            h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
 }
 
@@ -210,7 +210,6 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
         !read_all(b, fd, p->chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
         return unusable(err);
     p->spill.longest = h.spill_longest;
-    p->spill.lists = h.spill_lists;
     p->spill.edges = h.spill_edges;
     p->spill.file.end = h.spill_bytes;
     p->search.end = h.search_bytes;

@@ -4,8 +4,10 @@
 
 #include "build/passes.h"
 
+#define HDX_CHECKPOINT_FORMAT 2u /* of what steps hand to each other in files */
+
 /* Steps that a checkpoint may hold, in their order; bits of `done`. */
-typedef enum hdx_pass_name { HDX_PASS_COLUMNS, HDX_PASS_OBJECTS, HDX_PASS_OUTBOUND, HDX_PASS_SEARCH, HDX_PASS_INBOUND, HDX_PASS_DOMINATORS, HDX_PASS_RETAINED } hdx_pass_name;
+typedef enum hdx_pass_name { HDX_PASS_COLUMNS, HDX_PASS_OBJECTS, HDX_PASS_REFERENCES, HDX_PASS_DOMINATORS, HDX_PASS_RETAINED } hdx_pass_name;
 
 /*
  * The file `state` begins with this head; behind it roots, units and chunks as they lie in memory, and a CRC32C of all before it. Here for the
@@ -18,7 +20,7 @@ typedef struct hdx_checkpoint_head {
     uint64_t width, until, class_class, loader_class;
     uint64_t reached, size_unit;
     uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
-    uint64_t spill_bytes, spill_longest, spill_lists, spill_edges;
+    uint64_t spill_bytes, spill_longest, spill_edges;
     uint64_t referrer_bytes, referrer_entries, chunk_longest;
     uint64_t roots, units, chunks;
 } hdx_checkpoint_head;
@@ -36,10 +38,14 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
 bool     hdx_checkpoint_is_plain(const hdx_build *b);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
-static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_INBOUND); }
-static inline bool hdx_checkpoint_referrers(uint64_t done)
+static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }
+static inline bool hdx_checkpoint_search(hdx_step until, uint64_t done)
 {
-    return hdx_checkpoint_has(done, HDX_PASS_SEARCH) && hdx_checkpoint_has(done, HDX_PASS_INBOUND) && !hdx_checkpoint_has(done, HDX_PASS_DOMINATORS);
+    return until >= HDX_STEP_DOMINATORS && hdx_checkpoint_has(done, HDX_PASS_REFERENCES);
+}
+static inline bool hdx_checkpoint_referrers(hdx_step until, uint64_t done)
+{
+    return hdx_checkpoint_search(until, done) && !hdx_checkpoint_has(done, HDX_PASS_DOMINATORS);
 }
 
 #endif

@@ -40,22 +40,18 @@ static bool number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 typedef struct spilled {
     hdx_pass *p;
     uint64_t *seen;
-    uint64_t  objects, lists, edges; /* so far */
+    uint64_t  objects, edges; /* so far */
     uint8_t   widths[4];
 } spilled;
 
-static bool list_holds(spilled *s, uint64_t id, const uint8_t *at, const uint8_t *end, uint32_t *class_number)
+static bool list_holds(spilled *s, uint64_t id, unsigned width, const uint8_t *at, const uint8_t *end)
 {
     const uint64_t objects = s->p->b->objects;
-    uint64_t       head, before = 0;
-    if (!number(&at, end, &head) || head >> 2 >= s->p->b->class_count)
-        return false;
-    *class_number = (uint32_t)(head >> 2);
-    const unsigned width = s->widths[head & 3];
+    uint64_t       before = 0;
     if ((uint64_t)(end - at) % width != 0)
         return false;
     for (bool first = true; at < end; first = false, at += width, s->edges++) {
-        const uint64_t target = id - hdx_packed_half(width) + (hdx_le64(at) & hdx_packed_mask(width));
+        const uint64_t target = id - hdx_spill_half(width) + (hdx_le64(at) & hdx_spill_mask(width));
         if (target >= objects || (!first && target <= before))
             return false;
         before = target;
@@ -66,24 +62,26 @@ static bool list_holds(spilled *s, uint64_t id, const uint8_t *at, const uint8_t
 static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, const uint8_t *end, uint64_t *next_id, hdx_pos *pos)
 {
     const hdx_build *b = s->p->b;
-    uint64_t         id, value, bytes;
-    uint32_t         class_number;
-    if (!number(at, end, &id))
+    uint64_t         id, value, bytes, head;
+    if (!number(at, end, &bytes) || bytes > (uint64_t)(end - *at))
+        return false;
+    const uint8_t *here = *at, *stop = here + bytes;
+    *at = stop;
+    if (!number(&here, stop, &id))
         return false;
     id = *next_id + (uint64_t)hdx_unzigzag(id);
     if (id >= b->objects || id < u->first || id > u->last || !hdx_bits_set(s->seen, id))
         return false;
     *next_id = id + 1;
-    if (!u->bare && (!number(at, end, &value) || !hdx_add(*pos, value, pos) || *pos >= b->manifest.dump_size))
+    if (!u->bare && (!number(&here, stop, &value) || !hdx_add(*pos, value, pos) || *pos >= b->manifest.dump_size))
         return false;
-    if (b->heap_count > 0 && (!number(at, end, &value) || value > b->heap_count))
+    if (b->heap_count > 0 && (!number(&here, stop, &value) || value > b->heap_count))
         return false;
-    if (!number(at, end, &bytes) || bytes == 0 || bytes > UINT32_MAX || bytes > (uint64_t)(end - *at) || !list_holds(s, id, *at, *at + bytes, &class_number))
+    if (!number(&here, stop, &head) || head >> 2 >= b->class_count ||
+        (b->classes[head >> 2].kind != HDX_INSTANCE && (!number(&here, stop, &value) || value > UINT32_MAX)))
         return false;
-    *at += bytes;
-    s->lists += bytes;
     s->objects++;
-    return b->classes[class_number].kind == HDX_INSTANCE || (number(at, end, &value) && value <= UINT32_MAX);
+    return list_holds(s, id, s->widths[head & 3], here, stop);
 }
 
 static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
@@ -103,7 +101,7 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     for (const uint8_t *at = reader.at; at < reader.end;)
         if (!record_holds(s, u, &at, reader.end, &next_id, &pos))
             return false;
-    return s->objects - before.objects == u->objects && s->lists - before.lists == u->lists && s->edges - before.edges == u->edges;
+    return s->objects - before.objects == u->objects && s->edges - before.edges == u->edges;
 }
 
 static hdx_code check_spill(hdx_pass *p, hdx_error *err)
@@ -113,13 +111,13 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
     const uint64_t room = p->spill.longest + HDX_PACKED_SLACK;
     uint8_t       *bytes = p->spill.longest <= p->spill.file.end ? hdx_mem_get(&b->mem, room) : NULL;
     hdx_code       code = HDX_OK;
-    hdx_packed_widths(b->objects, s.widths);
+    hdx_spill_widths(b->objects, s.widths);
     if (s.seen == NULL || bytes == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
     else if ((code = open_tape(b, "references.tmp", &p->spill.file, err)) == HDX_OK)
         for (uint64_t i = 0; i < p->spill.count && code == HDX_OK; i++)
             code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
-    if (code == HDX_OK && (s.objects != b->objects || s.lists != p->spill.lists || s.edges != p->spill.edges))
+    if (code == HDX_OK && (s.objects != b->objects || s.edges != p->spill.edges))
         code = unusable(err);
     hdx_mem_put(&b->mem, bytes, room);
     hdx_mem_put(&b->mem, s.seen, hdx_bits_words(b->objects) * 8);
@@ -127,16 +125,17 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- tapes ---- */
-typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count);
+typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before); /* before: 0 at first, then its own */
 
-static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t each, look *at_it, hdx_error *err)
+static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
 {
     uint8_t *piece = hdx_mem_get(&p->b->mem, PIECE);
     uint32_t sum = 0;
-    hdx_code code = piece == NULL ? hdx_no_memory(err, "a checkpoint", PIECE) : t->end == p->reached * each ? HDX_OK : unusable(err);
+    uint64_t before = 0;
+    hdx_code code = piece == NULL ? hdx_no_memory(err, "a checkpoint", PIECE) : t->end == count * each ? HDX_OK : unusable(err);
     for (uint64_t at = 0; at < t->end && code == HDX_OK; at += PIECE) {
         const uint64_t n = t->end - at < PIECE ? t->end - at : PIECE;
-        if (t->tape.read(t, at, piece, n, err) != HDX_OK || !at_it(p, at / each, piece, n / each))
+        if (t->tape.read(t, at, piece, n, err) != HDX_OK || !at_it(p, at / each, piece, n / each, &before))
             code = unusable(err);
         else
             sum = hdx_crc32c(sum, piece, (size_t)n);
@@ -150,8 +149,9 @@ static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t each, look *a
 static uint64_t id_at(const hdx_pass *p, const uint8_t *bytes, uint64_t i) { return p->width == 32 ? hdx_le32(bytes + 4 * i) : hdx_le64(bytes + 8 * i); }
 
 /* Each node once, each parent before its children; what is visited lives. */
-static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count)
+static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
 {
+    (void)before;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t node = id_at(p, bytes, 2 * i), parent = id_at(p, bytes, 2 * i + 1);
         if (node >= p->b->objects || parent > first + i || !hdx_bits_set(p->live, node))
@@ -160,11 +160,16 @@ static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, ui
     return true;
 }
 
-static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count)
+/* Numbers rise, and each dominator is smaller. */
+static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
 {
-    for (uint64_t i = 0; i < count; i++)
-        if (id_at(p, bytes, i) > first + i)
+    (void)first;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = id_at(p, bytes, 2 * i);
+        if (number <= *before || number > p->reached || id_at(p, bytes, 2 * i + 1) >= number)
             return false;
+        *before = number;
+    }
     return true;
 }
 
@@ -200,7 +205,7 @@ static hdx_code check_search(hdx_pass *p, hdx_error *err)
             hdx_bits_put(p->is_root, b->roots[i].object);
     if (p->reached > b->objects || (code = open_tape(b, "search.tmp", &p->search, err)) != HDX_OK)
         return unusable(err);
-    code = check_tape(p, &p->search, p->width / 4, look_at_visits, err);
+    code = check_tape(p, &p->search, p->reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
 }
 
@@ -291,8 +296,7 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
     return strcmp(name, "checkpoint") == 0 || (strcmp(name, "references.tmp") == 0 && hdx_checkpoint_spill(done)) ||
-           (strcmp(name, "search.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_SEARCH)) ||
-           (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(done)) ||
+           (strcmp(name, "search.tmp") == 0 && hdx_checkpoint_search(p->until, done)) || (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(p->until, done)) ||
            (strcmp(name, "idoms.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS));
 }
 
@@ -320,8 +324,10 @@ static hdx_code remove_others(const hdx_pass *p, uint64_t done, hdx_error *err)
 static bool steps_hold(const hdx_pass *p, uint64_t done)
 {
     static const struct { hdx_pass_name pass; hdx_step from; } order[] = {
-        { HDX_PASS_COLUMNS, HDX_STEP_OBJECTS },     { HDX_PASS_OBJECTS, HDX_STEP_OBJECTS },       { HDX_PASS_SEARCH, HDX_STEP_DOMINATORS },
-        { HDX_PASS_INBOUND, HDX_STEP_INBOUND },     { HDX_PASS_DOMINATORS, HDX_STEP_DOMINATORS },
+        { HDX_PASS_COLUMNS, HDX_STEP_OBJECTS },
+        { HDX_PASS_OBJECTS, HDX_STEP_OBJECTS },
+        { HDX_PASS_REFERENCES, HDX_STEP_INBOUND },
+        { HDX_PASS_DOMINATORS, HDX_STEP_DOMINATORS },
     };
     uint64_t so_far = 0;
     bool     holds = false;
@@ -336,18 +342,18 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
 /* Does a checkpoint of these steps have an index file of the kind? */
 static bool wants(const hdx_pass *p, uint64_t done, hdx_kind kind)
 {
-    const bool objects = hdx_checkpoint_has(done, HDX_PASS_OBJECTS), inbound = hdx_checkpoint_has(done, HDX_PASS_INBOUND);
+    const bool objects = hdx_checkpoint_has(done, HDX_PASS_OBJECTS), references = hdx_checkpoint_has(done, HDX_PASS_REFERENCES);
     switch (kind) {
     case HDX_KIND_ADDRESS: return true;
     case HDX_KIND_POSITION:
     case HDX_KIND_CLASS:
-    case HDX_KIND_SIZE: return objects;
+    case HDX_KIND_SIZE:
+    case HDX_KIND_INSTANCES: return objects;
     case HDX_KIND_HEAP: return objects && p->b->heap_count > 0;
-    case HDX_KIND_INSTANCES: return inbound || (objects && p->until < HDX_STEP_INBOUND);
-    case HDX_KIND_OUTBOUND:
-    case HDX_KIND_INBOUND: return inbound;
+    case HDX_KIND_OUTBOUND: return objects && p->until >= HDX_STEP_OUTBOUND;
+    case HDX_KIND_INBOUND: return references;
     case HDX_KIND_SPECIAL:
-    case HDX_KIND_NEAREST: return hdx_checkpoint_has(done, HDX_PASS_SEARCH);
+    case HDX_KIND_NEAREST: return references && p->until >= HDX_STEP_DOMINATORS;
     case HDX_KIND_SEEK: return p->b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has one, and not each does */
     default: return false;
     }
@@ -401,11 +407,11 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     hdx_code code = numbers_hold(p, done) ? check_files(p, done, err) : unusable(err);
     if (code == HDX_OK && hdx_checkpoint_spill(done))
         code = check_spill(p, err);
-    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_SEARCH))
+    if (code == HDX_OK && hdx_checkpoint_search(p->until, done))
         code = check_search(p, err);
-    if (code == HDX_OK && hdx_checkpoint_referrers(done))
+    if (code == HDX_OK && hdx_checkpoint_referrers(p->until, done))
         code = check_referrers(p, err);
     if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
-        code = check_tape(p, &p->idoms, p->width / 8, look_at_idoms, err);
+        code = check_tape(p, &p->idoms, p->idoms.end / (p->width / 4), p->width / 4, look_at_idoms, err);
     return code == HDX_OK ? remove_others(p, done, err) : code;
 }

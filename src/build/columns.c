@@ -3,7 +3,7 @@
  *
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids, sorted, each once,
- *      without the class (MAT 3.1), packed as they will be searched.
+ *      without the class (MAT 3.1).
  * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
  * Cost: nothing per object stays in memory but the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
  */
@@ -20,8 +20,6 @@ typedef struct worker {
     uint64_t    value_count, value_capacity;
     uint8_t    *bytes;     /* records not yet written */
     uint64_t    used, capacity;
-    uint8_t    *list;      /* packed references of the object at hand */
-    uint64_t    list_capacity;
     hdx_spilled unit;      /* what `bytes` hold */
     hdx_pos     last_pos;
     uint64_t    next_id;
@@ -38,20 +36,28 @@ typedef struct arrays {
     bool     overlap;   /* two neighbours lie closer than that */
 } arrays;
 
+/* What is asked of a class for every one of its objects, side by side. */
+typedef struct shape {
+    hdx_id          own;        /* its class object */
+    uint64_t        bytes;      /* hdx_class_layout */
+    const uint32_t *offsets;
+    uint32_t        references;
+    bool            has_length;
+} shape;
+
 typedef struct walk {
     hdx_pass *p;
+    shape    *shapes;   /* by class number */
     arrays   *arrays;   /* by stretch; NULL where ids have 4 bytes, and so have references */
-    uint8_t   widths[4]; /* hdx_packed_widths */
+    uint8_t   widths[4]; /* hdx_spill_widths */
     worker    workers[HDX_WORKERS_MAX];
 } walk;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the second pass", 0); }
 
-static bool room(hdx_build *b, worker *w, uint64_t more)
+static bool more_values(hdx_build *b, worker *w, uint64_t more)
 {
     uint64_t next = w->value_capacity == 0 ? 1u << 12 : w->value_capacity;
-    if (w->value_capacity - w->value_count >= more)
-        return true;
     while (next - w->value_count < more)
         next *= 2;
     void *values = hdx_mem_resize(&b->mem, w->values, w->value_capacity * sizeof *w->values, next * sizeof *w->values);
@@ -62,18 +68,21 @@ static bool room(hdx_build *b, worker *w, uint64_t more)
     return true;
 }
 
-static bool grow(hdx_build *b, uint8_t **bytes, uint64_t *capacity, uint64_t want)
+static inline bool room(hdx_build *b, worker *w, uint64_t more)
 {
-    uint64_t next = *capacity == 0 ? 1u << 14 : *capacity;
-    if (want <= *capacity)
-        return true;
+    return w->value_capacity - w->value_count >= more || more_values(b, w, more);
+}
+
+static bool more_bytes(hdx_build *b, worker *w, uint64_t want)
+{
+    uint64_t next = w->capacity == 0 ? 1u << 14 : w->capacity;
     while (next < want)
         next *= 2;
-    uint8_t *p = hdx_mem_resize(&b->mem, *bytes, *capacity, next);
+    uint8_t *p = hdx_mem_resize(&b->mem, w->bytes, w->capacity, next);
     if (p == NULL)
         return false;
-    *bytes = p;
-    *capacity = next;
+    w->bytes = p;
+    w->capacity = next;
     return true;
 }
 
@@ -83,15 +92,9 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Ascending and each once; nearly every list is tiny or sorted already. */
 static uint64_t sort_unique(uint64_t *v, uint64_t n)
 {
     uint64_t kept = 0;
-    bool     sorted = true;
-    for (uint64_t i = 1; i < n && sorted; i++)
-        sorted = v[i - 1] < v[i];
-    if (sorted)
-        return n;
     if (n <= 24)
         for (uint64_t i = 1; i < n; i++) {
             uint64_t x = v[i];
@@ -106,6 +109,21 @@ static uint64_t sort_unique(uint64_t *v, uint64_t n)
         if (kept == 0 || v[kept - 1] != v[i])
             v[kept++] = v[i];
     return kept;
+}
+
+/* Ascending, each once and not `own`, which stands first and only once (MAT 3.1); nearly every list is tiny or sorted already. */
+static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
+{
+    uint64_t kept = 0, last = 0;
+    bool     sorted = true;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t x = v[i];
+        if (x == own)
+            continue;
+        sorted &= kept == 0 || last < x;
+        v[kept++] = last = x;
+    }
+    return sorted ? kept : sort_unique(v, kept);
 }
 
 static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
@@ -143,23 +161,16 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
 /* All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record in the dump. */
 static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap, uint32_t length, hdx_error *err)
 {
-    hdx_pass  *p = k->p;
-    hdx_build *b = p->b;
-    uint8_t   *end, *to;
+    hdx_pass    *p = k->p;
+    hdx_build   *b = p->b;
+    const shape *c = &k->shapes[class_number];
     if (p->holds_locals != NULL && hdx_bits_test(p->holds_locals, id)) {
         hdx_code code = add_locals(k, w, id, err);
         if (code != HDX_OK)
             return code;
     }
-    uint64_t n = w->value_count;
-    if (n > 0) {
-        const uint64_t own = b->classes[class_number].id; /* it stands first and only once: not in the list (MAT 3.1) */
-        uint64_t      *v = w->values, kept = 0;
-        for (uint64_t i = 0; i < n; i++)
-            if (v[i] != own)
-                v[kept++] = v[i];
-        w->value_count = sort_unique(v, kept);
-    }
+    const uint64_t n = tidy(w->values, w->value_count, c->own), want = 5 * n + HDX_SPILL_HEAD;
+    w->value_count = 0;
     if (w->used > 0 && pos != HDX_SPILL_BARE && pos - w->last_pos >= HDX_PACKED_NODES) { /* nothing packed is that far apart */
         hdx_code code = write_unit(k, w, err);
         if (code != HDX_OK)
@@ -167,34 +178,19 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     }
     if (w->used == 0)
         w->last_pos = w->unit.pos = pos;
-    if (!grow(b, &w->list, &w->list_capacity, 5 * (w->value_count + 1) + HDX_PACKED_SLACK))
+    if (w->capacity - w->used < want && !more_bytes(b, w, w->used + want))
         return no_memory(err);
-    end = hdx_packed_write(w->list, k->widths, id, class_number, w->values, w->value_count);
-    if (!grow(b, &w->bytes, &w->capacity, w->used + HDX_SPILL_HEAD + (uint64_t)(end - w->list)))
-        return no_memory(err);
-    to = w->bytes + w->used;
-    to = hdx_pack(to, hdx_zigzag((int64_t)(id - w->next_id)));
+    const hdx_spill_record r = { .id = id, .position = pos == HDX_SPILL_BARE ? 0 : pos + 1, .heap = heap, .class_number = class_number, .length = length };
+    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, b->heap_count > 0, c->has_length, &r, w->values, n) - w->bytes);
     if (pos == HDX_SPILL_BARE)
         w->unit.bare = true;
-    else {
-        to = hdx_pack(to, pos - w->last_pos);
+    else
         w->last_pos = pos;
-    }
-    if (b->heap_count > 0)
-        to = hdx_pack(to, heap);
-    to = hdx_pack(to, (uint64_t)(end - w->list));
-    memcpy(to, w->list, (size_t)(end - w->list));
-    to += end - w->list;
-    if (b->classes[class_number].kind != HDX_INSTANCE)
-        to = hdx_pack(to, length);
-    w->used = (uint64_t)(to - w->bytes);
     w->next_id = id + 1;
     w->unit.first = id < w->unit.first ? id : w->unit.first;
     w->unit.last = id > w->unit.last ? id : w->unit.last;
     w->unit.objects++;
-    w->unit.edges += w->value_count;
-    w->unit.lists += (uint64_t)(end - w->list);
-    w->value_count = 0;
+    w->unit.edges += n;
     return HDX_OK;
 }
 
@@ -263,18 +259,17 @@ static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hd
     uint32_t       number = class_at(b, w, e->class_addr);
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
-    hdx_class_layout *l = &b->layouts[number];
-    const uint32_t   *offset = b->offsets + l->first;
-    if (l->bytes != e->count)
-        misfit(l, e->pos);
-    if (!room(b, w, l->references))
+    const shape *c = &k->shapes[number];
+    if (c->bytes != e->count)
+        misfit(&b->layouts[number], e->pos);
+    if (!room(b, w, c->references))
         return no_memory(err);
-    if (l->bytes <= e->body_len && id_size == 8)
-        for (uint32_t i = 0; i < l->references; i++)
-            put(b, w, hdx_be64(e->body + offset[i]));
+    if (c->bytes <= e->body_len && id_size == 8)
+        for (uint32_t i = 0; i < c->references; i++)
+            put(b, w, hdx_be64(e->body + c->offsets[i]));
     else
-        for (uint32_t i = 0; i < l->references && (uint64_t)offset[i] + id_size <= e->body_len; i++)
-            put(b, w, hdx_be_id(e->body + offset[i], id_size));
+        for (uint32_t i = 0; i < c->references && (uint64_t)c->offsets[i] + id_size <= e->body_len; i++)
+            put(b, w, hdx_be_id(e->body + c->offsets[i], id_size));
     return finish(k, w, id, number, e->pos, heap_of(b, e), 0, err);
 }
 
@@ -468,7 +463,13 @@ static hdx_code prepare(walk *k, hdx_error *err)
         for (uint64_t i = 0; i < b->local_count; i++)
             hdx_bits_put(p->holds_locals, b->locals[i].thread);
     }
-    hdx_packed_widths(b->objects, k->widths);
+    if ((k->shapes = hdx_mem_array(&b->mem, b->class_count, sizeof *k->shapes)) == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        const hdx_class_layout *l = &b->layouts[i];
+        k->shapes[i] = (shape){ b->classes[i].id, l->bytes, b->offsets + l->first, l->references, b->classes[i].kind != HDX_INSTANCE };
+    }
+    hdx_spill_widths(b->objects, k->widths);
     for (unsigned i = 0; i < b->threads; i++) {
         k->workers[i].last_class = HDX_NO_CLASS;
         k->workers[i].unit.first = HDX_NO_ID;
@@ -498,8 +499,8 @@ hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err)
         b->dangling_references += w->dangling;
         hdx_mem_put(&b->mem, w->values, w->value_capacity * sizeof *w->values);
         hdx_mem_put(&b->mem, w->bytes, w->capacity);
-        hdx_mem_put(&b->mem, w->list, w->list_capacity);
     }
+    hdx_mem_put(&b->mem, k->shapes, b->class_count * sizeof *k->shapes);
     hdx_mem_put(&b->mem, k->arrays, b->survey.stretch_count * sizeof *k->arrays);
     hdx_mem_put(&b->mem, k, sizeof *k);
     hdx_mem_put(&b->mem, p->holds_locals, hdx_bits_words(b->objects) * 8);

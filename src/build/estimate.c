@@ -26,16 +26,15 @@ static const struct cost {
 } costs[] = {
     { "scan", HDX_FORECAST_SCAN, 0, 0, 1, 0, 0, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS }, /* measured on the sample */
     { "columns", HDX_FORECAST_COLUMNS, 12, 60, 0.95, 0, 0.75, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS },
-    { "objects", HDX_FORECAST_OBJECTS, 50, 0, 0.9, 0, 1.1, 0.6, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS },
-    { "outbound", HDX_FORECAST_OUTBOUND, 25, 25, 0.9, 0, 2.4, 0.6, HDX_STEP_OUTBOUND, HDX_STEP_OUTBOUND },
-    { "search", HDX_FORECAST_SEARCH, 2, 33, 0.85, 2, 0.05, 0.15, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
-    { "inbound", HDX_FORECAST_INBOUND, 5, 77, 0.85, 0, 1.4, 3.1, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS },
+    { "objects", HDX_FORECAST_OBJECTS, 60, 0, 0.9, 0, 1.7, 0, HDX_STEP_OBJECTS, HDX_STEP_OBJECTS },
+    { "objects", HDX_FORECAST_OBJECTS, 75, 25, 0.9, 0, 2.4, 1.7, HDX_STEP_OUTBOUND, HDX_STEP_DOMINATORS },
+    { "references", HDX_FORECAST_REFERENCES, 5, 50, 0.85, 0, 0.7, 1.5, HDX_STEP_INBOUND, HDX_STEP_INBOUND },
+    { "references", HDX_FORECAST_REFERENCES, 7, 85, 0.85, 0, 0.75, 1.7, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
     { "dominators", HDX_FORECAST_DOMINATORS, 2, 24, 0.4, 2, 0, 0, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
     { "retained", HDX_FORECAST_RETAINED, 11, 9, 0.55, 0, 0.8, 0.2, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS },
 };
 #define STEPS (sizeof costs / sizeof *costs)
 
-#define LIST_BYTES(objects, references) (3 * (objects) / 2 + 3 * (references)) /* of packed lists */
 #define SCAN_NS 0.45      /* CPU time a byte of Shop takes in the first pass on that machine, */
 #define ROOT_NS 1500.0    /* a root, its thread's frames with it, until it stands in the catalog */
 #define WALK_NS 0.36      /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
@@ -219,8 +218,8 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         if (until < c->from || until > c->to)
             continue;
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
-        step->memory = hdx_forecast(b, c->pass, width, most, LIST_BYTES(b->objects, most), false);
-        step->least = hdx_forecast(b, c->pass, width, most, LIST_BYTES(b->objects, most), true);
+        step->memory = hdx_forecast(b, c->pass, width, most, false);
+        step->least = hdx_forecast(b, c->pass, width, most, true);
         if (c->pass == HDX_FORECAST_SCAN) {
             step->memory += scan_peak;
             step->least += scan_peak;

@@ -2,7 +2,7 @@
  * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
  *
  * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows from them; what
- * does not is named below. The passes are those of objects.c, outbound.c, inbound_wide.c and reach_wide.c: where a pass can work in ranges, its
+ * does not is named below. The passes are those of objects.c, inbound_wide.c and reach_wide.c: where a pass can work in ranges, its
  * least form is one that takes some sixteen of them.
  */
 #include "build/build.h"
@@ -11,7 +11,7 @@
 #define CATALOG_ROOT 64u      /* a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
 #define RANGES 16u
-#define COMFORT 20u           /* bytes an object at ids of 32 bits */
+#define COMFORT 23u           /* bytes an object at ids of 32 bits */
 #define LEAST_COMFORT (64ull << 20)
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -31,52 +31,62 @@ uint64_t hdx_build_room(const hdx_build *b)
     return used + beside < most ? most - used - beside : 0;
 }
 
-static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
+/* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
+static uint64_t searching(uint64_t n, uint64_t id) { return 5 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
+static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
+
+uint64_t hdx_build_turning_room(const hdx_build *b, unsigned width, uint64_t references, bool searches, bool *beside)
+{
+    const uint64_t room = hdx_build_room(b), id = width / 8, search = searching(b->objects, id);
+    *beside = searches && search <= room && turning(b->objects, references, id) <= room - search;
+    return *beside ? room - search : room;
+}
+
+uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)
+{
+    uint64_t entries = references;
+    for (uint32_t i = HDX_PACKED_FAR; i < b->class_count; i++)
+        entries += b->classes[i].instances;
+    return hdx_packed_bytes(b->objects, entries);
+}
+
+static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
 {
     const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = least ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (least ? 1u : 4u), batch = n < pieces ? n : pieces;
     const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
-    const uint64_t packed = list_bytes + n * 13 / 8 + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
+    const uint64_t packed = hdx_build_packed(b, m) + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20);
     case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (17u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
-    case HDX_FORECAST_OUTBOUND: return base + packed + batch * 4;
-    /* a stack and a queue as long as a tenth of the objects, parents of a third of them */
-    case HDX_FORECAST_SEARCH: return base + packed + 5 * words + n * 3 * id / 10 + n * id / 3 + n / 16 * id;
-    case HDX_FORECAST_INBOUND: return base + packed + (n + m) * id / parts + 3 * words;
+    case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
+        return base + packed + (least ? highest(searching(n, id), turning(n, m, id) / parts + 3 * words) : searching(n, id) + turning(n, m, id));
     case HDX_FORECAST_DOMINATORS: return base + highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id) + 3 * words;
     default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
 }
 
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, uint64_t list_bytes, bool least)
+uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
 {
-    const uint64_t small = resident(b, pass, width, references, list_bytes, true), large = resident(b, pass, width, references, list_bytes, false);
+    const uint64_t small = resident(b, pass, width, references, true), large = resident(b, pass, width, references, false);
     const uint64_t enough = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 
-static const char *const names[] = { "scan", "columns", "objects", "outbound", "search", "inbound", "dominators", "retained" };
+static const char *const names[] = { "scan", "columns", "objects", "references", "dominators", "retained" };
 
-/* Bytes of packed lists with the most references there can be. */
-static uint64_t most_bytes(const hdx_build *b, uint64_t references) { return 2 * b->objects + 3 * references; }
-
-hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err)
+hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err)
 {
-    const hdx_forecast_pass last = until == HDX_STEP_OBJECTS ? HDX_FORECAST_OBJECTS : until == HDX_STEP_OUTBOUND ? HDX_FORECAST_OUTBOUND
-                                 : until == HDX_STEP_INBOUND ? HDX_FORECAST_INBOUND : HDX_FORECAST_RETAINED;
-    const uint64_t most = hdx_classes_reference_bound(b), counted = list_bytes < b->objects ? 0 : list_bytes - b->objects; /* a byte each at least */
+    const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND ? HDX_FORECAST_OBJECTS : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES : HDX_FORECAST_RETAINED;
+    const uint64_t most = references != 0 ? references : hdx_classes_reference_bound(b);
     uint64_t       least = 0, need = 0; /* with what is certain; with the most there can be */
     int            worst = (int)first;
     if (b->options->memory == 0)
         return HDX_OK;
     for (int pass = (int)first; pass <= (int)last; pass++) {
-        if (pass == HDX_FORECAST_SEARCH && until == HDX_STEP_INBOUND)
-            continue;
-        const uint64_t references = most < counted || list_bytes == 0 ? most : counted;
-        const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, references, list_bytes != 0 ? list_bytes : most_bytes(b, most), true);
-        least = highest(least, hdx_forecast(b, (hdx_forecast_pass)pass, width, list_bytes != 0 ? references : 0, list_bytes, true));
+        const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
+        least = highest(least, hdx_forecast(b, (hdx_forecast_pass)pass, width, references, true));
         if (bytes > need) {
             need = bytes;
             worst = pass;
@@ -92,7 +102,7 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t list_bytes, hdx_forecas
 
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err)
 {
-    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, 0, true);
+    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, true);
     if (b->options->memory == 0 || need <= b->options->memory)
         return HDX_OK;
     return hdx_hint(err,

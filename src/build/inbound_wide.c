@@ -271,7 +271,7 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 static hdx_code get_range(turning *t, hdx_error *err)
 {
     hdx_build     *b = t->p->b;
-    const uint64_t n = b->objects, m = t->p->outbound.edges, left = hdx_build_room(b) / 4 * 3 / sizeof(NID); /* others run beside it */
+    const uint64_t n = b->objects, m = t->p->outbound.edges, left = t->p->room / sizeof(NID);
     t->count_room = n;
     t->to_room = m;
     if (n + m > left) {

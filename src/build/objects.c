@@ -3,7 +3,7 @@
  * size and heap, and the packed lists of references.
  *
  * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written in as many parts.
- * Lists are packed when they are read from the dump (columns.c): here they are only laid out by id and copied.
+ * Lists are laid out by id when all lengths of a batch are known, and then filled: the second reading.
  * Cost: two readings of the spill file, where the dump lies about in the order of addresses.
  */
 #include "build/passes.h"
@@ -16,7 +16,7 @@ typedef struct batch {
     uint32_t *class_of;
     uint32_t *length;         /* of arrays; 0 for others */
     uint8_t  *heap;           /* NULL where there are no heaps */
-    uint32_t *list_bytes;     /* NULL where lists are not wanted */
+    uint32_t *entries;        /* of lists; NULL where lists are not wanted */
     _Atomic uint64_t piece;   /* to be laid out next */
     atomic_bool      failed;
     pthread_mutex_t  lock;    /* guards error */
@@ -31,10 +31,8 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     batch         *k = context;
     const uint64_t i = record->id - k->lo;
     (void)worker;
-    if (k->list_bytes != NULL)
-        k->list_bytes[i] = record->list_bytes;
-    if (k->positions == NULL)
-        return;
+    if (k->entries != NULL)
+        k->entries[i] = (uint32_t)hdx_packed_entries(record->class_number, record->count);
     uint8_t position[8];
     hdx_put64(position, record->position);
     memcpy(k->positions + i * k->position_width, position, k->position_width);
@@ -46,9 +44,13 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
 
 static void take_list(void *context, unsigned worker, const hdx_spill_record *record)
 {
-    batch *k = context;
+    hdx_packed    *lists = &((batch *)context)->p->outbound;
+    const uint64_t origin = record->id - hdx_spill_half(record->width), mask = hdx_spill_mask(record->width);
+    uint8_t       *to = hdx_packed_begin(lists, record->id, record->class_number);
+    const uint8_t *at = record->list;
     (void)worker;
-    memcpy(hdx_packed_room(&k->p->outbound, record->id), record->list, record->list_bytes);
+    for (uint64_t i = 0; i < record->count; i++, at += record->width)
+        to = hdx_packed_put(to, origin + (hdx_le64(at) & mask), lists->width);
 }
 
 static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
@@ -98,7 +100,7 @@ static void lay_pieces(void *context, unsigned worker)
     hdx_error err = { 0 };
     (void)worker;
     while (!atomic_load(&k->failed) && (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi)
-        if (hdx_packed_lay(&k->p->outbound, piece, k->list_bytes + ((piece << HDX_PACKED_PIECE_BITS) - k->lo), &k->p->b->mem, &err) != HDX_OK) {
+        if (hdx_packed_lay(&k->p->outbound, piece, k->entries + ((piece << HDX_PACKED_PIECE_BITS) - k->lo), &k->p->b->mem, &err) != HDX_OK) {
             (void)pthread_mutex_lock(&k->lock);
             if (!atomic_load(&k->failed))
                 k->error = err;
@@ -120,23 +122,20 @@ static hdx_code pack_lists(batch *k, hdx_error *err)
 }
 
 /* ---- batches ---- */
-static hdx_code get_batch(batch *k, bool columns, bool lists, hdx_error *err)
+static hdx_code get_batch(batch *k, bool lists, hdx_error *err)
 {
     hdx_build     *b = k->p->b;
-    const uint64_t packed = lists ? 4 + k->p->spill.lists / b->objects + 2 : 0; /* the lists of the batch come besides */
+    const uint64_t packed = lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1 : 0; /* the lists of the batch come besides */
     k->position_width = b->manifest.dump_size + 1 < 1ull << 40 ? 5 : 8;
-    k->ids = hdx_spill_batch(b, &k->p->spill, packed + (columns ? k->position_width + 8u + (b->heap_count > 0) : 0));
+    k->ids = hdx_spill_batch(b, &k->p->spill, packed + k->position_width + 8u + (b->heap_count > 0));
     k->ids = k->ids < b->objects ? k->ids : b->objects;
-    if (columns) {
-        k->positions = hdx_mem_array(&b->mem, k->ids, k->position_width);
-        k->class_of = hdx_mem_array(&b->mem, k->ids, sizeof *k->class_of);
-        k->length = hdx_mem_array(&b->mem, k->ids, sizeof *k->length);
-        k->heap = b->heap_count > 0 ? hdx_mem_get(&b->mem, k->ids) : NULL;
-    }
+    k->positions = hdx_mem_array(&b->mem, k->ids, k->position_width);
+    k->class_of = hdx_mem_array(&b->mem, k->ids, sizeof *k->class_of);
+    k->length = hdx_mem_array(&b->mem, k->ids, sizeof *k->length);
+    k->heap = b->heap_count > 0 ? hdx_mem_get(&b->mem, k->ids) : NULL;
     if (lists)
-        k->list_bytes = hdx_mem_array(&b->mem, k->ids, sizeof *k->list_bytes);
-    if ((columns && (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL))) ||
-        (lists && k->list_bytes == NULL))
+        k->entries = hdx_mem_array(&b->mem, k->ids, sizeof *k->entries);
+    if (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL) || (lists && k->entries == NULL))
         return hdx_no_memory(err, "columns of objects", k->ids * 17);
     return HDX_OK;
 }
@@ -148,7 +147,7 @@ static void put_batch(batch *k)
     hdx_mem_put(mem, k->class_of, k->ids * sizeof *k->class_of);
     hdx_mem_put(mem, k->length, k->ids * sizeof *k->length);
     hdx_mem_put(mem, k->heap, k->ids);
-    hdx_mem_put(mem, k->list_bytes, k->ids * sizeof *k->list_bytes);
+    hdx_mem_put(mem, k->entries, k->ids * sizeof *k->entries);
 }
 
 static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error *err)
@@ -162,13 +161,13 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
         for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
             if (files[i] != NULL)
                 code = hdx_ints_append(files[i], k->hi - k->lo, fills[i], k, err);
-        if (code == HDX_OK && k->list_bytes != NULL)
+        if (code == HDX_OK && k->entries != NULL)
             code = pack_lists(k, err);
     }
     return code;
 }
 
-hdx_code hdx_pass_objects(hdx_pass *p, bool columns, bool lists, hdx_error *err)
+hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
 {
     hdx_build       *b = p->b;
     batch            k = { .p = p };
@@ -179,8 +178,8 @@ hdx_code hdx_pass_objects(hdx_pass *p, bool columns, bool lists, hdx_error *err)
     if (lists && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK)
         p->outbound.edges = b->manifest.outbound_values = p->spill.edges;
     if (code == HDX_OK)
-        code = get_batch(&k, columns, lists, err);
-    for (unsigned i = 0; i < COLUMNS && code == HDX_OK && columns; i++)
+        code = get_batch(&k, lists, err);
+    for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
         if (i != HEAP || k.heap != NULL)
             code = hdx_ints_begin(&b->place, kinds[i], b->objects, &files[i], err);
     if (code == HDX_OK)

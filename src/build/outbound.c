@@ -1,5 +1,5 @@
 /*
- * outbound.c - the index outbound, from the packed lists.
+ * outbound.c - the index outbound from the packed lists; and the other way, for a build that goes on behind them.
  *
  * Cost: two readings of the lists, and encoding.
  */
@@ -15,11 +15,11 @@ static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t
 static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
     const hdx_packed *lists = context;
-    uint64_t          sources[2 * HDX_PACKED_PAIRS], targets[2 * HDX_PACKED_PAIRS];
+    uint64_t          sources[256 + HDX_PACKED_MORE], targets[256 + HDX_PACKED_MORE];
     hdx_packed_walk   walk = hdx_packed_walk_from(lists, first);
     (void)err;
     for (uint32_t done = 0; done < n;) {
-        const uint32_t count = hdx_packed_pairs(lists, &walk, HDX_PACKED_PAIRS, sources, targets), take = count < n - done ? count : n - done;
+        const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets), take = count < n - done ? count : n - done;
         memcpy(values + done, targets, take * sizeof *values);
         memcpy(keys + done, sources, take * sizeof *keys);
         done += take;
@@ -27,15 +27,13 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     return HDX_OK;
 }
 
-hdx_code hdx_pass_write_outbound(hdx_pass *p, unsigned threads, hdx_error *err)
+hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err)
 {
     hdx_build           *b = p->b;
-    hdx_index_place      place = b->place;
     hdx_one_to_n_writer *w = NULL;
     hdx_index_file       file;
     hdx_code             code;
-    place.threads = threads;
-    if ((code = hdx_one_to_n_begin(&place, HDX_KIND_OUTBOUND, b->objects, p->outbound.edges, &w, err)) != HDX_OK)
+    if ((code = hdx_one_to_n_begin(&b->place, HDX_KIND_OUTBOUND, b->objects, p->outbound.edges, &w, err)) != HDX_OK)
         return code;
     if ((code = hdx_one_to_n_append_degrees(w, b->objects, fill_degrees, &p->outbound, err)) == HDX_OK) {
         hdx_packed_sum(&p->outbound);
@@ -45,5 +43,120 @@ hdx_code hdx_pass_write_outbound(hdx_pass *p, unsigned threads, hdx_error *err)
         hdx_one_to_n_abandon(w);
     else if ((code = hdx_one_to_n_end(w, &file, err)) == HDX_OK)
         hdx_manifest_file_written(b, HDX_KIND_OUTBOUND, &file);
+    return code;
+}
+
+/* ---- back ---- */
+#define PART 4096u /* nodes whose lengths are asked for at once */
+
+typedef struct again {
+    hdx_pass        *p;
+    hdx_one_to_n    *file;
+    _Atomic uint64_t piece; /* to be laid out next */
+    _Atomic uint64_t edges; /* so far */
+    atomic_bool      failed;
+    pthread_mutex_t  lock;  /* guards error */
+    hdx_error        error;
+} again;
+
+/*
+ * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the lists. False: they are not as a
+ * build writes them; what comes behind trusts their order.
+ */
+static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
+{
+    hdx_packed *lists = &a->p->outbound;
+    uint64_t    degrees[PART], classes[PART], targets[256], last = 0;
+    hdx_one_to_n_degrees(a->file, first, n, degrees);
+    hdx_ints_read(a->p->class_file, first, n, classes);
+    for (uint32_t i = 0; i < n; i++) {
+        if (entries != NULL) { /* how long they are */
+            if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX)
+                return false;
+            entries[i] = (uint32_t)hdx_packed_entries((uint32_t)classes[i], degrees[i]);
+            (void)atomic_fetch_add(&a->edges, degrees[i]);
+            continue;
+        }
+        uint8_t *to = hdx_packed_begin(lists, first + i, (uint32_t)classes[i]);
+        uint64_t begin = 0, length = 0;
+        if (degrees[i] > 0)
+            hdx_one_to_n_list(a->file, first + i, &begin, &length);
+        if (length != degrees[i])
+            return false;
+        for (uint64_t done = 0; done < degrees[i]; done += 256) {
+            const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
+            hdx_one_to_n_read(a->file, first + i, begin + done, part, targets);
+            for (uint32_t k = 0; k < part; k++) {
+                if (done + k > 0 && targets[k] <= last)
+                    return false;
+                to = hdx_packed_put(to, last = targets[k], lists->width);
+            }
+        }
+    }
+    return true;
+}
+
+static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+
+static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_error *err)
+{
+    hdx_packed    *lists = &a->p->outbound;
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(lists, piece);
+    hdx_code       code;
+    for (uint64_t at = first; at < end; at += PART)
+        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, entries + (at - first)))
+            return unusable(err);
+    if ((code = hdx_packed_lay(lists, piece, entries, &a->p->b->mem, err)) != HDX_OK)
+        return code;
+    for (uint64_t at = first; at < end; at += PART) {
+        if (hdx_tick(&a->p->b->tick, 0))
+            return hdx_tick_stop(err);
+        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, NULL))
+            return unusable(err);
+    }
+    return hdx_note_check(&a->p->note, NULL) == HDX_OK ? HDX_OK : unusable(err);
+}
+
+static void read_pieces(void *context, unsigned worker)
+{
+    again         *a = context;
+    hdx_mem       *mem = &a->p->b->mem;
+    const uint64_t room = a->p->b->objects < HDX_PACKED_PIECE ? a->p->b->objects : HDX_PACKED_PIECE;
+    uint32_t      *entries = hdx_mem_array(mem, room, sizeof *entries);
+    uint64_t       piece;
+    hdx_error      err = { 0 };
+    (void)worker;
+    while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->p->outbound.piece_count)
+        if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries) : read_piece(a, piece, entries, &err)) != HDX_OK) {
+            (void)pthread_mutex_lock(&a->lock);
+            if (!atomic_load(&a->failed))
+                a->error = err;
+            atomic_store(&a->failed, true);
+            (void)pthread_mutex_unlock(&a->lock);
+        }
+    hdx_mem_put(mem, entries, room * sizeof *entries);
+}
+
+hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    again          a = { .p = p };
+    hdx_index_file file = { b->manifest.files[HDX_KIND_OUTBOUND].bytes, b->manifest.files[HDX_KIND_OUTBOUND].sum };
+    hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_OUTBOUND, &file, b->objects, b->objects, &p->note, &a.file, err);
+    if (code != HDX_OK)
+        return code;
+    (void)pthread_mutex_init(&a.lock, NULL);
+    if ((code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK) {
+        p->outbound.edges = hdx_one_to_n_values(a.file);
+        hdx_workers_run(b->threads, read_pieces, &a);
+        if (atomic_load(&a.failed)) {
+            if (err != NULL)
+                *err = a.error;
+            code = a.error.code;
+        } else if (atomic_load(&a.edges) != p->outbound.edges)
+            code = unusable(err);
+    }
+    (void)pthread_mutex_destroy(&a.lock);
+    hdx_one_to_n_close(a.file);
     return code;
 }

@@ -47,42 +47,34 @@ static hdx_code do_instances(void *context, hdx_error *err)
     return p->width == 64 ? hdx_pass_instances_64(p, err) : hdx_pass_instances_32(p, err);
 }
 
+static hdx_code do_outbound(void *context, hdx_error *err) { return hdx_pass_write_outbound(context, err); }
+
+/* What comes from the lists as they were read: the index outbound, too, so that the spill file has served. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
-    hdx_code code = hdx_pass_objects(p, true, p->until != HDX_STEP_OBJECTS, err);
-    if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK && p->until < HDX_STEP_INBOUND)
-        code = do_instances(p, err);
+    const bool     lists = p->until >= HDX_STEP_OUTBOUND;
+    const hdx_task both[] = { { do_instances, p }, { do_outbound, p } };
+    hdx_code       code = hdx_pass_objects(p, lists, err);
+    if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
+        code = hdx_run_tasks(p->b->threads, both, lists ? 2 : 1, err);
     return code;
 }
 
-static hdx_code search(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_search_64(p, err) : hdx_pass_search_32(p, err); }
-
-static hdx_code do_inbound(void *context, hdx_error *err)
+/* Turning the lists round and the searches are on one thread each: side by side where memory allows. */
+static hdx_code references(hdx_pass *p, hdx_error *err)
 {
-    hdx_pass  *p = context;
-    const bool referrers = p->search.io != NULL;
-    return p->width == 64 ? hdx_pass_inbound_64(p, referrers, err) : hdx_pass_inbound_32(p, referrers, err);
-}
-
-static hdx_code do_outbound(void *context, hdx_error *err)
-{
-    hdx_pass *p = context;
-    return hdx_pass_write_outbound(p, p->b->threads > 2 ? p->b->threads / 2 : 1, err);
-}
-
-/* Turning the lists round keeps one worker busy: the others write them as they are, and objects by class. */
-static hdx_code inbound(hdx_pass *p, hdx_error *err)
-{
-    static hdx_task *const all[] = { do_inbound, do_outbound, do_instances };
-    hdx_code               code = hdx_run_tasks(p->b->threads, all, 3, p, err);
-    hdx_packed_free(&p->outbound, &p->b->mem);
-    return code;
-}
-
-static hdx_code outbound(hdx_pass *p, hdx_error *err)
-{
-    hdx_code code = hdx_pass_write_outbound(p, p->b->threads, err);
-    hdx_packed_free(&p->outbound, &p->b->mem);
+    hdx_build *b = p->b;
+    const bool searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
+    bool       beside;
+    hdx_code   code = HDX_OK;
+    p->room = hdx_build_turning_room(b, p->width, p->outbound.edges, searches, &beside);
+    if (searches)
+        code = wide ? hdx_pass_search_64(p, beside, err) : hdx_pass_search_32(p, beside, err);
+    if (code == HDX_OK && !beside) {
+        p->room = hdx_build_room(b);
+        code = wide ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
+    }
+    hdx_packed_free(&p->outbound, &b->mem);
     return code;
 }
 
@@ -96,8 +88,8 @@ static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_
 
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    static hdx_task *const both[] = { do_dominators, do_count };
-    return hdx_run_tasks(p->b->threads, both, 2, p, err);
+    const hdx_task both[] = { { do_dominators, p }, { do_count, p } };
+    return hdx_run_tasks(p->b->threads, both, 2, err);
 }
 
 static hdx_code retained(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err); }
@@ -111,9 +103,7 @@ static const struct pass {
 } passes[] = {
     [HDX_PASS_COLUMNS] = { "columns", "bytes", columns, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_COLUMNS },
     [HDX_PASS_OBJECTS] = { "objects", "values", objects, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_OBJECTS },
-    [HDX_PASS_OUTBOUND] = { "outbound", "references", outbound, HDX_STEP_OUTBOUND, HDX_STEP_OUTBOUND, HDX_FORECAST_OUTBOUND },
-    [HDX_PASS_SEARCH] = { "search", "objects", search, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_SEARCH },
-    [HDX_PASS_INBOUND] = { "inbound", "references", inbound, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS, HDX_FORECAST_INBOUND },
+    [HDX_PASS_REFERENCES] = { "references", "values", references, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS, HDX_FORECAST_REFERENCES },
     [HDX_PASS_DOMINATORS] = { "dominators", "objects", dominators, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_DOMINATORS },
     [HDX_PASS_RETAINED] = { "retained", "values", retained, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_RETAINED },
 };
@@ -124,7 +114,7 @@ static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 
 /* What only earlier steps needed. With a checkpoint it goes when the next one stands, which does not need it any more. */
 static void drop_served(hdx_pass *p, uint64_t done)
 {
-    if (is_done(done, HDX_PASS_INBOUND))
+    if (is_done(done, HDX_PASS_OBJECTS))
         hdx_spill_remove(p->b, &p->spill);
     if (is_done(done, HDX_PASS_DOMINATORS)) {
         hdx_tape_file_remove(&p->referrer_file);
@@ -137,10 +127,8 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
     const hdx_build *b = p->b;
     switch (pass->forecast) {
     case HDX_FORECAST_COLUMNS: return b->manifest.dump_size;
-    case HDX_FORECAST_OBJECTS: return 6 * b->objects;
-    case HDX_FORECAST_OUTBOUND: return b->objects + b->manifest.outbound_values;
-    case HDX_FORECAST_SEARCH: return 2 * b->objects;
-    case HDX_FORECAST_INBOUND: return 2 * (b->objects + b->manifest.outbound_values);
+    case HDX_FORECAST_OBJECTS: return 7 * b->objects + (p->until >= HDX_STEP_OUTBOUND ? b->objects + p->spill.edges : 0);
+    case HDX_FORECAST_REFERENCES: return b->objects + b->manifest.outbound_values + (p->until >= HDX_STEP_DOMINATORS ? 2 * b->objects : 0);
     case HDX_FORECAST_DOMINATORS: return p->reached;
     default: return b->objects;
     }
@@ -172,14 +160,14 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
             continue;
         /* what follows from objects alone is known at first; references are counted by the second pass, and then asked again */
         if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
-            (code = hdx_forecast_check(b, p->spill.lists, pass->forecast, p->until, p->width, err)) != HDX_OK)
+            (code = hdx_forecast_check(b, p->spill.edges, pass->forecast, p->until, p->width, err)) != HDX_OK)
             break;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK)
             break;
         hdx_manifest_step_end(b);
         done |= 1ull << i;
-        if (i != HDX_PASS_RETAINED && i != HDX_PASS_OUTBOUND) /* behind the last one the index is whole in a moment */
+        if (i != HDX_PASS_RETAINED) /* behind the last one the index is whole in a moment */
             code = save(p, done, err);
     }
     if (code == HDX_OK) {
@@ -213,8 +201,8 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
     }
     if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS))
         code = hdx_pass_open_columns(&p, err);
-    if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_INBOUND) && p.until != HDX_STEP_OBJECTS)
-        code = hdx_pass_objects(&p, false, true, err);
+    if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
+        code = hdx_pass_read_outbound(&p, err);
     if (code == HDX_OK)
         code = run(&p, done, err);
     free_passes(&p);

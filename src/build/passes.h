@@ -20,13 +20,14 @@ typedef struct hdx_pass {
     hdx_step      until;
     uint64_t     *holds_locals; /* bit set: objects that are threads with locals; second pass alone */
     hdx_spill     spill;        /* references.tmp */
-    hdx_packed    outbound;     /* from the step outbound to the step inbound */
+    hdx_packed    outbound;     /* from the step objects to the step references */
     hdx_ints     *class_file;   /* the indexes class and size, read again in the order of ids */
     hdx_ints     *size_file;
     hdx_damage_note note;       /* of the index files a pass reads again */
     /* reachability */
     hdx_tape_file search;       /* the depth-first search: search.tmp */
     uint64_t      reached;
+    uint64_t      room;         /* bytes that turning the lists round may take */
     uint64_t     *live;         /* bit set over ids */
     uint64_t     *is_root;
     uint64_t     *special;      /* what is garbage, or may have another parent than its only referrer */
@@ -39,8 +40,8 @@ typedef struct hdx_pass {
 
 /* columns.c: second walk over the dump. */
 hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err);
-/* objects.c: the index files position, class, size, heap (columns), and the lists of references packed in memory (lists). */
-hdx_code hdx_pass_objects(hdx_pass *p, bool columns, bool lists, hdx_error *err);
+/* objects.c: the index files position, class, size, heap, and the lists of references packed in memory (lists). */
+hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err);
 hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err); /* class_file and size_file */
 /* Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may be NULL. */
 #define HDX_SHALLOWS 2048u
@@ -48,8 +49,9 @@ void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *
 /* The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they count for the budget. */
 #define HDX_FORGET (1u << 22)
 void hdx_pass_forget_columns(const hdx_pass *p);
-/* outbound.c: the index outbound; sums up the lengths of the packed lists. */
-hdx_code hdx_pass_write_outbound(hdx_pass *p, unsigned threads, hdx_error *err);
+/* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
+hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err);
 /* live.c: counts of live objects by class and heap; the unit of sizes. */
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err);
 /* instances_wide.c, inbound_wide.c: those index files; with `referrers`, what dominators will need of the inbound lists. */
@@ -58,15 +60,18 @@ hdx_code hdx_pass_instances_64(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_inbound_32(hdx_pass *p, bool referrers, hdx_error *err);
 hdx_code hdx_pass_inbound_64(hdx_pass *p, bool referrers, hdx_error *err);
 /* reach_wide.c: what follows from the roots. */
-hdx_code hdx_pass_search_32(hdx_pass *p, hdx_error *err);     /* special, nearest */
-hdx_code hdx_pass_search_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound, hdx_error *err); /* special, nearest; with `inbound` that pass beside it */
+hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
 hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
 hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
 
 /* tasks.c: all of them, on at most so many threads; the first error. */
-typedef hdx_code hdx_task(void *context, hdx_error *err);
-hdx_code hdx_run_tasks(unsigned threads, hdx_task *const *list, unsigned count, void *context, hdx_error *err);
+typedef struct hdx_task {
+    hdx_code (*run)(void *context, hdx_error *err);
+    void *context;
+} hdx_task;
+hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err);
 
 #endif

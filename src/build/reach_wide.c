@@ -15,7 +15,6 @@
 
 #define FORGET (16u << 20) /* values read before the pages they came from are given back */
 #define PIECE (64u * HDX_SHALLOWS)
-#define PLAYED 8192u       /* numbers read from a tape at once */
 
 typedef struct reach {
     hdx_pass         *p;
@@ -100,7 +99,7 @@ static hdx_code find_wanted(reach *r, hdx_error *err)
     hdx_build             *b = r->p->b;
     const hdx_packed      *lists = &r->p->outbound;
     hdx_packed_walk        walk = { .end = b->objects };
-    uint64_t               sources[2 * HDX_PACKED_PAIRS], targets[2 * HDX_PACKED_PAIRS];
+    uint64_t               targets[256 + HDX_PACKED_MORE];
     uint64_t              *once = hdx_mem_array(&b->mem, words(r), 8);
     hdx_code               code = HDX_OK;
     r->wanted.words = hdx_mem_array(&b->mem, words(r), 8); /* first: more than once */
@@ -109,7 +108,7 @@ static hdx_code find_wanted(reach *r, hdx_error *err)
         goto out;
     }
     while (walk.node < walk.end) {
-        const uint32_t n = hdx_packed_pairs(lists, &walk, HDX_PACKED_PAIRS, sources, targets);
+        const uint32_t n = hdx_packed_pairs(lists, &walk, 256, NULL, targets);
         for (uint32_t i = 0; i < n; i++) {
             const uint64_t to = targets[i], bit = 1ull << (to & 63), before = once[to >> 6];
             r->wanted.words[to >> 6] |= before & bit;
@@ -211,13 +210,15 @@ static hdx_code write_nearest(reach *r, hdx_error *err)
     return code;
 }
 
-hdx_code WIDE(hdx_pass_search)(hdx_pass *p, hdx_error *err)
+static hdx_code do_inbound(void *context, hdx_error *err) { return WIDE(hdx_pass_inbound)(context, true, err); }
+
+hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
 {
-    static hdx_task *const search[] = { do_search, do_nearest };
-    reach              r = { .p = p };
-    hdx_code           code;
+    reach          r = { .p = p };
+    const hdx_task all[] = { { do_search, &r }, { inbound ? do_inbound : do_nearest, inbound ? (void *)p : &r }, { do_nearest, &r } };
+    hdx_code       code;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
-        (code = hdx_run_tasks(p->b->threads, search, 2, &r, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
+        (code = hdx_run_tasks(p->b->threads, all, inbound ? 3 : 2, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
         code = write_nearest(&r, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.nearest, r.wanted.count);
@@ -286,6 +287,12 @@ static hdx_code find_predecessors(reach *r, hdx_tape_file *preds, uint64_t *coun
     return code;
 }
 
+/* At the most: what the records of referrers hold, and each instance. */
+static uint64_t predecessors_bytes(const hdx_pass *p)
+{
+    return (p->referrer_entries + p->referrer_entries / 2 + p->b->objects + 2 * (uint64_t)p->b->class_count) * sizeof(NID);
+}
+
 hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
 {
     hdx_build    *b = p->b;
@@ -293,7 +300,7 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
     hdx_tape_file preds = { 0 }, semis = { 0 };
     uint64_t      pred_count = 0, semi_count = 0;
     hdx_code      code;
-    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_file_open(b, "predecessors.tmp", &preds, err)) == HDX_OK &&
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_open(b, "predecessors.tmp", predecessors_bytes(p), &preds, err)) == HDX_OK &&
         (code = find_predecessors(&r, &preds, &pred_count, err)) == HDX_OK && (code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &preds.tape, pred_count, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
         (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
@@ -365,7 +372,8 @@ static hdx_code write_retained(reach *r, hdx_error *err)
         hdx_workers_run(b->threads, fill_shallow, &s);
         hdx_pass_forget_columns(p);
         if ((code = hdx_note_check(&p->note, err)) == HDX_OK &&
-            (code = WIDE(hdx_retained)(&p->idoms.tape, p->reached, &b->mem, s.retained, s.narrow, err)) == HDX_OK &&
+            (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, s.retained, s.narrow, err)) ==
+                HDX_OK &&
             (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, &s, &file, err)) == HDX_OK)
             hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
     }
@@ -375,29 +383,37 @@ static hdx_code write_retained(reach *r, hdx_error *err)
 }
 
 /* ---- what does not follow from the only referrer ---- */
+typedef struct by_number {
+    reach *r;
+    NID   *node; /* in preorder */
+} by_number;
+
+static hdx_code take_dominators(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
+{
+    const by_number *k = context;
+    (void)err;
+    for (uint64_t i = 0; i < n; i++) {
+        const NID v = k->node[first + i + 1];
+        if (hdx_bits_test(k->r->special.words, v))
+            k->r->dominator[HDX_RANK(&k->r->special, v)] = idom[i] == 0 ? 1 : (NID)(k->node[idom[i]] + 2);
+    }
+    return HDX_OK;
+}
+
 /* Dominators of special objects, from the search and the dominators in preorder. */
 static hdx_code find_dominators(reach *r, hdx_error *err)
 {
-    hdx_pass        *p = r->p;
-    hdx_build       *b = p->b;
-    NID             *node = NULL, *idom = hdx_mem_array(&b->mem, PLAYED, sizeof *idom);
-    hdx_code         code = WIDE(hdx_nodes)(&p->search.tape, p->reached, &b->mem, &node, err);
+    hdx_pass  *p = r->p;
+    hdx_build *b = p->b;
+    by_number  k = { r, NULL };
+    hdx_code   code = WIDE(hdx_nodes)(&p->search.tape, p->reached, &b->mem, &k.node, err);
     r->special.words = p->special;
     if (code == HDX_OK && (code = WIDE(hdx_rank)(&r->special, b->objects, &b->mem, err)) == HDX_OK &&
-        (idom == NULL || (r->dominator = hdx_mem_array(&b->mem, r->special.count, sizeof(NID))) == NULL))
+        (r->dominator = hdx_mem_array(&b->mem, r->special.count, sizeof(NID))) == NULL)
         code = no_memory(err);
-    for (uint64_t first = 0; first < p->reached && code == HDX_OK; first += PLAYED) {
-        const uint64_t n = p->reached - first < PLAYED ? p->reached - first : PLAYED;
-        if ((code = p->idoms.tape.read(&p->idoms, first * sizeof(NID), idom, n * sizeof(NID), err)) != HDX_OK)
-            break;
-        for (uint64_t i = 0; i < n; i++) {
-            const NID v = node[first + i + 1];
-            if (hdx_bits_test(p->special, v))
-                r->dominator[HDX_RANK(&r->special, v)] = idom[i] == 0 ? 1 : (NID)(node[idom[i]] + 2);
-        }
-    }
-    hdx_mem_put(&b->mem, idom, PLAYED * sizeof *idom);
-    free_ids(r, &node, p->reached + 1);
+    if (code == HDX_OK)
+        code = WIDE(hdx_each_idom)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), false, &b->mem, take_dominators, &k, err);
+    free_ids(r, &k.node, p->reached + 1);
     return code;
 }
 

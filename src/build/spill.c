@@ -19,7 +19,7 @@ void hdx_spill_close(hdx_build *b, hdx_spill *s)
         (void)pthread_mutex_destroy(&s->lock);
     }
     hdx_mem_put(&b->mem, s->units, s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file any more */
-    *s = (hdx_spill){ .lists = s->lists };
+    *s = (hdx_spill){ .edges = s->edges };
 }
 
 void hdx_spill_remove(hdx_build *b, hdx_spill *s)
@@ -36,7 +36,6 @@ hdx_code hdx_spill_put(hdx_build *b, hdx_spill *s, hdx_spilled *unit, const uint
     (void)pthread_mutex_lock(&s->lock);
     unit->at = s->file.end;
     s->file.end += unit->bytes;
-    s->lists += unit->lists;
     s->edges += unit->edges;
     s->longest = unit->bytes > s->longest ? unit->bytes : s->longest;
     if (!hdx_mem_room(&b->mem, (void **)&s->units, &s->capacity, s->count, sizeof *s->units))
@@ -59,6 +58,9 @@ hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to
     if (hdx_crc32c(0, to, (size_t)u->bytes) != u->sum)
         return hdx_fail(err, HDX_IO, s->file.path, u->at, "reads otherwise than it was written");
     *reader = (hdx_spill_reader){ .classes = b->classes, .at = to, .end = to + u->bytes, .pos = u->pos, .heaps = b->heap_count > 0, .bare = u->bare };
+    hdx_spill_widths(b->objects, reader->widths);
+    for (unsigned k = 0; k < 4; k++)
+        reader->parts[k] = (65535u + reader->widths[k]) / reader->widths[k];
     return HDX_OK;
 }
 

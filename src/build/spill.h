@@ -4,24 +4,27 @@
  * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed numbers
  * (algo/packed.h):
  *
+ *     bytes of all that follows: whoever reads records finds the next one before this one is understood
  *     distance of the id from the one after the record before (zigzag; from 0 at first)
  *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects no record describes
  *     place of the heap in hdx_build.heaps, + 1; only where the dump has heaps
- *     bytes of the list * the list (algo/packed.h)
+ *     class number * 4 + width code
  *     length; only of arrays
+ *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest needs (the code names one of
+ *       four widths)
  */
 #ifndef HDX_BUILD_SPILL_H
 #define HDX_BUILD_SPILL_H
 
 #include "build/build.h"
 
-#define HDX_SPILL_HEAD 48u          /* a record without its list, and what packing may write behind it */
+#define HDX_SPILL_HEAD 64u          /* a record without its targets, and what packing may write behind it */
 #define HDX_SPILL_BARE UINT64_MAX   /* position of an object without a record */
 
 typedef struct hdx_spilled {
     uint64_t at, bytes;   /* in the file */
     uint64_t first, last; /* least and greatest id */
-    uint64_t objects, lists, edges; /* records; bytes of their lists; targets in them */
+    uint64_t objects, edges; /* records; their targets */
     hdx_pos  pos;         /* of the first record */
     uint32_t sum;         /* CRC32C */
     bool     bare;
@@ -32,7 +35,7 @@ typedef struct hdx_spill {
     hdx_spilled    *units;
     uint64_t        count, capacity;
     uint64_t        longest; /* bytes of the longest unit */
-    uint64_t        lists, edges; /* of all units */
+    uint64_t        edges; /* of all units */
     pthread_mutex_t lock;
     bool            open;
 } hdx_spill;
@@ -40,8 +43,10 @@ typedef struct hdx_spill {
 typedef struct hdx_spill_record {
     uint64_t       id;
     hdx_pos        position; /* + 1; 0: none */
-    uint32_t       heap, class_number, length, list_bytes;
-    const uint8_t *list;
+    uint32_t       heap, class_number, length;
+    unsigned       width;    /* of a distance, in bytes */
+    uint64_t       count;    /* targets */
+    const uint8_t *list;     /* their distances */
 } hdx_spill_record;
 
 typedef struct hdx_spill_reader {
@@ -50,10 +55,12 @@ typedef struct hdx_spill_reader {
     uint64_t         next_id;
     hdx_pos          pos;
     bool             heaps, bare;
+    uint8_t          widths[4];
+    uint32_t         parts[4]; /* 2^16 / width, rounded up */
 } hdx_spill_reader;
 
 hdx_code hdx_spill_open(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err);
-void     hdx_spill_close(hdx_build *b, hdx_spill *s);  /* the file stays, and `lists`; all zero: nothing */
+void     hdx_spill_close(hdx_build *b, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
 void     hdx_spill_remove(hdx_build *b, hdx_spill *s); /* it has served */
 /* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */
 hdx_code hdx_spill_put(hdx_build *b, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
@@ -67,24 +74,85 @@ hdx_code hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hd
    budget, and so many that no unit is read much more than once. */
 uint64_t hdx_spill_batch(const hdx_build *b, const hdx_spill *s, uint64_t bytes);
 
+/* Widths by code: those that serve so many ids best. */
+static inline void hdx_spill_widths(uint64_t ids, uint8_t widths[4])
+{
+    const bool far = ids > 1ull << 31;
+    widths[0] = 1;
+    widths[1] = 2;
+    widths[2] = far ? 4 : 3;
+    widths[3] = far ? 5 : 4;
+}
+/* The bits of a distance of so many bytes; half its range. */
+static inline uint64_t hdx_spill_mask(unsigned width) { return ~(~0ull << 8 * width); }
+static inline uint64_t hdx_spill_half(unsigned width) { return 1ull << (8 * width - 1); }
+
+/* The code of the width that n ascending targets of id need. */
+static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, const uint64_t *targets, uint64_t n)
+{
+    unsigned code = 0;
+    if (n > 0) {
+        const uint64_t least = targets[0] - id, most = targets[n - 1] - id;
+        while (code < 3 && (least + hdx_spill_half(widths[code]) > hdx_spill_mask(widths[code]) ||
+                            most + hdx_spill_half(widths[code]) > hdx_spill_mask(widths[code])))
+            code++;
+    }
+    return code;
+}
+
+/*
+ * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and length, and n ascending targets. next_id and pos are those of
+ * the reader before it; with_heap, with_length: it has them. 5 * n + HDX_SPILL_HEAD bytes are enough.
+ */
+static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos, bool with_heap, bool with_length,
+                                       const hdx_spill_record *r, const uint64_t *targets, uint64_t n)
+{
+    const unsigned code = hdx_spill_code(widths, r->id, targets, n), width = widths[code];
+    const uint64_t origin = r->id - hdx_spill_half(width);
+    uint8_t       *begin = to + 1, *at = hdx_pack(begin, hdx_zigzag((int64_t)(r->id - next_id))); /* most have less than 64 bytes: one says so */
+    if (r->position != 0)
+        at = hdx_pack(at, r->position - 1 - pos);
+    if (with_heap)
+        at = hdx_pack(at, r->heap);
+    at = hdx_pack(at, (uint64_t)r->class_number << 2 | code);
+    if (with_length)
+        at = hdx_pack(at, r->length);
+    for (uint64_t i = 0; i < n; i++, at += width)
+        hdx_put64(at, targets[i] - origin);
+    const uint64_t bytes = (uint64_t)(at - begin);
+    if (bytes < 64) {
+        *to = (uint8_t)(bytes << 2);
+        return at;
+    }
+    uint8_t  head[8];
+    uint64_t more = (uint64_t)(hdx_pack(head, bytes) - head);
+    memmove(to + more, begin, bytes);
+    memcpy(to, head, more);
+    return to + more + bytes;
+}
+
 static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
 {
     if (r->at >= r->end)
         return false;
-    record->id = r->next_id + (uint64_t)hdx_unzigzag(hdx_unpack(&r->at));
+    const uint64_t all = hdx_unpack(&r->at);
+    const uint8_t *at = r->at, *end = at + all;
+    r->at = end;
+    record->id = r->next_id + (uint64_t)hdx_unzigzag(hdx_unpack(&at));
     r->next_id = record->id + 1;
     record->position = 0;
     if (!r->bare) {
-        r->pos += hdx_unpack(&r->at);
+        r->pos += hdx_unpack(&at);
         record->position = r->pos + 1;
     }
-    record->heap = r->heaps ? (uint32_t)hdx_unpack(&r->at) : 0;
-    record->list_bytes = (uint32_t)hdx_unpack(&r->at);
-    record->list = r->at;
-    const uint8_t *at = r->at;
-    record->class_number = (uint32_t)(hdx_unpack(&at) >> 2);
-    r->at += record->list_bytes;
-    record->length = r->classes[record->class_number].kind != HDX_INSTANCE ? (uint32_t)hdx_unpack(&r->at) : 0;
+    record->heap = r->heaps ? (uint32_t)hdx_unpack(&at) : 0;
+    const uint64_t head = hdx_unpack(&at);
+    record->class_number = (uint32_t)(head >> 2);
+    record->length = r->classes[record->class_number].kind != HDX_INSTANCE ? (uint32_t)hdx_unpack(&at) : 0;
+    const uint64_t bytes = (uint64_t)(end - at);
+    record->width = r->widths[head & 3];
+    record->count = bytes < 1u << 16 ? bytes * r->parts[head & 3] >> 16 : bytes / record->width;
+    record->list = at;
     return true;
 }
 

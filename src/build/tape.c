@@ -1,7 +1,8 @@
 /*
  * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
- * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one
- * finds it (checkpoint.c) or clears it.
+ * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one finds it
+ * (checkpoint.c) or clears it. What no later step needs may be a block of memory where there is room: pages just given back cost less than
+ * pages of the cache that nobody has touched.
  */
 #include "build/build.h"
 
@@ -47,8 +48,42 @@ hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, 
     return HDX_OK;
 }
 
+static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
+{
+    hdx_tape_file *t = context;
+    if (len > t->memory_bytes - t->end)
+        return hdx_no_memory(err, t->path, t->end + len);
+    if (len > 0)
+        memcpy(t->memory + t->end, bytes, (size_t)len);
+    t->end += len;
+    return HDX_OK;
+}
+
+static hdx_code get_memory(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
+{
+    const hdx_tape_file *t = context;
+    if (offset > t->end || len > t->end - offset)
+        return hdx_no_memory(err, t->path, len);
+    if (len > 0)
+        memcpy(to, t->memory + offset, (size_t)len);
+    return HDX_OK;
+}
+
+hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, hdx_tape_file *t, hdx_error *err)
+{
+    if (most > hdx_build_room(b) / 3)
+        return hdx_tape_file_open(b, name, t, err);
+    *t = (hdx_tape_file){ .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_get(&b->mem, most) };
+    (void)snprintf(t->path, sizeof t->path, "%s", name);
+    t->tape = (hdx_tape){ t, put_memory, get_memory };
+    return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
+}
+
 void hdx_tape_file_close(hdx_tape_file *t)
 {
+    if (t->memory != NULL)
+        hdx_mem_put(t->mem, t->memory, t->memory_bytes);
+    t->memory = NULL;
     if (t->io == NULL || t->fd < 0)
         return;
     (void)t->io->close(t->io, t->fd);
@@ -57,9 +92,10 @@ void hdx_tape_file_close(hdx_tape_file *t)
 
 void hdx_tape_file_remove(hdx_tape_file *t)
 {
-    if (t->io == NULL || t->fd < 0)
-        return;
+    const bool file = t->io != NULL && t->fd >= 0;
     hdx_tape_file_close(t);
+    if (!file)
+        return;
     (void)t->io->remove(t->io, t->path);
     t->end = 0;
 }

@@ -4,9 +4,8 @@
 #include "build/passes.h"
 
 typedef struct tasks {
-    hdx_task *const *at;
+    const hdx_task  *at;
     unsigned         count;
-    void            *context;
     _Atomic unsigned next;
     atomic_bool      failed;
     pthread_mutex_t  lock; /* guards error */
@@ -20,7 +19,7 @@ static void take_tasks(void *context, unsigned worker)
     hdx_error err = { 0 };
     (void)worker;
     while (!atomic_load(&t->failed) && (i = atomic_fetch_add(&t->next, 1)) < t->count)
-        if (t->at[i](t->context, &err) != HDX_OK) {
+        if (t->at[i].run(t->at[i].context, &err) != HDX_OK) {
             (void)pthread_mutex_lock(&t->lock);
             if (!atomic_load(&t->failed))
                 t->error = err;
@@ -29,9 +28,9 @@ static void take_tasks(void *context, unsigned worker)
         }
 }
 
-hdx_code hdx_run_tasks(unsigned threads, hdx_task *const *list, unsigned count, void *context, hdx_error *err)
+hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err)
 {
-    tasks t = { .at = list, .count = count, .context = context };
+    tasks t = { .at = list, .count = count };
     (void)pthread_mutex_init(&t.lock, NULL);
     hdx_workers_run(threads < count ? threads : count, take_tasks, &t);
     (void)pthread_mutex_destroy(&t.lock);

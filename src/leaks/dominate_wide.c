@@ -59,69 +59,28 @@ static int rising(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Packs the list of a node into scratch, which grows. */
-static bool write_list(const hdx_packed *p, uint64_t node, const NID *starts, NID *edges, uint64_t **wide, uint8_t **scratch, uint64_t *room, uint8_t **end)
-{
-    const uint64_t n = (uint64_t)starts[node + 1] - starts[node];
-    if (n + 1 > *room) {
-        const uint64_t more = 2 * (n + 1);
-        uint64_t      *targets = hdx_mem_resize(NULL, *wide, *room * 8, more * 8);
-        if (targets != NULL)
-            *wide = targets;
-        uint8_t *bytes = targets == NULL ? NULL : hdx_mem_resize(NULL, *scratch, 5 * (*room + 1) + HDX_PACKED_SLACK, 5 * (more + 1) + HDX_PACKED_SLACK);
-        if (bytes == NULL) {
-            if (targets != NULL) /* back to the size that both have */
-                *wide = hdx_mem_resize(NULL, targets, more * 8, *room * 8);
-            return false;
-        }
-        *scratch = bytes;
-        *room = more;
-    }
-    for (uint64_t i = 0; i < n; i++)
-        (*wide)[i] = edges[starts[node] + i];
-    *end = hdx_packed_write(*scratch, p->widths, node, 0, *wide, n);
-    return true;
-}
-
-static hdx_code pack_piece(hdx_packed *p, uint64_t piece, const NID *starts, NID *edges, uint32_t *lengths, uint64_t **wide, uint8_t **scratch, uint64_t *room,
-                           hdx_error *err)
-{
-    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(p, piece);
-    uint8_t       *end;
-    hdx_code       code;
-    for (uint64_t i = 0; i < n; i++) {
-        const uint64_t begin = starts[first + i], count = starts[first + i + 1] - begin;
-        if (count > 1)
-            qsort(edges + begin, (size_t)count, sizeof(NID), rising);
-        if (!write_list(p, first + i, starts, edges, wide, scratch, room, &end))
-            return hdx_no_memory(err, "lists of references", count * 13);
-        lengths[i] = (uint32_t)(end - *scratch);
-    }
-    if ((code = hdx_packed_lay(p, piece, lengths, NULL, err)) != HDX_OK)
-        return code;
-    for (uint64_t i = 0; i < n; i++) {
-        if (!write_list(p, first + i, starts, edges, wide, scratch, room, &end))
-            return hdx_no_memory(err, "lists of references", 0);
-        memcpy(hdx_packed_room(p, first + i), *scratch, (size_t)(end - *scratch));
-    }
-    return HDX_OK;
-}
-
 static hdx_code pack(hdx_packed *p, uint64_t nodes, const NID *starts, NID *edges, hdx_error *err)
 {
     const uint64_t most = nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE;
-    uint64_t       room = 64, *wide = hdx_mem_array(NULL, room, 8);
-    uint8_t       *scratch = hdx_mem_get(NULL, 5 * (room + 1) + HDX_PACKED_SLACK);
     uint32_t      *lengths = hdx_mem_array(NULL, most, sizeof *lengths);
     hdx_code       code = hdx_packed_new(p, nodes, NULL, err);
-    if (code == HDX_OK && (wide == NULL || scratch == NULL || lengths == NULL))
+    if (code == HDX_OK && lengths == NULL)
         code = hdx_no_memory(err, "lists of references", most * sizeof *lengths);
-    for (uint64_t piece = 0; piece < p->piece_count && code == HDX_OK; piece++)
-        code = pack_piece(p, piece, starts, edges, lengths, &wide, &scratch, &room, err);
+    for (uint64_t piece = 0; piece < p->piece_count && code == HDX_OK; piece++) {
+        const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(p, piece);
+        for (uint64_t v = first; v < end; v++)
+            lengths[v - first] = (uint32_t)(starts[v + 1] - starts[v]);
+        code = hdx_packed_lay(p, piece, lengths, NULL, err);
+        for (uint64_t v = first; v < end && code == HDX_OK; v++) {
+            uint8_t *to = hdx_packed_begin(p, v, 0);
+            if (lengths[v - first] > 1)
+                qsort(edges + starts[v], lengths[v - first], sizeof(NID), rising);
+            for (uint64_t i = starts[v]; i < starts[v + 1]; i++)
+                to = hdx_packed_put(to, edges[i], p->width);
+        }
+    }
     p->edges = starts[nodes];
     hdx_mem_put(NULL, lengths, most * sizeof *lengths);
-    hdx_mem_put(NULL, scratch, 5 * (room + 1) + HDX_PACKED_SLACK);
-    hdx_mem_put(NULL, wide, room * 8);
     return code;
 }
 
@@ -197,7 +156,7 @@ typedef struct work {
     WIDE(hdx_digraph) graph;
     inbound           in;
     uint64_t         *is_root, *live;
-    memory_tape       search, preds, semis;
+    memory_tape       preds, semis;
 } work;
 
 static uint64_t none_of_class(void *context, uint32_t class_number)
@@ -219,7 +178,7 @@ static hdx_code no_member(void *context, uint32_t class_number, uint64_t first, 
 
 static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
 {
-    const hdx_tape visits = tape_of(&k->search), preds = tape_of(&k->preds), semis = tape_of(&k->semis);
+    const hdx_tape visits = out->search, preds = tape_of(&k->preds), semis = tape_of(&k->semis);
     hdx_members    members = { NULL, none_of_class, no_member };
     uint64_t       edges, pred_count, semi_count;
     hdx_code       code;
@@ -233,6 +192,7 @@ static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak
                                        &preds, &pred_count, err)) != HDX_OK ||
         (code = WIDE(hdx_semidominators)(&visits, out->reached, &preds, pred_count, NULL, tick, &semis, &semi_count, err)) != HDX_OK)
         return code;
+    out->idom_count = semi_count;
     return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, NULL, tick, &out->idoms, err);
 }
 
@@ -240,12 +200,13 @@ hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, cons
                              WIDE(leak_tree) *out, hdx_error *err)
 {
     work         k = { .graph = { .outbound = &k.lists, .roots = roots, .root_count = root_count } };
-    memory_tape *idoms = hdx_mem_get(NULL, sizeof *idoms);
+    memory_tape *tapes = hdx_mem_array(NULL, 2, sizeof *tapes); /* the tree's: search, idoms */
     hdx_code     code;
     *out = (WIDE(leak_tree)){ .nodes = nodes };
-    if (idoms == NULL)
-        return hdx_no_memory(err, "dominators", sizeof *idoms);
-    out->idoms = tape_of(idoms);
+    if (tapes == NULL)
+        return hdx_no_memory(err, "dominators", 2 * sizeof *tapes);
+    out->search = tape_of(tapes);
+    out->idoms = tape_of(tapes + 1);
     if ((k.is_root = hdx_mem_array(NULL, hdx_bits_words(nodes), 8)) == NULL)
         code = hdx_no_memory(err, "roots", nodes / 8);
     else {
@@ -259,7 +220,6 @@ hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, cons
     hdx_mem_put(NULL, k.in.to, k.in.edges * sizeof(NID));
     hdx_mem_put(NULL, k.is_root, hdx_bits_words(nodes) * 8);
     hdx_mem_put(NULL, k.live, hdx_bits_words(nodes) * 8);
-    tape_free(&k.search);
     tape_free(&k.preds);
     tape_free(&k.semis);
     return code;
@@ -268,9 +228,10 @@ hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, cons
 void WIDE(leak_tree_free)(WIDE(leak_tree) *tree)
 {
     hdx_mem_put(NULL, tree->number, tree->nodes * sizeof(NID));
-    if (tree->idoms.context != NULL) {
+    if (tree->search.context != NULL) {
+        tape_free(tree->search.context);
         tape_free(tree->idoms.context);
-        hdx_mem_put(NULL, tree->idoms.context, sizeof(memory_tape));
+        hdx_mem_put(NULL, tree->search.context, 2 * sizeof(memory_tape));
     }
     *tree = (WIDE(leak_tree)){ 0 };
 }

@@ -108,7 +108,7 @@ static hdx_code sum(const sizing *z, const uint64_t *own, hdx_map *wanted, hdx_e
     for (uint64_t i = 0; i < t->nodes; i++)
         if (t->number[i] != 0)
             retained[t->number[i]] = own != NULL ? own[i] : 1;
-    hdx_code code = WIDE(hdx_retained)(&t->idoms, t->reached, NULL, retained, false, err);
+    hdx_code code = WIDE(hdx_retained)(&t->search, t->reached, &t->idoms, t->idom_count, NULL, retained, false, err);
     if (code != HDX_OK) {
         hdx_mem_put(NULL, retained, (t->reached + 1) * sizeof *retained);
         return code;

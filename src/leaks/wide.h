@@ -124,7 +124,8 @@ static inline bool walks_elements(const search *k, hdx_id id)
 typedef struct WIDE(leak_tree) {
     uint64_t nodes, reached;
     NID     *number; /* by node, depth-first; 0: not reached */
-    hdx_tape idoms;  /* as hdx_dominators writes them */
+    hdx_tape search, idoms; /* as hdx_depth_first and hdx_dominators write them */
+    uint64_t idom_count;
 } WIDE(leak_tree);
 hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, const NID *roots, uint64_t root_count, unsigned threads, hdx_ticker *tick,
                              WIDE(leak_tree) *out, hdx_error *err);

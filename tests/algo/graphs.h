@@ -58,6 +58,7 @@ typedef struct graph {
     uint64_t      *roots;
     uint64_t       root_count;
     uint64_t      *is_root;
+    unsigned       width; /* bytes of a packed entry, at least */
     lists          outbound, inbound, instances; /* by node, by node, by class */
     hdx_packed    *packed;
     hdx_digraph_64 wide;
@@ -69,53 +70,69 @@ typedef struct graph {
 /* The list of a node: its class and its targets, ascending. */
 typedef struct plain_list {
     uint32_t        class;
-    bool            empty; /* not even a class */
+    bool            empty; /* nobody describes it: not even a class */
     const uint64_t *to;
     uint64_t        count;
 } plain_list;
 typedef plain_list list_maker(void *context, uint64_t node);
 
-/* Every list is packed twice: for its length, and for the copy. */
-static UNUSED hdx_code packed_made(hdx_packed *p, uint64_t nodes, list_maker *list_of, void *context, hdx_mem *mem)
+#define SLACK_BYTE 0xee /* what is behind the lists of a piece */
+
+static UNUSED void put_list(hdx_packed *p, uint64_t v, plain_list list)
 {
-    uint32_t *lengths = zeroed(nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE, sizeof *lengths);
-    uint64_t *edges = zeroed(HDX_PACKED_BLOCK, sizeof *edges), room = 0;
-    uint8_t  *bytes = NULL;
+    uint8_t *to = hdx_packed_begin(p, v, list.class);
+    for (uint64_t i = 0; i < list.count; i++)
+        to = hdx_packed_put(to, list.to[i], p->width);
+}
+
+/*
+ * Lists of piece `from` and of all behind it; those before are not made. Entries have at least `width` bytes: a small graph is then read as a large
+ * one is. Lists are put from the last to the first, so that what is written too far shows.
+ */
+static UNUSED hdx_code packed_from(hdx_packed *p, uint64_t nodes, uint64_t from, unsigned width, list_maker *list_of, void *context, hdx_mem *mem)
+{
+    uint32_t *entries = zeroed(nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE, sizeof *entries);
+    uint64_t *lengths = zeroed(HDX_PACKED_BLOCK, sizeof *lengths);
     hdx_code  code = hdx_packed_new(p, nodes, mem, NULL);
-    for (uint64_t piece = 0; piece < p->piece_count && code == HDX_OK; piece++) {
+    if (code == HDX_OK && width > p->width) {
+        p->width = width;
+        p->mask = ~(~0ull << 8 * width);
+    }
+    for (uint64_t piece = from; piece < p->piece_count && code == HDX_OK; piece++) {
         const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(p, piece);
-        for (unsigned copy = 0; copy < 2 && code == HDX_OK; copy++) {
-            for (uint64_t v = first; v < first + n; v++) {
-                plain_list list = list_of(context, v);
-                if (room < 5 * (list.count + 1) + HDX_PACKED_SLACK) {
-                    room = 10 * list.count + 1024;
-                    free(bytes);
-                    bytes = zeroed(room, 1);
-                }
-                const uint64_t length = list.empty ? 0 : (uint64_t)(hdx_packed_write(bytes, p->widths, v, list.class, list.to, list.count) - bytes);
-                cr_assert(length <= UINT32_MAX);
-                if (copy == 0)
-                    lengths[v - first] = (uint32_t)length;
-                else if (length > 0)
-                    memcpy(hdx_packed_room(p, v), bytes, length);
-            }
-            if (copy == 0)
-                code = hdx_packed_lay(p, piece, lengths, mem, NULL);
+        for (uint64_t i = 0; i < n; i++) {
+            const plain_list list = list_of(context, first + i);
+            const uint64_t   count = list.empty ? 0 : hdx_packed_entries(list.class, list.count);
+            if (count > UINT32_MAX || (list.class >= HDX_PACKED_FAR && list.class != UINT32_MAX && list.class >= p->mask))
+                cr_assert(false, "the test asks for more than an entry holds");
+            entries[i] = (uint32_t)count;
+        }
+        if ((code = hdx_packed_lay(p, piece, entries, mem, NULL)) != HDX_OK)
+            break;
+        memset(p->pieces[piece] + p->piece_bytes[piece] - HDX_PACKED_SLACK, SLACK_BYTE, HDX_PACKED_SLACK);
+        for (uint64_t i = n; i-- > 0;) {
+            const plain_list list = list_of(context, first + i);
+            if (!list.empty)
+                put_list(p, first + i, list);
         }
     }
-    for (uint64_t first = 0; first < nodes && code == HDX_OK; first += HDX_PACKED_BLOCK)
-        hdx_packed_lengths(p, first, nodes - first < HDX_PACKED_BLOCK ? (uint32_t)(nodes - first) : HDX_PACKED_BLOCK, edges);
+    for (uint64_t first = from << HDX_PACKED_PIECE_BITS; first < nodes && code == HDX_OK; first += HDX_PACKED_BLOCK)
+        hdx_packed_lengths(p, first, nodes - first < HDX_PACKED_BLOCK ? (uint32_t)(nodes - first) : HDX_PACKED_BLOCK, lengths);
     if (code == HDX_OK)
         hdx_packed_sum(p);
     else
         hdx_packed_free(p, mem);
+    free(entries);
     free(lengths);
-    free(edges);
-    free(bytes);
     return code;
 }
 
-/* Nodes without class and without targets have, every other one, no list at all. */
+static UNUSED hdx_code packed_made(hdx_packed *p, uint64_t nodes, list_maker *list_of, void *context, hdx_mem *mem)
+{
+    return packed_from(p, nodes, 0, 0, list_of, context, mem);
+}
+
+/* Nodes without class and without targets are, every other one, not described at all. */
 static UNUSED plain_list list_of_graph(void *context, uint64_t v)
 {
     const graph *g = context;
@@ -210,7 +227,7 @@ static UNUSED void graph_finish(graph *g)
     g->inbound = lists_turned(&g->outbound);
     g->instances = lists_of(e, count, g->classes);
     g->packed = zeroed(1, sizeof *g->packed);
-    cr_assert(packed_made(g->packed, g->n, list_of_graph, g, NULL) == HDX_OK);
+    cr_assert(packed_from(g->packed, g->n, 0, g->width, list_of_graph, g, NULL) == HDX_OK);
     cr_assert(g->packed->edges == g->outbound.at[g->n]);
     g->wide = (hdx_digraph_64){ .outbound = g->packed, .classes = g->classes, .class_object = g->class_object, .roots = g->roots,
                                 .root_count = g->root_count };
@@ -261,23 +278,27 @@ static UNUSED void graph_shape(graph *g, shape s, dice *d)
         }
 }
 
-/* A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few roots. */
+/*
+ * A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few roots. Now and then classes are
+ * numbered from 250 on: those up to 254 are packed as a byte, others as an entry.
+ */
 static UNUSED graph graph_random(shape s, uint64_t n, dice *d)
 {
-    uint32_t classes = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64);
-    graph    g = graph_of(n, classes);
+    const uint32_t some = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64), from = roll(d, 4) == 0 ? 250 : 0, classes = some > 0 ? from + some : 0;
+    graph          g = graph_of(n, classes);
+    g.width = (classes > HDX_PACKED_FAR ? 2 : 1) + (unsigned)roll(d, 4);
     graph_shape(&g, s, d);
-    for (uint32_t c = 0; c < classes; c++)
+    for (uint32_t c = from; c < classes; c++)
         if (roll(d, 8) != 0)
-            g.class_object[c] = c > 0 && roll(d, 16) == 0 ? g.class_object[c - 1] : roll(d, n);
+            g.class_object[c] = c > from && roll(d, 16) == 0 ? g.class_object[c - 1] : roll(d, n);
     for (uint64_t v = 0; v < n; v++)
-        if (classes > 0 && roll(d, 10) != 0)
-            g.class_of[v] = (uint32_t)(roll(d, 3) ? roll(d, (classes + 3) / 4) : roll(d, classes));
+        if (some > 0 && roll(d, 10) != 0)
+            g.class_of[v] = from + (uint32_t)(roll(d, 3) ? roll(d, (some + 3) / 4) : roll(d, some));
     if (n > 0 && roll(d, 4) != 0)
         graph_root(&g, s == LIST || s == LIST_ENTERED || s == LADDER || s == TREE ? 0 : roll(d, n));
     for (uint64_t k = roll(d, 3) ? roll(d, 4) : roll(d, n / 4 + 1); k > 0 && n > 0; k--)
         graph_root(&g, roll(d, n));
-    for (uint32_t c = 0; c < classes; c++)
+    for (uint32_t c = from; c < classes; c++)
         if (g.class_object[c] != NO && roll(d, 4) == 0)
             graph_root(&g, g.class_object[c]);
     graph_finish(&g);

@@ -94,13 +94,18 @@ Test(turn, agrees_with_sorting_on_every_shape)
         }
 }
 
-/* Many times what is unpacked at once, and lists that every batch cuts. */
+/* Many times what is unpacked at once, and lists that every batch cuts. Half of the nodes have a class: a group without is unpacked list by list. */
 Test(turn, agrees_with_sorting_over_many_references)
 {
-    const shape shapes[] = { DENSE, STAR_OUT, STAR_IN, LIST_ENTERED };
+    const shape    shapes[] = { DENSE, STAR_OUT, STAR_IN, LIST_ENTERED };
+    const unsigned widths[] = { 4, 3, 5, 4 };
     for (unsigned k = 0; k < 4; k++) {
         dice  d = { 77 + k };
         graph g = graph_of(k == 0 ? 40000 : 120000, 0);
+        g.width = widths[k];
+        for (uint64_t v = 0; v < g.n; v++)
+            if (v / 64 % 2 == 0)
+                g.class_of[v] = (uint32_t)(v % HDX_PACKED_FAR);
         graph_shape(&g, shapes[k], &d);
         graph_finish(&g);
         const uint64_t m = g.outbound.at[g.n];

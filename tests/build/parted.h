@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PARTED_STEPS 5u /* checkpoints of a whole build: columns, objects, search, inbound, dominators */
+#define PARTED_STEPS 4u /* checkpoints of a whole build: columns, objects, references, dominators */
 #define PARTED_FILES 32u
 
 typedef struct parted_file {
