@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define PUSH_BLOCKS 256u /* 16 MB */
+
 static uint64_t align(uint64_t n) { return hdx_round_up(n, 64); } /* sections begin on a cache line */
 
 uint32_t hdx_container_seed(const uint8_t identity[16], hdx_kind kind)
@@ -66,7 +68,10 @@ static hdx_code flush(hdx_container_writer *w, unsigned section, hdx_error *err)
     if (!hdx_mem_room(w->place->mem, (void **)&s->sums, &s->sums_room, block, 4))
         return hdx_no_memory(err, "sums of an index file", s->sums_room * 8);
     hdx_put32(s->sums + 4 * block, hdx_container_sum(w->seed, hdx_block_number(section, block), s->block, len));
-    return write_at(w, s->block, len, s->start + block * HDX_BLOCK, err);
+    hdx_code code = write_at(w, s->block, len, s->start + block * HDX_BLOCK, err);
+    if (code == HDX_OK && block % PUSH_BLOCKS == PUSH_BLOCKS - 1) /* while others encode what comes next */
+        w->place->io->push(w->place->io, w->fd);
+    return code;
 }
 
 static hdx_code end_section(hdx_container_writer *w, unsigned section, hdx_error *err)

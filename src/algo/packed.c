@@ -9,11 +9,12 @@
 
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err)
 {
-    *p = (hdx_packed){ .nodes = nodes, .width = hdx_packed_width(nodes) };
-    p->mask = ~(~0ull << 8 * p->width);
+    *p = (hdx_packed){ .nodes = nodes };
     if (nodes > HDX_PACKED_NODES)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects, at most %llu can be searched", (unsigned long long)nodes,
                         (unsigned long long)HDX_PACKED_NODES);
+    p->width = hdx_packed_width(nodes);
+    p->mask = ~(~0ull << 8 * p->width);
     p->piece_count = (nodes + HDX_PACKED_PIECE - 1) >> HDX_PACKED_PIECE_BITS;
     p->blocks = (nodes + HDX_PACKED_BLOCK - 1) / HDX_PACKED_BLOCK;
     p->bases_bytes = (nodes + 7) / 8 * 5 + HDX_PACKED_SLACK;

@@ -70,10 +70,10 @@ static inline uint8_t *hdx_pack(uint8_t *to, uint64_t v)
 static inline unsigned hdx_packed_width(uint64_t nodes) { return nodes == 0 ? 1 : (hdx_width(nodes) + 7) / 8; }
 /* Entries of a list. */
 static inline uint64_t hdx_packed_entries(uint32_t class_number, uint64_t targets) { return targets + (class_number >= HDX_PACKED_FAR); }
-/* Bytes of all lists of so many entries, at the most. */
+/* Bytes of all lists of so many entries, at the most, but for what is by block and piece. */
 static inline uint64_t hdx_packed_bytes(uint64_t nodes, uint64_t entries)
 {
-    return entries * hdx_packed_width(nodes) + (nodes + 7) / 8 * (2 * 8 + 5) + entries / 256 * 32 + (nodes / HDX_PACKED_PIECE + 1) * HDX_PACKED_SLACK;
+    return entries * hdx_packed_width(nodes) + (nodes + 7) / 8 * (2 * 8 + 5) + entries / 256 * 32 + (nodes / HDX_PACKED_PIECE + 2) * HDX_PACKED_SLACK;
 }
 
 /* Room for `nodes` nodes (HDX_LIMIT beyond HDX_PACKED_NODES), nothing in it. */
@@ -87,6 +87,9 @@ static inline uint64_t hdx_packed_piece_nodes(const hdx_packed *p, uint64_t piec
     return left < HDX_PACKED_PIECE ? left : HDX_PACKED_PIECE;
 }
 
+/* Five bytes and no more: what follows may be another thread's to write. */
+HDX_INLINE uint64_t hdx_packed_five(const uint8_t *at) { return hdx_le32(at) | (uint64_t)at[4] << 32; }
+
 /* The group of a node: its ends, and its classes with the entries behind them. */
 typedef struct hdx_packed_group {
     const uint8_t *ends, *classes;
@@ -94,7 +97,7 @@ typedef struct hdx_packed_group {
 } hdx_packed_group;
 HDX_INLINE hdx_packed_group hdx_packed_group_of(const hdx_packed *p, uint64_t node)
 {
-    const uint64_t base = hdx_le64(p->bases + node / 8 * 5) & 0xffffffffffu;
+    const uint64_t base = hdx_packed_five(p->bases + node / 8 * 5);
     const uint8_t *head = p->pieces[node >> HDX_PACKED_PIECE_BITS] + (base >> 1);
     return (hdx_packed_group){ head, head + (base & 1 ? 40 : 8), base & 1 };
 }
@@ -102,8 +105,8 @@ HDX_INLINE hdx_packed_group hdx_packed_group_of(const hdx_packed *p, uint64_t no
 HDX_INLINE void hdx_packed_ends(const hdx_packed_group *g, unsigned k, uint64_t *begin, uint64_t *end)
 {
     if (__builtin_expect(g->wide, 0)) {
-        *end = hdx_le64(g->ends + 5 * (size_t)k) & 0xffffffffffu;
-        *begin = k == 0 ? 0 : hdx_le64(g->ends + 5 * (size_t)k - 5) & 0xffffffffffu;
+        *end = hdx_packed_five(g->ends + 5 * (size_t)k);
+        *begin = k == 0 ? 0 : hdx_packed_five(g->ends + 5 * (size_t)k - 5);
         return;
     }
     const uint64_t ends = hdx_le64(g->ends);
@@ -143,7 +146,7 @@ HDX_INLINE uint64_t hdx_packed_next(const hdx_packed *p, hdx_packed_list *list)
     return target;
 }
 
-/* Says a node's class; returns where its targets go, one behind the other (hdx_packed_put); nodes in any order, any thread. */
+/* Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one behind the other (hdx_packed_put); nodes in any order, any thread. */
 static inline uint8_t *hdx_packed_put(uint8_t *to, uint64_t target, unsigned width)
 {
     if (width == 4) /* exactly so many bytes: what follows may be another thread's */

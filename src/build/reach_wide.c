@@ -523,12 +523,21 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
     return write_dominated(r, err);
 }
 
+static hdx_code do_retained(void *context, hdx_error *err) { return write_retained(context, err); }
+
+static hdx_code do_special(void *context, hdx_error *err)
+{
+    reach   *r = context;
+    hdx_code code = find_dominators(r, err);
+    return code != HDX_OK ? code : write_dominators(r, err);
+}
+
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
-    reach    r = { .p = p };
-    hdx_code code = write_retained(&r, err);
-    if (code == HDX_OK && (code = find_dominators(&r, err)) == HDX_OK)
-        code = write_dominators(&r, err);
+    reach          r = { .p = p };
+    const hdx_task both[] = { { do_retained, &r }, { do_special, &r } };
+    const uint64_t sizes = p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
+    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sizes + nodes ? p->b->threads : 1, both, 2, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.dominator, r.special.count);
     free_ranked(&r, &r.dominators);
