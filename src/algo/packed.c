@@ -6,6 +6,8 @@
 #define ENDS 8u       /* bytes of a group's ends, */
 #define WIDE_ENDS 40u /* or so many where there are more than 255 entries */
 #define CLASSES 8u
+#define REFERRED 512u    /* targets looked at at once */
+#define TICK_BATCHES 256u
 
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err)
 {
@@ -159,6 +161,23 @@ uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *w, uint32_t most
             count += pairs_of_list(p, w, most + HDX_PACKED_MORE - count, of, targets + count);
     }
     return count;
+}
+
+hdx_code hdx_packed_referred(const hdx_packed *p, hdx_ticker *tick, uint64_t *once, uint64_t *many, hdx_error *err)
+{
+    hdx_packed_walk walk = { .end = p->nodes };
+    uint64_t        targets[REFERRED + HDX_PACKED_MORE];
+    for (uint64_t batches = 1; walk.node < walk.end; batches++) {
+        const uint32_t n = hdx_packed_pairs(p, &walk, REFERRED, NULL, targets);
+        for (uint32_t i = 0; i < n; i++) {
+            const uint64_t to = targets[i], bit = 1ull << (to & 63), before = once[to >> 6];
+            many[to >> 6] |= before & bit;
+            once[to >> 6] = before | bit;
+        }
+        if (batches % TICK_BATCHES == 0 && hdx_tick(tick, 0))
+            return hdx_tick_stop(err);
+    }
+    return HDX_OK;
 }
 
 void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *lengths)

@@ -184,6 +184,8 @@ typedef struct hdx_packed_walk {
     uint64_t skip; /* targets of the first list to be passed over */
 } hdx_packed_walk;
 uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *walk, uint32_t most, uint64_t *sources, uint64_t *targets);
+/* Bit sets over nodes: those that are a target once at least, and those that are one more than once; zero before. */
+hdx_code hdx_packed_referred(const hdx_packed *p, hdx_ticker *tick, uint64_t *once, uint64_t *many, hdx_error *err);
 /* A walk to the last node that begins with target number `value` over all lists. After hdx_packed_sum. */
 hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value);
 

@@ -1,9 +1,11 @@
 /*
  * turn_wide.c - outbound lists turned round: who refers to a node.
  *
- * A counting sort in two sweeps over the packed lists, for as many targets as fit memory: sources come in ascending order by themselves, and
- * several ranges of targets give what one gives, with a sweep each. On one thread: what idles meanwhile writes the outbound lists.
- * Cost: unpacking, and one random load a reference (placing: two), asked for ahead: lists are unpacked some hundred references at a time.
+ * Nearly every node has one referrer (73 to 95 %, ALGORITHMS 2), and that needs no count and no cursor: it stands in an array by node. A counting sort
+ * is left for those with many, which are found first, with two bits a node. Sources come in ascending order by themselves, and several ranges of
+ * targets give what one gives, with a sweep each.
+ * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference, and for those to a node with
+ *       many referrers two more in arrays that are a tenth as long. On one thread: what idles meanwhile searches.
  */
 #include "algo/width.h"
 
@@ -12,102 +14,114 @@
 #define AHEAD 24u
 
 typedef struct turn {
-    NID     *count; /* or cursor */
+    const WIDE(hdx_ranked) *many;
     uint64_t from, span;
-    uint64_t first, places;
-    NID     *to;    /* NULL: counting */
+    uint64_t rank; /* of the range's first node in many */
+    NID     *count;
+    NID     *only; /* by target of the range; NULL: not wanted */
+    NID     *to;
     uint64_t target[BATCH + HDX_PACKED_MORE + AHEAD];
     uint64_t source[BATCH + HDX_PACKED_MORE];
 } turn;
+typedef void on_batch(turn *t, uint32_t n);
 
-/* Those of the range, less its first target; in place. */
+/* Those of the range; in place. */
 static uint32_t choose(turn *t, uint32_t n)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const uint64_t target = t->target[i] - t->from;
+        const uint64_t target = t->target[i];
         t->source[kept] = t->source[i];
         t->target[kept] = target;
-        kept += target < t->span;
+        kept += target - t->from < t->span;
     }
     return kept;
 }
 
-/* Behind the last target lies anything: an address is reckoned, no pointer made. */
-static inline void ask_ahead(const NID *array, uint64_t index) { __builtin_prefetch((const void *)((uintptr_t)array + index * sizeof *array), 1); }
+/* Of those, the ones to nodes with many referrers: their places in count instead of them; in place, for most go. */
+static uint32_t choose_many(turn *t, uint32_t n)
+{
+    const uint64_t *words = t->many->words;
+    uint32_t        kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t target = t->target[i], word = words[target >> 6];
+        t->source[kept] = t->source[i];
+        t->target[kept] = target;
+        kept += word >> (target & 63) & 1;
+    }
+    for (uint32_t i = 0; i < kept; i++)
+        t->target[i] = HDX_RANK(t->many, t->target[i]) - t->rank;
+    return kept;
+}
 
 static void count_batch(turn *t, uint32_t n)
 {
-    const uint64_t *target = t->target;
-    NID            *count = t->count;
-    for (uint32_t i = 0; i < n; i++) {
-        ask_ahead(count, target[i + AHEAD]);
-        count[target[i]]++;
-    }
+    n = choose_many(t, n);
+    for (uint32_t i = 0; i < n; i++)
+        t->count[t->target[i]]++;
 }
 
 static void place_batch(turn *t, uint32_t n)
 {
-    const uint64_t *target = t->target, *source = t->source;
-    NID            *cursor = t->count, *to = t->to;
-    for (uint32_t i = 0; i < n; i++) {
-        ask_ahead(cursor, target[i + AHEAD]);
-        const uint64_t place = (uint64_t)cursor[target[i]]++ - t->first;
-        if (place < t->places)
-            to[place] = (NID)source[i];
+    if (t->only != NULL) {
+        NID           *only = t->only;
+        const uint64_t from = t->from;
+        for (uint32_t i = 0; i < n; i++) {
+            /* behind the last target lies anything: an address is reckoned, no pointer made */
+            __builtin_prefetch((const void *)((uintptr_t)only + (t->target[i + AHEAD] - from) * sizeof *only), 1);
+            only[t->target[i] - from] = (NID)t->source[i]; /* of many: whatever it is */
+        }
     }
+    n = choose_many(t, n);
+    for (uint32_t i = 0; i < n; i++)
+        t->to[t->count[t->target[i]]++] = (NID)t->source[i];
 }
 
-static hdx_code sweep(turn *t, const hdx_packed *lists, uint64_t from, uint64_t end, hdx_ticker *tick, hdx_error *err)
+static hdx_code sweep(turn *t, const hdx_packed *lists, bool sources, on_batch *batch, hdx_ticker *tick, hdx_error *err)
 {
     hdx_packed_walk walk = { .end = lists->nodes };
     uint64_t        batches = 0;
-    t->from = from;
-    t->span = end - from;
     while (walk.node < walk.end) {
-        uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, t->to == NULL ? NULL : t->source, t->target);
+        uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, sources ? t->source : NULL, t->target);
         if (++batches % TICK_BATCHES == 0 && hdx_tick(tick, 0))
             return hdx_tick_stop(err);
         if (t->span < lists->nodes)
             n = choose(t, n);
-        if (t->to == NULL)
-            count_batch(t, n);
-        else
-            place_batch(t, n);
+        batch(t, n);
     }
     return HDX_OK;
 }
 
-/* What is prefetched behind a batch is some older number: it may be no place of the range, and then nothing happens. */
-static turn *make(NID *count, uint64_t first, uint64_t last, NID *to, hdx_mem *mem)
+hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
+                              NID *count, hdx_error *err)
 {
     turn *t = hdx_mem_get(mem, sizeof *t);
-    if (t != NULL) {
-        t->count = count;
-        t->first = first;
-        t->places = last - first;
-        t->to = to;
-    }
-    return t;
-}
-
-hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *count, hdx_error *err)
-{
-    turn *t = make(count, 0, 0, NULL, mem);
     if (t == NULL)
         return hdx_no_memory(err, "inbound references", sizeof *t);
-    hdx_code code = sweep(t, outbound, from, end, tick, err);
+    t->many = many;
+    t->from = from;
+    t->span = end - from;
+    t->rank = from < end ? HDX_RANK(many, from) : 0;
+    t->count = count;
+    hdx_code code = sweep(t, outbound, false, count_batch, tick, err);
     hdx_mem_put(mem, t, sizeof *t);
     return code;
 }
 
-hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *cursor, uint64_t first,
-                              uint64_t last, NID *to, hdx_error *err)
+hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
+                              NID *only, NID *cursor, NID *to, hdx_error *err)
 {
-    turn *t = make(cursor, first, last, to, mem);
+    turn *t = hdx_mem_get(mem, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "inbound references", sizeof *t);
-    hdx_code code = sweep(t, outbound, from, end, tick, err);
+    t->many = many;
+    t->from = from;
+    t->span = end - from;
+    t->rank = from < end ? HDX_RANK(many, from) : 0;
+    t->count = cursor;
+    t->only = only;
+    t->to = to;
+    hdx_code code = sweep(t, outbound, true, place_batch, tick, err);
     hdx_mem_put(mem, t, sizeof *t);
     return code;
 }

@@ -227,8 +227,8 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 /* Bytes that a pass may still take for what it can hold in ranges. */
 uint64_t hdx_build_room(const hdx_build *b);
-/* Of that, what turning the lists round may take. beside: the searches may run at the same time, for there is room for both, in one range. */
-uint64_t hdx_build_turning_room(const hdx_build *b, unsigned width, uint64_t references, bool searches, bool *beside);
+/* Is there room for so many bytes beside the searches? */
+bool     hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes);
 #define HDX_BUILD_BESIDE (32ull << 20) /* what a build has beside hdx_build.mem: code, stacks, small tables, mapped pages of files */
 
 /* ---- estimate.c ---- */

@@ -35,11 +35,10 @@ uint64_t hdx_build_room(const hdx_build *b)
 static uint64_t searching(uint64_t n, uint64_t id) { return 5 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
-uint64_t hdx_build_turning_room(const hdx_build *b, unsigned width, uint64_t references, bool searches, bool *beside)
+bool hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes)
 {
-    const uint64_t room = hdx_build_room(b), id = width / 8, search = searching(b->objects, id);
-    *beside = searches && search <= room && turning(b->objects, references, id) <= room - search;
-    return *beside ? room - search : room;
+    const uint64_t room = hdx_build_room(b), search = searching(b->objects, width / 8);
+    return search <= room && bytes <= room - search;
 }
 
 uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)

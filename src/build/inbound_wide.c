@@ -1,9 +1,9 @@
 /*
  * inbound_wide.c - the index inbound: the outbound lists turned round; and a file of referrers, for the dominators.
  *
- * In:  packed outbound lists.
- * Cost: two sweeps over the lists for every range of targets, as many as the budget allows: 4 bytes a target and 4 a reference are
- *       resident for a range. A list is never split between ranges.
+ * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
+ * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a number for each target, one more
+ *       for each target with many referrers, and those referrers. A list is never split between ranges.
  *
  * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
  *
@@ -14,21 +14,27 @@
 #include "build/passes.h"
 
 #define BLOCK HDX_PART       /* targets whose references are summed up together, and that a range has multiples of */
-#define CHUNK 4096u          /* targets whose referrers are written together */
+#define CHUNK 4096u          /* targets whose referrers are written together; whole words of bits */
 
 typedef struct turning {
     hdx_pass *p;
-    uint64_t *before;        /* references to the targets before each block, and to all */
+    const uint64_t *once;    /* bit sets over ids: has a referrer, */
+    WIDE(hdx_ranked) many;   /* has several */
+    uint64_t *before;        /* references to the targets before each block, and to all; */
+    uint64_t *many_before;   /* those of them that are to targets with several */
     uint64_t  blocks;
     bool      referrers;
     uint64_t *is_class;      /* bit set over ids; with referrers */
     /* the range at hand */
     uint64_t  from, end;     /* targets */
-    NID      *count;         /* per target: how many; then where its list ends among all */
+    uint64_t  rank;          /* of the first of them in many */
+    NID      *only;          /* per target: its one referrer */
+    uint64_t  only_room;
+    NID      *count;         /* per target with several, by rank: how many; then where its list ends in `to` */
     uint64_t  count_room;
-    NID      *to;            /* values first .. last - 1 */
+    NID      *to;
     uint64_t  to_room;
-    uint64_t  first, last;
+    uint64_t  first, last;   /* values */
     uint64_t *carry;         /* values not yet written, and their keys: at most HDX_PART - 1 */
     uint64_t *carry_keys;
     uint64_t  carried;
@@ -39,30 +45,50 @@ typedef struct turning {
     hdx_error error;
 } turning;
 
-static uint64_t begin_of(const turning *t, uint64_t target) { return target == t->from ? t->first : t->count[target - t->from - 1]; }
+/* A target and its list; the next one has no more to look up than this. */
+typedef struct list {
+    uint64_t   target, rank; /* rank: that of the next target with several */
+    const NID *at;
+    uint64_t   count;
+} list;
+
+static inline void look_at(const turning *t, list *l)
+{
+    const uint64_t bit = l->target & 63;
+    if ((t->many.words[l->target >> 6] >> bit & 1) != 0) {
+        const uint64_t r = l->rank++ - t->rank, begin = r == 0 ? 0 : t->count[r - 1];
+        l->at = t->to + begin;
+        l->count = t->count[r] - begin;
+    } else {
+        l->at = t->only + (l->target - t->from);
+        l->count = t->once[l->target >> 6] >> bit & 1;
+    }
+}
+
+static list list_of(const turning *t, uint64_t target)
+{
+    list l = { target, HDX_RANK(&t->many, target), NULL, 0 };
+    look_at(t, &l);
+    return l;
+}
+
+static inline void next_list(const turning *t, list *l)
+{
+    l->target++;
+    look_at(t, l);
+}
 
 /* ---- index file ---- */
 static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
 {
     const turning *t = context;
+    uint64_t       rank = n == 0 ? 0 : HDX_RANK(&t->many, first) - t->rank;
     (void)err;
-    for (uint32_t i = 0; i < n; i++)
-        degrees[i] = t->count[first - t->from + i];
-    return HDX_OK;
-}
-
-/* The target whose list holds value number `value` of the range. */
-static uint64_t target_of(const turning *t, uint64_t value)
-{
-    uint64_t low = 0, high = t->end - t->from - 1; /* the first that ends behind it */
-    while (low < high) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (t->count[mid] > value)
-            high = mid;
-        else
-            low = mid + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t target = first + i;
+        degrees[i] = hdx_bits_test(t->many.words, target) ? t->count[rank++] : hdx_bits_test(t->once, target);
     }
-    return t->from + low;
+    return HDX_OK;
 }
 
 static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
@@ -76,13 +102,28 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
     }
     if (i == n)
         return HDX_OK;
-    for (uint64_t target = target_of(t, first + i); i < n; i++) {
-        while (t->count[target - t->from] <= first + i)
-            target++;
-        values[i] = t->to[first + i - t->first];
-        keys[i] = target;
+    uint64_t low = t->from / BLOCK, high = (t->end - 1) / BLOCK; /* the last block that begins at or before the value */
+    while (low < high) {
+        const uint64_t mid = low + (high - low + 1) / 2;
+        if (t->before[mid] <= first + i)
+            low = mid;
+        else
+            high = mid - 1;
     }
-    return HDX_OK;
+    uint64_t skip = first + i - t->before[low];
+    list     l = list_of(t, low * BLOCK);
+    for (; skip >= l.count; next_list(t, &l))
+        skip -= l.count;
+    for (;;) {
+        for (; skip < l.count && i < n; skip++, i++) {
+            values[i] = l.at[skip];
+            keys[i] = l.target;
+        }
+        if (i == n)
+            return HDX_OK;
+        skip = 0;
+        next_list(t, &l);
+    }
 }
 
 static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
@@ -127,39 +168,42 @@ static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint6
     return rc < 0 ? hdx_fail(err, HDX_IO, p->referrer_file.path, c.at, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
-static bool wanted(const turning *t, uint64_t target, uint64_t n)
+static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
 {
-    return (n > 1 || (n == 1 && hdx_bits_test(t->is_class, target))) && !hdx_bits_test(t->p->is_root, target);
+    hdx_mem *mem = &t->p->b->mem;
+    if (more <= *capacity - used)
+        return true;
+    uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, 2 * (used + more));
+    if (p == NULL)
+        return false;
+    *bytes = p;
+    *capacity = 2 * (used + more);
+    return true;
 }
 
+/* Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator is known. */
 static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
 {
-    hdx_build     *b = t->p->b;
-    const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK, most = 5 * (t->count[end - t->from - 1] - begin_of(t, from) + 2 * (end - from)) + 16;
-    uint64_t       next = from, entries = 0;
-    if (most > *capacity) {
-        hdx_mem_put(&b->mem, *bytes, *capacity);
-        *capacity = most;
-        if ((*bytes = hdx_mem_get(&b->mem, most)) == NULL) {
-            *capacity = 0;
-            return hdx_no_memory(err, "a chunk of referrers", most);
+    const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK;
+    uint64_t       next = from, entries = 0, used = 0;
+    for (uint64_t word = from / 64; word < (end + 63) / 64; word++) {
+        uint64_t wanted = (t->many.words[word] | (t->once[word] & t->is_class[word])) & ~t->p->is_root[word];
+        for (; wanted != 0; wanted &= wanted - 1) {
+            const list l = list_of(t, 64 * word + (uint64_t)__builtin_ctzll(wanted));
+            if (!grow(t, bytes, capacity, used, 5 * (l.count + 2) + 16))
+                return hdx_no_memory(err, "a chunk of referrers", used + 5 * (l.count + 2));
+            uint8_t *to = *bytes + used;
+            to = hdx_pack(to, l.target - next);
+            to = hdx_pack(to, l.count);
+            to = hdx_pack(to, hdx_zigzag((int64_t)((uint64_t)l.at[0] - l.target)));
+            for (uint64_t i = 1; i < l.count; i++)
+                to = hdx_pack(to, (uint64_t)l.at[i] - l.at[i - 1] - 1);
+            used = (uint64_t)(to - *bytes);
+            next = l.target + 1;
+            entries += l.count + 1;
         }
     }
-    uint8_t *to = *bytes;
-    for (uint64_t target = from; target < end; target++) {
-        const uint64_t begin = begin_of(t, target) - t->first, n = t->count[target - t->from] - t->first - begin;
-        const NID     *list = t->to + begin;
-        if (!wanted(t, target, n))
-            continue;
-        to = hdx_pack(to, target - next);
-        to = hdx_pack(to, n);
-        to = hdx_pack(to, hdx_zigzag((int64_t)((uint64_t)list[0] - target)));
-        for (uint64_t i = 1; i < n; i++)
-            to = hdx_pack(to, (uint64_t)list[i] - list[i - 1] - 1);
-        next = target + 1;
-        entries += n + 1;
-    }
-    return to == *bytes ? HDX_OK : put_chunk(t, from, *bytes, (uint64_t)(to - *bytes), entries, err);
+    return used == 0 ? HDX_OK : put_chunk(t, from, *bytes, used, entries, err);
 }
 
 static void write_chunks(void *context, unsigned worker)
@@ -192,11 +236,35 @@ static hdx_code write_referrers(turning *t, hdx_error *err)
 }
 
 /* ---- ranges ---- */
+static uint64_t block_end(const turning *t, uint64_t block) { return block < t->blocks ? block * BLOCK : t->p->b->objects; }
+
+static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
+{
+    return (end < t->p->b->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
+}
+
 static hdx_code count_range(turning *t, hdx_error *err)
 {
     hdx_build *b = t->p->b;
-    memset(t->count, 0, (size_t)(t->end - t->from) * sizeof(NID));
-    return WIDE(hdx_turn_count)(&t->p->outbound, t->from, t->end, &b->mem, &b->tick, t->count, err);
+    t->rank = HDX_RANK(&t->many, t->from);
+    memset(t->count, 0, (size_t)many_in(t, t->from, t->end) * sizeof(NID));
+    return WIDE(hdx_turn_count)(&t->p->outbound, &t->many, t->from, t->end, &b->mem, &b->tick, t->count, err);
+}
+
+/* References to the targets of each block of the range, into the sums. */
+static void sum_blocks(turning *t)
+{
+    uint64_t rank = 0;
+    for (uint64_t block = t->from / BLOCK; block * BLOCK < t->end; block++) {
+        uint64_t single = 0, several = 0;
+        for (uint64_t word = block * BLOCK / 64; word < hdx_bits_words(block_end(t, block + 1)); word++) {
+            single += (uint64_t)__builtin_popcountll(t->once[word] & ~t->many.words[word]);
+            for (uint64_t left = (uint64_t)__builtin_popcountll(t->many.words[word]); left > 0; left--)
+                several += t->count[rank++];
+        }
+        t->before[block + 1] = t->before[block] + single + several;
+        t->many_before[block + 1] = t->many_before[block] + several;
+    }
 }
 
 static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
@@ -204,59 +272,59 @@ static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err
     const uint64_t n = t->p->b->objects;
     hdx_code       code = HDX_OK;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
-        t->end = n - t->from < t->count_room ? n : t->from + t->count_room;
+        t->end = n - t->from < t->only_room ? n : t->from + t->only_room;
         if ((code = count_range(t, err)) != HDX_OK)
             break;
-        for (uint64_t i = t->from; i < t->end; i++)
-            t->before[i / BLOCK + 1] += t->count[i - t->from];
+        sum_blocks(t);
         code = hdx_one_to_n_append_degrees(w, t->end - t->from, fill_degrees, t, err);
     }
-    for (uint64_t i = 0; i < t->blocks; i++)
-        t->before[i + 1] += t->before[i];
     return code;
 }
 
 /* As many blocks as fit; one at least. */
 static hdx_code next_range(turning *t, hdx_error *err)
 {
-    hdx_build *b = t->p->b;
-    uint64_t   block = t->from / BLOCK;
-    t->first = t->before[block];
+    hdx_build     *b = t->p->b;
+    const uint64_t begin = t->from / BLOCK;
+    uint64_t       block = begin;
     do
         block++;
-    while (block < t->blocks && (block + 1) * BLOCK - t->from <= t->count_room && t->before[block + 1] - t->first <= t->to_room);
-    t->end = block < t->blocks ? block * BLOCK : b->objects;
+    while (block < t->blocks && (block + 1) * BLOCK - t->from <= t->only_room && t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
+    t->end = block_end(t, block);
+    t->first = t->before[begin];
     t->last = t->before[block];
-    if (t->last - t->first <= t->to_room)
+    const uint64_t several = t->many_before[block] - t->many_before[begin];
+    if (several <= t->to_room)
         return HDX_OK;
     hdx_mem_put(&b->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
-    t->to_room = t->last - t->first;
+    t->to_room = several;
     if ((t->to = hdx_mem_array(&b->mem, t->to_room, sizeof(NID))) != NULL)
         return HDX_OK;
     t->to_room = 0;
-    return hdx_no_memory(err, "the referrers of an object", (t->last - t->first) * sizeof(NID));
+    return hdx_no_memory(err, "the referrers of an object", several * sizeof(NID));
 }
 
 static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
 {
-    hdx_build *b = t->p->b;
-    hdx_code   code = counted ? HDX_OK : count_range(t, err);
-    uint64_t   sum = t->first;
-    for (uint64_t i = 0; i < t->end - t->from; i++) {
+    hdx_build     *b = t->p->b;
+    hdx_code       code = counted ? HDX_OK : count_range(t, err);
+    const uint64_t many = many_in(t, t->from, t->end);
+    NID            sum = 0;
+    for (uint64_t i = 0; i < many; i++) {
         const NID n = t->count[i];
-        t->count[i] = (NID)sum;
-        sum += n;
+        t->count[i] = sum;
+        sum = (NID)(sum + n);
     }
     if (code != HDX_OK)
         return code;
-    return WIDE(hdx_turn_place)(&t->p->outbound, t->from, t->end, &b->mem, &b->tick, t->count, t->first, t->last, t->to, err);
+    return WIDE(hdx_turn_place)(&t->p->outbound, &t->many, t->from, t->end, &b->mem, &b->tick, t->only, t->count, t->to, err);
 }
 
 static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
     const uint64_t n = t->p->b->objects;
     hdx_code       code = write_degrees(t, w, err);
-    const bool     whole = t->count_room >= n;
+    const bool     whole = t->only_room >= n;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
         if ((code = next_range(t, err)) != HDX_OK || (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
             break;
@@ -267,26 +335,34 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
     return code;
 }
 
-/* Room for a range: everything where it fits, else what is left, shared between targets and references as they are. */
+/* Room for a range: everything where it fits, else what is left, shared between the arrays as they would be. */
 static hdx_code get_range(turning *t, hdx_error *err)
 {
     hdx_build     *b = t->p->b;
-    const uint64_t n = b->objects, m = t->p->outbound.edges, left = t->p->room / sizeof(NID);
-    t->count_room = n;
-    t->to_room = m;
-    if (n + m > left) {
-        t->count_room = (uint64_t)((double)left * (double)n / (double)(n + m)) / BLOCK * BLOCK;
-        t->count_room = t->count_room < BLOCK ? BLOCK : t->count_room;
-        t->to_room = left > t->count_room ? left - t->count_room : BLOCK;
+    const uint64_t n = b->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count, several = t->p->outbound.edges - single;
+    const uint64_t all = n + t->many.count + several, left = t->p->room / sizeof(NID);
+    t->only_room = n;
+    t->to_room = several;
+    if (all > left) {
+        t->only_room = (uint64_t)((double)left * (double)n / (double)all) / BLOCK * BLOCK;
+        t->only_room = t->only_room < BLOCK ? BLOCK : t->only_room;
     }
     t->blocks = (n + BLOCK - 1) / BLOCK;
+    for (uint64_t from = 0; from < n; from += BLOCK) { /* wherever a range begins */
+        const uint64_t many = many_in(t, from, n - from < t->only_room ? n : from + t->only_room);
+        t->count_room = many > t->count_room ? many : t->count_room;
+    }
+    if (all > left)
+        t->to_room = left > t->only_room + t->count_room ? left - t->only_room - t->count_room : BLOCK;
     t->before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->before);
+    t->many_before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->many_before);
+    t->only = hdx_mem_array(&b->mem, t->only_room, sizeof(NID));
     t->count = hdx_mem_array(&b->mem, t->count_room, sizeof(NID));
     t->to = hdx_mem_array(&b->mem, t->to_room, sizeof(NID));
     t->carry = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry);
     t->carry_keys = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry_keys);
-    if (t->before == NULL || t->count == NULL || t->to == NULL || t->carry == NULL || t->carry_keys == NULL)
-        return hdx_no_memory(err, "inbound references", (t->count_room + t->to_room) * sizeof(NID));
+    if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL || t->carry == NULL || t->carry_keys == NULL)
+        return hdx_no_memory(err, "inbound references", (t->only_room + t->count_room + t->to_room) * sizeof(NID));
     return HDX_OK;
 }
 
@@ -294,10 +370,13 @@ static void put_range(turning *t)
 {
     hdx_mem *mem = &t->p->b->mem;
     hdx_mem_put(mem, t->before, (t->blocks + 1) * sizeof *t->before);
+    hdx_mem_put(mem, t->many_before, (t->blocks + 1) * sizeof *t->many_before);
+    hdx_mem_put(mem, t->only, t->only_room * sizeof(NID));
     hdx_mem_put(mem, t->count, t->count_room * sizeof(NID));
     hdx_mem_put(mem, t->to, t->to_room * sizeof(NID));
     hdx_mem_put(mem, t->carry, HDX_PART * sizeof *t->carry);
     hdx_mem_put(mem, t->carry_keys, HDX_PART * sizeof *t->carry_keys);
+    hdx_mem_put(mem, t->many.before, hdx_bits_words(t->p->b->objects) * sizeof(NID));
 }
 
 static hdx_code find_class_objects(turning *t, hdx_error *err)
@@ -313,13 +392,13 @@ static hdx_code find_class_objects(turning *t, hdx_error *err)
 hdx_code WIDE(hdx_pass_inbound)(hdx_pass *p, bool referrers, hdx_error *err)
 {
     hdx_build           *b = p->b;
-    turning              t = { .p = p, .referrers = referrers };
+    turning              t = { .p = p, .once = p->once, .many.words = p->many, .referrers = referrers };
     hdx_one_to_n_writer *w = NULL;
     hdx_index_file       file;
     hdx_code             code = referrers ? find_class_objects(&t, err) : HDX_OK;
     (void)pthread_mutex_init(&t.lock, NULL);
-    if (code == HDX_OK && (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INBOUND, b->objects, p->outbound.edges, &w, err)) == HDX_OK &&
-        (code = get_range(&t, err)) == HDX_OK)
+    if (code == HDX_OK && (code = WIDE(hdx_rank)(&t.many, b->objects, &b->mem, err)) == HDX_OK &&
+        (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INBOUND, b->objects, p->outbound.edges, &w, err)) == HDX_OK && (code = get_range(&t, err)) == HDX_OK)
         code = write_all(&t, w, err);
     if (code != HDX_OK)
         hdx_one_to_n_abandon(w);

@@ -5,13 +5,25 @@
 
 #include <stdio.h>
 
+#define TURNING (4ull << 20) /* sums by block, values carried from range to range */
+
+static void free_lists(hdx_pass *p)
+{
+    hdx_mem       *mem = &p->b->mem;
+    const uint64_t bytes = hdx_bits_words(p->b->objects) * 8;
+    hdx_packed_free(&p->outbound, mem);
+    hdx_mem_put(mem, p->once, bytes);
+    hdx_mem_put(mem, p->many, bytes);
+    p->once = p->many = NULL;
+}
+
 static void free_passes(hdx_pass *p)
 {
     hdx_build     *b = p->b;
     hdx_mem       *mem = &b->mem;
     const uint64_t words = hdx_bits_words(b->objects);
     hdx_spill_close(b, &p->spill);
-    hdx_packed_free(&p->outbound, mem);
+    free_lists(p);
     hdx_mem_put(mem, p->holds_locals, words * 8);
     hdx_ints_close(p->class_file);
     hdx_ints_close(p->size_file);
@@ -49,32 +61,45 @@ static hdx_code do_instances(void *context, hdx_error *err)
 
 static hdx_code do_outbound(void *context, hdx_error *err) { return hdx_pass_write_outbound(context, err); }
 
+static hdx_code do_referred(void *context, hdx_error *err)
+{
+    hdx_pass  *p = context;
+    hdx_build *b = p->b;
+    p->once = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    p->many = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    return p->once == NULL || p->many == NULL ? hdx_no_memory(err, "who is referred to", b->objects / 4)
+                                              : hdx_packed_referred(&p->outbound, &b->tick, p->once, p->many, err);
+}
+
 /* What comes from the lists as they were read: the index outbound, too, so that the spill file has served. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
-    const hdx_task both[] = { { do_instances, p }, { do_outbound, p } };
+    const hdx_task all[] = { { do_instances, p }, { do_outbound, p }, { do_referred, p } };
     hdx_code       code = hdx_pass_objects(p, lists, err);
     if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
-        code = hdx_run_tasks(p->b->threads, both, lists ? 2 : 1, err);
+        code = hdx_run_tasks(p->b->threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
     return code;
 }
 
 /* Turning the lists round and the searches are on one thread each: side by side where memory allows. */
 static hdx_code references(hdx_pass *p, hdx_error *err)
 {
-    hdx_build *b = p->b;
-    const bool searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
-    bool       beside;
-    hdx_code   code = HDX_OK;
-    p->room = hdx_build_turning_room(b, p->width, p->outbound.edges, searches, &beside);
+    hdx_build     *b = p->b;
+    const bool     searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
+    /* what all of it takes in one range (inbound_wide.c) */
+    const uint64_t words = hdx_bits_words(b->objects), single = hdx_bits_count(p->once, words) - hdx_bits_count(p->many, words);
+    const uint64_t turning = (b->objects + hdx_bits_count(p->many, words) + p->outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
+    const bool     beside = searches && hdx_build_beside(b, p->width, turning);
+    hdx_code       code = HDX_OK;
+    p->room = beside ? turning : 0;
     if (searches)
         code = wide ? hdx_pass_search_64(p, beside, err) : hdx_pass_search_32(p, beside, err);
     if (code == HDX_OK && !beside) {
         p->room = hdx_build_room(b);
         code = wide ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
     }
-    hdx_packed_free(&p->outbound, &b->mem);
+    free_lists(p);
     return code;
 }
 
@@ -203,6 +228,8 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
         code = hdx_pass_open_columns(&p, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
         code = hdx_pass_read_outbound(&p, err);
+    if (code == HDX_OK && p.outbound.nodes > 0)
+        code = do_referred(&p, err);
     if (code == HDX_OK)
         code = run(&p, done, err);
     free_passes(&p);

@@ -21,6 +21,7 @@ typedef struct hdx_pass {
     uint64_t     *holds_locals; /* bit set: objects that are threads with locals; second pass alone */
     hdx_spill     spill;        /* references.tmp */
     hdx_packed    outbound;     /* from the step objects to the step references */
+    uint64_t     *once, *many;  /* bit sets over ids: has a referrer, has several; as long as outbound */
     hdx_ints     *class_file;   /* the indexes class and size, read again in the order of ids */
     hdx_ints     *size_file;
     hdx_damage_note note;       /* of the index files a pass reads again */

@@ -96,35 +96,16 @@ static hdx_code do_search(void *context, hdx_error *err)
 /* Whoever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for nearest parent. */
 static hdx_code find_wanted(reach *r, hdx_error *err)
 {
-    hdx_build             *b = r->p->b;
-    const hdx_packed      *lists = &r->p->outbound;
-    hdx_packed_walk        walk = { .end = b->objects };
-    uint64_t               targets[256 + HDX_PACKED_MORE];
-    uint64_t              *once = hdx_mem_array(&b->mem, words(r), 8);
-    hdx_code               code = HDX_OK;
-    r->wanted.words = hdx_mem_array(&b->mem, words(r), 8); /* first: more than once */
-    if (once == NULL || r->wanted.words == NULL) {
-        code = no_memory(err);
-        goto out;
-    }
-    while (walk.node < walk.end) {
-        const uint32_t n = hdx_packed_pairs(lists, &walk, 256, NULL, targets);
-        for (uint32_t i = 0; i < n; i++) {
-            const uint64_t to = targets[i], bit = 1ull << (to & 63), before = once[to >> 6];
-            r->wanted.words[to >> 6] |= before & bit;
-            once[to >> 6] = before | bit;
-        }
-    }
+    hdx_build *b = r->p->b;
+    if ((r->wanted.words = hdx_mem_array(&b->mem, words(r), 8)) == NULL)
+        return no_memory(err);
     for (uint64_t i = 0; i < words(r); i++)
-        r->wanted.words[i] |= ~once[i] | r->p->is_root[i];
+        r->wanted.words[i] = r->p->many[i] | ~r->p->once[i] | r->p->is_root[i];
     if (b->objects % 64 != 0)
         r->wanted.words[words(r) - 1] &= (1ull << (b->objects % 64)) - 1;
     for (uint32_t i = 0; i < b->class_count; i++) /* instances refer to it too, and stand in no inbound list */
         hdx_bits_put(r->wanted.words, b->classes[i].id);
-    code = WIDE(hdx_rank)(&r->wanted, b->objects, &b->mem, err);
-out:
-    free_words(r, &once);
-    return code;
+    return WIDE(hdx_rank)(&r->wanted, b->objects, &b->mem, err);
 }
 
 static hdx_code do_nearest(void *context, hdx_error *err)

@@ -85,33 +85,40 @@ static hdx_code pack(hdx_packed *p, uint64_t nodes, const NID *starts, NID *edge
 }
 
 /* ---- referrers ---- */
-typedef struct inbound {
-    uint64_t nodes;
-    NID     *ends; /* of each node's list in `to` */
-    NID     *to;
-    uint64_t edges;
+typedef struct inbound { /* of nodes that are referred to more than once */
+    uint64_t         nodes, edges;
+    uint64_t        *once;
+    WIDE(hdx_ranked) many;
+    NID             *ends; /* of each one's list in `to`, by rank */
+    NID             *to;
 } inbound;
 
-static uint64_t begin_of(const inbound *in, uint64_t node) { return node == 0 ? 0 : in->ends[node - 1]; }
+static const NID *list_of(const inbound *in, uint64_t rank, uint64_t *n)
+{
+    const uint64_t begin = rank == 0 ? 0 : in->ends[rank - 1];
+    *n = in->ends[rank] - begin;
+    return in->to + begin;
+}
 
 static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
 {
     const inbound *in = context;
     const uint64_t first = chunk * CHUNK, end = in->nodes - first < CHUNK ? in->nodes : first + CHUNK;
-    uint64_t       next = first;
+    uint64_t       next = first, rank = HDX_RANK(&in->many, first);
     uint8_t       *at = to;
     (void)err;
     for (uint64_t v = first; v < end; v++) {
-        const uint64_t begin = begin_of(in, v);
-        const NID     *list = in->to + begin;
-        uint64_t       n = 0;
-        for (uint64_t i = 0, all = in->ends[v] - begin; i < all; i++) /* sources ascend; a double stands beside the first */
+        uint64_t all, n = 0;
+        if (!hdx_bits_test(in->many.words, v))
+            continue;
+        const NID *list = list_of(in, rank++, &all);
+        for (uint64_t i = 0; i < all; i++) /* sources ascend; a double stands beside the first */
             n += i == 0 || list[i] != list[i - 1];
         if (n < 2)
             continue;
         at = hdx_pack(hdx_pack(at, v - next), n);
         at = hdx_pack(at, hdx_zigzag((int64_t)((uint64_t)list[0] - v)));
-        for (uint64_t i = 1; begin + i < in->ends[v]; i++)
+        for (uint64_t i = 1; i < all; i++)
             if (list[i] != list[i - 1])
                 at = hdx_pack(at, (uint64_t)list[i] - list[i - 1] - 1);
         next = v + 1;
@@ -125,26 +132,45 @@ static hdx_code turn(const hdx_packed *p, inbound *in, hdx_ticker *tick, hdx_err
 {
     NID      sum = 0;
     hdx_code code;
-    *in = (inbound){ .nodes = p->nodes, .edges = p->edges };
-    in->ends = hdx_mem_array(NULL, p->nodes, sizeof(NID));
-    in->to = hdx_mem_array(NULL, p->edges, sizeof(NID));
-    if (in->ends == NULL || in->to == NULL)
-        return hdx_no_memory(err, "references turned round", (p->nodes + p->edges) * sizeof(NID));
-    if ((code = WIDE(hdx_turn_count)(p, 0, p->nodes, NULL, tick, in->ends, err)) != HDX_OK)
+    *in = (inbound){ .nodes = p->nodes };
+    in->once = hdx_mem_array(NULL, hdx_bits_words(p->nodes), 8);
+    in->many.words = hdx_mem_array(NULL, hdx_bits_words(p->nodes), 8);
+    if (in->once == NULL || in->many.words == NULL)
+        return hdx_no_memory(err, "references turned round", p->nodes / 4);
+    if ((code = hdx_packed_referred(p, tick, in->once, in->many.words, err)) != HDX_OK || (code = WIDE(hdx_rank)(&in->many, p->nodes, NULL, err)) != HDX_OK)
         return code;
-    for (uint64_t i = 0; i < p->nodes; i++) {
+    in->edges = p->edges - (hdx_bits_count(in->once, hdx_bits_words(p->nodes)) - in->many.count);
+    in->ends = hdx_mem_array(NULL, in->many.count, sizeof(NID));
+    in->to = hdx_mem_array(NULL, in->edges, sizeof(NID));
+    if (in->ends == NULL || in->to == NULL)
+        return hdx_no_memory(err, "references turned round", (in->many.count + in->edges) * sizeof(NID));
+    if ((code = WIDE(hdx_turn_count)(p, &in->many, 0, p->nodes, NULL, tick, in->ends, err)) != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < in->many.count; i++) {
         const NID n = in->ends[i];
         in->ends[i] = sum;
         sum = (NID)(sum + n);
     }
-    return WIDE(hdx_turn_place)(p, 0, p->nodes, NULL, tick, in->ends, 0, p->edges, in->to, err);
+    return WIDE(hdx_turn_place)(p, &in->many, 0, p->nodes, NULL, tick, NULL, in->ends, in->to, err);
 }
 
+static void free_inbound(inbound *in)
+{
+    hdx_mem_put(NULL, in->to, in->edges * sizeof(NID));
+    hdx_mem_put(NULL, in->ends, in->many.count * sizeof(NID));
+    hdx_mem_put(NULL, in->many.before, hdx_bits_words(in->nodes) * sizeof(NID));
+    hdx_mem_put(NULL, in->many.words, hdx_bits_words(in->nodes) * 8);
+    hdx_mem_put(NULL, in->once, hdx_bits_words(in->nodes) * 8);
+}
+
+/* Bytes of the longest chunk, at the most. */
 static uint64_t longest(const inbound *in)
 {
     uint64_t most = 0;
     for (uint64_t first = 0; first < in->nodes; first += CHUNK) {
-        const uint64_t last = in->nodes - first < CHUNK ? in->nodes - 1 : first + CHUNK - 1, n = in->ends[last] - begin_of(in, first);
+        const uint64_t end = in->nodes - first < CHUNK ? in->nodes : first + CHUNK;
+        const uint64_t from = HDX_RANK(&in->many, first), to = end == in->nodes ? in->many.count : HDX_RANK(&in->many, end);
+        const uint64_t n = to == from ? 0 : in->ends[to - 1] - (from == 0 ? 0 : in->ends[from - 1]);
         most = n > most ? n : most;
     }
     return 5 * (most + 2 * CHUNK);
@@ -216,8 +242,7 @@ hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, cons
             code = find_tree(&k, threads, tick, out, err);
     }
     hdx_packed_free(&k.lists, NULL);
-    hdx_mem_put(NULL, k.in.ends, nodes * sizeof(NID));
-    hdx_mem_put(NULL, k.in.to, k.in.edges * sizeof(NID));
+    free_inbound(&k.in);
     hdx_mem_put(NULL, k.is_root, hdx_bits_words(nodes) * 8);
     hdx_mem_put(NULL, k.live, hdx_bits_words(nodes) * 8);
     tape_free(&k.preds);

@@ -37,22 +37,37 @@ static large large_of(uint32_t n, uint32_t classes, uint32_t root)
 static void large_turn(large *l)
 {
     const uint64_t n = l->n, middle = n / 2, m = l->packed.edges;
-    uint32_t      *count = zeroed(n, 4), *to = zeroed(m, 4);
-    l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
-    cr_assert(hdx_turn_count_32(&l->packed, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
-    cr_assert(hdx_turn_count_32(&l->packed, middle, n, &l->mem, NULL, count + middle, NULL) == HDX_OK);
-    for (uint64_t v = 0; v < n; v++) {
-        l->inbound.at[v + 1] = l->inbound.at[v] + count[v];
-        count[v] = (uint32_t)l->inbound.at[v];
+    uint64_t      *once = zeroed(hdx_bits_words(n), 8), value = 0, rank = 0;
+    hdx_ranked_32  many = { zeroed(hdx_bits_words(n), 8), NULL, 0 };
+    cr_assert(hdx_packed_referred(&l->packed, NULL, once, many.words, NULL) == HDX_OK && hdx_rank_32(&many, n, &l->mem, NULL) == HDX_OK);
+    const uint64_t before = HDX_RANK(&many, middle);
+    uint32_t      *count = zeroed(many.count + 1, 4), *only = zeroed(n, 4), *to = zeroed(m, 4), sum = 0;
+    cr_assert(hdx_turn_count_32(&l->packed, &many, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
+    cr_assert(hdx_turn_count_32(&l->packed, &many, middle, n, &l->mem, NULL, count + before, NULL) == HDX_OK);
+    for (uint64_t i = 0; i < many.count; i++) {
+        const uint32_t referrers = count[i];
+        count[i] = sum;
+        sum += referrers;
     }
-    const uint64_t first = l->inbound.at[middle];
-    cr_assert(l->inbound.at[n] == m);
-    cr_assert(hdx_turn_place_32(&l->packed, 0, middle, &l->mem, NULL, count, 0, first, to, NULL) == HDX_OK);
-    cr_assert(hdx_turn_place_32(&l->packed, middle, n, &l->mem, NULL, count + middle, first, m, to + first, NULL) == HDX_OK);
-    for (uint64_t i = 0; i < m; i++)
-        l->inbound.to[i] = to[i];
+    cr_assert(hdx_turn_place_32(&l->packed, &many, 0, middle, &l->mem, NULL, only, count, to, NULL) == HDX_OK);
+    cr_assert(hdx_turn_place_32(&l->packed, &many, middle, n, &l->mem, NULL, only + middle, count + before, to, NULL) == HDX_OK);
+    l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
+    for (uint64_t v = 0; v < n; v++) {
+        if (hdx_bits_test(many.words, v)) {
+            for (uint64_t i = rank == 0 ? 0 : count[rank - 1]; i < count[rank]; i++)
+                l->inbound.to[value++] = to[i];
+            rank++;
+        } else if (hdx_bits_test(once, v))
+            l->inbound.to[value++] = only[v];
+        l->inbound.at[v + 1] = value;
+    }
+    cr_assert(value == m);
     free(count);
+    free(only);
     free(to);
+    free(once);
+    free(many.words);
+    hdx_mem_put(&l->mem, many.before, hdx_bits_words(n) * 4);
     l->instances = (lists){ l->classes, zeroed(l->classes + 1ull, 8), zeroed(n, 8) };
     uint64_t *fill = zeroed(l->classes, 8);
     for (unsigned round = 0; round < 2; round++) {

@@ -2,48 +2,82 @@
 #include "graphs.h"
 
 #define TURN(NID, S)                                                                                                                     \
-    /* Counts and places targets from .. end - 1, values in pieces of so many; what comes out is what sorting gives. */ \
-    static void check_range##S(const graph *g, uint64_t from, uint64_t end, uint64_t piece, hdx_mem *mem, const char *what)              \
+    static hdx_ranked##S many_of##S(const graph *g)                                                                                      \
+    {                                                                                                                                    \
+        hdx_ranked##S many = { zeroed(hdx_bits_words(g->n) + 1, 8), NULL, 0 };                                                           \
+        uint64_t     *once = zeroed(hdx_bits_words(g->n) + 1, 8);                                                                        \
+        cr_assert(hdx_packed_referred(g->packed, NULL, once, many.words, NULL) == HDX_OK);                                               \
+        for (uint64_t v = 0; v < g->n; v++) {                                                                                            \
+            const uint64_t n = g->inbound.at[v + 1] - g->inbound.at[v];                                                                  \
+            cr_assert(hdx_bits_test(once, v) == (n > 0) && hdx_bits_test(many.words, v) == (n > 1), "%llu of node %llu", (unsigned long long)n, \
+                      (unsigned long long)v);                                                                                            \
+        }                                                                                                                                \
+        cr_assert(hdx_rank##S(&many, g->n, NULL, NULL) == HDX_OK);                                                                       \
+        free(once);                                                                                                                      \
+        return many;                                                                                                                     \
+    }                                                                                                                                    \
+    static void drop_many##S(const graph *g, hdx_ranked##S *many)                                                                        \
+    {                                                                                                                                    \
+        hdx_mem_put(NULL, many->before, hdx_bits_words(g->n) * sizeof(NID));                                                             \
+        free(many->words);                                                                                                               \
+    }                                                                                                                                    \
+    /* Counts and places targets from .. end - 1: what comes out is what sorting gives. */                                               \
+    static void check_range##S(const graph *g, const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem, const char *what)   \
     {                                                                                                                                    \
         const lists *want = &g->inbound;                                                                                                 \
-        const uint64_t first = want->at[from], last = want->at[end];                                                                     \
-        NID           *count = zeroed(end - from, sizeof *count), *cursor = zeroed(end - from, sizeof *cursor);                          \
-        NID           *to = zeroed(piece + 1, sizeof *to);                                                                               \
-        for (uint64_t i = from; i < end; i++)                                                                                            \
-            count[i - from] = 1000; /* grows, whatever was there */                                                                      \
-        cr_assert(hdx_turn_count##S(g->packed, from, end, mem, NULL, count, NULL) == HDX_OK);                                            \
-        for (uint64_t i = from; i < end; i++)                                                                                            \
-            cr_assert(count[i - from] == 1000 + want->at[i + 1] - want->at[i], "%s: how many refer to %llu", what, (unsigned long long)i); \
-        for (uint64_t at = first; at < last; at += piece) {                                                                              \
-            const uint64_t n = last - at < piece ? last - at : piece;                                                                    \
-            for (uint64_t i = from; i < end; i++)                                                                                        \
-                cursor[i - from] = (NID)want->at[i];                                                                                     \
-            memset(to, 0xee, (piece + 1) * sizeof *to);                                                                                  \
-            cr_assert(hdx_turn_place##S(g->packed, from, end, mem, NULL, cursor, at, at + n, to, NULL) == HDX_OK);                       \
-            for (uint64_t i = 0; i < n; i++)                                                                                             \
-                cr_assert(to[i] == want->to[at + i], "%s: value %llu", what, (unsigned long long)(at + i));                              \
-            cr_assert((uint8_t)to[n] == 0xee, "%s: nothing behind the last place", what);                                                \
-            for (uint64_t i = from; i < end; i++)                                                                                        \
-                cr_assert(cursor[i - from] == want->at[i + 1], "%s: afterwards, where the list of %llu ends", what, (unsigned long long)i); \
+        const uint64_t ranks = (end < g->n ? HDX_RANK(many, end) : many->count) - HDX_RANK(many, from);                                  \
+        NID           *count = zeroed(ranks + 1, sizeof *count), *only = zeroed(end - from + 1, sizeof *only), *to;                      \
+        uint64_t       rank = 0, values = 0;                                                                                             \
+        for (uint64_t i = 0; i < ranks; i++)                                                                                             \
+            count[i] = 1000; /* grows, whatever was there */                                                                             \
+        memset(count + ranks, 0xee, sizeof *count);                                                                                      \
+        cr_assert(hdx_turn_count##S(g->packed, many, from, end, mem, NULL, count, NULL) == HDX_OK);                                      \
+        for (uint64_t v = from; v < end; v++) {                                                                                          \
+            const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
+            if (n < 2)                                                                                                                   \
+                continue;                                                                                                                \
+            cr_assert(count[rank] == 1000 + n, "%s: how many refer to %llu", what, (unsigned long long)v);                               \
+            count[rank++] = (NID)values;                                                                                                 \
+            values += n;                                                                                                                 \
         }                                                                                                                                \
+        cr_assert(rank == ranks && (uint8_t)count[ranks] == 0xee);                                                                       \
+        to = zeroed(values + 1, sizeof *to);                                                                                             \
+        memset(to, 0xee, (values + 1) * sizeof *to);                                                                                     \
+        memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                                             \
+        cr_assert(hdx_turn_place##S(g->packed, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);                            \
+        rank = values = 0;                                                                                                               \
+        for (uint64_t v = from; v < end; v++) {                                                                                          \
+            const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
+            cr_assert(n != 0 || (uint8_t)only[v - from] == 0xdd, "%s: nobody refers to %llu", what, (unsigned long long)v);              \
+            cr_assert(n != 1 || only[v - from] == want->to[want->at[v]], "%s: who refers to %llu", what, (unsigned long long)v);         \
+            for (uint64_t i = 0; n > 1 && i < n; i++)                                                                                    \
+                cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what, (unsigned long long)i, (unsigned long long)v); \
+            if (n > 1)                                                                                                                   \
+                cr_assert(count[rank++] == values, "%s: afterwards, where the list of %llu ends", what, (unsigned long long)v);          \
+        }                                                                                                                                \
+        cr_assert((uint8_t)to[values] == 0xee && (uint8_t)only[end - from] == 0xdd, "%s: nothing behind the last place", what);          \
         free(count);                                                                                                                     \
-        free(cursor);                                                                                                                    \
+        free(only);                                                                                                                      \
         free(to);                                                                                                                        \
     }
 
 TURN(uint32_t, _32)
 TURN(uint64_t, _64)
 
-/* ranges of so many targets, values in pieces of so many */
-static void check_turn(const graph *g, uint64_t targets, uint64_t piece, const char *what)
+/* ranges of so many targets */
+static void check_turn(const graph *g, uint64_t targets, const char *what)
 {
-    hdx_mem mem = { 0 };
+    hdx_mem       mem = { 0 };
+    hdx_ranked_32 narrow = many_of_32(g);
+    hdx_ranked_64 wide = many_of_64(g);
     for (uint64_t from = 0; from < g->n; from += targets) {
         const uint64_t end = g->n - from < targets ? g->n : from + targets;
-        check_range_32(g, from, end, piece, &mem, what);
-        check_range_64(g, from, end, piece, &mem, what);
+        check_range_32(g, &narrow, from, end, &mem, what);
+        check_range_64(g, &wide, from, end, &mem, what);
     }
     cr_assert(mem.used == 0, "%s", what);
+    drop_many_32(g, &narrow);
+    drop_many_64(g, &wide);
 }
 
 Test(turn, turns_a_small_graph_round)
@@ -54,13 +88,17 @@ Test(turn, turns_a_small_graph_round)
     graph_add(&g, 2, 0);
     graph_add(&g, 2, 1);
     graph_finish(&g);
-    uint32_t       count[3] = { 0 }, cursor[3] = { 0, 1, 3 }, to[4];
-    const uint32_t want_count[] = { 1, 2, 1 }, want_cursor[] = { 1, 3, 4 }, want_to[] = { 2, 0, 2, 0 };
-    cr_assert(hdx_turn_count_32(g.packed, 0, 3, NULL, NULL, count, NULL) == HDX_OK);
-    cr_expect(memcmp(count, want_count, sizeof count) == 0);
-    cr_assert(hdx_turn_place_32(g.packed, 0, 3, NULL, NULL, cursor, 0, 4, to, NULL) == HDX_OK);
-    cr_expect(memcmp(cursor, want_cursor, sizeof cursor) == 0);
-    cr_expect(memcmp(to, want_to, sizeof to) == 0);
+    hdx_ranked_32  many = many_of_32(&g);
+    uint32_t       count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
+    cr_assert(hdx_turn_count_32(g.packed, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
+    cr_expect(count == 2 && many.count == 1);
+    cr_assert(hdx_turn_place_32(g.packed, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
+    cr_expect(cursor == 2 && only[0] == 2 && only[2] == 0 && to[0] == 0 && to[1] == 2);
+    cursor = 0;
+    to[0] = to[1] = 9;
+    cr_assert(hdx_turn_place_32(g.packed, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) == HDX_OK); /* only those with many */
+    cr_expect(cursor == 2 && to[0] == 0 && to[1] == 2);
+    drop_many_32(&g, &many);
     graph_free(&g);
 }
 
@@ -68,14 +106,16 @@ Test(turn, of_nothing_is_nothing)
 {
     graph g = graph_of(0, 0);
     graph_finish(&g);
-    uint32_t none = 7;
-    cr_expect(hdx_turn_count_32(g.packed, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
-    cr_expect(hdx_turn_place_32(g.packed, 0, 0, NULL, NULL, &none, 0, 0, &none, NULL) == HDX_OK && none == 7);
+    uint32_t      none = 7;
+    hdx_ranked_32 many = many_of_32(&g);
+    cr_expect(hdx_turn_count_32(g.packed, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
+    cr_expect(hdx_turn_place_32(g.packed, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK && none == 7);
+    drop_many_32(&g, &many);
     graph_free(&g);
     g = graph_of(5, 0);
     graph_finish(&g);
-    check_turn(&g, 5, 4, "no references");
-    check_turn(&g, 2, 4, "no references");
+    check_turn(&g, 5, "no references");
+    check_turn(&g, 2, "no references");
     graph_free(&g);
 }
 
@@ -87,9 +127,9 @@ Test(turn, agrees_with_sorting_on_every_shape)
             graph g = graph_random(s, 1 + roll(&d, 300), &d);
             char  what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
-            check_turn(&g, g.n, g.outbound.at[g.n] + 1, what);
-            check_turn(&g, 1 + roll(&d, g.n), 1 + roll(&d, 50) + g.outbound.at[g.n] / 16, what);
-            check_turn(&g, g.n / 20 + 1, g.outbound.at[g.n] / 4 + 1, what);
+            check_turn(&g, g.n, what);
+            check_turn(&g, 1 + roll(&d, g.n), what);
+            check_turn(&g, g.n / 20 + 1, what);
             graph_free(&g);
         }
 }
@@ -110,28 +150,35 @@ Test(turn, agrees_with_sorting_over_many_references)
         graph_finish(&g);
         const uint64_t m = g.outbound.at[g.n];
         cr_assert(m > 100000);
-        check_turn(&g, g.n, m, shape_name(shapes[k]));
-        check_turn(&g, g.n / 3, m / 2 + 1, shape_name(shapes[k]));
+        check_turn(&g, g.n, shape_name(shapes[k]));
+        check_turn(&g, g.n / 3, shape_name(shapes[k]));
         graph_free(&g);
     }
 }
 
 Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
 {
-    dice     d = { 5 };
-    graph    g = graph_random(DENSE, 200, &d);
-    uint64_t count[200] = { 0 }, *to = zeroed(g.outbound.at[g.n], sizeof *to);
+    dice          d = { 5 };
+    graph         g = graph_random(DENSE, 200, &d);
+    hdx_ranked_64 many = many_of_64(&g);
+    uint64_t      count[200] = { 0 }, *to = zeroed(g.outbound.at[g.n], sizeof *to);
     for (uint64_t at = 0; at < 2; at++) {
         refuser   counting = { 0, at }, placing = { 0, at };
         hdx_mem   first = { .refuse = refuse_one, .context = &counting }, second = { .refuse = refuse_one, .context = &placing };
         hdx_error err = { 0 };
-        const uint64_t m = g.outbound.at[g.n];
-        cr_expect(hdx_turn_count_64(g.packed, 0, g.n, &first, NULL, count, &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_turn_count_64(g.packed, &many, 0, g.n, &first, NULL, count, &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(err.code == (at < 1 ? HDX_LIMIT : HDX_OK));
-        cr_expect(hdx_turn_place_64(g.packed, 0, g.n, &second, NULL, count, 0, at < 1 ? m : 0, to, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        memset(count, 0, sizeof count);
+        for (uint64_t v = 0, rank = 0, sum = 0; v < g.n; v++)
+            if (g.inbound.at[v + 1] - g.inbound.at[v] > 1) {
+                count[rank++] = sum;
+                sum += g.inbound.at[v + 1] - g.inbound.at[v];
+            }
+        cr_expect(hdx_turn_place_64(g.packed, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(first.used == 0 && second.used == 0);
     }
     free(to);
+    drop_many_64(&g, &many);
     graph_free(&g);
 }
 
@@ -141,7 +188,8 @@ Test(turn, stops_when_cancelled)
     for (uint64_t v = 0; v + 1 < g.n; v++)
         graph_add(&g, v, v + 1);
     graph_finish(&g);
-    uint32_t *count = zeroed(g.n, sizeof *count), *to = zeroed(g.n, sizeof *to);
+    hdx_ranked_32 many = many_of_32(&g);
+    uint32_t *count = zeroed(g.n, sizeof *count), *only = zeroed(g.n, sizeof *only);
     hdx_code last = HDX_CANCELLED;
     uint64_t at = 0;
     for (; last != HDX_OK; at++) {
@@ -150,16 +198,21 @@ Test(turn, stops_when_cancelled)
         hdx_ticker   tick;
         hdx_mem      mem = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
-        last = hdx_turn_count_32(g.packed, 0, g.n, &mem, &tick, count, NULL);
+        last = hdx_turn_count_32(g.packed, &many, 0, g.n, &mem, &tick, count, NULL);
         cr_expect(last == HDX_OK || last == HDX_CANCELLED);
         c.asked = 0;
-        cr_expect(hdx_turn_place_32(g.packed, 0, g.n, &mem, &tick, count, 0, 0, to, NULL) == last);
+        cr_expect(hdx_turn_place_32(g.packed, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
+        uint64_t *bits = zeroed(2 * hdx_bits_words(g.n), 8);
+        c.asked = 0;
+        cr_expect(hdx_packed_referred(g.packed, &tick, bits, bits + hdx_bits_words(g.n), NULL) == last);
+        free(bits);
         cr_expect(mem.used == 0);
         hdx_ticker_free(&tick);
         cr_assert(at < 100);
     }
     cr_expect(at >= 4, "asked %llu times", (unsigned long long)at);
     free(count);
-    free(to);
+    free(only);
+    drop_many_32(&g, &many);
     graph_free(&g);
 }
