@@ -14,7 +14,8 @@
 #include "build/passes.h"
 
 #define BLOCK HDX_PART       /* targets whose references are summed up together, and that a range has multiples of */
-#define CHUNK 4096u          /* targets whose referrers are written together; whole words of bits */
+#define CHUNK 4096u          /* targets whose referrers are written together; whole words of bits, */
+#define CHUNK_BYTES 65536u   /* as long as they take no more than this */
 
 typedef struct turning {
     hdx_pass *p;
@@ -185,7 +186,8 @@ static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used,
 static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
 {
     const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK;
-    uint64_t       next = from, entries = 0, used = 0;
+    uint64_t       node = from, next = from, entries = 0, used = 0;
+    hdx_code       code = HDX_OK;
     for (uint64_t word = from / 64; word < (end + 63) / 64; word++) {
         uint64_t wanted = (t->many.words[word] | (t->once[word] & t->is_class[word])) & ~t->p->is_root[word];
         for (; wanted != 0; wanted &= wanted - 1) {
@@ -201,9 +203,15 @@ static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t
             used = (uint64_t)(to - *bytes);
             next = l.target + 1;
             entries += l.count + 1;
+            if (used < CHUNK_BYTES)
+                continue;
+            if ((code = put_chunk(t, node, *bytes, used, entries, err)) != HDX_OK)
+                return code;
+            node = next;
+            used = entries = 0;
         }
     }
-    return used == 0 ? HDX_OK : put_chunk(t, from, *bytes, used, entries, err);
+    return used == 0 ? HDX_OK : put_chunk(t, node, *bytes, used, entries, err);
 }
 
 static void write_chunks(void *context, unsigned worker)

@@ -96,7 +96,8 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     if (searches)
         code = wide ? hdx_pass_search_64(p, beside, err) : hdx_pass_search_32(p, beside, err);
     if (code == HDX_OK && !beside) {
-        p->room = hdx_build_room(b);
+        const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING; /* bits, ranks, records being written */
+        p->room = room > 2 * more ? room - more : room / 2;
         code = wide ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
     }
     free_lists(p);
