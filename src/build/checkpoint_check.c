@@ -62,14 +62,14 @@ static bool list_holds(spilled *s, uint64_t id, unsigned width, const uint8_t *a
 static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, const uint8_t *end, uint64_t *next_id, hdx_pos *pos)
 {
     const hdx_build *b = s->p->b;
-    uint64_t         id, value, bytes, head;
-    if (!number(at, end, &bytes) || bytes > (uint64_t)(end - *at))
+    uint64_t         id = *next_id, value, all, head;
+    if (!number(at, end, &all) || all >> 1 > (uint64_t)(end - *at))
         return false;
-    const uint8_t *here = *at, *stop = here + bytes;
+    const uint8_t *here = *at, *stop = here + (all >> 1);
     *at = stop;
-    if (!number(&here, stop, &id))
+    if ((all & 1) != 0 && !number(&here, stop, &value))
         return false;
-    id = *next_id + (uint64_t)hdx_unzigzag(id);
+    id += (all & 1) != 0 ? (uint64_t)hdx_unzigzag(value) : 0;
     if (id >= b->objects || id < u->first || id > u->last || !hdx_bits_set(s->seen, id))
         return false;
     *next_id = id + 1;

@@ -4,8 +4,8 @@
  * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed numbers
  * (algo/packed.h):
  *
- *     bytes of all that follows: whoever reads records finds the next one before this one is understood
- *     distance of the id from the one after the record before (zigzag; from 0 at first)
+ *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one before this one is understood
+ *     distance of the id from the one after the record before (zigzag; from 0 at first); only where there is any
  *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects no record describes
  *     place of the heap in hdx_build.heaps, + 1; only where the dump has heaps
  *     class number * 4 + width code
@@ -109,7 +109,9 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
 {
     const unsigned code = hdx_spill_code(widths, r->id, targets, n), width = widths[code];
     const uint64_t origin = r->id - hdx_spill_half(width);
-    uint8_t       *begin = to + 1, *at = hdx_pack(begin, hdx_zigzag((int64_t)(r->id - next_id))); /* most have less than 64 bytes: one says so */
+    uint8_t       *begin = to + 1, *at = begin; /* most have less than 32 bytes: one says so */
+    if (r->id != next_id)
+        at = hdx_pack(at, hdx_zigzag((int64_t)(r->id - next_id)));
     if (r->position != 0)
         at = hdx_pack(at, r->position - 1 - pos);
     if (with_heap)
@@ -119,13 +121,13 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
         at = hdx_pack(at, r->length);
     for (uint64_t i = 0; i < n; i++, at += width)
         hdx_put64(at, targets[i] - origin);
-    const uint64_t bytes = (uint64_t)(at - begin);
-    if (bytes < 64) {
-        *to = (uint8_t)(bytes << 2);
+    const uint64_t bytes = (uint64_t)(at - begin), head_value = bytes << 1 | (r->id != next_id);
+    if (bytes < 32) {
+        *to = (uint8_t)(head_value << 2);
         return at;
     }
     uint8_t  head[8];
-    uint64_t more = (uint64_t)(hdx_pack(head, bytes) - head);
+    uint64_t more = (uint64_t)(hdx_pack(head, head_value) - head);
     memmove(to + more, begin, bytes);
     memcpy(to, head, more);
     return to + more + bytes;
@@ -136,9 +138,11 @@ static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
     if (r->at >= r->end)
         return false;
     const uint64_t all = hdx_unpack(&r->at);
-    const uint8_t *at = r->at, *end = at + all;
+    const uint8_t *at = r->at, *end = at + (all >> 1);
     r->at = end;
-    record->id = r->next_id + (uint64_t)hdx_unzigzag(hdx_unpack(&at));
+    record->id = r->next_id;
+    if ((all & 1) != 0)
+        record->id += (uint64_t)hdx_unzigzag(hdx_unpack(&at));
     r->next_id = record->id + 1;
     record->position = 0;
     if (!r->bare) {
