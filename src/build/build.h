@@ -8,8 +8,8 @@
  *   roots.c          roots, threads, locals (MAT 4)
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
  *   columns.c        second pass: id = rank; position, class, length, references of every object, into a file (spill.h)
- *   objects.c        position, class, length in the order of ids; instances_wide.c: objects by class
- *   outbound.c       references in the order of ids, packed in memory
+ *   objects.c        position, class, length in the order of ids, references packed in memory; instances_wide.c: objects by class
+ *   outbound.c       the packed references as an index file, and back
  *   inbound_wide.c   the same turned round
  *   reach_wide.c     search, nearest roots, dominators, retained sizes, and the index files of them; live.c: what lives, by class
  *   passes.c         the order of the passes (passes.h: what they hand to each other)

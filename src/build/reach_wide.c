@@ -2,11 +2,11 @@
  * reach_wide.c - what follows from the GC roots: who lives, nearest roots, dominators, retained sizes.
  *
  * What is resident decides how large a dump fits, so each step holds what it needs and hands the rest on in files (N objects, R of them
- * reached; packed lists take some 6 N bytes; ids have 4):
+ * reached; packed lists take some 8 N bytes; ids have 4):
  *
- *     search       packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth first || breadth first
+ *     references   packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth first || breadth first
  *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators)
- *     retained     numbers 4 N, sizes 4 R or 8 R; then nodes 4 R and what special objects need
+ *     retained     numbers 4 N, sizes 4 R or 8 R; nodes 4 R and what special objects need, beside that or behind it
  *
  * The depth-first search and the semidominators cannot be split (facts/ALGORITHMS 7.5).
  */
