@@ -47,6 +47,17 @@ char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len)
     return p;
 }
 
+void hdx_arena_join(hdx_arena *to, hdx_arena *from)
+{
+    hdx_arena_block **first = &from->last;
+    while (*first != NULL)
+        first = &(*first)->before;
+    *first = to->last;
+    if (from->last != NULL)
+        to->last = from->last;
+    from->last = NULL;
+}
+
 void hdx_arena_free(hdx_arena *arena)
 {
     for (hdx_arena_block *b = arena->last, *before; b != NULL; b = before) {

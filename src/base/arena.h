@@ -15,6 +15,8 @@ static inline hdx_arena hdx_arena_of(hdx_mem *mem) { return (hdx_arena){ mem, NU
 void *hdx_arena_get(hdx_arena *arena, uint64_t bytes);
 /* A copy of the bytes with a NUL behind it; NULL when refused. */
 char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len);
+/* Everything of `from`, of the same hdx_mem, lives as long as `to` from now on; `from` is empty. */
+void  hdx_arena_join(hdx_arena *to, hdx_arena *from);
 void  hdx_arena_free(hdx_arena *arena);
 
 #endif

@@ -9,6 +9,7 @@
  *   arena.h     many small things that die together
  *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
  *   bits.h      bit sets
+ *   sort.h      sorting by a number that elements hold
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
@@ -26,6 +27,7 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/tick.h"
 #include "base/workers.h"

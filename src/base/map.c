@@ -2,6 +2,8 @@
 #include "base/map.h"
 #include "base/bytes.h"
 
+#define FIRST 64u
+
 static hdx_map_slot *slot_for(hdx_map_slot *slots, uint64_t capacity, uint64_t empty, uint64_t key)
 {
     for (uint64_t i = key * 0x9e3779b97f4a7c15ull >> 20;; i++) {
@@ -11,9 +13,8 @@ static hdx_map_slot *slot_for(hdx_map_slot *slots, uint64_t capacity, uint64_t e
     }
 }
 
-static bool grow(hdx_map *map)
+static bool grow_to(hdx_map *map, uint64_t capacity)
 {
-    uint64_t      capacity = map->capacity == 0 ? 64 : 2 * map->capacity;
     hdx_map_slot *slots = hdx_mem_array(map->mem, capacity, sizeof *slots);
     if (slots == NULL)
         return false;
@@ -28,6 +29,16 @@ static bool grow(hdx_map *map)
     return true;
 }
 
+bool hdx_map_reserve(hdx_map *map, uint64_t more)
+{
+    uint64_t capacity = map->capacity == 0 ? FIRST : map->capacity;
+    if (more > UINT64_MAX / 8)
+        return false;
+    while (capacity < 2 * (map->count + more))
+        capacity *= 2;
+    return capacity == map->capacity || grow_to(map, capacity);
+}
+
 uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh)
 {
     bool          unused;
@@ -39,7 +50,7 @@ uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh)
         map->has_own = true;
         return &map->own;
     }
-    if (2 * (map->count + 1) > map->capacity && !grow(map))
+    if (2 * (map->count + 1) > map->capacity && !grow_to(map, map->capacity == 0 ? FIRST : 2 * map->capacity))
         return NULL;
     s = slot_for(map->slots, map->capacity, map->empty, key);
     *fresh = s->key == map->empty;

@@ -31,6 +31,8 @@ uint64_t hdx_hash_bytes(uint64_t seed, const void *bytes, size_t len);
 static inline hdx_map hdx_map_of(hdx_mem *mem) { return (hdx_map){ .empty = 0xfffffffffffffff3ull, .mem = mem }; }
 /* The value's place, made (zero) if the key is new; NULL: no memory. Valid until the next call that makes one. */
 uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh);
+/* Room for so many more keys, so that it need not grow step by step; false: no memory, and nothing has changed. */
+bool      hdx_map_reserve(hdx_map *map, uint64_t more);
 void      hdx_map_free(hdx_map *map);
 
 static inline const uint64_t *hdx_map_get(const hdx_map *map, uint64_t key) /* NULL: not there */

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool room(hdx_buffer *b, uint64_t more)
+bool hdx_buffer_grow(hdx_buffer *b, uint64_t more)
 {
     uint64_t need, next = b->capacity == 0 ? 256 : b->capacity;
     if (b->failed || !hdx_add(b->len, more, &need) || !hdx_add(need, 1, &need)) {
@@ -28,10 +28,11 @@ static bool room(hdx_buffer *b, uint64_t more)
 
 void hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len)
 {
-    if (!room(b, len))
+    char *at = hdx_buffer_room(b, len);
+    if (at == NULL)
         return;
     if (len > 0)
-        memcpy(b->at + b->len, bytes, (size_t)len);
+        memcpy(at, bytes, (size_t)len);
     b->len += len;
     b->at[b->len] = '\0';
 }
@@ -51,7 +52,7 @@ void hdx_buffer_format(hdx_buffer *b, const char *format, ...)
         hdx_buffer_put(b, small, (uint64_t)n);
         return;
     }
-    if (!room(b, (uint64_t)n))
+    if (hdx_buffer_room(b, (uint64_t)n) == NULL)
         return;
     va_start(args, format);
     (void)vsnprintf(b->at + b->len, (size_t)n + 1, format, args);

@@ -14,6 +14,12 @@ typedef struct hdx_buffer {
 
 static inline hdx_buffer hdx_buffer_of(hdx_mem *mem) { return (hdx_buffer){ NULL, 0, 0, false, mem }; }
 void hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len);
+bool hdx_buffer_grow(hdx_buffer *b, uint64_t more);
+/* The place behind the content, with room for `most` bytes and a NUL; NULL: no memory. Who writes there raises len. */
+static inline char *hdx_buffer_room(hdx_buffer *b, uint64_t most)
+{
+    return (!b->failed && b->capacity - b->len > most) || hdx_buffer_grow(b, most) ? b->at + b->len : NULL;
+}
 void hdx_buffer_text(hdx_buffer *b, const char *text);
 void hdx_buffer_format(hdx_buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hdx_buffer_clear(hdx_buffer *b); /* empties, keeps the memory */

@@ -36,10 +36,11 @@
 #include "strip/strip.h"
 #include <heapdex/index.h>
 
-/* A string of the dump: where its bytes stand in `names`. */
+/* A string of the dump. */
 typedef struct hdx_raw_string {
     uint64_t id;
     hdx_view bytes;
+    hdx_text text; /* what it says (hdx_java_text); at NULL: nobody has asked yet */
 } hdx_raw_string;
 
 typedef struct hdx_raw_load {
@@ -169,7 +170,7 @@ typedef struct hdx_build {
     hdx_catalog    *resumed;         /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
     bool            checkpointed;    /* there is a checkpoint in the folder */
     bool            every_step;      /* of hdx_build_doors */
-    uint64_t        saved_at, saving_ns; /* when the last checkpoint stood, and what it took */
+    uint64_t        saved_at, saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
     uint64_t        room;            /* of hdx_build_doors */
     bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
     pthread_mutex_t lock;            /* guards damage while passes run */
@@ -184,7 +185,10 @@ typedef struct hdx_build {
 /* With `counting`, ids holds classes alone when it is over, and roots, frames and traces are left out. */
 hdx_code hdx_scan(hdx_build *b, hdx_error *err);
 void     hdx_scan_free(hdx_build *b);
+void     hdx_scan_frames_free(hdx_build *b); /* of it frames and traces */
 bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
+/* The string as text in hdx_build.texts, decoded once however many name it; at NULL: not in the dump. False: no memory. */
+bool     hdx_scan_text(hdx_build *b, uint64_t id, hdx_text *out);
 
 /* ---- seek.c ---- */
 /* From here on windows of seek points go to a temporary file; a plain dump has none. */

@@ -8,15 +8,25 @@
  */
 #include "build/build.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+/* Classes that are asked for by name; by `named_class`, the primitive arrays by element type behind it. */
+enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
+#define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type) - 4)
+#define NAMED 11u
+static const char *const named[NAMED] = { "java.lang.Object", "java.lang.Class", "java.lang.ClassLoader", "boolean[]", "char[]", "float[]", "double[]", "byte[]",
+                                          "short[]", "int[]", "long[]" };
 
 typedef struct maker {
     hdx_build *b;
     hdx_class *at; /* in order of making, numbers come later */
     uint64_t   count, capacity;
+    uint64_t   named[NAMED];/* places of the first class of each name */
+    uint64_t   indexed;     /* classes that by_addr has */
     hdx_map    by_addr;     /* class address -> place */
-    hdx_map    load_names;  /* class address -> name id */
+    hdx_map    loads;       /* class address -> place of its LOAD_CLASS */
+    hdx_view  *names;       /* of each LOAD_CLASS; at NULL: its string is nowhere */
     hdx_map    aliases;     /* class id that objects use, but that is no class object -> place */
     uint64_t   unknown;     /* numbers of invented names */
     hdx_addr   next_free;   /* candidate for classes without an address of their own */
@@ -33,26 +43,29 @@ static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uin
     return copy != NULL;
 }
 
-static hdx_code add(maker *m, hdx_class c, uint64_t *place, hdx_error *err)
+/* Apart from the making: look-ups that nothing waits for go on at the same time. */
+static hdx_code index_made(maker *m, hdx_error *err)
 {
-    uint64_t *slot;
-    if (m->count >= HDX_NO_CLASS - 1)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
-    if (!hdx_mem_room(&m->b->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at) || (slot = hdx_map_put(&m->by_addr, c.address, NULL)) == NULL)
-        return no_memory(err);
-    *slot = m->count;
-    if (place != NULL)
-        *place = m->count;
-    m->at[m->count++] = c;
+    for (; m->indexed < m->count; m->indexed++) {
+        uint64_t *slot = hdx_map_put(&m->by_addr, m->at[m->indexed].address, NULL);
+        if (slot == NULL)
+            return no_memory(err);
+        *slot = m->indexed;
+    }
     return HDX_OK;
 }
 
-static uint64_t place_named(const maker *m, const char *name)
+static hdx_code add(maker *m, hdx_class c, hdx_error *err)
 {
-    for (uint64_t i = 0; i < m->count; i++)
-        if (hdx_text_is(m->at[i].name, name))
-            return i;
-    return UINT64_MAX;
+    if (m->count >= HDX_NO_CLASS - 1)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+    if (!hdx_mem_room(&m->b->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at))
+        return no_memory(err);
+    for (unsigned i = 0; i < NAMED; i++)
+        if (m->named[i] == UINT64_MAX && hdx_text_is(c.name, named[i]))
+            m->named[i] = m->count;
+    m->at[m->count++] = c;
+    return HDX_OK;
 }
 
 /* Classes without an address of their own get 1x, 2x ... the object alignment, the next free one (MAT 1.6). */
@@ -78,30 +91,33 @@ static void kind_from_name(hdx_class *c)
 /* The name LOAD_CLASS gives to a class; false: there is none, or its string is nowhere. */
 static bool loaded_name(maker *m, hdx_addr addr, hdx_text *out, bool *memory)
 {
-    const uint64_t *id = hdx_map_get(&m->load_names, addr);
-    hdx_view        bytes;
+    const uint64_t *place = hdx_map_get(&m->loads, addr);
     *memory = true;
-    if (id == NULL || !hdx_scan_string(m->b, *id, &bytes))
+    if (place == NULL || m->names[*place].at == NULL)
         return false;
-    *memory = hdx_java_class_name(&m->b->texts, bytes, out);
+    *memory = hdx_java_class_name(&m->b->texts, m->names[*place], out);
     return *memory;
 }
 
 static hdx_code read_loads(maker *m, hdx_error *err)
 {
     const hdx_scan_result *r = &m->b->scan;
+    m->names = hdx_mem_array(&m->b->mem, r->load_count, sizeof *m->names);
+    if (m->names == NULL || !hdx_map_reserve(&m->loads, r->load_count))
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->load_count; i++)
+        (void)hdx_scan_string(m->b, r->loads[i].name, &m->names[i]);
     for (uint64_t i = 0; i < r->load_count; i++) {
         bool      fresh;
-        uint64_t *name = hdx_map_put(&m->load_names, r->loads[i].addr, &fresh);
-        if (name == NULL)
+        uint64_t *place = hdx_map_put(&m->loads, r->loads[i].addr, &fresh);
+        if (place == NULL)
             return no_memory(err);
         if (fresh) {
-            *name = r->loads[i].name;
+            *place = i;
             continue;
         }
-        hdx_view a = { NULL, 0 }, b = { NULL, 0 };
-        if (*name == r->loads[i].name || (hdx_scan_string(m->b, *name, &a) && hdx_scan_string(m->b, r->loads[i].name, &b) && a.len == b.len &&
-                                          memcmp(a.at, b.at, a.len) == 0))
+        const hdx_view a = m->names[*place], b = m->names[i];
+        if (r->loads[*place].name == r->loads[i].name || (a.at != NULL && b.at != NULL && a.len == b.len && memcmp(a.at, b.at, a.len) == 0))
             continue;
         hdx_code code = hdx_build_damage(m->b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
                                          (unsigned long long)r->loads[i].addr);
@@ -117,8 +133,7 @@ static hdx_code read_members(maker *m, const hdx_raw_class *raw, hdx_view member
     hdx_build *b = m->b;
     hdx_field *fields = hdx_arena_get(&b->texts, (uint64_t)count * sizeof *fields);
     uint64_t   name;
-    hdx_view   value, bytes;
-    (void)raw;
+    hdx_view   value;
     if (fields == NULL)
         return no_memory(err);
     for (uint32_t i = 0; i < count; i++) {
@@ -126,10 +141,9 @@ static hdx_code read_members(maker *m, const hdx_raw_class *raw, hdx_view member
                             : hdx_class_field_next(&members, b->survey.head.id_size, &name, &fields[i].type);
         if (!more)
             return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
-        if (hdx_scan_string(b, name, &bytes)) {
-            if (!hdx_java_text(&b->texts, bytes, &fields[i].name))
-                return no_memory(err);
-        } else {
+        if (!hdx_scan_text(b, name, &fields[i].name))
+            return no_memory(err);
+        if (fields[i].name.at == NULL) {
             *missing = true;
             if (!text_format(&b->texts, &fields[i].name, "unknown-name@0x%llx", name))
                 return no_memory(err);
@@ -167,7 +181,20 @@ static hdx_code read_class(maker *m, const hdx_raw_class *raw, hdx_error *err)
                                             (int)(c.name.len > 60 ? 60 : c.name.len), c.name.at)) != HDX_OK)
         return code;
     kind_from_name(&c);
-    return add(m, c, NULL, err);
+    return add(m, c, err);
+}
+
+static hdx_code read_classes(maker *m, hdx_error *err)
+{
+    const hdx_scan_result *r = &m->b->scan;
+    hdx_code               code = HDX_OK;
+    m->at = hdx_mem_array(&m->b->mem, r->class_count, sizeof *m->at);
+    m->capacity = m->at == NULL ? 0 : r->class_count;
+    if (m->at == NULL || !hdx_map_reserve(&m->by_addr, r->class_count))
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->class_count && code == HDX_OK; i++)
+        code = read_class(m, &r->classes[i], err);
+    return code == HDX_OK ? index_made(m, err) : code;
 }
 
 /* Fields that fill `bytes` of payload (MAT 1.6). */
@@ -192,7 +219,7 @@ static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error 
 static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t number, uint64_t payload, uint64_t *place, hdx_error *err)
 {
     hdx_build *b = m->b;
-    uint64_t   object = place_named(m, "java.lang.Object");
+    uint64_t   object = m->named[NAMED_OBJECT];
     hdx_class  c = { .super = HDX_NO_CLASS, .flags = HDX_CLASS_INVENTED, .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
     bool       fresh = false, memory;
     hdx_code   code;
@@ -209,7 +236,8 @@ static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t num
         if ((code = invent_fields(m, &c, payload, err)) != HDX_OK)
             return code;
     }
-    if ((code = add(m, c, place, err)) != HDX_OK)
+    *place = m->count;
+    if ((code = add(m, c, err)) != HDX_OK || (code = index_made(m, err)) != HDX_OK)
         return code;
     if (c.address != addr) {
         uint64_t *alias = hdx_map_put(&m->aliases, addr, NULL);
@@ -241,9 +269,9 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
     const hdx_scan_result *r = &b->scan;
     uint64_t               place;
     hdx_code               code;
-    if (place_named(m, "java.lang.Class") == UINT64_MAX && (code = invent(m, 0, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
+    if (m->named[NAMED_CLASS] == UINT64_MAX && (code = invent(m, 0, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
         return code;
-    if (place_named(m, "java.lang.ClassLoader") == UINT64_MAX && (code = invent(m, 0, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
+    if (m->named[NAMED_LOADER] == UINT64_MAX && (code = invent(m, 0, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; i < r->use_count; i++) { /* classes of arrays */
         const hdx_class_use *u = &r->uses[i];
@@ -255,11 +283,10 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
             return code;
     }
     for (size_t i = 0; i < sizeof types; i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
-        char name[24];
+        const char *name = named[NAMED_ARRAY(types[i])];
         if (r->primitive_arrays[types[i]] == 0)
             continue;
-        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(types[i]));
-        place = place_named(m, name);
+        place = m->named[NAMED_ARRAY(types[i])];
         if (place == UINT64_MAX && (code = invent(m, 0, name, 0, 0, &place, err)) != HDX_OK)
             return code;
         m->at[place].kind = HDX_PRIMITIVE_ARRAY;
@@ -299,35 +326,48 @@ static void count_instances(maker *m)
             m->at[*p].instances += r->uses[i].instances + r->uses[i].arrays;
     }
     for (uint8_t t = 4; t <= 11; t++) {
-        char name[24];
-        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(t));
-        uint64_t p = place_named(m, name);
+        const uint64_t p = m->named[NAMED_ARRAY(t)];
         if (p != UINT64_MAX)
             m->at[p].instances += r->primitive_arrays[t];
     }
-    m->at[place_named(m, "java.lang.Class")].instances += m->count;
-    m->at[place_named(m, "java.lang.ClassLoader")].instances += 1; /* object 0 */
+    m->at[m->named[NAMED_CLASS]].instances += m->count;
+    m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
 }
 
-static int by_count(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
     const hdx_class *x = a, *y = b;
-    if (x->instances != y->instances)
-        return x->instances > y->instances ? -1 : 1;
     return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const hdx_class *x = a, *y = b;
+    return x->live_instances != y->live_instances ? (x->live_instances < y->live_instances ? -1 : 1) : by_address(a, b);
+}
+
+/* By falling count of instances, then address. What lives is counted much later: until then its place holds what rises as the count falls. */
+static void order_classes(maker *m)
+{
+    for (uint64_t i = 0; i < m->count; i++)
+        m->at[i].live_instances = UINT64_MAX - m->at[i].instances;
+    hdx_sort(&m->b->mem, m->at, m->count, sizeof *m->at, offsetof(hdx_class, address), by_address);
+    hdx_sort(&m->b->mem, m->at, m->count, sizeof *m->at, offsetof(hdx_class, live_instances), by_rank);
+    for (uint64_t i = 0; i < m->count; i++) {
+        m->at[i].live_instances = 0;
+        m->at[i].number = (uint32_t)i;
+    }
 }
 
 static hdx_code number_classes(maker *m, hdx_error *err)
 {
     hdx_build *b = m->b;
     uint64_t  *slot;
-    hdx_addr   java_class = m->at[place_named(m, "java.lang.Class")].address, java_loader = m->at[place_named(m, "java.lang.ClassLoader")].address;
+    hdx_addr   java_class = m->at[m->named[NAMED_CLASS]].address, java_loader = m->at[m->named[NAMED_LOADER]].address;
     hdx_addr   primitive[16] = { 0 };
     hdx_map    alias_addr = hdx_map_of(&b->mem);
     for (uint8_t t = 4; t <= 11; t++) {
-        char name[24];
-        (void)snprintf(name, sizeof name, "%s[]", hdx_type_name(t));
-        uint64_t p = place_named(m, name);
+        const uint64_t p = m->named[NAMED_ARRAY(t)];
         primitive[t] = p == UINT64_MAX ? 0 : m->at[p].address;
     }
     for (uint64_t i = 0; i < m->aliases.capacity; i++) /* places become addresses before the sort moves the places */
@@ -336,11 +376,14 @@ static hdx_code number_classes(maker *m, hdx_error *err)
                 goto refused;
             *slot = m->at[m->aliases.slots[i].value].address;
         }
-    qsort(m->at, (size_t)m->count, sizeof *m->at, by_count);
-    b->classes = m->at;
+    order_classes(m);
+    if ((b->classes = hdx_mem_resize(&b->mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) == NULL)
+        goto refused;
+    m->at = NULL;
     b->class_count = (uint32_t)m->count;
+    if (!hdx_map_reserve(&b->by_address, m->count))
+        goto refused;
     for (uint32_t i = 0; i < b->class_count; i++) {
-        b->classes[i].number = i;
         if ((slot = hdx_map_put(&b->by_address, b->classes[i].address, NULL)) == NULL)
             goto refused;
         *slot = i;
@@ -424,6 +467,8 @@ static hdx_code lay_out(hdx_build *b, hdx_error *err)
 
 hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
 {
+    if (!hdx_map_reserve(&b->class_objects, b->class_count))
+        return no_memory(err);
     for (uint32_t i = 0; i < b->class_count; i++) {
         uint64_t *slot = hdx_map_put(&b->class_objects, b->classes[i].id, NULL);
         if (slot == NULL)
@@ -442,11 +487,12 @@ static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
 
 hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
 {
-    maker    m = { .b = b, .by_addr = hdx_map_of(&b->mem), .load_names = hdx_map_of(&b->mem), .aliases = hdx_map_of(&b->mem) };
+    maker    m = { .b = b, .by_addr = hdx_map_of(&b->mem), .loads = hdx_map_of(&b->mem), .aliases = hdx_map_of(&b->mem) };
     bool     fresh;
     hdx_code code = read_loads(&m, err);
-    for (uint64_t i = 0; i < b->scan.class_count && code == HDX_OK; i++)
-        code = read_class(&m, &b->scan.classes[i], err);
+    memset(m.named, 0xff, sizeof m.named);
+    if (code == HDX_OK)
+        code = read_classes(&m, err);
     if (code == HDX_OK)
         code = invent_missing(&m, err);
     if (code == HDX_OK) {
@@ -463,22 +509,10 @@ hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
     }
     if (code == HDX_OK && (code = lay_out(b, err)) == HDX_OK)
         code = find_class_objects(b, err);
-    if (b->classes == NULL)
-        hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
-    else if (m.at != NULL && m.capacity != b->class_count) { /* shrink to what is counted, so that it can be freed by its count */
-        hdx_class *exact = hdx_mem_array(&b->mem, b->class_count, sizeof *exact);
-        if (exact == NULL) {
-            hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
-            b->classes = NULL;
-            code = no_memory(err);
-        } else {
-            memcpy(exact, m.at, b->class_count * sizeof *exact);
-            hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
-            b->classes = exact;
-        }
-    }
+    hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
+    hdx_mem_put(&b->mem, m.names, b->scan.load_count * sizeof *m.names);
     hdx_map_free(&m.by_addr);
-    hdx_map_free(&m.load_names);
+    hdx_map_free(&m.loads);
     hdx_map_free(&m.aliases);
     return code;
 }

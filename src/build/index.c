@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define STEPS 7u
+#define FIRST_SAVING 1000000000ull /* taken for what the first checkpoint costs: a build of two seconds is made again sooner than kept */
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
@@ -174,6 +175,8 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     hdx_ticker_init(&b->tick, &options->progress, STEPS);
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
+    b->saved_at = b->step_wall;
+    b->saving_ns = FIRST_SAVING;
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
     if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK &&
         recognise(b, err) == HDX_OK && hdx_strip_view_set(b->source, b->stripping.view, err) == HDX_OK)

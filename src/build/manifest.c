@@ -4,6 +4,7 @@
 #include "build/build.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -204,8 +205,7 @@ hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err)
     hdx_catalog_writer *w = NULL;
     hdx_code            code;
     fill_costs(b);
-    if (b->root_count > 0)
-        qsort(b->roots, (size_t)b->root_count, sizeof *b->roots, by_object);
+    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
     if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &w, err)) != HDX_OK)
         goto out;
     for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++)

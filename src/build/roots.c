@@ -4,9 +4,9 @@
  * In:  raw roots in file order, frames and traces.
  * Out: roots with ids; what frames of known threads hold becomes a reference of the thread, not a root (MAT 4.2).
  */
-#include "build/build.h"
+#include "build/passes.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "roots and threads", 0); }
 
@@ -22,26 +22,6 @@ static hdx_code add_root(hdx_build *b, hdx_root root, hdx_error *err)
         return no_memory(err);
     b->roots[b->root_count++] = root;
     return HDX_OK;
-}
-
-static int by_thread_target(const void *a, const void *b)
-{
-    const hdx_local *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->target < y->target ? -1 : x->target > y->target;
-}
-
-static void sort_locals(hdx_build *b)
-{
-    uint64_t kept = 0;
-    if (b->local_count == 0)
-        return;
-    qsort(b->locals, (size_t)b->local_count, sizeof *b->locals, by_thread_target);
-    for (uint64_t i = 0; i < b->local_count; i++)
-        if (kept == 0 || by_thread_target(&b->locals[kept - 1], &b->locals[i]) != 0)
-            b->locals[kept++] = b->locals[i];
-    b->local_count = kept;
 }
 
 /* MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what is one already. */
@@ -86,63 +66,162 @@ static const hdx_raw_trace *trace_of(const hdx_build *b, const thread_found *t, 
     return mine == NULL ? NULL : &b->scan.traces[*mine];
 }
 
-static bool text_of(hdx_build *b, uint64_t id, hdx_text *out)
+/*
+ * Where the element of a key is, the last one where several have it. HotSpot counts frames and classes up in the order of the file: then the key
+ * itself says it.
+ */
+typedef struct places {
+    bool     counted;
+    uint64_t first, count;
+    hdx_map  map; /* when not counted */
+} places;
+
+static bool places_of(hdx_mem *mem, const void *array, uint64_t count, size_t size, uint64_t (*key)(const void *), places *p)
 {
-    hdx_view bytes;
-    *out = (hdx_text){ "", 0 };
-    return id == 0 || !hdx_scan_string(b, id, &bytes) || hdx_java_text(&b->texts, bytes, out);
+    const uint8_t *at = array;
+    uint64_t       n = 0;
+    *p = (places){ .first = count == 0 ? 0 : key(at), .count = count, .map = hdx_map_of(mem) };
+    while (n < count && key(at + n * size) - p->first == n)
+        n++;
+    p->counted = n == count;
+    if (p->counted)
+        return true;
+    if (!hdx_map_reserve(&p->map, count))
+        return false;
+    for (n = 0; n < count; n++) {
+        uint64_t *place = hdx_map_put(&p->map, key(at + n * size), NULL);
+        if (place == NULL)
+            return false;
+        *place = n;
+    }
+    return true;
 }
 
-static hdx_code frames_of(hdx_build *b, const hdx_raw_trace *trace, const hdx_map *by_frame, const hdx_map *by_class, hdx_thread *t, hdx_error *err)
+static bool find_place(const places *p, uint64_t key, uint64_t *place)
 {
-    hdx_frame *frames = hdx_arena_get(&b->texts, (uint64_t)trace->count * sizeof *frames);
+    if (p->counted) {
+        *place = key - p->first;
+        return *place < p->count;
+    }
+    const uint64_t *found = hdx_map_get(&p->map, key);
+    if (found != NULL)
+        *place = *found;
+    return found != NULL;
+}
+
+static uint64_t frame_id(const void *p) { return ((const hdx_raw_frame *)p)->id; }
+static uint64_t load_serial(const void *p) { return ((const hdx_raw_load *)p)->serial; }
+
+/* What frames are made with. */
+typedef struct framer {
+    hdx_build *b;
+    places     frames, loads;
+    hdx_text  *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+} framer;
+
+static void framer_end(framer *f)
+{
+    hdx_mem *mem = &f->b->mem;
+    hdx_map_free(&f->frames.map);
+    hdx_map_free(&f->loads.map);
+    hdx_mem_put(mem, f->class_names, f->b->scan.load_count * sizeof *f->class_names);
+}
+
+static bool framer_begin(hdx_build *b, framer *f)
+{
+    const hdx_scan_result *r = &b->scan;
+    *f = (framer){ .b = b, .frames.map = hdx_map_of(&b->mem), .loads.map = hdx_map_of(&b->mem) };
+    f->class_names = hdx_mem_array(&b->mem, r->load_count, sizeof *f->class_names);
+    return f->class_names != NULL && places_of(&b->mem, r->frames, r->frame_count, sizeof *r->frames, frame_id, &f->frames) &&
+           places_of(&b->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
+}
+
+static bool text_of(hdx_build *b, uint64_t id, hdx_text *out)
+{
+    *out = (hdx_text){ NULL, 0 };
+    if (id != 0 && !hdx_scan_text(b, id, out))
+        return false;
+    if (out->at == NULL)
+        *out = (hdx_text){ "", 0 };
+    return true;
+}
+
+static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
+{
+    uint64_t place;
+    hdx_view name;
+    *out = (hdx_text){ "<UNKNOWN CLASS>", 15 };
+    if (!find_place(&f->loads, serial, &place))
+        return true;
+    hdx_text *text = &f->class_names[place];
+    if (text->at == NULL && hdx_scan_string(f->b, f->b->scan.loads[place].name, &name) && !hdx_java_class_name(&f->b->texts, name, text))
+        return false;
+    if (text->at != NULL)
+        *out = *text;
+    return true;
+}
+
+/* `before` was made from `last` (NULL: there is none): recursion names the same texts in a row. */
+static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *last, const hdx_frame *before, hdx_frame *out)
+{
+    if (last != NULL && last->method == raw->method && last->signature == raw->signature && last->source == raw->source && last->serial == raw->serial)
+        *out = *before;
+    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->b, raw->method, &out->method) || !text_of(f->b, raw->signature, &out->signature) ||
+             !text_of(f->b, raw->source, &out->source))
+        return false;
+    out->line = raw->line;
+    return true;
+}
+
+static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+{
+    const hdx_scan_result *r = &f->b->scan;
+    const hdx_raw_frame   *last = NULL;
+    hdx_frame             *frames = hdx_arena_get(&f->b->texts, (uint64_t)trace->count * sizeof *frames);
     if (frames == NULL)
         return no_memory(err);
     for (uint32_t i = 0; i < trace->count; i++) {
-        const uint64_t *place = hdx_map_get(by_frame, b->scan.frame_ids[trace->first + i]);
-        hdx_frame      *f = &frames[i];
-        *f = (hdx_frame){ { "<UNKNOWN CLASS>", 15 }, { "", 0 }, { "", 0 }, { "", 0 }, 0 };
-        if (place == NULL)
-            continue;
-        const hdx_raw_frame *raw = &b->scan.frames[*place];
-        const uint64_t      *load = hdx_map_get(by_class, raw->serial);
-        hdx_view             name;
-        if (!text_of(b, raw->method, &f->method) || !text_of(b, raw->signature, &f->signature) || !text_of(b, raw->source, &f->source))
+        uint64_t             place;
+        const hdx_raw_frame *raw = find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[place] : NULL;
+        if (raw == NULL)
+            frames[i] = (hdx_frame){ { "<UNKNOWN CLASS>", 15 }, { "", 0 }, { "", 0 }, { "", 0 }, 0 };
+        else if (!frame_of(f, raw, last, i == 0 ? NULL : &frames[i - 1], &frames[i]))
             return no_memory(err);
-        if (load != NULL && hdx_scan_string(b, b->scan.loads[*load].name, &name) && !hdx_java_class_name(&b->texts, name, &f->class_name))
-            return no_memory(err);
-        f->line = raw->line;
+        last = raw;
     }
     t->frames = frames;
     t->frame_count = trace->count;
     return HDX_OK;
 }
 
-static hdx_code make_threads(hdx_build *b, const thread_found *found, uint64_t count, hdx_error *err)
+/* What is left to do when all roots are known: two pieces that do not depend on each other. */
+typedef struct finder {
+    hdx_build          *b;
+    const thread_found *found;
+    uint64_t            count;
+} finder;
+
+static hdx_code make_threads(void *context, hdx_error *err)
 {
+    hdx_build             *b = ((finder *)context)->b;
+    const thread_found    *found = ((finder *)context)->found;
+    const uint64_t         count = ((finder *)context)->count;
     const hdx_scan_result *r = &b->scan;
-    hdx_map                by_thread = hdx_map_of(&b->mem), by_serial = hdx_map_of(&b->mem), by_frame = hdx_map_of(&b->mem), by_class = hdx_map_of(&b->mem);
+    hdx_map                by_thread = hdx_map_of(&b->mem), by_serial = hdx_map_of(&b->mem);
+    framer                 f;
     hdx_code               code = HDX_OK;
     uint64_t              *slot;
     b->threads_found = hdx_mem_array(&b->mem, count, sizeof *b->threads_found);
     if (b->threads_found == NULL)
         return no_memory(err);
     b->thread_count = count;
+    if (!framer_begin(b, &f))
+        goto refused;
     for (uint64_t i = 0; i < r->trace_count; i++) {
         if ((slot = hdx_map_put(&by_thread, r->traces[i].thread, NULL)) == NULL)
             goto refused;
         *slot = i;
         if ((slot = hdx_map_put(&by_serial, r->traces[i].serial, NULL)) == NULL)
-            goto refused;
-        *slot = i;
-    }
-    for (uint64_t i = 0; i < r->frame_count; i++) {
-        if ((slot = hdx_map_put(&by_frame, r->frames[i].id, NULL)) == NULL)
-            goto refused;
-        *slot = i;
-    }
-    for (uint64_t i = 0; i < r->load_count; i++) {
-        if ((slot = hdx_map_put(&by_class, r->loads[i].serial, NULL)) == NULL)
             goto refused;
         *slot = i;
     }
@@ -152,19 +231,45 @@ static hdx_code make_threads(hdx_build *b, const thread_found *found, uint64_t c
         *t = (hdx_thread){ found[i].object, found[i].serial, 0, NULL };
         /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
         if (r->trace_count >= 2 && (trace = trace_of(b, &found[i], &by_thread, &by_serial)) != NULL)
-            code = frames_of(b, trace, &by_frame, &by_class, t, err);
+            code = frames_of(&f, trace, t, err);
     }
-    if (count > 0)
-        qsort(b->threads_found, (size_t)count, sizeof *b->threads_found, by_object);
+    hdx_sort(&b->mem, b->threads_found, count, sizeof *b->threads_found, offsetof(hdx_thread, object), by_object);
     goto out;
 refused:
     code = no_memory(err);
 out:
+    framer_end(&f);
     hdx_map_free(&by_thread);
     hdx_map_free(&by_serial);
-    hdx_map_free(&by_frame);
-    hdx_map_free(&by_class);
     return code;
+}
+
+static int by_thread_target(const void *a, const void *b)
+{
+    const hdx_local *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const hdx_local *x = a, *y = b;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+static hdx_code sort_locals(void *context, hdx_error *err)
+{
+    hdx_build *b = ((finder *)context)->b;
+    uint64_t   kept = 0;
+    (void)err;
+    hdx_sort(&b->mem, b->locals, b->local_count, sizeof *b->locals, offsetof(hdx_local, target), by_target);
+    hdx_sort(&b->mem, b->locals, b->local_count, sizeof *b->locals, offsetof(hdx_local, thread), by_thread_target);
+    for (uint64_t i = 0; i < b->local_count; i++)
+        if (kept == 0 || by_thread_target(&b->locals[kept - 1], &b->locals[i]) != 0)
+            b->locals[kept++] = b->locals[i];
+    b->local_count = kept;
+    return HDX_OK;
 }
 
 hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
@@ -172,6 +277,8 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
     hdx_map       threads = hdx_map_of(&b->mem), objects = hdx_map_of(&b->mem); /* thread serial -> address; thread objects seen */
     thread_found *found = NULL;
     uint64_t      found_count = 0, found_capacity = 0;
+    hdx_addr      last_thread = 0;
+    hdx_id        last_id = HDX_NO_ID;
     hdx_code      code = HDX_OK;
     for (uint64_t i = 0; i < b->scan.root_count && code == HDX_OK; i++) {
         const hdx_raw_root *raw = &b->scan.roots[i];
@@ -196,7 +303,11 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
         if (held_by_thread(root.type)) {
             const uint64_t *thread = hdx_map_get(&threads, raw->serial); /* threads read so far (MAT 4.2) */
             if (thread != NULL) {
-                root.thread = hdx_addresses_find(b->ids, *thread);
+                if (*thread != last_thread) { /* locals of a thread come together */
+                    last_thread = *thread;
+                    last_id = hdx_addresses_find(b->ids, last_thread);
+                }
+                root.thread = last_id;
                 root.frame = raw->frame < 0 ? -1 : raw->frame;
                 if (root.thread == HDX_NO_ID) /* its object is not in the heap: the locals are lost (MAT 4.3) */
                     continue;
@@ -226,10 +337,16 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
     }
     if (code == HDX_OK)
         code = system_classes(b, err);
-    if (code == HDX_OK)
-        code = make_threads(b, found, found_count, err);
-    if (code == HDX_OK)
-        sort_locals(b);
+    /* what has served is given back at once: its pages go into what follows */
+    hdx_mem_put(&b->mem, b->scan.roots, b->scan.root_capacity * sizeof *b->scan.roots);
+    b->scan.roots = NULL;
+    b->scan.root_count = b->scan.root_capacity = 0;
+    if (code == HDX_OK) {
+        finder         f = { b, found, found_count };
+        const hdx_task both[] = { { make_threads, &f }, { sort_locals, &f } };
+        code = hdx_run_tasks(b->threads, both, 2, err);
+    }
+    hdx_scan_frames_free(b);
     hdx_map_free(&threads);
     hdx_map_free(&objects);
     hdx_mem_put(&b->mem, found, found_capacity * sizeof *found);

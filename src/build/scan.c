@@ -10,8 +10,8 @@
  */
 #include "build/build.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define USES 4096u /* slots of a worker's table of class ids, to begin with */
 
@@ -269,7 +269,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
     case HDX_TOP_STRING:
         if ((copy = hdx_arena_copy(&r->arena, t->body.at, t->body.len)) == NULL)
             return no_memory(err);
-        PUT(strings, string_count, string_capacity, (hdx_raw_string){ t->id, { (const uint8_t *)copy, t->body.len } });
+        PUT(strings, string_count, string_capacity, (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
         return HDX_OK;
     case HDX_TOP_LOAD_CLASS:
         PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial });
@@ -306,15 +306,27 @@ static void free_workers(scanner *s)
     hdx_map_free(&s->class_seen);
 }
 
+void hdx_scan_frames_free(hdx_build *b)
+{
+    hdx_scan_result *r = &b->scan;
+    hdx_mem         *mem = &b->mem;
+    hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
+    hdx_mem_put(mem, r->traces, r->trace_capacity * sizeof *r->traces);
+    hdx_mem_put(mem, r->frame_ids, r->frame_id_capacity * sizeof *r->frame_ids);
+    r->frames = NULL;
+    r->traces = NULL;
+    r->frame_ids = NULL;
+    r->frame_count = r->trace_count = r->frame_id_count = 0;
+    r->frame_capacity = r->trace_capacity = r->frame_id_capacity = 0;
+}
+
 void hdx_scan_free(hdx_build *b)
 {
     hdx_scan_result *r = &b->scan;
     hdx_mem         *mem = &b->mem;
+    hdx_scan_frames_free(b);
     hdx_mem_put(mem, r->strings, r->string_capacity * sizeof *r->strings);
     hdx_mem_put(mem, r->loads, r->load_capacity * sizeof *r->loads);
-    hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
-    hdx_mem_put(mem, r->traces, r->trace_capacity * sizeof *r->traces);
-    hdx_mem_put(mem, r->frame_ids, r->frame_id_capacity * sizeof *r->frame_ids);
     hdx_mem_put(mem, r->classes, r->class_capacity * sizeof *r->classes);
     hdx_mem_put(mem, r->roots, r->root_capacity * sizeof *r->roots);
     hdx_mem_put(mem, r->uses, r->use_capacity * sizeof *r->uses);
@@ -444,28 +456,52 @@ static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
     return code;
 }
 
+/* A worker's share behind what is there, the first one as it is. False: no memory, and nothing has changed. */
+static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, void **from, uint64_t *more, uint64_t *from_capacity, uint64_t size)
+{
+    if (*count == 0) {
+        hdx_mem_put(mem, *to, *capacity * size);
+        *to = *from;
+        *capacity = *from_capacity;
+    } else {
+        if (*count + *more > *capacity) {
+            void *at = hdx_mem_resize(mem, *to, *capacity * size, (*count + *more) * size);
+            if (at == NULL)
+                return false;
+            *to = at;
+            *capacity = *count + *more;
+        }
+        if (*more > 0)
+            memcpy((uint8_t *)*to + *count * size, *from, *more * size);
+        hdx_mem_put(mem, *from, *from_capacity * size);
+    }
+    *count += *more;
+    *from = NULL;
+    *more = *from_capacity = 0;
+    return true;
+}
+
+#define JOIN(array, count, capacity)                                                                                                              \
+    do {                                                                                                                                          \
+        if (!join(mem, (void **)&r->array, &r->count, &r->capacity, (void **)&w->array, &w->count, &w->capacity, sizeof *r->array))               \
+            return no_memory(err);                                                                                                                \
+    } while (0)
+
 /* The workers' shares become one result in file order. */
 static hdx_code merge(scanner *s, hdx_error *err)
 {
     hdx_build       *b = s->b;
     hdx_scan_result *r = &b->scan;
+    hdx_mem         *mem = &b->mem;
     hdx_addr         first = 0;
     for (unsigned i = 0; i < s->worker_count; i++) {
         worker *w = &s->workers[i];
         merge_divisor(r, w, &first);
         r->compressed |= w->compressed;
-        for (uint64_t k = 0; k < w->class_count; k++) {
-            hdx_raw_class c = w->classes[k];
-            char         *copy = hdx_arena_copy(&r->arena, c.record.at, c.record.len);
-            if (copy == NULL)
-                return no_memory(err);
-            c.record.at = (const uint8_t *)copy;
-            PUT(classes, class_count, class_capacity, c);
-        }
-        for (uint64_t k = 0; k < w->root_count; k++)
-            PUT(roots, root_count, root_capacity, w->roots[k]);
-        for (uint64_t k = 0; k < w->use_count; k++)
-            PUT(uses, use_count, use_capacity, w->uses[k]);
+        hdx_arena_join(&r->arena, &w->arena);
+        JOIN(classes, class_count, class_capacity);
+        JOIN(roots, root_count, root_capacity);
+        JOIN(uses, use_count, use_capacity);
         for (uint64_t k = 0; k < w->heap_count; k++) {
             uint64_t j = 0;
             while (j < r->heap_count && r->heaps[j].number != w->heaps[k].number)
@@ -479,13 +515,12 @@ static hdx_code merge(scanner *s, hdx_error *err)
         for (unsigned t = 0; t < 16; t++)
             r->primitive_arrays[t] += w->primitive_arrays[t];
     }
-    if (r->class_count > 0)
-        qsort(r->classes, (size_t)r->class_count, sizeof *r->classes, by_pos_class);
-    if (r->root_count > 0)
-        qsort(r->roots, (size_t)r->root_count, sizeof *r->roots, by_pos_root);
-    if (r->use_count > 0)
-        qsort(r->uses, (size_t)r->use_count, sizeof *r->uses, by_addr_use);
+    hdx_sort(mem, r->classes, r->class_count, sizeof *r->classes, offsetof(hdx_raw_class, pos), by_pos_class);
+    hdx_sort(mem, r->roots, r->root_count, sizeof *r->roots, offsetof(hdx_raw_root, pos), by_pos_root);
+    hdx_sort(mem, r->uses, r->use_count, sizeof *r->uses, offsetof(hdx_class_use, addr), by_addr_use);
     merge_uses(r);
+    if (!hdx_map_reserve(&r->by_string, r->string_count))
+        return no_memory(err);
     for (uint64_t i = 0; i < r->string_count; i++) {
         bool      fresh;
         uint64_t *place = hdx_map_put(&r->by_string, r->strings[i].id, &fresh);
@@ -503,6 +538,19 @@ bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
     if (place != NULL)
         *bytes = b->scan.strings[*place].bytes;
     return place != NULL;
+}
+
+bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_text *out)
+{
+    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    *out = (hdx_text){ NULL, 0 };
+    if (place == NULL)
+        return true;
+    hdx_raw_string *s = &b->scan.strings[*place];
+    if (s->text.at == NULL && !hdx_java_text(&b->texts, s->bytes, &s->text))
+        return false;
+    *out = s->text;
+    return true;
 }
 
 static hdx_code survey(scanner *s, hdx_error *err)

@@ -47,15 +47,17 @@ static uint64_t hash(const hdx_text_table *t, hdx_text text)
 
 static bool grow(hdx_text_table *t)
 {
-    uint64_t  count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
-    uint32_t *slots = hdx_mem_array(t->mem, count, sizeof *slots);
+    uint64_t       count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
+    hdx_text_slot *slots = count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
     if (slots == NULL)
         return false;
-    for (uint64_t i = 0; i < t->count; i++) {
-        uint64_t at = hash(t, t->texts[i]) & (count - 1);
-        while (slots[at] != 0)
+    for (uint64_t i = 0; i < t->slot_count; i++) {
+        uint64_t at = t->slots[i].hash & (count - 1);
+        if (t->slots[i].number == 0)
+            continue;
+        while (slots[at].number != 0)
             at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)i + 1;
+        slots[at] = t->slots[i];
     }
     hdx_mem_put(t->mem, t->slots, t->slot_count * sizeof *t->slots);
     t->slots = slots;
@@ -65,12 +67,13 @@ static bool grow(hdx_text_table *t)
 
 static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err)
 {
+    const uint32_t wanted = (uint32_t)hash(t, text);
     if ((t->count + 1) * 2 > t->slot_count && !grow(t))
         return hdx_no_memory(err, "names of the catalog", t->slot_count * 2 * sizeof *t->slots);
-    uint64_t at = hash(t, text) & (t->slot_count - 1);
-    for (; t->slots[at] != 0; at = (at + 1) & (t->slot_count - 1))
-        if (hdx_text_same(t->texts[t->slots[at] - 1], text)) {
-            *number = t->slots[at] - 1;
+    uint64_t at = wanted & (t->slot_count - 1);
+    for (; t->slots[at].number != 0; at = (at + 1) & (t->slot_count - 1))
+        if (t->slots[at].hash == wanted && hdx_text_same(t->texts[t->slots[at].number - 1], text)) {
+            *number = t->slots[at].number - 1;
             return HDX_OK;
         }
     if (t->count == UINT32_MAX - 1)
@@ -80,7 +83,7 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
         return hdx_no_memory(err, "names of the catalog", text.len);
     t->texts[t->count] = (hdx_text){ copy, text.len };
     *number = (uint32_t)t->count++;
-    t->slots[at] = *number + 1;
+    t->slots[at] = (hdx_text_slot){ *number + 1, wanted };
     return HDX_OK;
 }
 

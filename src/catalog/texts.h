@@ -6,12 +6,17 @@
 
 #define HDX_TEXT_RECENT 1024u
 
+typedef struct hdx_text_slot {
+    uint32_t number; /* + 1; 0: free */
+    uint32_t hash; /* of its text, the low bits */
+} hdx_text_slot;
+
 typedef struct hdx_text_table {
     hdx_mem   *mem;
     hdx_arena  arena;
     hdx_text  *texts;
     uint64_t   count, capacity;
-    uint32_t  *slots; /* number + 1; 0: free */
+    hdx_text_slot *slots;
     uint64_t   slot_count; /* a power of two */
     uint64_t   seed;
     /* Pointers seen in the present call: one long name borne by 65 535 fields is read once. */

@@ -9,12 +9,14 @@
 
 void hdx_put_number(hdx_buffer *to, uint64_t v)
 {
-    uint8_t  bytes[10];
-    unsigned n = 0;
+    char *at = hdx_buffer_room(to, 10), *end = at;
+    if (at == NULL)
+        return;
     for (; v >= 0x80; v >>= 7)
-        bytes[n++] = (uint8_t)(v | 0x80);
-    bytes[n++] = (uint8_t)v;
-    hdx_buffer_put(to, bytes, n);
+        *end++ = (char)(v | 0x80);
+    *end++ = (char)v;
+    *end = '\0';
+    to->len += (uint64_t)(end - at);
 }
 
 /* ---- taking ---- */

@@ -142,7 +142,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         code = hdx_lmdb_fail(err, rc, "cannot prepare LMDB");
         goto out;
     }
-    /* not synced: only the compact copy has to last */
+    /* not synced: only the compact copy lasts */
     if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 || (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666)) != 0) {
         code = hdx_lmdb_fail(err, rc, "cannot create " HDX_CATALOG_WORK);
         goto out;
@@ -343,7 +343,7 @@ static hdx_code put_numbers(hdx_catalog_writer *w, hdx_error *err)
 
 static hdx_code io_fail(hdx_error *err, int rc, const char *name, const char *doing) { return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot %s: %s", doing, strerror(-rc)); }
 
-/* The compact copy, synced; its size and sum. */
+/* The compact copy; its size and sum. */
 static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, hdx_error *err)
 {
     hdx_io        *io = w->io;
@@ -353,10 +353,10 @@ static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, 
     int            rc, fd = io->create(io, w->file);
     if (fd < 0)
         return io_fail(err, fd, HDX_CATALOG_FILE, "create");
-    if ((rc = mdb_env_copyfd2(w->env, fd, MDB_CP_COMPACT)) != 0)
+    rc = mdb_env_copyfd2(w->env, fd, MDB_CP_COMPACT);
+    io->push(io, fd);
+    if (rc != 0)
         code = hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_FILE);
-    else if ((rc = io->sync(io, fd)) < 0)
-        code = io_fail(err, rc, HDX_CATALOG_FILE, "sync");
     else if ((rc = io->stat(io, w->file, &stat)) < 0)
         code = io_fail(err, rc, HDX_CATALOG_FILE, "look at");
     else if (stat.st_size <= 0)
@@ -381,7 +381,7 @@ static hdx_code write_sum(hdx_catalog_writer *w, uint64_t size, uint32_t crc, hd
     if (fd < 0)
         return io_fail(err, fd, HDX_CATALOG_SUM, "create");
     hdx_encode_sum(bytes, w->identity, size, crc);
-    if ((rc = io->write(io, fd, bytes, sizeof bytes)) < 0 || (rc = io->sync(io, fd)) < 0)
+    if ((rc = io->write(io, fd, bytes, sizeof bytes)) < 0)
         code = io_fail(err, rc, HDX_CATALOG_SUM, "write");
     if ((rc = io->close(io, fd)) < 0 && code == HDX_OK)
         code = io_fail(err, rc, HDX_CATALOG_SUM, "close");
@@ -403,8 +403,6 @@ static hdx_code finish(hdx_catalog_writer *w, hdx_error *err)
     w->env = NULL;
     if ((rc = w->io->remove(w->io, w->work)) < 0)
         return io_fail(err, rc, HDX_CATALOG_WORK, "remove");
-    if ((rc = w->io->sync_folder(w->io, w->folder)) < 0)
-        return io_fail(err, rc, w->folder, "sync");
     w->done = true;
     return HDX_OK;
 }

@@ -22,7 +22,11 @@ static size_t decode(char *to, const uint8_t *p, size_t n)
 {
     size_t o = 0, k = 0;
     while (k < n) {
-        if (p[k] == 0xC0 && n - k >= 2 && p[k + 1] == 0x80) { /* U+0000 */
+        if (n - k >= 8 && (hdx_le64(p + k) & 0x8080808080808080u) == 0) {
+            memcpy(to + o, p + k, 8);
+            o += 8;
+            k += 8;
+        } else if (p[k] == 0xC0 && n - k >= 2 && p[k + 1] == 0x80) { /* U+0000 */
             to[o++] = 0;
             k += 2;
         } else if (high_surrogate(p + k, n - k) && low_surrogate(p + k + 3, n - k - 3)) {

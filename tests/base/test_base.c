@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -163,6 +164,81 @@ Test(arena, gives_aligned_zeroed_things_and_frees_all)
     cr_expect(eq(u64, mem.used, 0));
 }
 
+Test(arena, that_joined_another_holds_what_both_held)
+{
+    hdx_mem   mem = { 0 };
+    hdx_arena to = hdx_arena_of(&mem), from = hdx_arena_of(&mem), empty = hdx_arena_of(&mem);
+    char     *texts[2000];
+    for (unsigned i = 0; i < 2000; i++) {
+        char text[200];
+        int  len = snprintf(text, sizeof text, "%0150u", i);
+        texts[i] = hdx_arena_copy(i % 3 == 0 ? &to : &from, text, (uint64_t)len);
+    }
+    hdx_arena_join(&to, &from);
+    hdx_arena_join(&to, &empty);
+    hdx_arena_join(&empty, &to);
+    hdx_arena_free(&from);
+    hdx_arena_free(&to);
+    for (unsigned i = 0; i < 2000; i++)
+        cr_assert(eq(u64, strtoull(texts[i], NULL, 10), i));
+    cr_expect(ne(ptr, hdx_arena_get(&empty, 10), NULL));
+    hdx_arena_free(&empty);
+    cr_expect(eq(u64, mem.used, 0));
+}
+
+typedef struct thing {
+    uint32_t first;
+    uint64_t key;
+    uint32_t second, place;
+} thing;
+
+static int by_key(const void *a, const void *b)
+{
+    const thing *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->second < y->second ? -1 : x->second > y->second;
+}
+
+static void check_sorted(hdx_mem *mem, uint64_t count, uint64_t keys, uint64_t factor, bool falling)
+{
+    thing   *things = calloc(count + 1, sizeof *things);
+    uint8_t *seen = calloc(count + 1, 1);
+    uint64_t next = count * 77 + keys;
+    for (uint32_t i = 0; i < count; i++) {
+        next = hdx_mix64(next);
+        things[i] = (thing){ ~i, (falling ? count - i : next % keys) * factor, (uint32_t)(next >> 40), i };
+    }
+    hdx_sort(mem, things, count, sizeof *things, offsetof(thing, key), by_key);
+    for (uint64_t i = 0; i < count; i++) {
+        cr_assert(things[i].place < count && seen[things[i].place]++ == 0 && things[i].first == ~things[i].place, "an element of its own at %llu", (unsigned long long)i);
+        cr_assert(i == 0 || by_key(&things[i - 1], &things[i]) <= 0, "order at %llu of %llu", (unsigned long long)i, (unsigned long long)count);
+    }
+    cr_assert(eq(u64, mem->used, 0));
+    free(things);
+    free(seen);
+}
+
+static bool refuse_all(void *context, uint64_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return true;
+}
+
+Test(sort, orders_by_the_number_then_by_comparing)
+{
+    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
+    for (unsigned refused = 0; refused < 2; refused++) {
+        hdx_mem mem = { .refuse = refused ? refuse_all : NULL };
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
+                for (uint64_t keys = 1; keys < 60000; keys *= 40)
+                    for (unsigned falling = 0; falling < 2; falling++)
+                        check_sorted(&mem, counts[c], keys, factors[f], falling);
+    }
+}
+
 Test(map, holds_what_was_put_whatever_the_key)
 {
     hdx_mem mem = { 0 };
@@ -185,11 +261,24 @@ Test(map, holds_what_was_put_whatever_the_key)
     cr_expect(eq(u64, mem.used, 0));
 }
 
-static bool refuse_all(void *context, uint64_t bytes)
+Test(map, reserved_does_not_grow)
 {
-    (void)context;
-    (void)bytes;
-    return true;
+    hdx_mem mem = { 0 };
+    hdx_map map = hdx_map_of(&mem);
+    *hdx_map_put(&map, 3, NULL) = 9;
+    cr_assert(hdx_map_reserve(&map, 1000));
+    const uint64_t peak = mem.peak, used = mem.used;
+    for (uint64_t i = 10; i < 1010; i++)
+        *hdx_map_put(&map, i, NULL) = i;
+    cr_expect(eq(u64, mem.peak, peak));
+    cr_expect(eq(u64, mem.used, used));
+    cr_expect(eq(u64, *hdx_map_get(&map, 3), 9));
+    cr_expect(eq(u64, *hdx_map_get(&map, 1009), 1009));
+    mem.refuse = refuse_all;
+    cr_expect(not(hdx_map_reserve(&map, 100000)));
+    cr_expect(not(hdx_map_reserve(&map, UINT64_MAX)));
+    cr_expect(eq(u64, *hdx_map_get(&map, 3), 9));
+    hdx_map_free(&map);
 }
 
 Test(text, remembers_that_memory_was_refused)

@@ -1,0 +1,96 @@
+/* sort.c - a radix sort of numbers and places, then each element moves once. */
+#include "base/sort.h"
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT 11u
+#define FEW 64u /* elements that qsort sorts sooner */
+#define LONGEST 256u /* element that is put aside while others move */
+
+typedef struct keyed {
+    uint64_t key, place;
+} keyed;
+
+static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    for (uint64_t i = 1; i < count; i++)
+        if (compare(at + (i - 1) * size, at + i * size) > 0)
+            return false;
+    return true;
+}
+
+/* By falling significance of nothing but the digits that differ; gives the array that holds the result. */
+static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ)
+{
+    for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += DIGIT) {
+        uint64_t start[1u << DIGIT] = { 0 }, sum = 0;
+        if ((differ >> shift & ((1u << DIGIT) - 1)) == 0)
+            continue;
+        for (uint64_t i = 0; i < count; i++)
+            start[from[i].key >> shift & ((1u << DIGIT) - 1)]++;
+        for (unsigned d = 0; d < 1u << DIGIT; d++) {
+            const uint64_t n = start[d];
+            start[d] = sum;
+            sum += n;
+        }
+        for (uint64_t i = 0; i < count; i++)
+            to[start[from[i].key >> shift & ((1u << DIGIT) - 1)]++] = from[i];
+        keyed *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+/* Element i comes from sorted[i].place; each cycle of moves is gone round once. */
+static void move_all(uint8_t *at, keyed *sorted, uint64_t count, size_t size)
+{
+    uint8_t aside[LONGEST];
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t to = i, from;
+        if (sorted[i].place == i)
+            continue;
+        memcpy(aside, at + i * size, size);
+        for (; (from = sorted[to].place) != i; to = from) {
+            memcpy(at + to * size, at + from * size, size);
+            sorted[to].place = to;
+        }
+        memcpy(at + to * size, aside, size);
+        sorted[to].place = to;
+    }
+}
+
+static uint64_t key_of(const uint8_t *element, size_t key_offset)
+{
+    uint64_t key;
+    memcpy(&key, element + key_offset, sizeof key);
+    return key;
+}
+
+void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key_offset, int (*compare)(const void *, const void *))
+{
+    uint8_t *at = array;
+    keyed   *keys = NULL;
+    uint64_t differ = 0;
+    if (count < 2 || is_sorted(at, count, size, compare))
+        return;
+    if (count < FEW || size > LONGEST || (keys = hdx_mem_array(mem, count, 2 * sizeof *keys)) == NULL) {
+        qsort(at, (size_t)count, size, compare);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        keys[i] = (keyed){ key_of(at + i * size, key_offset), i };
+        differ |= keys[i].key ^ keys[0].key;
+    }
+    keyed *sorted = sort_keys(keys, keys + count, count, differ);
+    move_all(at, sorted, count, size);
+    for (uint64_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].key == sorted[i].key; end++)
+            ;
+        if (!is_sorted(at + i * size, end - i, size, compare))
+            qsort(at + i * size, (size_t)(end - i), size, compare);
+    }
+    hdx_mem_put(mem, keys, count * 2 * sizeof *keys);
+}
