@@ -130,6 +130,23 @@ static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, 
     return count;
 }
 
+/* The same where some entries are classes. */
+static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_group *g, uint64_t v, unsigned from, unsigned n, uint64_t *sources, uint64_t *targets)
+{
+    const uint64_t ends = hdx_le64(g->ends), begins = ends << 8;
+    const uint8_t *entries = g->classes + CLASSES;
+    uint32_t       count = 0;
+    for (unsigned k = from; k < from + n; k++, v++) {
+        const unsigned end = ends >> 8 * k & 255, begin = begins >> 8 * k & 255;
+        for (unsigned i = begin + (begin < end && g->classes[k] == HDX_PACKED_FAR); i < end; i++, count++) {
+            targets[count] = hdx_le64(entries + i * p->width) & p->mask;
+            if (sources != NULL)
+                sources[count] = v;
+        }
+    }
+    return count;
+}
+
 /* One list, as much of it as there is room for. */
 static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources, uint64_t *targets)
 {
@@ -153,9 +170,10 @@ uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *w, uint32_t most
     while (w->node < w->end && count < most) {
         const hdx_packed_group g = hdx_packed_group_of(p, w->node);
         uint64_t              *of = sources == NULL ? NULL : sources + count;
-        if (!g.wide && w->skip == 0 && !has_far(g.classes)) {
+        if (!g.wide && w->skip == 0) {
             const unsigned from = (unsigned)(w->node & 7), n = w->end - w->node < 8u - from ? (unsigned)(w->end - w->node) : 8u - from;
-            count += pairs_of_group(p, g.ends, w->node, from, n, of, targets + count);
+            count += has_far(g.classes) ? pairs_of_mixed(p, &g, w->node, from, n, of, targets + count) :
+                                          pairs_of_group(p, g.ends, w->node, from, n, of, targets + count);
             w->node += n;
         } else
             count += pairs_of_list(p, w, most + HDX_PACKED_MORE - count, of, targets + count);
