@@ -227,6 +227,8 @@ uint64_t hdx_build_packed(const hdx_build *b, uint64_t references);
 /* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory. references 0: not known yet; then
    only what is certain refuses, and the budget named is enough for the most there can be. */
 hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err);
+/* Before the searches, when it is known how many parents they find: HDX_LIMIT as above. */
+hdx_code hdx_forecast_search(const hdx_build *b, unsigned width, uint64_t parents, hdx_error *err);
 /* Before the dump is read: HDX_LIMIT for a budget that not even an empty one would fit. */
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 /* Bytes that a pass may still take for what it can hold in ranges. */

@@ -33,6 +33,8 @@ uint64_t hdx_build_room(const hdx_build *b)
 
 /* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
 static uint64_t searching(uint64_t n, uint64_t id) { return 5 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
+/* The same when it is known how many parents there are. */
+static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id) { return 5 * n / 8 + n / 16 * id + parents * id + n / 20 * id; }
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
 bool hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes)
@@ -49,10 +51,13 @@ uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)
     return hdx_packed_bytes(b->objects, entries);
 }
 
-static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
+/* CERTAIN: what a pass cannot do without, whatever the references are like. LEAST: enough for any real heap, in as many ranges as there may be. */
+typedef enum form { CERTAIN, LEAST, WHOLE } form;
+
+static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, form in)
 {
-    const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = least ? RANGES : 1;
-    const uint64_t pieces = HDX_PACKED_PIECE * (least ? 1u : 4u), batch = n < pieces ? n : pieces;
+    const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
+    const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
     const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
     const uint64_t packed = hdx_build_packed(b, m) + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
@@ -60,7 +65,9 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
     case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20);
     case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (17u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
     case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
-        return base + packed + (least ? highest(searching(n, id), turning(n, m, id) / parts + 3 * words) : searching(n, id) + turning(n, m, id));
+        return base + packed +
+               (in == WHOLE ? searching(n, id) + turning(n, m, id)
+                              : highest(in == LEAST ? searching(n, id) : searched(n, 0, id), turning(n, m, id) / parts + 3 * words));
     case HDX_FORECAST_DOMINATORS: return base + highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id) + 3 * words;
     default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
@@ -68,7 +75,7 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
 
 uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
 {
-    const uint64_t small = resident(b, pass, width, references, true), large = resident(b, pass, width, references, false);
+    const uint64_t small = resident(b, pass, width, references, LEAST), large = resident(b, pass, width, references, WHOLE);
     const uint64_t enough = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
@@ -85,7 +92,7 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
         return HDX_OK;
     for (int pass = (int)first; pass <= (int)last; pass++) {
         const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
-        least = highest(least, hdx_forecast(b, (hdx_forecast_pass)pass, width, references, true));
+        least = highest(least, resident(b, (hdx_forecast_pass)pass, width, references, CERTAIN));
         if (bytes > need) {
             need = bytes;
             worst = pass;
@@ -99,9 +106,21 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
                     "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
 }
 
+hdx_code hdx_forecast_search(const hdx_build *b, unsigned width, uint64_t parents, hdx_error *err)
+{
+    const uint64_t need = searched(b->objects, parents, width / 8), room = hdx_build_room(b);
+    if (b->options->memory == 0 || need <= room)
+        return HDX_OK;
+    const uint64_t more = b->options->memory + (need - room);
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE, "the step references needs %llu MB, the budget is %llu MB",
+                             (unsigned long long)((more >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
+                    "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
+}
+
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err)
 {
-    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, true);
+    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, LEAST);
     if (b->options->memory == 0 || need <= b->options->memory)
         return HDX_OK;
     return hdx_hint(err,

@@ -16,6 +16,7 @@
 #define BLOCK HDX_PART       /* targets whose references are summed up together, and that a range has multiples of */
 #define CHUNK 4096u          /* targets whose referrers are written together; whole words of bits, */
 #define CHUNK_BYTES 65536u   /* as long as they take no more than this */
+#define LONG_LIST (1u << 20) /* bytes; no room is made in advance */
 
 typedef struct turning {
     hdx_pass *p;
@@ -172,13 +173,14 @@ static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint6
 static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
 {
     hdx_mem *mem = &t->p->b->mem;
-    if (more <= *capacity - used)
+    const uint64_t want = used + more, next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
+    if (want <= *capacity)
         return true;
-    uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, 2 * (used + more));
+    uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, next);
     if (p == NULL)
         return false;
     *bytes = p;
-    *capacity = 2 * (used + more);
+    *capacity = next;
     return true;
 }
 

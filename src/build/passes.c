@@ -93,10 +93,12 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     const bool     beside = searches && hdx_build_beside(b, p->width, turning);
     hdx_code       code = HDX_OK;
     p->room = beside ? turning : 0;
-    if (searches)
+    if (searches && !beside)
+        code = hdx_forecast_search(b, p->width, b->objects - single + b->root_count + b->class_count, err);
+    if (searches && code == HDX_OK)
         code = wide ? hdx_pass_search_64(p, beside, err) : hdx_pass_search_32(p, beside, err);
     if (code == HDX_OK && !beside) {
-        const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING; /* bits, ranks, records being written */
+        const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING + room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
         code = wide ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
     }
