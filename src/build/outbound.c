@@ -114,6 +114,8 @@ static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_erro
         if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, NULL))
             return unusable(err);
     }
+    hdx_one_to_n_forget(a->file); /* pages of files count for the budget */
+    hdx_pass_forget_columns(a->p);
     return hdx_note_check(&a->p->note, NULL) == HDX_OK ? HDX_OK : unusable(err);
 }
 
