@@ -92,17 +92,27 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, bool sources, on_batch *
     return HDX_OK;
 }
 
-hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
-                              NID *count, hdx_error *err)
+static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
 {
     turn *t = hdx_mem_get(mem, sizeof *t);
-    if (t == NULL)
-        return hdx_no_memory(err, "inbound references", sizeof *t);
+    if (t == NULL) {
+        (void)hdx_no_memory(err, "inbound references", sizeof *t);
+        return NULL;
+    }
     t->many = many;
     t->from = from;
     t->span = end - from;
     t->rank = from < end ? HDX_RANK(many, from) : 0;
     t->count = count;
+    return t;
+}
+
+hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
+                              NID *count, hdx_error *err)
+{
+    turn *t = make(many, from, end, count, mem, err);
+    if (t == NULL)
+        return HDX_LIMIT;
     hdx_code code = sweep(t, outbound, false, count_batch, tick, err);
     hdx_mem_put(mem, t, sizeof *t);
     return code;
@@ -111,14 +121,9 @@ hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const WIDE(hdx_ranked)
 hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
                               NID *only, NID *cursor, NID *to, hdx_error *err)
 {
-    turn *t = hdx_mem_get(mem, sizeof *t);
+    turn *t = make(many, from, end, cursor, mem, err);
     if (t == NULL)
-        return hdx_no_memory(err, "inbound references", sizeof *t);
-    t->many = many;
-    t->from = from;
-    t->span = end - from;
-    t->rank = from < end ? HDX_RANK(many, from) : 0;
-    t->count = cursor;
+        return HDX_LIMIT;
     t->only = only;
     t->to = to;
     hdx_code code = sweep(t, outbound, true, place_batch, tick, err);

@@ -222,17 +222,17 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
     uint64_t done = 0;
     char     line[200];
     hdx_code code = hdx_checkpoint_load(&p, &done, err);
-    if (code == HDX_OK && b->options->notice != NULL) {
-        const char *last = passes[63 - __builtin_clzll(done | 1)].name;
-        (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
-        b->options->notice(b->options->notice_context, line);
-    }
     if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS))
         code = hdx_pass_open_columns(&p, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
         code = hdx_pass_read_outbound(&p, err);
     if (code == HDX_OK && p.outbound.nodes > 0)
         code = do_referred(&p, err);
+    if (code == HDX_OK && b->options->notice != NULL) {
+        const char *last = passes[63 - __builtin_clzll(done | 1)].name;
+        (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
+        b->options->notice(b->options->notice_context, line);
+    }
     if (code == HDX_OK)
         code = run(&p, done, err);
     free_passes(&p);

@@ -283,7 +283,7 @@ Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
 }
 
 /* The catalog of a checkpoint with other contents and right sums. */
-static void change_catalog(unsigned k, void (*change)(hdx_manifest *m, hdx_class *classes, uint32_t count), const char *what)
+static void change_catalog(unsigned k, void (*change)(hdx_manifest *m, hdx_class *classes, uint32_t count), const char *what, bool goes_on)
 {
     hdx_io               *io = hdx_io_system();
     hdx_catalog          *c;
@@ -313,7 +313,8 @@ static void change_catalog(unsigned k, void (*change)(hdx_manifest *m, hdx_class
     hdx_catalog_close(c);
     free(copy);
     parted_read_folder(&p, part);
-    tell_again(&p, what);
+    parted_seal(&p, true);
+    cr_expect(finish_from(&p, what) == goes_on, "%s", what);
 }
 
 static void no_id(hdx_manifest *m, hdx_class *classes, uint32_t count)
@@ -350,12 +351,103 @@ static void odd_layout(hdx_manifest *m, hdx_class *classes, uint32_t count)
 Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
 {
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        change_catalog(k, no_id, "a class without object");
-        change_catalog(k, many_objects, "objects without bytes");
-        change_catalog(k, no_files, "no files");
-        change_catalog(k, a_file_more, "a file more");
-        change_catalog(k, odd_layout, "layout");
+        change_catalog(k, no_id, "a class without object", false);
+        change_catalog(k, many_objects, "objects without bytes", false);
+        change_catalog(k, no_files, "no files", false);
+        change_catalog(k, a_file_more, "a file more", false);
+        change_catalog(k, odd_layout, "layout", false);
     }
+}
+
+/* ---- an index outbound that somebody made, with right sums ---- */
+typedef struct forged {
+    uint64_t  keys, count;
+    uint64_t *degrees, *values, *of; /* of: keys of the values */
+} forged;
+
+static hdx_code forged_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    (void)err;
+    memcpy(degrees, ((forged *)context)->degrees + first, n * sizeof *degrees);
+    return HDX_OK;
+}
+
+static hdx_code forged_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    const forged *f = context;
+    (void)err;
+    memcpy(values, f->values + first, n * sizeof *values);
+    memcpy(keys, f->of + first, n * sizeof *keys);
+    return HDX_OK;
+}
+
+static void forge(hdx_manifest *m, void (*change)(forged *f))
+{
+    hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
+    hdx_index_file  file = { m->files[HDX_KIND_OUTBOUND].bytes, m->files[HDX_KIND_OUTBOUND].sum };
+    forged          f = { .keys = m->objects };
+    hdx_one_to_n   *lists;
+    hdx_damage_note note = { 0 };
+    hdx_error       err;
+    uint64_t        first, length;
+    memcpy(place_of.identity, m->identity, sizeof place_of.identity);
+    cr_assert(hdx_one_to_n_open(&place_of, HDX_KIND_OUTBOUND, &file, f.keys, f.keys, &note, &lists, &err) == HDX_OK, "%s", err.message);
+    f.count = hdx_one_to_n_values(lists);
+    f.degrees = calloc(f.keys, 8);
+    f.values = calloc(f.count, 8);
+    f.of = calloc(f.count, 8);
+    for (uint64_t v = 0; v < f.keys; v++) {
+        hdx_one_to_n_list(lists, v, &first, &length);
+        hdx_one_to_n_read(lists, v, first, (uint32_t)length, f.values + first);
+        f.degrees[v] = length;
+        for (uint64_t i = first; i < first + length; i++)
+            f.of[i] = v;
+    }
+    hdx_one_to_n_close(lists);
+    change(&f);
+    cr_assert(hdx_one_to_n_write(&place_of, HDX_KIND_OUTBOUND, f.keys, f.count, forged_degrees, forged_lists, &f, &file, &err) == HDX_OK, "%s", err.message);
+    m->files[HDX_KIND_OUTBOUND].bytes = file.bytes;
+    m->files[HDX_KIND_OUTBOUND].sum = file.sum;
+    free(f.degrees);
+    free(f.values);
+    free(f.of);
+}
+
+/* Number of the first value of a list of several. */
+static uint64_t several(const forged *f)
+{
+    uint64_t at = 0, v = 0;
+    for (; f->degrees[v] < 2; v++)
+        at += f->degrees[v];
+    return at;
+}
+
+static void swap_two(forged *f)
+{
+    const uint64_t at = several(f), value = f->values[at];
+    f->values[at] = f->values[at + 1];
+    f->values[at + 1] = value;
+}
+static void say_twice(forged *f)
+{
+    const uint64_t at = several(f);
+    f->values[at + 1] = f->values[at];
+}
+static void lead_outside(forged *f) { f->values[f->count - 1] = f->keys; }
+static void change_nothing(forged *f) { (void)f; }
+
+static void falling(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, swap_two); }
+static void twice(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, say_twice); }
+static void outside(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, lead_outside); }
+static void as_it_was(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, change_nothing); }
+
+/* Lists are laid out from the file again, and what comes behind trusts them. */
+Test(checkpoint, with_lists_that_no_build_writes_is_left)
+{
+    change_catalog(1, falling, "a list that falls", false);
+    change_catalog(1, twice, "a target twice", false);
+    change_catalog(1, outside, "a target that is no object", false);
+    change_catalog(1, as_it_was, "written again as it was", true);
 }
 
 static bool refuse_large(void *context, uint64_t bytes)
