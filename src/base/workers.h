@@ -5,6 +5,11 @@
 #include <heapdex/types.h>
 
 #define HDX_WORKERS_MAX 256u
+/*
+ * Bytes between what a worker writes for every object and what others read or write: a cache line and its neighbour, which processors fetch with it.
+ * An array of workers' own structures has so many in front of each.
+ */
+#define HDX_APART 128u
 
 /*
  * Calls work(context, n) for n = 0 .. count - 1, each on a thread of its own (the caller's runs n = 0), and returns when all

@@ -16,6 +16,7 @@
 #define UNIT (512u << 10) /* bytes of records written at once */
 
 typedef struct worker {
+    uint8_t     apart[HDX_APART];
     uint64_t   *values;    /* references of the object at hand */
     uint64_t    value_count, value_capacity;
     uint8_t    *bytes;     /* records not yet written */

@@ -16,6 +16,7 @@
 #define USES 4096u /* slots of a worker's table of class ids, to begin with */
 
 typedef struct worker {
+    uint8_t        apart[HDX_APART];
     hdx_arena      arena; /* class records */
     hdx_raw_class *classes;
     uint64_t       class_count, class_capacity;
