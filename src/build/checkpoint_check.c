@@ -374,7 +374,7 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
     if (!steps_hold(p, done) || !objects_hold(p, done) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
         (m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
-        (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && p->size_unit == 0) || p->reached > b->objects)
+        (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (p->size_unit == 0 || (p->size_unit & (p->size_unit - 1)) != 0)) || p->reached > b->objects)
         return false;
     for (uint32_t i = 0; i < b->class_count; i++) /* a catalog may say "none" */
         if (b->classes[i].id >= b->objects)

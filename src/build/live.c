@@ -11,16 +11,6 @@ static void count_heap(hdx_heap_space *h, uint64_t shallow, bool live)
     h->live_bytes += live ? shallow : 0;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static hdx_code open_heaps(hdx_pass *p, hdx_ints **heaps, hdx_error *err)
 {
     hdx_build     *b = p->b;
@@ -31,12 +21,12 @@ static hdx_code open_heaps(hdx_pass *p, hdx_ints **heaps, hdx_error *err)
     return b->heap_count == 0 ? HDX_OK : hdx_ints_open(&b->place, HDX_KIND_HEAP, &file, b->objects, b->heap_count + 1, &p->note, heaps, err);
 }
 
-/* Counts and bytes by class and heap, live and all; a number that divides all sizes. */
+/* Counts and bytes by class and heap, live and all; a power of two that divides all sizes. */
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
 {
     hdx_build      *b = p->b;
     hdx_manifest   *m = &b->manifest;
-    uint64_t        shallow[HDX_SHALLOWS], heap[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0, unit = 0;
+    uint64_t        shallow[HDX_SHALLOWS], heap[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0, sizes = 0; /* sizes: all of them, or-ed */
     uint32_t        classes[HDX_SHALLOWS];
     hdx_ints       *heaps;
     hdx_code        code = open_heaps(p, &heaps, err);
@@ -65,15 +55,14 @@ hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
                 c->live_bytes += shallow[i];
                 live_bytes += shallow[i];
             }
-            if (unit == 0 || shallow[i] % unit != 0)
-                unit = gcd(unit, shallow[i]);
+            sizes |= shallow[i];
             if (heaps != NULL && heap[i] != 0)
                 count_heap(&b->heaps[heap[i] - 1], shallow[i], live);
         }
     }
     hdx_ints_close(heaps);
     hdx_pass_forget_columns(p);
-    p->size_unit = unit == 0 ? 1 : unit;
+    p->size_unit = sizes == 0 ? 1 : sizes & (0 - sizes);
     m->live_objects = p->reached;
     m->live_bytes = live_bytes;
     m->unreachable_objects = b->objects - p->reached;

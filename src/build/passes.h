@@ -32,7 +32,7 @@ typedef struct hdx_pass {
     uint64_t     *live;         /* bit set over ids */
     uint64_t     *is_root;
     uint64_t     *special;      /* what is garbage, or may have another parent than its only referrer */
-    uint64_t      size_unit;    /* divides every shallow size */
+    uint64_t      size_unit;    /* a power of two that divides every shallow size */
     hdx_tape_file referrer_file; /* referrers.tmp */
     hdx_referrer_chunk *chunks;
     uint64_t      chunk_count, chunk_capacity, chunk_longest, referrer_entries;

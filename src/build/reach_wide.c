@@ -304,7 +304,8 @@ typedef struct sums {
 static void fill_shallow(void *context, unsigned worker)
 {
     sums           *s = context;
-    const uint64_t  n = s->p->b->objects, unit = s->p->size_unit;
+    const uint64_t  n = s->p->b->objects;
+    const unsigned  shift = (unsigned)__builtin_ctzll(s->p->size_unit);
     uint64_t        shallow[HDX_SHALLOWS], piece;
     (void)worker;
     while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n) {
@@ -318,9 +319,9 @@ static void fill_shallow(void *context, unsigned worker)
                 if (number == 0)
                     continue;
                 if (s->narrow)
-                    ((uint32_t *)s->retained)[number] = (uint32_t)(shallow[i] / unit);
+                    ((uint32_t *)s->retained)[number] = (uint32_t)(shallow[i] >> shift);
                 else
-                    ((uint64_t *)s->retained)[number] = shallow[i] / unit;
+                    ((uint64_t *)s->retained)[number] = shallow[i] >> shift;
             }
         }
     }
@@ -328,11 +329,12 @@ static void fill_shallow(void *context, unsigned worker)
 
 static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
-    const sums *s = context;
+    const sums    *s = context;
+    const unsigned shift = (unsigned)__builtin_ctzll(s->p->size_unit);
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
         const NID number = s->number[first + i];
-        values[i] = number == 0 ? 0 : s->p->size_unit * (s->narrow ? ((const uint32_t *)s->retained)[number] : ((const uint64_t *)s->retained)[number]);
+        values[i] = number == 0 ? 0 : (s->narrow ? ((const uint32_t *)s->retained)[number] : ((const uint64_t *)s->retained)[number]) << shift;
     }
     return HDX_OK;
 }
