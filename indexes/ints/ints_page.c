@@ -6,38 +6,32 @@
  * window   as plain for most; a field of all ones says "an exception", kept with its place behind the fields (PFOR with a free base)
  *
  * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the page looks linear; a
- * sort only where a histogram of the high bits shows most values close together and far from the least.
+ * sort by 16 bits only where a few of the values, counted by their high bits, lie close together and far from the least.
  */
 #include "indexes/ints/ints.h"
 
 #define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far from 64 bits */
 
-/* Sorts by bytes from the lowest up; both arrays are of HDX_PAGE. Bytes are counted all at once: one count does not wait for another. */
-static void sort(uint64_t *x, uint64_t *other, unsigned n, unsigned width)
+/* Sorts up to HDX_PAGE numbers by their lower byte, then by the other; both are counted at once. */
+static void sort(uint16_t *x, unsigned n)
 {
-    uint64_t      *from = x, *to = other, *swap;
-    const unsigned digits = (width + 7) / 8;
-    uint16_t       places[8][256];
-    memset(places, 0, digits * sizeof *places);
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned d = 0; d < digits; d++)
-            places[d][x[i] >> 8 * d & 0xff]++;
-    for (unsigned d = 0, shift = 0; d < digits; d++, shift += 8) {
-        uint16_t *place = places[d];
-        unsigned  sum = 0;
-        if (place[x[0] >> shift & 0xff] == n)
-            continue;
-        for (unsigned b = 0; b < 256; b++) {
-            unsigned c = place[b];
-            place[b] = (uint16_t)sum;
-            sum += c;
-        }
-        for (unsigned i = 0; i < n; i++)
-            to[place[from[i] >> shift & 0xff]++] = from[i];
-        swap = from, from = to, to = swap;
+    uint16_t other[HDX_PAGE], low[256] = { 0 }, high[256] = { 0 };
+    unsigned lows = 0, highs = 0;
+    for (unsigned i = 0; i < n; i++) {
+        low[x[i] & 0xff]++;
+        high[x[i] >> 8]++;
     }
-    if (from != x)
-        memcpy(x, from, n * sizeof *x);
+    for (unsigned b = 0; b < 256; b++) {
+        const unsigned l = low[b], h = high[b];
+        low[b] = (uint16_t)lows;
+        high[b] = (uint16_t)highs;
+        lows += l;
+        highs += h;
+    }
+    for (unsigned i = 0; i < n; i++)
+        other[low[x[i] & 0xff]++] = x[i];
+    for (unsigned i = 0; i < n; i++)
+        x[high[other[i] >> 8]++] = other[i];
 }
 
 static uint64_t window_bits(unsigned n, unsigned w, unsigned exceptions, unsigned we)
@@ -65,61 +59,119 @@ static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *l
 
 #define STEP 5u /* bits looked at anew each time; six are seen, for two boxes of the time before */
 
-/* The same bit by bit, from boxes of 2^shift on, as far as the next step would go. */
-static bool promising_closely(const uint64_t *x, unsigned n, unsigned shift, unsigned odd, uint64_t low, unsigned a_piece, uint64_t limit_bits)
+/* Two boxes of 2^shift from `low` on that most values lie in. */
+typedef struct crowded {
+    uint64_t low;
+    unsigned shift;
+} crowded;
+
+/* The same bit by bit, from c on, as far as the next step would go. */
+static bool promising_closely(const uint64_t *x, unsigned n, crowded *c, unsigned odd, unsigned a_piece, uint64_t limit_bits)
 {
-    const unsigned stop = shift > STEP ? shift - STEP : 0;
-    for (; shift > stop; odd = n - crowd(x, n, --shift, &low))
-        if (n * shift + odd * a_piece < limit_bits) /* fields of at least so many bits where a window is wider than half a box */
+    const unsigned stop = c->shift > STEP ? c->shift - STEP : 0;
+    for (; c->shift > stop; odd = n - crowd(x, n, --c->shift, &c->low))
+        if (n * c->shift + odd * a_piece < limit_bits) /* fields of at least so many bits where a window is wider than half a box */
             return true;
-    return shift == 0 && odd * a_piece < limit_bits;
+    return c->shift == 0 && odd * a_piece < limit_bits;
 }
 
+#define SAMPLE 32u /* values looked at for that: of the windows found among all, 1 in 100 is missed */
+
 /*
- * Could a window take less than limit_bits? What is outside the fullest two boxes is an exception to every window narrower than one of them, and
- * every wider one has fields of that width at least.
+ * Could a window take less than limit_bits, and about where? Asked of some of the values, as if they were all. What is outside the fullest two
+ * boxes is an exception to every window narrower than one of them, and every wider one has fields of that width at least.
  */
-static bool promising(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits)
+static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint64_t limit_bits, crowded *c)
 {
-    uint64_t low = 0;
-    unsigned a_piece = 8 + (width > 56 ? 64 : width), odd = 0;
-    if (n < 16 || width < 8)
-        return false;
-    for (unsigned shift = width - 6; odd * a_piece < limit_bits;) {
-        odd = n - crowd(x, n, shift, &low);
-        if (shift == 0)
+    const unsigned a_piece = 8 + (width > 56 ? 64 : width), step = (all_n + SAMPLE - 1) / SAMPLE;
+    uint64_t       x[SAMPLE];
+    unsigned       odd = 0, n = 0;
+    for (unsigned i = 0; i < all_n; i += step)
+        x[n++] = all[i];
+    limit_bits = limit_bits * n / all_n;
+    *c = (crowded){ 0, width - 6 };
+    while (odd * a_piece < limit_bits) {
+        odd = n - crowd(x, n, c->shift, &c->low);
+        if (c->shift == 0)
             break;
-        const unsigned next = shift > STEP ? shift - STEP : 0;
-        if (n * (next + 1) + odd * a_piece < limit_bits && promising_closely(x, n, shift, odd, low, a_piece, limit_bits))
+        const unsigned next = c->shift > STEP ? c->shift - STEP : 0;
+        crowded        close = *c;
+        if (n * (next + 1) + odd * a_piece < limit_bits && promising_closely(x, n, &close, odd, a_piece, limit_bits)) {
+            *c = close;
             return true;
-        shift = next;
+        }
+        c->shift = next;
     }
     return odd * a_piece < limit_bits;
 }
 
-bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
+#define QUANTA 9u    /* bits of a box that are kept */
+#define BEFORE 63u   /* boxes seen before the crowd; as many behind it. Any wider window was found wanting with the wider boxes */
+#define COARSE 64u   /* a window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide */
+
+/* x in order, in quanta of 2^shift from `base` on; `under` of them lie below it, `over` too far above it. */
+typedef struct ordered {
+    uint16_t at[HDX_PAGE];
+    uint64_t base;
+    unsigned shift, under, over;
+} ordered;
+
+static void put_in_order(ordered *o, const uint64_t *x, unsigned n, const crowded *c)
+{
+    o->shift = c->shift > QUANTA ? c->shift - QUANTA : 0;
+    o->base = c->low >> c->shift > BEFORE ? c->low - ((uint64_t)BEFORE << c->shift) : 0;
+    o->under = o->over = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const bool     under = x[i] < o->base;
+        const uint64_t q = under ? 0 : (x[i] - o->base) >> o->shift;
+        o->under += under;
+        o->over += q > UINT16_MAX;
+        o->at[i] = q > UINT16_MAX ? UINT16_MAX : (uint16_t)q;
+    }
+    sort(o->at, n);
+}
+
+/* The cheapest window over so many of them; its width in quanta, UINT64_MAX where there is none. */
+static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *window)
 {
     static const uint8_t tries[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96 };
-    uint64_t             s[HDX_PAGE], other[HDX_PAGE];
-    unsigned             we = hdx_pack_width(greatest);
-    if (!promising(x, n, hdx_width(greatest), limit_bits))
-        return false;
-    memcpy(s, x, n * sizeof *s);
-    sort(s, other, n, hdx_width(greatest));
+    uint64_t             found = UINT64_MAX;
     window->bits = UINT64_MAX;
     for (unsigned t = 0; t < sizeof tries && tries[t] < n; t++) { /* a window over n - e neighbours has only e + 1 places */
-        unsigned e = tries[t];
-        uint64_t range = UINT64_MAX, low = 0;
-        for (unsigned i = 0; i <= e; i++)
-            if (s[i + n - e - 1] - s[i] < range)
-                range = s[i + n - e - 1] - s[low = i];
-        unsigned w = hdx_pack_width(range + 1); /* the field of all ones is taken */
-        uint64_t bits = window_bits(n, w, e, we);
-        if (range < UINT64_MAX && bits < window->bits)
-            *window = (hdx_window){ s[low], bits, w, 0 };
+        const unsigned e = tries[t], end = e < o->over ? 0 : e - o->over + 1;
+        uint64_t       quanta = UINT64_MAX;
+        unsigned       low = 0;
+        for (unsigned i = o->under; i < end; i++)
+            if ((uint64_t)o->at[i + n - e - 1] - o->at[i] < quanta)
+                quanta = (uint64_t)o->at[i + n - e - 1] - o->at[low = i];
+        if (quanta >= UINT64_MAX >> o->shift) /* none, or as wide as all numbers */
+            continue;
+        const unsigned w = hdx_pack_width((quanta + 1) << o->shift); /* the field of all ones is taken */
+        const uint64_t bits = window_bits(n, w, e, we);
+        if (bits < window->bits) {
+            *window = (hdx_window){ o->base + ((uint64_t)o->at[low] << o->shift), bits, w, 0 };
+            found = quanta;
+        }
     }
-    if (window->bits == UINT64_MAX)
+    return found;
+}
+
+bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
+{
+    ordered        o;
+    crowded        c;
+    const unsigned we = hdx_pack_width(greatest);
+    uint64_t       quanta;
+    if (n < 16 || hdx_width(greatest) < 8 || !promising(x, n, hdx_width(greatest), limit_bits, &c))
         return false;
+    for (;;) {
+        put_in_order(&o, x, n, &c);
+        if ((quanta = cheapest(&o, n, we, window)) == UINT64_MAX)
+            return false;
+        if (quanta >= COARSE || o.shift == 0)
+            break;
+        c = (crowded){ window->low, o.shift + hdx_width(quanta) };
+    }
     for (unsigned i = 0; i < n; i++) /* rounding w up may have let some in again */
         window->exceptions += x[i] - window->low >= hdx_pack_mask(window->w);
     window->bits = window_bits(n, window->w, window->exceptions, we);

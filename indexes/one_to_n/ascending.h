@@ -28,7 +28,7 @@ static inline uint64_t hdx_ascending_bytes(uint64_t range, unsigned n, unsigned 
     return 2 + hdx_pack_bytes(n, low) + ((range >> low) + n + 7) / 8;
 }
 
-/* v ascending from 0 to range, low as above and at most 56; out: hdx_ascending_bytes, and eight more. */
+/* v ascending from 0 to range, low as above and at most 56; out: hdx_ascending_bytes, and eight more that are written over. */
 static inline uint32_t hdx_ascending_put(uint8_t *out, const uint64_t *v, unsigned n, uint64_t range, unsigned low)
 {
     uint64_t fields[256];
@@ -36,11 +36,15 @@ static inline uint32_t hdx_ascending_put(uint8_t *out, const uint64_t *v, unsign
         fields[i] = v[i] & hdx_pack_mask(low);
     uint32_t used = 2 + hdx_pack_put(out + 2, fields, n, low), upper = (uint32_t)(((range >> low) + n + 7) / 8);
     hdx_put16(out, (uint16_t)upper);
-    memset(out + used, 0, upper);
+    uint8_t *to = out + used;
+    uint64_t word = 0, at = 0; /* number `at` of them, not yet written */
     for (unsigned i = 0; i < n; i++) {
-        uint64_t bit = (v[i] >> low) + i;
-        out[used + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
+        const uint64_t bit = (v[i] >> low) + i;
+        for (; bit >> 6 > at; at++, word = 0)
+            hdx_put64(to + 8 * at, word);
+        word |= 1ull << (bit & 63);
     }
+    hdx_put64(to + 8 * at, word);
     return used + upper;
 }
 

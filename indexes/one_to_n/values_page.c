@@ -16,30 +16,44 @@ typedef struct bands {
     unsigned near, far, border; /* widths; a distance of more than `border` bits is far */
 } bands;
 
+/* Values whose distance has so many bits. */
+typedef struct by_width {
+    uint64_t low, high, count;
+} by_width;
+
+static inline void note_width(by_width *b, uint64_t v)
+{
+    b->count++;
+    b->low = v < b->low ? v : b->low;
+    b->high = v > b->high ? v : b->high;
+}
+
 /* The border with the fewest bits. */
 static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n)
 {
-    uint32_t count[65] = { 0 };
-    uint64_t low[65], high[65];
+    by_width even[65], odd[65]; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
     bands    best = { .bits = UINT64_MAX };
-    memset(low, 0xff, sizeof low);
-    memset(high, 0, sizeof high);
-    for (unsigned i = 0; i < n; i++) {
-        unsigned w = hdx_width(distance[i]);
-        count[w]++;
-        low[w] = v[i] < low[w] ? v[i] : low[w];
-        high[w] = v[i] > high[w] ? v[i] : high[w];
+    for (unsigned w = 0; w < 65; w++)
+        even[w] = odd[w] = (by_width){ UINT64_MAX, 0, 0 };
+    for (unsigned i = 0; i + 1 < n; i += 2) {
+        note_width(&even[hdx_width(distance[i])], v[i]);
+        note_width(&odd[hdx_width(distance[i + 1])], v[i + 1]);
     }
+    if ((n & 1) != 0)
+        note_width(&even[hdx_width(distance[n - 1])], v[n - 1]);
     uint64_t far_low = UINT64_MAX, far_high = 0, far = 0;
     for (unsigned w = 65; w-- > 0;) { /* here: far is what is wider than w */
-        if (count[w] > 0) {
+        const uint64_t count = even[w].count + odd[w].count;
+        if (count > 0) {
             unsigned near_w = w > 56 ? 64 : w, far_w = far == 0 ? 0 : hdx_pack_width(far_high - far_low);
             uint64_t bits = 8 * ((n + 7) / 8 + hdx_pack_bytes(n - far, near_w) + hdx_pack_bytes(far, far_w));
             if (bits < best.bits)
                 best = (bands){ bits, far == 0 ? 0 : far_low, near_w, far_w, w };
-            far += count[w];
-            far_low = low[w] < far_low ? low[w] : far_low;
-            far_high = high[w] > far_high ? high[w] : far_high;
+            far += count;
+            far_low = even[w].low < far_low ? even[w].low : far_low;
+            far_low = odd[w].low < far_low ? odd[w].low : far_low;
+            far_high = even[w].high > far_high ? even[w].high : far_high;
+            far_high = odd[w].high > far_high ? odd[w].high : far_high;
         }
     }
     return best;
@@ -48,17 +62,20 @@ static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned 
 static uint32_t put_bands(uint8_t *out, const uint64_t *v, const uint64_t *distance, unsigned n, const bands *b)
 {
     uint64_t near[HDX_PAGE], far[HDX_PAGE], limit = hdx_pack_mask(b->border);
-    unsigned nears = 0, fars = 0;
+    unsigned nears = 0, fars = 0, selector = 0;
     uint32_t used = (n + 7) / 8;
-    memset(out, 0, used);
     for (unsigned i = 0; i < n; i++) { /* both written, one kept: no branch to guess */
         unsigned is_far = distance[i] > limit;
         near[nears] = distance[i];
         far[fars] = v[i] - b->base;
         nears += 1 - is_far;
         fars += is_far;
-        out[i >> 3] = (uint8_t)(out[i >> 3] | is_far << (i & 7));
+        selector = selector >> 1 | is_far << 7;
+        if ((i & 7) == 7)
+            out[i >> 3] = (uint8_t)selector;
     }
+    if ((n & 7) != 0)
+        out[n >> 3] = (uint8_t)(selector >> (8 - (n & 7)) & ((1u << (n & 7)) - 1));
     used += hdx_pack_put(out + used, near, nears, b->near);
     return used + hdx_pack_put(out + used, far, fars, b->far);
 }
@@ -71,18 +88,18 @@ static uint64_t word(hdx_values_form form, unsigned w1, unsigned w2)
 uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
 {
     uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
-    uint64_t   low = v[0], high = v[0], bits, b;
+    uint64_t   low = v[0], high = v[0], last = 0, bits, b;
     int64_t    near_low = INT64_MAX, near_high = INT64_MIN;
     bool       rising = true;
     hdx_window window = { 0 };
     for (unsigned i = 0; i < n; i++) {
         int64_t d = (int64_t)(v[i] - keys[i]);
-        rising &= v[i] >= v[i == 0 ? 0 : i - 1];
+        rising &= v[i] >= last;
+        last = v[i];
         low = v[i] < low ? v[i] : low;
         high = v[i] > high ? v[i] : high;
         near_low = d < near_low ? d : near_low;
         near_high = d > near_high ? d : near_high;
-        distance[i] = hdx_zigzag(d);
     }
     uint64_t        range = high - low, near_range = (uint64_t)near_high - (uint64_t)near_low;
     unsigned        w = hdx_pack_width(range), near_w = hdx_pack_width(near_range), rising_w = 0;
@@ -97,9 +114,13 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
         bits = b;
     }
     bands two = { .bits = UINT64_MAX };
-    if (bits > 2 * n && (two = choose_bands(v, distance, n)).bits < bits) {
-        form = HDX_VALUES_BANDS;
-        bits = two.bits;
+    if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) * n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
+        for (unsigned i = 0; i < n; i++)
+            distance[i] = hdx_zigzag((int64_t)(v[i] - keys[i]));
+        if ((two = choose_bands(v, distance, n)).bits < bits) {
+            form = HDX_VALUES_BANDS;
+            bits = two.bits;
+        }
     }
     for (unsigned i = 0; i < n; i++)
         x[i] = v[i] - low;
