@@ -299,7 +299,7 @@ static hdx_code next_range(turning *t, hdx_error *err)
     uint64_t       block = begin;
     do
         block++;
-    while (block < t->blocks && (block + 1) * BLOCK - t->from <= t->only_room && t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
+    while (block < t->blocks && block_end(t, block + 1) - t->from <= t->only_room && t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
     t->end = block_end(t, block);
     t->first = t->before[begin];
     t->last = t->before[block];
