@@ -5,7 +5,7 @@
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids, sorted, each once,
  *      without the class (MAT 3.1).
  * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
- * Cost: nothing per object stays in memory but the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
+ * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
  */
 #include "build/passes.h"
 
@@ -179,7 +179,8 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     }
     if (w->used == 0)
         w->last_pos = w->unit.pos = pos;
-    if (w->capacity - w->used < want && !more_bytes(b, w, w->used + want))
+    if ((w->capacity - w->used < want && !more_bytes(b, w, w->used + want)) ||
+        (p->entries != NULL && !hdx_entries_put(p, id, hdx_packed_entries(class_number, n))))
         return no_memory(err);
     const hdx_spill_record r = { .id = id, .position = pos == HDX_SPILL_BARE ? 0 : pos + 1, .heap = heap, .class_number = class_number, .length = length };
     w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, b->heap_count > 0, c->has_length, &r, w->values, n) - w->bytes);
@@ -478,7 +479,7 @@ static hdx_code prepare(walk *k, hdx_error *err)
     return hdx_spill_open(b, "references.tmp", &p->spill, err);
 }
 
-hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err)
+hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
 {
     hdx_build       *b = p->b;
     hdx_walk_visitor visitor = { NULL, on_begin, on_events, on_end };
@@ -488,7 +489,7 @@ hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err)
         return no_memory(err);
     k->p = p;
     visitor.context = k;
-    if ((code = prepare(k, err)) == HDX_OK)
+    if ((code = prepare(k, err)) == HDX_OK && (!lists || (code = hdx_entries_begin(p, err)) == HDX_OK))
         code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, &b->tick, err);
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK) {
         find_reference_size(k);

@@ -3,8 +3,8 @@
  * size and heap, and the packed lists of references.
  *
  * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written in as many parts.
- * Lists are laid out by id when all lengths of a batch are known, and then filled: the second reading.
- * Cost: two readings of the spill file, where the dump lies about in the order of addresses.
+ * The second pass has counted what each list holds (entries.c), so lists are laid out before the batch is read, and filled with it.
+ * Cost: one reading of the spill file, where the dump lies about in the order of addresses.
  */
 #include "build/passes.h"
 
@@ -16,7 +16,7 @@ typedef struct batch {
     uint32_t *class_of;
     uint32_t *length;         /* of arrays; 0 for others */
     uint8_t  *heap;           /* NULL where there are no heaps */
-    uint32_t *entries;        /* of lists; NULL where lists are not wanted */
+    bool      lists;          /* are wanted */
     _Atomic uint64_t piece;   /* to be laid out next */
     atomic_bool      failed;
     pthread_mutex_t  lock;    /* guards error */
@@ -26,13 +26,20 @@ typedef struct batch {
 enum { POSITION, CLASS, SIZE, HEAP, COLUMNS };
 static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
 
+static void take_list(hdx_packed *lists, const hdx_spill_record *record)
+{
+    const uint64_t origin = record->id - hdx_spill_half(record->width), mask = hdx_spill_mask(record->width);
+    uint8_t       *to = hdx_packed_begin(lists, record->id, record->class_number);
+    const uint8_t *at = record->list;
+    for (uint64_t i = 0; i < record->count; i++, at += record->width)
+        to = hdx_packed_put(to, origin + (hdx_le64(at) & mask), lists->width);
+}
+
 static void take(void *context, unsigned worker, const hdx_spill_record *record)
 {
     batch         *k = context;
     const uint64_t i = record->id - k->lo;
     (void)worker;
-    if (k->entries != NULL)
-        k->entries[i] = (uint32_t)hdx_packed_entries(record->class_number, record->count);
     uint8_t position[8];
     hdx_put64(position, record->position);
     memcpy(k->positions + i * k->position_width, position, k->position_width);
@@ -40,17 +47,8 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     k->length[i] = record->length;
     if (k->heap != NULL)
         k->heap[i] = (uint8_t)record->heap;
-}
-
-static void take_list(void *context, unsigned worker, const hdx_spill_record *record)
-{
-    hdx_packed    *lists = &((batch *)context)->p->outbound;
-    const uint64_t origin = record->id - hdx_spill_half(record->width), mask = hdx_spill_mask(record->width);
-    uint8_t       *to = hdx_packed_begin(lists, record->id, record->class_number);
-    const uint8_t *at = record->list;
-    (void)worker;
-    for (uint64_t i = 0; i < record->count; i++, at += record->width)
-        to = hdx_packed_put(to, origin + (hdx_le64(at) & mask), lists->width);
+    if (k->lists)
+        take_list(&k->p->outbound, record);
 }
 
 static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
@@ -93,39 +91,67 @@ static hdx_code fill_heap(void *context, uint64_t first, uint32_t n, uint64_t *v
 }
 
 /* ---- lists ---- */
+static void take_entries(void *context, unsigned worker, const hdx_spill_record *record)
+{
+    batch *k = context;
+    (void)worker;
+    if (!hdx_entries_put(k->p, record->id, hdx_packed_entries(record->class_number, record->count)))
+        atomic_store(&k->failed, true);
+}
+
+/* Where a build goes on behind the second pass, which is who knew them. */
+static hdx_code find_entries(batch *k, hdx_error *err)
+{
+    hdx_code code = hdx_entries_begin(k->p, err);
+    if (code == HDX_OK && (code = hdx_spill_each(k->p->b, &k->p->spill, 0, k->p->b->objects, take_entries, k, err)) == HDX_OK && atomic_load(&k->failed))
+        code = hdx_no_memory(err, "lengths of lists", k->p->b->objects);
+    return code;
+}
+
 static void lay_pieces(void *context, unsigned worker)
 {
-    batch    *k = context;
-    uint64_t  piece;
-    hdx_error err = { 0 };
+    batch         *k = context;
+    hdx_mem       *mem = &k->p->b->mem;
+    const uint64_t room = k->p->b->objects < HDX_PACKED_PIECE ? k->p->b->objects : HDX_PACKED_PIECE;
+    uint32_t      *entries = NULL;
+    uint64_t       piece;
+    hdx_error      err = { 0 };
     (void)worker;
-    while (!atomic_load(&k->failed) && (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi)
-        if (hdx_packed_lay(&k->p->outbound, piece, k->entries + ((piece << HDX_PACKED_PIECE_BITS) - k->lo), &k->p->b->mem, &err) != HDX_OK) {
+    while (!atomic_load(&k->failed) && (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi) {
+        hdx_code code = HDX_OK;
+        if (entries == NULL && (entries = hdx_mem_array(mem, room, sizeof *entries)) == NULL)
+            code = hdx_no_memory(&err, "lengths of lists", room * sizeof *entries);
+        if (code == HDX_OK) {
+            hdx_entries_take(k->p, piece, entries);
+            code = hdx_packed_lay(&k->p->outbound, piece, entries, mem, &err);
+        }
+        if (code != HDX_OK) {
             (void)pthread_mutex_lock(&k->lock);
             if (!atomic_load(&k->failed))
                 k->error = err;
             atomic_store(&k->failed, true);
             (void)pthread_mutex_unlock(&k->lock);
         }
+    }
+    hdx_mem_put(mem, entries, room * sizeof *entries);
 }
 
-static hdx_code pack_lists(batch *k, hdx_error *err)
+static hdx_code lay_lists(batch *k, hdx_error *err)
 {
-    hdx_build *b = k->p->b;
     atomic_store(&k->piece, k->lo >> HDX_PACKED_PIECE_BITS);
-    hdx_workers_run(b->threads, lay_pieces, k);
+    hdx_workers_run(k->p->b->threads, lay_pieces, k);
     if (!atomic_load(&k->failed))
-        return hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take_list, k, err);
+        return HDX_OK;
     if (err != NULL)
         *err = k->error;
     return k->error.code;
 }
 
 /* ---- batches ---- */
-static hdx_code get_batch(batch *k, bool lists, hdx_error *err)
+static hdx_code get_batch(batch *k, hdx_error *err)
 {
     hdx_build     *b = k->p->b;
-    const uint64_t packed = lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1 : 0; /* the lists of the batch come besides */
+    const uint64_t packed = k->lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1 : 0; /* the lists of the batch come besides */
     k->position_width = b->manifest.dump_size + 1 < 1ull << 40 ? 5 : 8;
     k->ids = hdx_spill_batch(b, &k->p->spill, packed + k->position_width + 8u + (b->heap_count > 0));
     k->ids = k->ids < b->objects ? k->ids : b->objects;
@@ -133,9 +159,7 @@ static hdx_code get_batch(batch *k, bool lists, hdx_error *err)
     k->class_of = hdx_mem_array(&b->mem, k->ids, sizeof *k->class_of);
     k->length = hdx_mem_array(&b->mem, k->ids, sizeof *k->length);
     k->heap = b->heap_count > 0 ? hdx_mem_get(&b->mem, k->ids) : NULL;
-    if (lists)
-        k->entries = hdx_mem_array(&b->mem, k->ids, sizeof *k->entries);
-    if (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL) || (lists && k->entries == NULL))
+    if (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL))
         return hdx_no_memory(err, "columns of objects", k->ids * 17);
     return HDX_OK;
 }
@@ -147,7 +171,6 @@ static void put_batch(batch *k)
     hdx_mem_put(mem, k->class_of, k->ids * sizeof *k->class_of);
     hdx_mem_put(mem, k->length, k->ids * sizeof *k->length);
     hdx_mem_put(mem, k->heap, k->ids);
-    hdx_mem_put(mem, k->entries, k->ids * sizeof *k->entries);
 }
 
 static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error *err)
@@ -157,12 +180,11 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
     hdx_code                    code = HDX_OK;
     for (k->lo = 0; k->lo < b->objects && code == HDX_OK; k->lo = k->hi) {
         k->hi = b->objects - k->lo < k->ids ? b->objects : k->lo + k->ids;
-        code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
+        if (!k->lists || (code = lay_lists(k, err)) == HDX_OK)
+            code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
         for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
             if (files[i] != NULL)
                 code = hdx_ints_append(files[i], k->hi - k->lo, fills[i], k, err);
-        if (code == HDX_OK && k->entries != NULL)
-            code = pack_lists(k, err);
     }
     return code;
 }
@@ -170,15 +192,17 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
 hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
 {
     hdx_build       *b = p->b;
-    batch            k = { .p = p };
+    batch            k = { .p = p, .lists = lists };
     hdx_ints_writer *files[COLUMNS] = { NULL };
     hdx_index_file   file;
     hdx_code         code = HDX_OK;
     (void)pthread_mutex_init(&k.lock, NULL);
-    if (lists && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK)
+    if (lists && p->entries == NULL)
+        code = find_entries(&k, err);
+    if (lists && code == HDX_OK && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK)
         p->outbound.edges = b->manifest.outbound_values = p->spill.edges;
     if (code == HDX_OK)
-        code = get_batch(&k, lists, err);
+        code = get_batch(&k, err);
     for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
         if (i != HEAP || k.heap != NULL)
             code = hdx_ints_begin(&b->place, kinds[i], b->objects, &files[i], err);
@@ -193,6 +217,7 @@ hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
             hdx_manifest_file_written(b, kinds[i], &file);
     }
     put_batch(&k);
+    hdx_entries_free(p);
     (void)pthread_mutex_destroy(&k.lock);
     return code;
 }

@@ -23,6 +23,7 @@ static void free_passes(hdx_pass *p)
     hdx_mem       *mem = &b->mem;
     const uint64_t words = hdx_bits_words(b->objects);
     hdx_spill_close(b, &p->spill);
+    hdx_entries_free(p);
     free_lists(p);
     hdx_mem_put(mem, p->holds_locals, words * 8);
     hdx_ints_close(p->class_file);
@@ -47,7 +48,7 @@ static hdx_code write_addresses(hdx_build *b, hdx_error *err)
 
 static hdx_code columns(hdx_pass *p, hdx_error *err)
 {
-    hdx_code code = hdx_pass_columns(p, err);
+    hdx_code code = hdx_pass_columns(p, p->until >= HDX_STEP_OUTBOUND, err);
     if (code == HDX_OK && (code = write_addresses(p->b, err)) == HDX_OK)
         code = hdx_build_dump_read(p->b, err);
     return code;
@@ -155,7 +156,7 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
     const hdx_build *b = p->b;
     switch (pass->forecast) {
     case HDX_FORECAST_COLUMNS: return b->manifest.dump_size;
-    case HDX_FORECAST_OBJECTS: return 7 * b->objects + (p->until >= HDX_STEP_OUTBOUND ? b->objects + p->spill.edges : 0);
+    case HDX_FORECAST_OBJECTS: return 6 * b->objects + (p->until >= HDX_STEP_OUTBOUND ? b->objects + p->spill.edges : 0);
     case HDX_FORECAST_REFERENCES: return b->objects + b->manifest.outbound_values + (p->until >= HDX_STEP_DOMINATORS ? 2 * b->objects : 0);
     case HDX_FORECAST_DOMINATORS: return p->reached;
     default: return b->objects;

@@ -20,6 +20,9 @@ typedef struct hdx_pass {
     hdx_step      until;
     uint64_t     *holds_locals; /* bit set: objects that are threads with locals; second pass alone */
     hdx_spill     spill;        /* references.tmp */
+    uint8_t     **entries;      /* of every list, by piece (entries.c); NULL: not known yet, or no longer */
+    uint64_t      entries_pieces;
+    hdx_map       long_entries;
     hdx_packed    outbound;     /* from the step objects to the step references */
     uint64_t     *once, *many;  /* bit sets over ids: has a referrer, has several; as long as outbound */
     hdx_ints     *class_file;   /* the indexes class and size, read again in the order of ids */
@@ -39,8 +42,20 @@ typedef struct hdx_pass {
     hdx_tape_file idoms;        /* idoms.tmp */
 } hdx_pass;
 
-/* columns.c: second walk over the dump. */
-hdx_code hdx_pass_columns(hdx_pass *p, hdx_error *err);
+/* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
+#define HDX_ENTRIES_LONG 255u /* so many or more stand in long_entries */
+hdx_code hdx_entries_begin(hdx_pass *p, hdx_error *err);
+void     hdx_entries_free(hdx_pass *p);
+bool     hdx_entries_put_long(hdx_pass *p, uint64_t id, uint64_t entries);
+void     hdx_entries_take(hdx_pass *p, uint64_t piece, uint32_t *entries); /* of all its nodes; once */
+/* Every object once, from any thread; false: no memory. */
+static inline bool hdx_entries_put(hdx_pass *p, uint64_t id, uint64_t entries)
+{
+    p->entries[id >> HDX_PACKED_PIECE_BITS][id & (HDX_PACKED_PIECE - 1)] = (uint8_t)(entries < HDX_ENTRIES_LONG ? entries : HDX_ENTRIES_LONG);
+    return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(p, id, entries);
+}
+/* columns.c: second walk over the dump; with `lists`, entries too. */
+hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err);
 /* objects.c: the index files position, class, size, heap, and the lists of references packed in memory (lists). */
 hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err);
 hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err); /* class_file and size_file */
