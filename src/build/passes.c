@@ -17,6 +17,13 @@ static void free_lists(hdx_pass *p)
     p->once = p->many = NULL;
 }
 
+void hdx_pass_free_sums(hdx_pass *p)
+{
+    hdx_mem_put(&p->b->mem, p->numbers, p->numbers_bytes);
+    hdx_mem_put(&p->b->mem, p->sums, p->sums_bytes);
+    p->numbers = p->sums = NULL;
+}
+
 static void free_passes(hdx_pass *p)
 {
     hdx_build     *b = p->b;
@@ -34,7 +41,9 @@ static void free_passes(hdx_pass *p)
     hdx_mem_put(mem, p->special, words * 8);
     hdx_tape_file_close(&p->referrer_file);
     hdx_mem_put(mem, p->chunks, p->chunk_capacity * sizeof *p->chunks);
+    hdx_tape_file_remove(&p->predecessors); /* no checkpoint has it */
     hdx_tape_file_close(&p->idoms);
+    hdx_pass_free_sums(p);
 }
 
 static hdx_code write_addresses(hdx_build *b, hdx_error *err)
@@ -107,18 +116,25 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     return code;
 }
 
-static hdx_code do_dominators(void *context, hdx_error *err)
+static hdx_code do_predecessors(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_dominators_64(p, err) : hdx_pass_dominators_32(p, err);
+    return p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
 }
 
 static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_live(context, err); }
 
+/* Semidominators are found on one thread: what the next step begins with is made beside them where memory allows. */
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    const hdx_task both[] = { { do_dominators, p }, { do_count, p } };
-    return hdx_run_tasks(p->b->threads, both, 2, err);
+    hdx_build     *b = p->b;
+    const hdx_task both[] = { { do_predecessors, p }, { do_count, p } };
+    hdx_code       code = hdx_run_tasks(b->threads, both, 2, err);
+    if (code != HDX_OK)
+        return code;
+    const uint64_t each = 3ull * (p->width / 8) + 8; /* two numbers an object for semidominators; one, and eight bytes at the most, for sums */
+    const bool     sums = b->threads > 1 && hdx_build_room(b) / b->objects >= each;
+    return p->width == 64 ? hdx_pass_dominators_64(p, sums, err) : hdx_pass_dominators_32(p, sums, err);
 }
 
 static hdx_code retained(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err); }

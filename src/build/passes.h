@@ -39,7 +39,13 @@ typedef struct hdx_pass {
     hdx_tape_file referrer_file; /* referrers.tmp */
     hdx_referrer_chunk *chunks;
     uint64_t      chunk_count, chunk_capacity, chunk_longest, referrer_entries;
+    hdx_tape_file predecessors; /* predecessors.tmp: inside the step dominators */
+    uint64_t      predecessor_count;
     hdx_tape_file idoms;        /* idoms.tmp */
+    void         *numbers;      /* in preorder, by id; 0: not reached. With `sums`: made for the step retained, or beside dominators where there is room */
+    void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
+    uint64_t      numbers_bytes, sums_bytes;
+    bool          narrow;       /* sums have 4 bytes, else 8 */
 } hdx_pass;
 
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
@@ -78,10 +84,15 @@ hdx_code hdx_pass_inbound_64(hdx_pass *p, bool referrers, hdx_error *err);
 /* reach_wide.c: what follows from the roots. */
 hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound, hdx_error *err); /* special, nearest; with `inbound` that pass beside it */
 hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
-hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
-hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp */
+hdx_code hdx_pass_predecessors_64(hdx_pass *p, hdx_error *err);
+/* idoms.tmp; with `sums`, those beside it: counts of live objects are there. */
+hdx_code hdx_pass_dominators_32(hdx_pass *p, bool sums, hdx_error *err);
+hdx_code hdx_pass_dominators_64(hdx_pass *p, bool sums, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
+
+void     hdx_pass_free_sums(hdx_pass *p); /* passes.c */
 
 /* tasks.c: all of them, on at most so many threads; the first error. */
 typedef struct hdx_task {

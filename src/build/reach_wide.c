@@ -250,7 +250,7 @@ static hdx_code read_members(void *context, uint32_t number, uint64_t from, uint
     return hdx_note_check(&m->p->note, err);
 }
 
-static hdx_code find_predecessors(reach *r, hdx_tape_file *preds, uint64_t *count, hdx_error *err)
+static hdx_code find_predecessors(reach *r, hdx_error *err)
 {
     hdx_pass      *p = r->p;
     hdx_build     *b = p->b;
@@ -262,7 +262,7 @@ static hdx_code find_predecessors(reach *r, hdx_tape_file *preds, uint64_t *coun
     hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &p->note, &m.lists, err);
     if (code == HDX_OK && (code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &number, err)) == HDX_OK)
         code = WIDE(hdx_predecessors)(&r->graph, number, p->reached, p->is_root, &referrers, &of_class, hdx_build_room(b), b->threads, &b->mem, &b->tick,
-                                      &preds->tape, count, err);
+                                      &p->predecessors.tape, &p->predecessor_count, err);
     free_ids(r, &number, b->objects);
     hdx_one_to_n_close(m.lists);
     return code;
@@ -274,36 +274,27 @@ static uint64_t predecessors_bytes(const hdx_pass *p)
     return (p->referrer_entries + p->referrer_entries / 2 + p->b->objects + 2 * (uint64_t)p->b->class_count) * sizeof(NID);
 }
 
-hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
+hdx_code WIDE(hdx_pass_predecessors)(hdx_pass *p, hdx_error *err)
 {
-    hdx_build    *b = p->b;
-    reach         r = { .p = p };
-    hdx_tape_file preds = { 0 }, semis = { 0 };
-    uint64_t      pred_count = 0, semi_count = 0;
-    hdx_code      code;
-    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_open(b, "predecessors.tmp", predecessors_bytes(p), &preds, err)) == HDX_OK &&
-        (code = find_predecessors(&r, &preds, &pred_count, err)) == HDX_OK && (code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
-        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &preds.tape, pred_count, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
-        (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
-        code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
-    hdx_tape_file_remove(&preds);
-    hdx_tape_file_remove(&semis);
+    reach    r = { .p = p };
+    hdx_code code;
+    if ((code = make_graph(&r, err)) == HDX_OK &&
+        (code = hdx_tape_open(p->b, "predecessors.tmp", predecessors_bytes(p), &p->predecessors, err)) == HDX_OK)
+        code = find_predecessors(&r, err);
     free_graph(&r);
     return code;
 }
 
-/* ---- retained sizes ---- */
-typedef struct sums {
+/* ---- shallow sizes by number ---- */
+typedef struct sizes {
     hdx_pass        *p;
-    NID             *number;
-    void            *retained; /* in units, by number; [0]: what is garbage, then the total */
-    bool             narrow;   /* uint32_t, else uint64_t */
     _Atomic uint64_t next;
-} sums;
+} sizes;
 
 static void fill_shallow(void *context, unsigned worker)
 {
-    sums           *s = context;
+    sizes          *s = context;
+    const NID      *numbers = s->p->numbers;
     const uint64_t  n = s->p->b->objects;
     const unsigned  shift = (unsigned)__builtin_ctzll(s->p->size_unit);
     uint64_t        shallow[HDX_SHALLOWS], piece;
@@ -315,53 +306,88 @@ static void fill_shallow(void *context, unsigned worker)
             const uint32_t part = end - first < HDX_SHALLOWS ? (uint32_t)(end - first) : HDX_SHALLOWS;
             hdx_pass_shallows(s->p, first, part, shallow, NULL);
             for (uint32_t i = 0; i < part; i++) {
-                const NID number = s->number[first + i];
+                const NID number = numbers[first + i];
                 if (number == 0)
                     continue;
-                if (s->narrow)
-                    ((uint32_t *)s->retained)[number] = (uint32_t)(shallow[i] >> shift);
+                if (s->p->narrow)
+                    ((uint32_t *)s->p->sums)[number] = (uint32_t)(shallow[i] >> shift);
                 else
-                    ((uint64_t *)s->retained)[number] = shallow[i] >> shift;
+                    ((uint64_t *)s->p->sums)[number] = shallow[i] >> shift;
             }
         }
     }
 }
 
+/* Counts of live objects are there. */
+static hdx_code make_sums(hdx_pass *p, unsigned threads, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    sizes      s = { .p = p };
+    NID       *numbers = NULL;
+    hdx_code   code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &numbers, err);
+    if (code != HDX_OK)
+        return code;
+    p->numbers = numbers;
+    p->numbers_bytes = b->objects * sizeof(NID);
+    p->narrow = b->manifest.live_bytes / p->size_unit < UINT32_MAX;
+    p->sums_bytes = (p->reached + 1) * (p->narrow ? 4 : 8);
+    if ((p->sums = hdx_mem_get(&b->mem, p->sums_bytes)) == NULL)
+        return hdx_no_memory(err, "retained sizes", p->sums_bytes);
+    hdx_workers_run(threads, fill_shallow, &s);
+    hdx_pass_forget_columns(p);
+    return hdx_note_check(&p->note, err);
+}
+
+static hdx_code do_sums(void *context, hdx_error *err) { return make_sums(context, 1, err); }
+
+/* ---- dominators ---- */
+static hdx_code do_dominators(void *context, hdx_error *err)
+{
+    hdx_pass     *p = context;
+    hdx_build    *b = p->b;
+    hdx_tape_file semis = { 0 };
+    uint64_t      semi_count = 0;
+    hdx_code      code;
+    if ((code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
+        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &p->predecessors.tape, p->predecessor_count, &b->mem, &b->tick, &semis.tape, &semi_count,
+                                         err)) == HDX_OK &&
+        (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
+        code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
+    hdx_tape_file_remove(&semis);
+    hdx_tape_file_remove(&p->predecessors);
+    return code;
+}
+
+hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, bool sums, hdx_error *err)
+{
+    const hdx_task both[] = { { do_dominators, p }, { do_sums, p } };
+    return hdx_run_tasks(p->b->threads, both, sums ? 2 : 1, err);
+}
+
+/* ---- retained sizes ---- */
 static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
-    const sums    *s = context;
-    const unsigned shift = (unsigned)__builtin_ctzll(s->p->size_unit);
+    const hdx_pass *p = context;
+    const NID      *numbers = p->numbers;
+    const unsigned  shift = (unsigned)__builtin_ctzll(p->size_unit);
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
-        const NID number = s->number[first + i];
-        values[i] = number == 0 ? 0 : (s->narrow ? ((const uint32_t *)s->retained)[number] : ((const uint64_t *)s->retained)[number]) << shift;
+        const NID number = numbers[first + i];
+        values[i] = number == 0 ? 0 : (p->narrow ? ((const uint32_t *)p->sums)[number] : ((const uint64_t *)p->sums)[number]) << shift;
     }
     return HDX_OK;
 }
 
-static hdx_code write_retained(reach *r, hdx_error *err)
+static hdx_code write_retained(hdx_pass *p, hdx_error *err)
 {
-    hdx_pass      *p = r->p;
     hdx_build     *b = p->b;
-    sums           s = { .p = p, .narrow = b->manifest.live_bytes / p->size_unit < UINT32_MAX };
-    const uint64_t width = s.narrow ? 4 : 8;
     hdx_index_file file;
-    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &s.number, err);
-    if (code != HDX_OK)
-        return code;
-    if ((s.retained = hdx_mem_array(&b->mem, p->reached + 1, width)) == NULL)
-        code = hdx_no_memory(err, "retained sizes", (p->reached + 1) * width);
-    else {
-        hdx_workers_run(b->threads, fill_shallow, &s);
-        hdx_pass_forget_columns(p);
-        if ((code = hdx_note_check(&p->note, err)) == HDX_OK &&
-            (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, s.retained, s.narrow, err)) ==
-                HDX_OK &&
-            (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, &s, &file, err)) == HDX_OK)
-            hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
-    }
-    hdx_mem_put(&b->mem, s.retained, (p->reached + 1) * width);
-    free_ids(r, &s.number, b->objects);
+    hdx_code       code = p->sums != NULL ? HDX_OK : make_sums(p, b->threads, err);
+    if (code == HDX_OK &&
+        (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, p->sums, p->narrow, err)) == HDX_OK &&
+        (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err)) == HDX_OK)
+        hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
+    hdx_pass_free_sums(p);
     return code;
 }
 
@@ -518,9 +544,9 @@ static hdx_code do_special(void *context, hdx_error *err)
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
     reach          r = { .p = p };
-    const hdx_task both[] = { { do_retained, &r }, { do_special, &r } };
-    const uint64_t sizes = p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
-    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sizes + nodes ? p->b->threads : 1, both, 2, err);
+    const hdx_task both[] = { { do_retained, p }, { do_special, &r } };
+    const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
+    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sums + nodes ? p->b->threads : 1, both, 2, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.dominator, r.special.count);
     free_ranked(&r, &r.dominators);
