@@ -484,6 +484,47 @@ Test(ints_page, window_as_in_the_readme)
     page_is(v, 16, 0, 2ull << 47 | 1ull << 53 | 2ull << 61, "0b" "05" "006824");
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Bytes of the best window there is: every stretch of neighbours is tried. */
+static uint64_t least_bytes(const uint64_t *v, unsigned n)
+{
+    uint64_t s[HDX_PAGE], least;
+    memcpy(s, v, n * sizeof *s);
+    qsort(s, n, sizeof *s, by_value);
+    const unsigned widest = hdx_pack_width(s[n - 1] - s[0]);
+    least = hdx_pack_bytes(n, widest);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = i; k < n; k++) {
+            const unsigned odd = n - (k - i + 1);
+            const uint64_t bytes = hdx_pack_bytes(n, hdx_pack_width(s[k] - s[i] + 1)) + 1 + odd + hdx_pack_bytes(odd + 1u, widest);
+            least = odd > 0 && bytes < least ? bytes : least;
+        }
+    return least;
+}
+
+Test(ints_page, windows_are_hardly_larger_than_the_best_of_all)
+{
+    dice     d = { 23 };
+    uint8_t  out[HDX_PAGE_BYTES];
+    uint64_t v[HDX_PAGE], first, second, used = 0, least = 0;
+    for (unsigned round = 0; round < 600; round++) {
+        const unsigned n = round % 5 == 0 ? 16 + (unsigned)below(&d, HDX_PAGE - 16) : HDX_PAGE, range = 20 + (unsigned)below(&d, 36);
+        const unsigned close = 4 + (unsigned)below(&d, range - 12), odd = 1 + (unsigned)below(&d, n / 5);
+        const uint64_t low = below(&d, 1ull << range) & ~1ull;
+        for (unsigned i = 0; i < n; i++) /* most close together, some below and above */
+            v[i] = 1ull << 60 | (below(&d, n) < odd ? below(&d, 1ull << range) : low + below(&d, 1ull << close));
+        used += hdx_ints_encode(v, n, out, &first, &second);
+        least += least_bytes(v, n);
+    }
+    cr_expect(used <= least + least / 50, "%llu bytes, %llu would do", (unsigned long long)used, (unsigned long long)least);
+    cr_expect(used >= least - least / 50); /* else these are no pages for windows */
+}
+
 Test(pack, select_finds_every_bit)
 {
     dice d = { 11 };
