@@ -1,4 +1,4 @@
-/* sort.c - a radix sort of numbers and places, then each element moves once. */
+/* sort.c - a radix sort of numbers and places, then elements move piece by piece. */
 #include "base/sort.h"
 #include "base/bytes.h"
 
@@ -7,11 +7,11 @@
 
 #define DIGIT 11u
 #define FEW 64u /* elements that qsort sorts sooner */
-#define LONGEST 256u /* element that is put aside while others move */
 
 typedef struct keyed {
     uint64_t key, place;
 } keyed;
+#define PIECE sizeof(keyed)
 
 static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*compare)(const void *, const void *))
 {
@@ -44,21 +44,24 @@ static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ)
     return from;
 }
 
-/* Element i comes from sorted[i].place; each cycle of moves is gone round once. */
-static void move_all(uint8_t *at, keyed *sorted, uint64_t count, size_t size)
+/*
+ * Element i comes from sorted[i].place. Sixteen bytes of each at a time are gathered into `spare`, which has so many for each, and put back in order:
+ * reads at random do not wait for each other, as they would where one moves into the place of the one before.
+ */
+static void move_all(uint8_t *at, const keyed *sorted, uint8_t *spare, uint64_t count, size_t size)
 {
-    uint8_t aside[LONGEST];
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t to = i, from;
-        if (sorted[i].place == i)
-            continue;
-        memcpy(aside, at + i * size, size);
-        for (; (from = sorted[to].place) != i; to = from) {
-            memcpy(at + to * size, at + from * size, size);
-            sorted[to].place = to;
+    for (size_t done = 0; done < size; done += PIECE) {
+        if (size - done >= PIECE) {
+            for (uint64_t i = 0; i < count; i++)
+                memcpy(spare + i * PIECE, at + sorted[i].place * size + done, PIECE);
+            for (uint64_t i = 0; i < count; i++)
+                memcpy(at + i * size + done, spare + i * PIECE, PIECE);
+        } else {
+            for (uint64_t i = 0; i < count; i++)
+                memcpy(spare + i * PIECE, at + sorted[i].place * size + done, size - done);
+            for (uint64_t i = 0; i < count; i++)
+                memcpy(at + i * size + done, spare + i * PIECE, size - done);
         }
-        memcpy(at + to * size, aside, size);
-        sorted[to].place = to;
     }
 }
 
@@ -76,7 +79,7 @@ void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key
     uint64_t differ = 0;
     if (count < 2 || is_sorted(at, count, size, compare))
         return;
-    if (count < FEW || size > LONGEST || (keys = hdx_mem_array(mem, count, 2 * sizeof *keys)) == NULL) {
+    if (count < FEW || (keys = hdx_mem_array(mem, count, 2 * sizeof *keys)) == NULL) {
         qsort(at, (size_t)count, size, compare);
         return;
     }
@@ -85,7 +88,7 @@ void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key
         differ |= keys[i].key ^ keys[0].key;
     }
     keyed *sorted = sort_keys(keys, keys + count, count, differ);
-    move_all(at, sorted, count, size);
+    move_all(at, sorted, (uint8_t *)(sorted == keys ? keys + count : keys), count, size);
     for (uint64_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && sorted[end].key == sorted[i].key; end++)
             ;
