@@ -81,7 +81,7 @@ hdx_code cli_ask_objects(cli_session *s, hdx_rows **out, hdx_error *err)
 
 hdx_code cli_ask_refs(cli_session *s, hdx_rows **out, hdx_error *err)
 {
-    hdx_id   id;
+    hdx_id   id = HDX_NO_ID;
     hdx_code code = one_named(s, &id, err);
     return code != HDX_OK ? code : hdx_query_refs(&s->query, id, s->call->in, s->call->by, out, err);
 }

@@ -24,6 +24,7 @@ unsigned hdx_cell_rank(const hdx_cell *c)
 static bool whole(const hdx_cell *c, bool *negative, uint64_t *size)
 {
     *negative = c->kind == HDX_CELL_INT && c->as.integer < 0;
+    *size = 0;
     switch (c->kind) {
     case HDX_CELL_INT: *size = *negative ? 0 - (uint64_t)c->as.integer : (uint64_t)c->as.integer; return true;
     case HDX_CELL_UINT: *size = c->as.natural; return true;
