@@ -26,13 +26,20 @@ typedef struct batch {
 enum { POSITION, CLASS, SIZE, HEAP, COLUMNS };
 static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
 
-static void take_list(hdx_packed *lists, const hdx_spill_record *record)
+/* False: another length than the one it was laid out for, as where a dump changes between two readings and has an object twice. */
+static bool take_list(hdx_packed *lists, const hdx_spill_record *record)
 {
+    const hdx_packed_group g = hdx_packed_group_of(lists, record->id);
+    uint64_t               begin, end;
+    hdx_packed_ends(&g, (unsigned)(record->id & 7), &begin, &end);
+    if (end - begin != hdx_packed_entries(record->class_number, record->count))
+        return false;
     const uint64_t origin = record->id - hdx_spill_half(record->width), mask = hdx_spill_mask(record->width);
     uint8_t       *to = hdx_packed_begin(lists, record->id, record->class_number);
     const uint8_t *at = record->list;
     for (uint64_t i = 0; i < record->count; i++, at += record->width)
         to = hdx_packed_put(to, origin + (hdx_le64(at) & mask), lists->width);
+    return true;
 }
 
 static void take(void *context, unsigned worker, const hdx_spill_record *record)
@@ -47,8 +54,8 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     k->length[i] = record->length;
     if (k->heap != NULL)
         k->heap[i] = (uint8_t)record->heap;
-    if (k->lists)
-        take_list(&k->p->outbound, record);
+    if (k->lists && !take_list(&k->p->outbound, record))
+        atomic_store(&k->failed, true);
 }
 
 static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
@@ -182,6 +189,8 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
         k->hi = b->objects - k->lo < k->ids ? b->objects : k->lo + k->ids;
         if (!k->lists || (code = lay_lists(k, err)) == HDX_OK)
             code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
+        if (code == HDX_OK && atomic_load(&k->failed))
+            code = hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "changed while it was read");
         for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
             if (files[i] != NULL)
                 code = hdx_ints_append(files[i], k->hi - k->lo, fills[i], k, err);
