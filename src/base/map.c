@@ -4,6 +4,9 @@
 
 #define FIRST 64u
 
+/* Five slots of eight at the most: a pair of neighbours more is looked at, and many a map takes half the memory. */
+static bool is_full(uint64_t count, uint64_t capacity) { return count > capacity / 8 * 5; }
+
 static hdx_map_slot *slot_for(hdx_map_slot *slots, uint64_t capacity, uint64_t empty, uint64_t key)
 {
     for (uint64_t i = key * 0x9e3779b97f4a7c15ull >> 20;; i++) {
@@ -34,7 +37,7 @@ bool hdx_map_reserve(hdx_map *map, uint64_t more)
     uint64_t capacity = map->capacity == 0 ? FIRST : map->capacity;
     if (more > UINT64_MAX / 8)
         return false;
-    while (capacity < 2 * (map->count + more))
+    while (is_full(map->count + more, capacity))
         capacity *= 2;
     return capacity == map->capacity || grow_to(map, capacity);
 }
@@ -50,7 +53,7 @@ uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh)
         map->has_own = true;
         return &map->own;
     }
-    if (2 * (map->count + 1) > map->capacity && !grow_to(map, map->capacity == 0 ? FIRST : 2 * map->capacity))
+    if (is_full(map->count + 1, map->capacity) && !grow_to(map, map->capacity == 0 ? FIRST : 2 * map->capacity))
         return NULL;
     s = slot_for(map->slots, map->capacity, map->empty, key);
     *fresh = s->key == map->empty;

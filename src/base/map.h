@@ -35,6 +35,12 @@ uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh);
 bool      hdx_map_reserve(hdx_map *map, uint64_t more);
 void      hdx_map_free(hdx_map *map);
 
+/* Asks for the line in which the key will be looked for soon. */
+static inline void hdx_map_ahead(const hdx_map *map, uint64_t key)
+{
+    if (map->capacity > 0)
+        __builtin_prefetch(&map->slots[(key * 0x9e3779b97f4a7c15ull >> 20) & (map->capacity - 1)]);
+}
 static inline const uint64_t *hdx_map_get(const hdx_map *map, uint64_t key) /* NULL: not there */
 {
     if (key == map->empty)

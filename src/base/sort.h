@@ -11,4 +11,10 @@
  */
 void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key_offset, int (*compare)(const void *, const void *));
 
+/* By the first number, then the second; 16 bytes a pair besides, or qsort. */
+typedef struct hdx_pair {
+    uint64_t first, second;
+} hdx_pair;
+void hdx_sort_pairs(hdx_mem *mem, hdx_pair *pairs, uint64_t count);
+
 #endif

@@ -40,7 +40,7 @@
 typedef struct hdx_raw_string {
     uint64_t id;
     hdx_view bytes;
-    hdx_text text; /* what it says (hdx_java_text); at NULL: nobody has asked yet */
+    hdx_text text; /* what it says (hdx_java_text); at NULL: nobody has asked yet; read and written as atomics */
 } hdx_raw_string;
 
 typedef struct hdx_raw_load {
@@ -48,11 +48,16 @@ typedef struct hdx_raw_load {
     uint32_t serial;
 } hdx_raw_load;
 
+/* What STACK_FRAMEs say, each thing once: HotSpot writes a record for each frame of each thread. */
 typedef struct hdx_raw_frame {
-    uint64_t id, method, signature, source;
+    uint64_t method, signature, source;
     uint32_t serial;
     int32_t  line;
 } hdx_raw_frame;
+
+typedef struct hdx_frame_id {
+    uint64_t id, place; /* in `frames` */
+} hdx_frame_id;
 
 typedef struct hdx_raw_trace {
     uint32_t serial, thread, count;
@@ -72,6 +77,13 @@ typedef struct hdx_raw_root {
     int32_t  frame;
     uint8_t  tag;
 } hdx_raw_root;
+
+/* What the dump says of a root, and then in its place what that means: of half a million locals nothing is written twice. */
+typedef union hdx_scan_root {
+    hdx_raw_root raw;
+    hdx_root     root;
+} hdx_scan_root;
+_Static_assert(sizeof(hdx_scan_root) == sizeof(hdx_root), "an array of the one is an array of the other");
 
 /* What instances and arrays say of a class id. */
 typedef struct hdx_class_use {
@@ -96,10 +108,12 @@ typedef struct hdx_scan_result {
     hdx_raw_string *strings;   uint64_t string_count, string_capacity;
     hdx_raw_load   *loads;     uint64_t load_count, load_capacity;
     hdx_raw_frame  *frames;    uint64_t frame_count, frame_capacity;
+    hdx_map         frame_places; /* hash of a frame -> its place */
+    hdx_frame_id   *named;     uint64_t named_count, named_capacity; /* frames by id */
     hdx_raw_trace  *traces;    uint64_t trace_count, trace_capacity;
     uint64_t       *frame_ids; uint64_t frame_id_count, frame_id_capacity;
     hdx_raw_class  *classes;   uint64_t class_count, class_capacity;
-    hdx_raw_root   *roots;     uint64_t root_count, root_capacity;
+    hdx_scan_root  *roots;     uint64_t root_count, root_capacity;
     hdx_class_use  *uses;      uint64_t use_count, use_capacity; /* by address */
     hdx_heap_name  *heaps;     uint64_t heap_count, heap_capacity;
     uint64_t        primitive_arrays[16]; /* by element type */
@@ -111,9 +125,7 @@ typedef struct hdx_scan_result {
 } hdx_scan_result;
 
 /* Locals of threads: extra references of the thread's object (MAT 3.4), sorted by thread, then target, each pair once. */
-typedef struct hdx_local {
-    hdx_id thread, target;
-} hdx_local;
+typedef hdx_pair hdx_local; /* first: the thread, second: what it holds */
 
 /* Android heaps in order of first use. */
 #define HDX_HEAPS_MAX 255u
@@ -172,6 +184,7 @@ typedef struct hdx_build {
     bool            every_step;      /* of hdx_build_doors */
     uint64_t        saved_at, saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
     uint64_t        room;            /* of hdx_build_doors */
+    hdx_catalog_writer *catalog;     /* of the index, with all but the manifest; NULL: not begun */
     bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
     pthread_mutex_t lock;            /* guards damage while passes run */
     hdx_damage     *damage;          /* found by the passes; the survey has its own list */
@@ -187,8 +200,8 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err);
 void     hdx_scan_free(hdx_build *b);
 void     hdx_scan_frames_free(hdx_build *b); /* of it frames and traces */
 bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
-/* The string as text in hdx_build.texts, decoded once however many name it; at NULL: not in the dump. False: no memory. */
-bool     hdx_scan_text(hdx_build *b, uint64_t id, hdx_text *out);
+/* The string as text, decoded once however many name it, into the arena of whoever asks first; at NULL: not in the dump. False: no memory. Any thread. */
+bool     hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out);
 
 /* ---- seek.c ---- */
 /* From here on windows of seek points go to a temporary file; a plain dump has none. */
@@ -275,6 +288,8 @@ void     hdx_manifest_step_end(hdx_build *b);
 void     hdx_build_identity(hdx_build *b);
 /* What the two readings of the dump have told, into the manifest; they are not needed any more. */
 hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err);
+/* Classes, roots, threads and heaps, once live objects are counted: any time before the rest, which begins it where nobody did. */
+hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err);
 hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);
 /* All that was found so far, in the order of the file, into the manifest; hdx_build_damage_free gives it back. */
 hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);

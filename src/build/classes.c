@@ -18,10 +18,14 @@ enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
 static const char *const named[NAMED] = { "java.lang.Object", "java.lang.Class", "java.lang.ClassLoader", "boolean[]", "char[]", "float[]", "double[]", "byte[]",
                                           "short[]", "int[]", "long[]" };
 
+#define PART 1024u /* classes a thread reads at a time */
+#define AHEAD 8u /* look-ups in maps larger than a cache are asked for so many before */
+
 typedef struct maker {
     hdx_build *b;
     hdx_class *at; /* in order of making, numbers come later */
     uint64_t   count, capacity;
+    bool      *missing;     /* of each class read: a name of it is nowhere */
     uint64_t   named[NAMED];/* places of the first class of each name */
     uint64_t   indexed;     /* classes that by_addr has */
     hdx_map    by_addr;     /* class address -> place */
@@ -47,6 +51,8 @@ static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uin
 static hdx_code index_made(maker *m, hdx_error *err)
 {
     for (; m->indexed < m->count; m->indexed++) {
+        if (m->indexed + AHEAD < m->count)
+            hdx_map_ahead(&m->by_addr, m->at[m->indexed + AHEAD].address);
         uint64_t *slot = hdx_map_put(&m->by_addr, m->at[m->indexed].address, NULL);
         if (slot == NULL)
             return no_memory(err);
@@ -55,15 +61,21 @@ static hdx_code index_made(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
+/* The first place of each name. */
+static void note_name(uint64_t *places, const hdx_class *c, uint64_t place)
+{
+    for (unsigned i = 0; i < NAMED; i++)
+        if (places[i] == UINT64_MAX && hdx_text_is(c->name, named[i]))
+            places[i] = place;
+}
+
 static hdx_code add(maker *m, hdx_class c, hdx_error *err)
 {
     if (m->count >= HDX_NO_CLASS - 1)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
     if (!hdx_mem_room(&m->b->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at))
         return no_memory(err);
-    for (unsigned i = 0; i < NAMED; i++)
-        if (m->named[i] == UINT64_MAX && hdx_text_is(c.name, named[i]))
-            m->named[i] = m->count;
+    note_name(m->named, &c, m->count);
     m->at[m->count++] = c;
     return HDX_OK;
 }
@@ -89,13 +101,13 @@ static void kind_from_name(hdx_class *c)
 }
 
 /* The name LOAD_CLASS gives to a class; false: there is none, or its string is nowhere. */
-static bool loaded_name(maker *m, hdx_addr addr, hdx_text *out, bool *memory)
+static bool loaded_name(const maker *m, hdx_addr addr, hdx_arena *arena, hdx_text *out, bool *memory)
 {
     const uint64_t *place = hdx_map_get(&m->loads, addr);
     *memory = true;
     if (place == NULL || m->names[*place].at == NULL)
         return false;
-    *memory = hdx_java_class_name(&m->b->texts, m->names[*place], out);
+    *memory = hdx_java_class_name(arena, m->names[*place], out);
     return *memory;
 }
 
@@ -105,10 +117,15 @@ static hdx_code read_loads(maker *m, hdx_error *err)
     m->names = hdx_mem_array(&m->b->mem, r->load_count, sizeof *m->names);
     if (m->names == NULL || !hdx_map_reserve(&m->loads, r->load_count))
         return no_memory(err);
-    for (uint64_t i = 0; i < r->load_count; i++)
+    for (uint64_t i = 0; i < r->load_count; i++) {
+        if (i + AHEAD < r->load_count)
+            hdx_map_ahead(&r->by_string, r->loads[i + AHEAD].name);
         (void)hdx_scan_string(m->b, r->loads[i].name, &m->names[i]);
+    }
     for (uint64_t i = 0; i < r->load_count; i++) {
         bool      fresh;
+        if (i + AHEAD < r->load_count)
+            hdx_map_ahead(&m->loads, r->loads[i + AHEAD].addr);
         uint64_t *place = hdx_map_put(&m->loads, r->loads[i].addr, &fresh);
         if (place == NULL)
             return no_memory(err);
@@ -127,25 +144,37 @@ static hdx_code read_loads(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code read_members(maker *m, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics, const hdx_field **out,
+/* A thread's part of reading the classes. */
+typedef struct reader {
+    maker    *m;
+    hdx_arena arena; /* names and fields */
+    uint64_t  named[NAMED];
+} reader;
+
+static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics, const hdx_field **out,
                              bool *missing, hdx_error *err)
 {
-    hdx_build *b = m->b;
-    hdx_field *fields = hdx_arena_get(&b->texts, (uint64_t)count * sizeof *fields);
+    hdx_build *b = r->m->b;
+    hdx_field *fields = hdx_arena_get(&r->arena, (uint64_t)count * sizeof *fields);
     uint64_t   name;
     hdx_view   value;
     if (fields == NULL)
         return no_memory(err);
+    hdx_view ahead = members; /* names of a few fields, so that they are not waited for one by one */
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        if (statics ? hdx_class_static_next(&ahead, b->survey.head.id_size, &name, &fields[i].type, &value)
+                    : hdx_class_field_next(&ahead, b->survey.head.id_size, &name, &fields[i].type))
+            hdx_map_ahead(&b->scan.by_string, name);
     for (uint32_t i = 0; i < count; i++) {
         bool more = statics ? hdx_class_static_next(&members, b->survey.head.id_size, &name, &fields[i].type, &value)
                             : hdx_class_field_next(&members, b->survey.head.id_size, &name, &fields[i].type);
         if (!more)
             return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
-        if (!hdx_scan_text(b, name, &fields[i].name))
+        if (!hdx_scan_text(b, name, &r->arena, &fields[i].name))
             return no_memory(err);
         if (fields[i].name.at == NULL) {
             *missing = true;
-            if (!text_format(&b->texts, &fields[i].name, "unknown-name@0x%llx", name))
+            if (!text_format(&r->arena, &fields[i].name, "unknown-name@0x%llx", name))
                 return no_memory(err);
         }
     }
@@ -153,13 +182,14 @@ static hdx_code read_members(maker *m, const hdx_raw_class *raw, hdx_view member
     return HDX_OK;
 }
 
-static hdx_code read_class(maker *m, const hdx_raw_class *raw, hdx_error *err)
+static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
 {
-    hdx_build     *b = m->b;
-    hdx_class_dump d;
-    hdx_class      c = { .address = raw->addr, .super = HDX_NO_CLASS };
-    bool           missing = false, memory;
-    hdx_code       code;
+    hdx_build           *b = r->m->b;
+    const hdx_raw_class *raw = &b->scan.classes[i];
+    hdx_class_dump       d;
+    hdx_class            c = { .address = raw->addr, .super = HDX_NO_CLASS };
+    bool                 missing = false, memory;
+    hdx_code             code;
     if (!hdx_class_dump_cut(raw->record, b->survey.head.id_size, &d))
         return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
     c.super_address = d.super;
@@ -169,32 +199,107 @@ static hdx_code read_class(maker *m, const hdx_raw_class *raw, hdx_error *err)
     c.stated_size = d.instance_size;
     c.field_count = d.field_count;
     c.static_count = d.static_count;
-    if (!loaded_name(m, raw->addr, &c.name, &memory)) {
-        if (!memory || !text_format(&b->texts, &c.name, "unknown-name@0x%llx", raw->addr))
+    if (!loaded_name(r->m, raw->addr, &r->arena, &c.name, &memory)) {
+        if (!memory || !text_format(&r->arena, &c.name, "unknown-name@0x%llx", raw->addr))
             return no_memory(err);
         missing = true;
     }
-    if ((code = read_members(m, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
-        (code = read_members(m, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
-        return code;
-    if (missing && (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, raw->pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
-                                            (int)(c.name.len > 60 ? 60 : c.name.len), c.name.at)) != HDX_OK)
+    if ((code = read_members(r, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
+        (code = read_members(r, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
         return code;
     kind_from_name(&c);
-    return add(m, c, err);
+    note_name(r->named, &c, i);
+    r->m->at[i] = c;
+    r->m->missing[i] = missing;
+    return HDX_OK;
+}
+
+typedef struct all_classes {
+    maker           *m;
+    reader          *readers;
+    _Atomic uint64_t next;
+    atomic_bool      failed;
+    pthread_mutex_t  lock; /* guards error */
+    hdx_error        error;
+} all_classes;
+
+static void read_parts(void *context, unsigned number)
+{
+    all_classes           *all = context;
+    reader                *r = &all->readers[number];
+    const hdx_scan_result *scan = &r->m->b->scan;
+    hdx_error              err = { 0 };
+    uint64_t               first;
+    while (!atomic_load(&all->failed) && (first = atomic_fetch_add(&all->next, PART)) < scan->class_count) {
+        const uint64_t end = scan->class_count - first < PART ? scan->class_count : first + PART;
+        hdx_code       code = HDX_OK;
+        for (uint64_t i = first; i < end && code == HDX_OK; i++) {
+            if (i + AHEAD < end) {
+                hdx_map_ahead(&r->m->loads, scan->classes[i + AHEAD].addr);
+                __builtin_prefetch(scan->classes[i + AHEAD].record.at);
+            }
+            code = read_class(r, i, &err);
+        }
+        if (code == HDX_OK)
+            continue;
+        (void)pthread_mutex_lock(&all->lock);
+        if (!atomic_load(&all->failed))
+            all->error = err;
+        atomic_store(&all->failed, true);
+        (void)pthread_mutex_unlock(&all->lock);
+    }
+}
+
+/* Class i of the scan becomes m->at[i]. */
+static hdx_code read_all(maker *m, hdx_error *err)
+{
+    hdx_build     *b = m->b;
+    const unsigned parts = (unsigned)(b->scan.class_count / PART < HDX_WORKERS_MAX ? b->scan.class_count / PART : HDX_WORKERS_MAX);
+    const unsigned threads = parts == 0 ? 1 : parts < b->threads ? parts : b->threads;
+    all_classes    all = { .m = m, .readers = hdx_mem_array(&b->mem, threads, sizeof *all.readers) };
+    if (all.readers == NULL)
+        return no_memory(err);
+    for (unsigned i = 0; i < threads; i++) {
+        all.readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&b->mem) };
+        memset(all.readers[i].named, 0xff, sizeof all.readers[i].named);
+    }
+    (void)pthread_mutex_init(&all.lock, NULL);
+    hdx_workers_run(threads, read_parts, &all);
+    (void)pthread_mutex_destroy(&all.lock);
+    for (unsigned i = 0; i < threads; i++) {
+        for (unsigned k = 0; k < NAMED; k++)
+            m->named[k] = all.readers[i].named[k] < m->named[k] ? all.readers[i].named[k] : m->named[k];
+        hdx_arena_join(&b->texts, &all.readers[i].arena);
+    }
+    hdx_mem_put(&b->mem, all.readers, threads * sizeof *all.readers);
+    if (!atomic_load(&all.failed))
+        return HDX_OK;
+    if (err != NULL)
+        *err = all.error;
+    return all.error.code;
 }
 
 static hdx_code read_classes(maker *m, hdx_error *err)
 {
     const hdx_scan_result *r = &m->b->scan;
-    hdx_code               code = HDX_OK;
+    hdx_code               code;
     m->at = hdx_mem_array(&m->b->mem, r->class_count, sizeof *m->at);
     m->capacity = m->at == NULL ? 0 : r->class_count;
-    if (m->at == NULL || !hdx_map_reserve(&m->by_addr, r->class_count))
+    m->missing = hdx_mem_array(&m->b->mem, r->class_count, sizeof *m->missing);
+    if (m->at == NULL || m->missing == NULL || !hdx_map_reserve(&m->by_addr, r->class_count))
         return no_memory(err);
-    for (uint64_t i = 0; i < r->class_count && code == HDX_OK; i++)
-        code = read_class(m, &r->classes[i], err);
-    return code == HDX_OK ? index_made(m, err) : code;
+    if (r->class_count > HDX_NO_CLASS - 1)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+    if ((code = read_all(m, err)) != HDX_OK)
+        return code;
+    m->count = r->class_count;
+    for (uint64_t i = 0; i < m->count; i++) { /* in the order of the file, whoever found them */
+        const hdx_text name = m->missing[i] ? m->at[i].name : (hdx_text){ NULL, 0 };
+        if (m->missing[i] && (code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
+                                                      (int)(name.len > 60 ? 60 : name.len), name.at)) != HDX_OK)
+            return code;
+    }
+    return index_made(m, err);
 }
 
 /* Fields that fill `bytes` of payload (MAT 1.6). */
@@ -228,7 +333,7 @@ static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t num
     c.address = addr;
     if (!fresh && (code = free_address(m, &c.address, err)) != HDX_OK)
         return code;
-    if ((addr == 0 || !loaded_name(m, addr, &c.name, &memory)) && !text_format(&b->texts, &c.name, format, number))
+    if ((addr == 0 || !loaded_name(m, addr, &b->texts, &c.name, &memory)) && !text_format(&b->texts, &c.name, format, number))
         return no_memory(err);
     kind_from_name(&c);
     if (c.kind == HDX_INSTANCE) {
@@ -334,29 +439,69 @@ static void count_instances(maker *m)
     m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
 }
 
+typedef struct ordered {
+    uint64_t few; /* rises as the count of instances falls */
+    hdx_addr address;
+    uint64_t place;
+} ordered;
+
 static int by_address(const void *a, const void *b)
 {
-    const hdx_class *x = a, *y = b;
+    const ordered *x = a, *y = b;
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int by_rank(const void *a, const void *b)
+static int by_count(const void *a, const void *b)
 {
-    const hdx_class *x = a, *y = b;
-    return x->live_instances != y->live_instances ? (x->live_instances < y->live_instances ? -1 : 1) : by_address(a, b);
+    const ordered *x = a, *y = b;
+    return x->few != y->few ? (x->few < y->few ? -1 : 1) : by_address(a, b);
 }
 
-/* By falling count of instances, then address. What lives is counted much later: until then its place holds what rises as the count falls. */
-static void order_classes(maker *m)
+/* Class i becomes the one that was at all[i].place; each is moved once. */
+static void put_in_order(hdx_class *at, ordered *all, uint64_t count)
 {
-    for (uint64_t i = 0; i < m->count; i++)
-        m->at[i].live_instances = UINT64_MAX - m->at[i].instances;
-    hdx_sort(&m->b->mem, m->at, m->count, sizeof *m->at, offsetof(hdx_class, address), by_address);
-    hdx_sort(&m->b->mem, m->at, m->count, sizeof *m->at, offsetof(hdx_class, live_instances), by_rank);
-    for (uint64_t i = 0; i < m->count; i++) {
-        m->at[i].live_instances = 0;
-        m->at[i].number = (uint32_t)i;
+    for (uint64_t i = 0; i < count; i++) {
+        const hdx_class first = at[i];
+        uint64_t        to = i, from;
+        while ((from = all[to].place) != i) {
+            const uint8_t *next = (const uint8_t *)&at[all[from].place];
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + 64);
+            __builtin_prefetch(next + 128);
+            at[to] = at[from];
+            all[to].place = to;
+            to = from;
+        }
+        at[to] = first;
+        all[to].place = to;
+        at[i].number = (uint32_t)i;
     }
+}
+
+/* By falling count of instances, then address; by_addr tells numbers then. */
+static bool order_classes(maker *m)
+{
+    hdx_mem  *mem = &m->b->mem;
+    ordered  *all = hdx_mem_array(mem, m->count, sizeof *all);
+    uint32_t *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
+    if (all != NULL && number != NULL) {
+        for (uint64_t i = 0; i < m->count; i++)
+            all[i] = (ordered){ UINT64_MAX - m->at[i].instances, m->at[i].address, i };
+        hdx_sort(mem, all, m->count, sizeof *all, offsetof(ordered, address), by_address);
+        hdx_sort(mem, all, m->count, sizeof *all, offsetof(ordered, few), by_count);
+        for (uint64_t i = 0; i < m->count; i++)
+            number[all[i].place] = (uint32_t)i;
+        for (uint64_t i = 0; i < m->by_addr.capacity; i++)
+            if (m->by_addr.slots[i].key != m->by_addr.empty)
+                m->by_addr.slots[i].value = number[m->by_addr.slots[i].value];
+        if (m->by_addr.has_own)
+            m->by_addr.own = number[m->by_addr.own];
+        put_in_order(m->at, all, m->count);
+    }
+    const bool done = all != NULL && number != NULL;
+    hdx_mem_put(mem, number, m->count * sizeof *number);
+    hdx_mem_put(mem, all, m->count * sizeof *all);
+    return done;
 }
 
 static hdx_code number_classes(maker *m, hdx_error *err)
@@ -376,18 +521,12 @@ static hdx_code number_classes(maker *m, hdx_error *err)
                 goto refused;
             *slot = m->at[m->aliases.slots[i].value].address;
         }
-    order_classes(m);
-    if ((b->classes = hdx_mem_resize(&b->mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) == NULL)
+    if (!order_classes(m) || (b->classes = hdx_mem_resize(&b->mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) == NULL)
         goto refused;
     m->at = NULL;
     b->class_count = (uint32_t)m->count;
-    if (!hdx_map_reserve(&b->by_address, m->count))
-        goto refused;
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        if ((slot = hdx_map_put(&b->by_address, b->classes[i].address, NULL)) == NULL)
-            goto refused;
-        *slot = i;
-    }
+    b->by_address = m->by_addr;
+    m->by_addr = hdx_map_of(&b->mem);
     for (uint64_t i = 0; i < alias_addr.capacity; i++)
         if (alias_addr.slots[i].key != alias_addr.empty) {
             const uint64_t *number = hdx_map_get(&b->by_address, alias_addr.slots[i].value);
@@ -404,7 +543,9 @@ static hdx_code number_classes(maker *m, hdx_error *err)
         b->primitive_class[t] = number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
     }
     for (uint32_t i = 0; i < b->class_count; i++) {
-        hdx_class      *c = &b->classes[i];
+        hdx_class *c = &b->classes[i];
+        if (i + AHEAD < b->class_count)
+            hdx_map_ahead(&b->by_address, b->classes[i + AHEAD].super_address);
         const uint64_t *super = c->super_address == 0 ? NULL : hdx_map_get(&b->by_address, c->super_address);
         c->super = super == NULL ? HDX_NO_CLASS : (uint32_t)*super;
     }
@@ -470,6 +611,8 @@ hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
     if (!hdx_map_reserve(&b->class_objects, b->class_count))
         return no_memory(err);
     for (uint32_t i = 0; i < b->class_count; i++) {
+        if (i + AHEAD < b->class_count)
+            hdx_map_ahead(&b->class_objects, b->classes[i + AHEAD].id);
         uint64_t *slot = hdx_map_put(&b->class_objects, b->classes[i].id, NULL);
         if (slot == NULL)
             return no_memory(err);
@@ -510,6 +653,7 @@ hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
     if (code == HDX_OK && (code = lay_out(b, err)) == HDX_OK)
         code = find_class_objects(b, err);
     hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
+    hdx_mem_put(&b->mem, m.missing, b->scan.class_count * sizeof *m.missing);
     hdx_mem_put(&b->mem, m.names, b->scan.load_count * sizeof *m.names);
     hdx_map_free(&m.by_addr);
     hdx_map_free(&m.loads);
@@ -541,6 +685,8 @@ uint64_t hdx_classes_reference_bound(const hdx_build *b)
     const hdx_scan_result *r = &b->scan;
     uint64_t               bound = b->local_count;
     for (uint64_t i = 0; i < r->use_count; i++) {
+        if (i + AHEAD < r->use_count)
+            hdx_map_ahead(&b->by_address, r->uses[i + AHEAD].addr);
         const uint64_t *number = hdx_map_get(&b->by_address, r->uses[i].addr);
         if (number != NULL)
             bound += r->uses[i].elements + r->uses[i].instances * b->layouts[*number].references;

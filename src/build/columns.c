@@ -133,15 +133,15 @@ static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
     uint64_t   low = 0, high = b->local_count;
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
-        if (b->locals[mid].thread < id)
+        if (b->locals[mid].first < id)
             low = mid + 1;
         else
             high = mid;
     }
-    for (; low < b->local_count && b->locals[low].thread == id; low++) {
+    for (; low < b->local_count && b->locals[low].first == id; low++) {
         if (!room(b, w, 1))
             return no_memory(err);
-        w->values[w->value_count++] = b->locals[low].target;
+        w->values[w->value_count++] = b->locals[low].second;
     }
     return HDX_OK;
 }
@@ -463,7 +463,7 @@ static hdx_code prepare(walk *k, hdx_error *err)
         if ((p->holds_locals = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
             return no_memory(err);
         for (uint64_t i = 0; i < b->local_count; i++)
-            hdx_bits_put(p->holds_locals, b->locals[i].thread);
+            hdx_bits_put(p->holds_locals, b->locals[i].first);
     }
     if ((k->shapes = hdx_mem_array(&b->mem, b->class_count, sizeof *k->shapes)) == NULL)
         return no_memory(err);

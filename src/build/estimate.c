@@ -266,8 +266,8 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
         f->classes = b->survey.top_records[HDX_TOP_LOAD_CLASS];
     f->roots = b->scan.root_count;
     for (uint64_t i = 0; i < b->scan.root_count; i++) /* references of their thread (MAT 3.4) */
-        f->locals += b->scan.roots[i].tag >= HDX_SUB_ROOT_JNI_LOCAL && b->scan.roots[i].tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
-                     b->scan.roots[i].tag != HDX_SUB_ROOT_STICKY_CLASS;
+        f->locals += b->scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL && b->scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
+                     b->scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
     f->scale = find_scale(b, f->sample);
     f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
     wall = hdx_now_ns() - wall;

@@ -108,6 +108,7 @@ static bool is_wide(const hdx_build *b)
 void hdx_build_close(hdx_build *b)
 {
     hdx_mem *mem = &b->mem;
+    hdx_catalog_abandon(b->catalog);
     hdx_scan_free(b);
     hdx_survey_free(&b->survey);
     hdx_addresses_close(b->ids);
@@ -168,6 +169,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
         b->threads = HDX_WORKERS_MAX;
     b->scan.arena = hdx_arena_of(&b->mem);
     b->scan.by_string = hdx_map_of(&b->mem);
+    b->scan.frame_places = hdx_map_of(&b->mem);
     b->texts = hdx_arena_of(&b->mem);
     b->by_address = hdx_map_of(&b->mem);
     b->class_objects = hdx_map_of(&b->mem);

@@ -200,24 +200,27 @@ static void fill_costs(hdx_build *b)
     m->peak_rss = hdx_peak_rss();
 }
 
+hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
+{
+    hdx_code code;
+    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
+    if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &b->catalog, err)) != HDX_OK)
+        return code;
+    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++)
+        code = hdx_catalog_put_class(b->catalog, &b->classes[i], err);
+    if (code == HDX_OK && (code = hdx_catalog_put_roots(b->catalog, b->roots, b->root_count, err)) == HDX_OK &&
+        (code = hdx_catalog_put_threads(b->catalog, b->threads_found, b->thread_count, err)) == HDX_OK)
+        code = hdx_catalog_put_heaps(b->catalog, b->heaps, b->heap_count, err);
+    return code;
+}
+
 hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err)
 {
-    hdx_catalog_writer *w = NULL;
-    hdx_code            code;
+    hdx_code code = b->catalog != NULL ? HDX_OK : hdx_build_catalog_begin(b, err);
     fill_costs(b);
-    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
-    if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &w, err)) != HDX_OK)
-        goto out;
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++)
-        code = hdx_catalog_put_class(w, &b->classes[i], err);
-    if (code == HDX_OK && (code = hdx_catalog_put_roots(w, b->roots, b->root_count, err)) == HDX_OK &&
-        (code = hdx_catalog_put_threads(w, b->threads_found, b->thread_count, err)) == HDX_OK &&
-        (code = hdx_catalog_put_heaps(w, b->heaps, b->heap_count, err)) == HDX_OK &&
-        (code = hdx_catalog_put_manifest(w, &b->manifest, err)) == HDX_OK) {
-        code = hdx_catalog_commit(w, err);
-        w = NULL;
-    }
-out:
-    hdx_catalog_abandon(w);
+    if (code != HDX_OK || (code = hdx_catalog_put_manifest(b->catalog, &b->manifest, err)) != HDX_OK)
+        return code;
+    code = hdx_catalog_commit(b->catalog, err);
+    b->catalog = NULL;
     return code;
 }

@@ -86,7 +86,7 @@ hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound, hdx_error *err); /* speci
 hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
 hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp */
 hdx_code hdx_pass_predecessors_64(hdx_pass *p, hdx_error *err);
-/* idoms.tmp; with `sums`, those beside it: counts of live objects are there. */
+/* idoms.tmp; beside it the catalog but for the manifest, and `sums` where wanted: counts of live objects are there. */
 hdx_code hdx_pass_dominators_32(hdx_pass *p, bool sums, hdx_error *err);
 hdx_code hdx_pass_dominators_64(hdx_pass *p, bool sums, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */

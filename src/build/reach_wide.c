@@ -56,21 +56,29 @@ static hdx_code make_graph(reach *r, hdx_error *err)
 {
     hdx_pass  *p = r->p;
     hdx_build *b = p->b;
-    r->class_object = hdx_mem_array(&b->mem, b->class_count, sizeof(NID));
-    r->root_capacity = b->root_count;
-    r->roots = hdx_mem_array(&b->mem, r->root_capacity, sizeof(NID));
-    if (p->is_root == NULL)
-        p->is_root = hdx_mem_array(&b->mem, words(r), 8);
-    if (r->class_object == NULL || p->is_root == NULL || r->roots == NULL)
+    if ((r->class_object = hdx_mem_array(&b->mem, b->class_count, sizeof(NID))) == NULL)
         return no_memory(err);
-    memset(p->is_root, 0, (size_t)words(r) * 8);
     for (uint32_t i = 0; i < b->class_count; i++)
         r->class_object[i] = (NID)b->classes[i].id;
+    r->graph = (WIDE(hdx_digraph)){ .outbound = &p->outbound, .classes = b->class_count, .class_object = r->class_object };
+    return HDX_OK;
+}
+
+/* Roots in the order of the file, each object once. */
+static hdx_code find_roots(reach *r, hdx_error *err)
+{
+    hdx_pass  *p = r->p;
+    hdx_build *b = p->b;
+    r->root_capacity = b->root_count;
+    r->roots = hdx_mem_array(&b->mem, r->root_capacity, sizeof(NID));
+    p->is_root = hdx_mem_array(&b->mem, words(r), 8);
+    if (p->is_root == NULL || r->roots == NULL)
+        return no_memory(err);
     for (uint64_t i = 0; i < b->root_count; i++)
         if (b->roots[i].thread == HDX_NO_ID && hdx_bits_set(p->is_root, b->roots[i].object))
             r->roots[r->root_count++] = (NID)b->roots[i].object;
-    r->graph = (WIDE(hdx_digraph)){ .outbound = &p->outbound, .classes = b->class_count, .class_object = r->class_object, .roots = r->roots,
-                                    .root_count = r->root_count };
+    r->graph.roots = r->roots;
+    r->graph.root_count = r->root_count;
     b->manifest.gc_roots = r->root_count;
     return HDX_OK;
 }
@@ -198,7 +206,7 @@ hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
     reach          r = { .p = p };
     const hdx_task all[] = { { do_search, &r }, { inbound ? do_inbound : do_nearest, inbound ? (void *)p : &r }, { do_nearest, &r } };
     hdx_code       code;
-    if ((code = make_graph(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
         (code = hdx_run_tasks(p->b->threads, all, inbound ? 3 : 2, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
         code = write_nearest(&r, err);
     free_ids(&r, &r.special.before, words(&r));
@@ -358,10 +366,12 @@ static hdx_code do_dominators(void *context, hdx_error *err)
     return code;
 }
 
+static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
+
 hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, bool sums, hdx_error *err)
 {
-    const hdx_task both[] = { { do_dominators, p }, { do_sums, p } };
-    return hdx_run_tasks(p->b->threads, both, sums ? 2 : 1, err);
+    const hdx_task all[] = { { do_dominators, p }, { do_catalog, p }, { do_sums, p } };
+    return hdx_run_tasks(p->b->threads, all, sums ? 3 : 2, err);
 }
 
 /* ---- retained sizes ---- */

@@ -109,14 +109,22 @@ static bool find_place(const places *p, uint64_t key, uint64_t *place)
     return found != NULL;
 }
 
-static uint64_t frame_id(const void *p) { return ((const hdx_raw_frame *)p)->id; }
+static uint64_t frame_id(const void *p) { return ((const hdx_frame_id *)p)->id; }
 static uint64_t load_serial(const void *p) { return ((const hdx_raw_load *)p)->serial; }
+
+typedef struct made_stack {
+    const hdx_raw_trace *trace;
+    const hdx_frame     *frames;
+} made_stack;
 
 /* What frames are made with. */
 typedef struct framer {
-    hdx_build *b;
-    places     frames, loads;
-    hdx_text  *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+    hdx_build  *b;
+    places      frames, loads;
+    hdx_map     stacks; /* hash of a trace's frames -> place in `made` */
+    made_stack *made;   /* room for one a thread */
+    uint64_t    made_count, made_capacity;
+    hdx_text   *class_names; /* by place in scan.loads; at NULL: not decoded yet */
 } framer;
 
 static void framer_end(framer *f)
@@ -124,22 +132,25 @@ static void framer_end(framer *f)
     hdx_mem *mem = &f->b->mem;
     hdx_map_free(&f->frames.map);
     hdx_map_free(&f->loads.map);
+    hdx_map_free(&f->stacks);
+    hdx_mem_put(mem, f->made, f->made_capacity * sizeof *f->made);
     hdx_mem_put(mem, f->class_names, f->b->scan.load_count * sizeof *f->class_names);
 }
 
-static bool framer_begin(hdx_build *b, framer *f)
+static bool framer_begin(hdx_build *b, uint64_t threads, framer *f)
 {
     const hdx_scan_result *r = &b->scan;
-    *f = (framer){ .b = b, .frames.map = hdx_map_of(&b->mem), .loads.map = hdx_map_of(&b->mem) };
+    *f = (framer){ .b = b, .frames.map = hdx_map_of(&b->mem), .loads.map = hdx_map_of(&b->mem), .stacks = hdx_map_of(&b->mem), .made_capacity = threads };
     f->class_names = hdx_mem_array(&b->mem, r->load_count, sizeof *f->class_names);
-    return f->class_names != NULL && places_of(&b->mem, r->frames, r->frame_count, sizeof *r->frames, frame_id, &f->frames) &&
+    f->made = hdx_mem_array(&b->mem, threads, sizeof *f->made);
+    return f->class_names != NULL && f->made != NULL && places_of(&b->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
            places_of(&b->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
 }
 
 static bool text_of(hdx_build *b, uint64_t id, hdx_text *out)
 {
     *out = (hdx_text){ NULL, 0 };
-    if (id != 0 && !hdx_scan_text(b, id, out))
+    if (id != 0 && !hdx_scan_text(b, id, &b->texts, out))
         return false;
     if (out->at == NULL)
         *out = (hdx_text){ "", 0 };
@@ -173,16 +184,40 @@ static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *l
     return true;
 }
 
-static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+/* What a frame of a trace says; NULL: no record does. */
+static const hdx_raw_frame *raw_frame(const framer *f, const hdx_raw_trace *trace, uint32_t i)
 {
     const hdx_scan_result *r = &f->b->scan;
+    uint64_t               place;
+    return find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[r->named[place].place] : NULL;
+}
+
+static bool same_frames(const framer *f, const hdx_raw_trace *a, const hdx_raw_trace *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; i < a->count && same; i++)
+        same = raw_frame(f, a, i) == raw_frame(f, b, i); /* equal ones are the same, but for a few */
+    return same;
+}
+
+static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
+{
+    uint64_t h = trace->count;
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hdx_raw_frame *raw = raw_frame(f, trace, i);
+        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->b->scan.frames) + 1));
+    }
+    return h;
+}
+
+static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+{
     const hdx_raw_frame   *last = NULL;
     hdx_frame             *frames = hdx_arena_get(&f->b->texts, (uint64_t)trace->count * sizeof *frames);
     if (frames == NULL)
         return no_memory(err);
     for (uint32_t i = 0; i < trace->count; i++) {
-        uint64_t             place;
-        const hdx_raw_frame *raw = find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[place] : NULL;
+        const hdx_raw_frame *raw = raw_frame(f, trace, i);
         if (raw == NULL)
             frames[i] = (hdx_frame){ { "<UNKNOWN CLASS>", 15 }, { "", 0 }, { "", 0 }, { "", 0 }, 0 };
         else if (!frame_of(f, raw, last, i == 0 ? NULL : &frames[i - 1], &frames[i]))
@@ -192,6 +227,24 @@ static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, 
     t->frames = frames;
     t->frame_count = trace->count;
     return HDX_OK;
+}
+
+/* The idle threads of a pool stand at one place: frames that another thread has are made once. */
+static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+{
+    bool      fresh;
+    uint64_t *place = trace->count == 0 ? NULL : hdx_map_put(&f->stacks, hash_frames(f, trace), &fresh);
+    if (place != NULL && !fresh && same_frames(f, trace, f->made[*place].trace)) {
+        t->frames = f->made[*place].frames;
+        t->frame_count = trace->count;
+        return HDX_OK;
+    }
+    if (place != NULL && fresh)
+        *place = f->made_count;
+    const hdx_code code = make_frames(f, trace, t, err);
+    if (place != NULL && fresh)
+        f->made[f->made_count++] = (made_stack){ trace, t->frames };
+    return trace->count > 0 && place == NULL ? no_memory(err) : code;
 }
 
 /* What is left to do when all roots are known: two pieces that do not depend on each other. */
@@ -215,7 +268,7 @@ static hdx_code make_threads(void *context, hdx_error *err)
     if (b->threads_found == NULL)
         return no_memory(err);
     b->thread_count = count;
-    if (!framer_begin(b, &f))
+    if (!framer_begin(b, count, &f))
         goto refused;
     for (uint64_t i = 0; i < r->trace_count; i++) {
         if ((slot = hdx_map_put(&by_thread, r->traces[i].thread, NULL)) == NULL)
@@ -244,29 +297,14 @@ out:
     return code;
 }
 
-static int by_thread_target(const void *a, const void *b)
-{
-    const hdx_local *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->target < y->target ? -1 : x->target > y->target;
-}
-
-static int by_target(const void *a, const void *b)
-{
-    const hdx_local *x = a, *y = b;
-    return x->target < y->target ? -1 : x->target > y->target;
-}
-
 static hdx_code sort_locals(void *context, hdx_error *err)
 {
     hdx_build *b = ((finder *)context)->b;
     uint64_t   kept = 0;
     (void)err;
-    hdx_sort(&b->mem, b->locals, b->local_count, sizeof *b->locals, offsetof(hdx_local, target), by_target);
-    hdx_sort(&b->mem, b->locals, b->local_count, sizeof *b->locals, offsetof(hdx_local, thread), by_thread_target);
+    hdx_sort_pairs(&b->mem, b->locals, b->local_count);
     for (uint64_t i = 0; i < b->local_count; i++)
-        if (kept == 0 || by_thread_target(&b->locals[kept - 1], &b->locals[i]) != 0)
+        if (kept == 0 || b->locals[kept - 1].first != b->locals[i].first || b->locals[kept - 1].second != b->locals[i].second)
             b->locals[kept++] = b->locals[i];
     b->local_count = kept;
     return HDX_OK;
@@ -280,16 +318,23 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
     hdx_addr      last_thread = 0;
     hdx_id        last_id = HDX_NO_ID;
     hdx_code      code = HDX_OK;
-    for (uint64_t i = 0; i < b->scan.root_count && code == HDX_OK; i++) {
-        const hdx_raw_root *raw = &b->scan.roots[i];
-        hdx_root            root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
+    /* each root goes where its record was, or before it */
+    hdx_scan_root *all = b->scan.roots;
+    const uint64_t count = b->scan.root_count;
+    b->roots = (hdx_root *)all;
+    b->root_capacity = b->scan.root_capacity;
+    b->scan.roots = NULL;
+    b->scan.root_count = b->scan.root_capacity = 0;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_raw_root record = all[i].raw, *raw = &record;
+        hdx_root           root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
         uint64_t           *slot;
         bool                fresh;
         (void)hdx_root_type_of_tag(raw->tag, &root.type);
         if (raw->addr == 0) {
             /* ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a root. It holds no locals. */
             if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT)
-                code = add_root(b, (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 }, err);
+                all[b->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
             continue;
         }
         root.object = hdx_addresses_find(b->ids, raw->addr);
@@ -333,14 +378,10 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
             if (fresh)
                 found[found_count++] = (thread_found){ root.object, raw->serial, raw->frame };
         }
-        code = add_root(b, root, err);
+        all[b->root_count++].root = root;
     }
     if (code == HDX_OK)
         code = system_classes(b, err);
-    /* what has served is given back at once: its pages go into what follows */
-    hdx_mem_put(&b->mem, b->scan.roots, b->scan.root_capacity * sizeof *b->scan.roots);
-    b->scan.roots = NULL;
-    b->scan.root_count = b->scan.root_capacity = 0;
     if (code == HDX_OK) {
         finder         f = { b, found, found_count };
         const hdx_task both[] = { { make_threads, &f }, { sort_locals, &f } };

@@ -8,11 +8,13 @@
  * a repeated address is made again on one thread, an address at a time; such dumps are rare.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
-#include "build/build.h"
+#include "build/passes.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
+#define AHEAD 8u   /* look-ups in a large map are asked for so many before */
+#define USES_MOST (1u << 18)
 #define USES 4096u /* slots of a worker's table of class ids, to begin with */
 
 typedef struct worker {
@@ -20,7 +22,7 @@ typedef struct worker {
     hdx_arena      arena; /* class records */
     hdx_raw_class *classes;
     uint64_t       class_count, class_capacity;
-    hdx_raw_root  *roots;
+    hdx_scan_root *roots;
     uint64_t       root_count, root_capacity;
     hdx_class_use *uses;
     uint64_t       use_count, use_capacity;
@@ -31,6 +33,7 @@ typedef struct worker {
     uint64_t       repeated;
     uint64_t       divisor;      /* of the differences between all addresses and first_addr */
     bool           divided;      /* it cannot fall any further */
+    bool           ready;        /* its tables have room for the classes told of */
     hdx_addr       first_addr;
     hdx_addr       last_array;   /* the object array before, and its end if references took 8 bytes */
     uint64_t       last_end;
@@ -168,7 +171,7 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
             return HDX_OK;
         if (!hdx_mem_room(&s->b->mem, (void **)&w->roots, &w->root_capacity, w->root_count, sizeof *w->roots))
             return no_memory(err);
-        w->roots[w->root_count++] = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
+        w->roots[w->root_count++].raw = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
         return HDX_OK;
     }
 }
@@ -216,11 +219,25 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
     return code;
 }
 
+/* Classes are told of before the heap: a table that grows step by step takes twice the memory. */
+static bool make_room(scanner *s, worker *w)
+{
+    const uint64_t loads = s->b->scan.load_count, room = loads < USES_MOST ? loads : USES_MOST;
+    w->ready = true;
+    if (room < USES || !hdx_map_reserve(&w->by_class, room))
+        return room < USES;
+    w->uses = hdx_mem_array(&s->b->mem, room, sizeof *w->uses);
+    w->use_capacity = w->uses == NULL ? 0 : room;
+    return w->uses != NULL;
+}
+
 static hdx_code on_heap(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
 {
     scanner *s = context;
     worker  *w = &s->workers[number];
     hdx_addr addresses[256];
+    if (!w->ready && !make_room(s, w))
+        return no_memory(err);
     if (s->sizing && w->sizes[0].id_size == 0)
         for (unsigned k = 0; k < 2; k++)
             w->sizes[k] = (hdx_sizing){ s->b->survey.head.id_size, 4u << k, s->b->sizing.alignment == 0 ? 8 : s->b->sizing.alignment, false };
@@ -258,6 +275,22 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         r->array[r->count++] = __VA_ARGS__;                                                                  \
     } while (0)
 
+static hdx_code add_frame(hdx_build *b, uint64_t id, hdx_raw_frame frame, hdx_error *err)
+{
+    hdx_scan_result *r = &b->scan;
+    uint64_t         hash = hdx_mix64(frame.method ^ hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line)));
+    bool             fresh;
+    uint64_t        *place = hdx_map_put(&r->frame_places, hash, &fresh);
+    if (place == NULL)
+        return no_memory(err);
+    if (fresh || memcmp(&r->frames[*place], &frame, sizeof frame) != 0) { /* others with the same hash: the last one is looked for */
+        *place = r->frame_count;
+        PUT(frames, frame_count, frame_capacity, frame);
+    }
+    PUT(named, named_count, named_capacity, (hdx_frame_id){ id, *place });
+    return HDX_OK;
+}
+
 static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 {
     hdx_build       *b = ((scanner *)context)->b;
@@ -276,8 +309,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
         PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial });
         return HDX_OK;
     case HDX_TOP_FRAME:
-        PUT(frames, frame_count, frame_capacity, (hdx_raw_frame){ t->id, t->name, t->signature, t->source_file, t->serial, t->line });
-        return HDX_OK;
+        return add_frame(b, t->id, (hdx_raw_frame){ t->name, t->signature, t->source_file, t->serial, t->line }, err);
     case HDX_TOP_TRACE:
         PUT(traces, trace_count, trace_capacity, (hdx_raw_trace){ t->serial, t->thread, t->count, r->frame_id_count });
         for (uint32_t i = 0; i < t->count && (uint64_t)(i + 1) * width <= t->body.len; i++)
@@ -312,6 +344,10 @@ void hdx_scan_frames_free(hdx_build *b)
     hdx_scan_result *r = &b->scan;
     hdx_mem         *mem = &b->mem;
     hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
+    hdx_map_free(&r->frame_places);
+    hdx_mem_put(mem, r->named, r->named_capacity * sizeof *r->named);
+    r->named = NULL;
+    r->named_count = r->named_capacity = 0;
     hdx_mem_put(mem, r->traces, r->trace_capacity * sizeof *r->traces);
     hdx_mem_put(mem, r->frame_ids, r->frame_id_capacity * sizeof *r->frame_ids);
     r->frames = NULL;
@@ -338,6 +374,7 @@ void hdx_scan_free(hdx_build *b)
     memset(r, 0, sizeof *r);
     r->arena = hdx_arena_of(mem);
     r->by_string = hdx_map_of(mem);
+    r->frame_places = hdx_map_of(mem);
 }
 
 static hdx_code fresh_ids(hdx_build *b, hdx_error *err)
@@ -353,18 +390,6 @@ static hdx_code on_restart(void *context, hdx_error *err)
     free_workers(s);
     hdx_scan_free(s->b);
     return fresh_ids(s->b, err);
-}
-
-static int by_pos_class(const void *a, const void *b)
-{
-    hdx_pos x = ((const hdx_raw_class *)a)->pos, y = ((const hdx_raw_class *)b)->pos;
-    return x < y ? -1 : x > y;
-}
-
-static int by_pos_root(const void *a, const void *b)
-{
-    hdx_pos x = ((const hdx_raw_root *)a)->pos, y = ((const hdx_raw_root *)b)->pos;
-    return x < y ? -1 : x > y;
 }
 
 static int by_addr_use(const void *a, const void *b)
@@ -393,28 +418,49 @@ static void merge_first(hdx_class_use *to, const hdx_class_use *from)
     }
 }
 
-static void merge_uses(hdx_scan_result *r)
+static void merge_use(hdx_class_use *to, const hdx_class_use *u)
 {
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < r->use_count; i++) {
-        hdx_class_use *u = &r->uses[i];
-        if (kept == 0 || r->uses[kept - 1].addr != u->addr) {
-            r->uses[kept++] = *u;
-            continue;
-        }
-        hdx_class_use *to = &r->uses[kept - 1];
-        merge_first(to, u);
-        to->instances += u->instances;
-        to->arrays += u->arrays;
-        to->elements += u->elements;
-        for (unsigned k = 0; k < 2; k++)
-            to->array_bytes[k] += u->array_bytes[k];
-        if (u->instances > 0 && (u->last_pos > to->last_pos || to->instances == u->instances)) {
-            to->last_pos = u->last_pos;
-            to->last_bytes = u->last_bytes;
+    merge_first(to, u);
+    to->instances += u->instances;
+    to->arrays += u->arrays;
+    to->elements += u->elements;
+    for (unsigned k = 0; k < 2; k++)
+        to->array_bytes[k] += u->array_bytes[k];
+    if (u->instances > 0 && (u->last_pos > to->last_pos || to->instances == u->instances)) {
+        to->last_pos = u->last_pos;
+        to->last_bytes = u->last_bytes;
+    }
+}
+
+/* Into those of the first worker, by its map; then by address. */
+static hdx_code merge_uses(scanner *s, hdx_error *err)
+{
+    hdx_scan_result *r = &s->b->scan;
+    hdx_mem         *mem = &s->b->mem;
+    worker          *w = &s->workers[0];
+    for (unsigned i = 1; i < s->worker_count; i++) {
+        const worker *from = &s->workers[i];
+        for (uint64_t k = 0; k < from->use_count; k++) {
+            bool fresh;
+            if (k + AHEAD < from->use_count)
+                hdx_map_ahead(&w->by_class, from->uses[k + AHEAD].addr);
+            uint64_t *place = hdx_map_put(&w->by_class, from->uses[k].addr, &fresh);
+            if (place == NULL || (fresh && !hdx_mem_room(mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
+                return no_memory(err);
+            if (fresh) {
+                *place = w->use_count;
+                w->uses[w->use_count++] = from->uses[k];
+            } else
+                merge_use(&w->uses[*place], &from->uses[k]);
         }
     }
-    r->use_count = kept;
+    r->uses = w->uses;
+    r->use_count = w->use_count;
+    r->use_capacity = w->use_capacity;
+    w->uses = NULL;
+    w->use_count = w->use_capacity = 0;
+    hdx_sort(mem, r->uses, r->use_count, sizeof *r->uses, offsetof(hdx_class_use, addr), by_addr_use);
+    return HDX_OK;
 }
 
 static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
@@ -457,7 +503,25 @@ static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* A worker's share behind what is there, the first one as it is. False: no memory, and nothing has changed. */
+static hdx_pos head_of(const uint8_t *element)
+{
+    hdx_pos pos;
+    memcpy(&pos, element, sizeof pos); /* its first member */
+    return pos;
+}
+
+/* Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second place. */
+static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, uint64_t more, size_t size)
+{
+    for (uint64_t end = count + more; more > 0; end--) {
+        const bool own = count > 0 && head_of(to + (count - 1) * size) > head_of(from + (more - 1) * size);
+        memcpy(to + (end - 1) * size, own ? to + (count - 1) * size : from + (more - 1) * size, size);
+        count -= own;
+        more -= !own;
+    }
+}
+
+/* A worker's share among what is there, the first one as it is. False: no memory, and nothing has changed. */
 static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, void **from, uint64_t *more, uint64_t *from_capacity, uint64_t size)
 {
     if (*count == 0) {
@@ -472,8 +536,7 @@ static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, v
             *to = at;
             *capacity = *count + *more;
         }
-        if (*more > 0)
-            memcpy((uint8_t *)*to + *count * size, *from, *more * size);
+        merge_backwards(*to, *count, *from, *more, size);
         hdx_mem_put(mem, *from, *from_capacity * size);
     }
     *count += *more;
@@ -488,9 +551,28 @@ static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, v
             return no_memory(err);                                                                                                                \
     } while (0)
 
-/* The workers' shares become one result in file order. */
-static hdx_code merge(scanner *s, hdx_error *err)
+static hdx_code index_strings(void *context, hdx_error *err)
 {
+    hdx_scan_result *r = &((scanner *)context)->b->scan;
+    if (!hdx_map_reserve(&r->by_string, r->string_count))
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->string_count; i++) {
+        bool fresh;
+        if (i + AHEAD < r->string_count)
+            hdx_map_ahead(&r->by_string, r->strings[i + AHEAD].id);
+        uint64_t *place = hdx_map_put(&r->by_string, r->strings[i].id, &fresh);
+        if (place == NULL)
+            return no_memory(err);
+        if (fresh)
+            *place = i;
+    }
+    return HDX_OK;
+}
+
+/* The workers' shares become one result in file order. */
+static hdx_code merge(void *context, hdx_error *err)
+{
+    scanner         *s = context;
     hdx_build       *b = s->b;
     hdx_scan_result *r = &b->scan;
     hdx_mem         *mem = &b->mem;
@@ -502,7 +584,6 @@ static hdx_code merge(scanner *s, hdx_error *err)
         hdx_arena_join(&r->arena, &w->arena);
         JOIN(classes, class_count, class_capacity);
         JOIN(roots, root_count, root_capacity);
-        JOIN(uses, use_count, use_capacity);
         for (uint64_t k = 0; k < w->heap_count; k++) {
             uint64_t j = 0;
             while (j < r->heap_count && r->heaps[j].number != w->heaps[k].number)
@@ -516,21 +597,7 @@ static hdx_code merge(scanner *s, hdx_error *err)
         for (unsigned t = 0; t < 16; t++)
             r->primitive_arrays[t] += w->primitive_arrays[t];
     }
-    hdx_sort(mem, r->classes, r->class_count, sizeof *r->classes, offsetof(hdx_raw_class, pos), by_pos_class);
-    hdx_sort(mem, r->roots, r->root_count, sizeof *r->roots, offsetof(hdx_raw_root, pos), by_pos_root);
-    hdx_sort(mem, r->uses, r->use_count, sizeof *r->uses, offsetof(hdx_class_use, addr), by_addr_use);
-    merge_uses(r);
-    if (!hdx_map_reserve(&r->by_string, r->string_count))
-        return no_memory(err);
-    for (uint64_t i = 0; i < r->string_count; i++) {
-        bool      fresh;
-        uint64_t *place = hdx_map_put(&r->by_string, r->strings[i].id, &fresh);
-        if (place == NULL)
-            return no_memory(err);
-        if (fresh)
-            *place = i;
-    }
-    return HDX_OK;
+    return merge_uses(s, err);
 }
 
 bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
@@ -541,16 +608,23 @@ bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
     return place != NULL;
 }
 
-bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_text *out)
+bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
 {
     const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
     *out = (hdx_text){ NULL, 0 };
     if (place == NULL)
         return true;
     hdx_raw_string *s = &b->scan.strings[*place];
-    if (s->text.at == NULL && !hdx_java_text(&b->texts, s->bytes, &s->text))
-        return false;
-    *out = s->text;
+    const char     *at = __atomic_load_n(&s->text.at, __ATOMIC_ACQUIRE), *nobody = NULL;
+    if (at == NULL) {
+        if (!hdx_java_text(arena, s->bytes, out))
+            return false;
+        __atomic_store_n(&s->text.len, out->len, __ATOMIC_RELAXED); /* whoever else is at it says the same */
+        if (__atomic_compare_exchange_n(&s->text.at, &nobody, out->at, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return true;
+        at = nobody;
+    }
+    *out = (hdx_text){ at, __atomic_load_n(&s->text.len, __ATOMIC_RELAXED) };
     return true;
 }
 
@@ -588,7 +662,8 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         if ((code = on_restart(s, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
             goto out;
     }
-    code = merge(s, err);
+    const hdx_task both[] = { { merge, s }, { index_strings, s } };
+    code = hdx_run_tasks(b->threads, both, 2, err);
     if (code == HDX_OK && b->counting)
         code = add_class_ids(b, err);
 out:

@@ -8,7 +8,8 @@
  * HDX_DAMAGED naming "catalog". What comes out can be relied on: ids are below manifest.objects, class numbers below the count of classes,
  * and chains of super classes end.
  *
- * Writing is done by one thread, in one transaction: open, put ..., commit. The same content gives the same sorted keys and values.
+ * Writing is done by one thread at a time: create, put ..., commit. Texts and frames handed in stay where they are until then. The same content gives
+ * the same sorted keys and values.
  * Reading is thread-safe; texts and arrays handed out live as long as the catalog.
  */
 #ifndef HDX_CATALOG_CATALOG_H

@@ -7,24 +7,13 @@ void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem)
 {
     memset(t, 0, sizeof *t);
     t->mem = mem;
-    t->arena = hdx_arena_of(mem);
     t->seed = (hdx_now_ns() ^ (uint64_t)(uintptr_t)t) * 0x9e3779b97f4a7c15ull;
-    t->call = 1;
 }
 
 void hdx_text_table_free(hdx_text_table *t)
 {
     hdx_mem_put(t->mem, t->slots, t->slot_count * sizeof *t->slots);
     hdx_mem_put(t->mem, t->texts, t->capacity * sizeof *t->texts);
-    hdx_arena_free(&t->arena);
-}
-
-void hdx_text_table_call(hdx_text_table *t)
-{
-    if (++t->call != 0)
-        return;
-    memset(t->recent, 0, sizeof t->recent); /* after 2^32 calls the stamps begin again */
-    t->call = 1;
 }
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -78,10 +67,9 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
         }
     if (t->count == UINT32_MAX - 1)
         return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "more than %u different names", UINT32_MAX - 1);
-    char *copy = hdx_arena_copy(&t->arena, text.at, text.len);
-    if (copy == NULL || !hdx_mem_room(t->mem, (void **)&t->texts, &t->capacity, t->count, sizeof *t->texts))
+    if (!hdx_mem_room(t->mem, (void **)&t->texts, &t->capacity, t->count, sizeof *t->texts))
         return hdx_no_memory(err, "names of the catalog", text.len);
-    t->texts[t->count] = (hdx_text){ copy, text.len };
+    t->texts[t->count] = text;
     *number = (uint32_t)t->count++;
     t->slots[at] = (hdx_text_slot){ *number + 1, wanted };
     return HDX_OK;
@@ -90,7 +78,7 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
 hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err)
 {
     uint64_t place = ((uint64_t)(uintptr_t)text.at * 0x9e3779b97f4a7c15ull >> 32) % HDX_TEXT_RECENT;
-    if (t->recent[place].call == t->call && t->recent[place].text.at == text.at && t->recent[place].text.len == text.len) {
+    if (text.at != NULL && t->recent[place].text.at == text.at && t->recent[place].text.len == text.len) {
         *number = t->recent[place].number;
         return HDX_OK;
     }
@@ -98,7 +86,6 @@ hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx
     if (code == HDX_OK) {
         t->recent[place].text = text;
         t->recent[place].number = *number;
-        t->recent[place].call = t->call;
     }
     return code;
 }

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-#define HDX_TEXT_RECENT 1024u
+#define HDX_TEXT_RECENT 4096u
 
 typedef struct hdx_text_slot {
     uint32_t number; /* + 1; 0: free */
@@ -13,21 +13,18 @@ typedef struct hdx_text_slot {
 
 typedef struct hdx_text_table {
     hdx_mem   *mem;
-    hdx_arena  arena;
     hdx_text  *texts;
     uint64_t   count, capacity;
     hdx_text_slot *slots;
     uint64_t   slot_count; /* a power of two */
     uint64_t   seed;
-    /* Pointers seen in the present call: one long name borne by 65 535 fields is read once. */
-    struct { hdx_text text; uint32_t number; uint32_t call; } recent[HDX_TEXT_RECENT];
-    uint32_t   call;
+    /* Pointers seen last: one name borne by 65 535 fields is read once. */
+    struct { hdx_text text; uint32_t number; } recent[HDX_TEXT_RECENT];
 } hdx_text_table;
 
 void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem);
 void hdx_text_table_free(hdx_text_table *t);
-/* From here on pointers may hold other texts than before. */
-void hdx_text_table_call(hdx_text_table *t);
+/* Texts stay where they are as long as the table is in use. */
 hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err);
 
 #endif

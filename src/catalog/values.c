@@ -178,11 +178,16 @@ hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *al
 
 /* ---- threads ---- */
 
-void hdx_encode_thread(hdx_buffer *to, const hdx_thread *thread, const uint32_t *texts)
+void hdx_encode_thread(hdx_buffer *to, const hdx_thread *thread, hdx_view frames)
 {
     put_id(to, thread->object);
     hdx_put_number(to, thread->serial);
     hdx_put_number(to, thread->frame_count);
+    hdx_buffer_put(to, frames.at, frames.len);
+}
+
+void hdx_encode_frames(hdx_buffer *to, const hdx_thread *thread, const uint32_t *texts)
+{
     for (uint32_t i = 0; i < thread->frame_count; i++) {
         for (unsigned k = 0; k < 4; k++)
             hdx_put_number(to, texts[(uint64_t)i * 4 + k]);

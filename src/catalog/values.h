@@ -52,7 +52,8 @@ hdx_code  hdx_take_end(hdx_taker *t);
 void     hdx_encode_class(hdx_buffer *to, const hdx_class *c, const uint32_t *texts);
 hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *all, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_class *out, hdx_error *err);
 /* Four texts per frame: class, method, signature, source. */
-void     hdx_encode_thread(hdx_buffer *to, const hdx_thread *t, const uint32_t *texts);
+void     hdx_encode_frames(hdx_buffer *to, const hdx_thread *t, const uint32_t *texts);
+void     hdx_encode_thread(hdx_buffer *to, const hdx_thread *t, hdx_view frames); /* those encoded */
 hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_thread *out, hdx_error *err);
 void     hdx_encode_heap(hdx_buffer *to, const hdx_heap_space *h, uint32_t text);
 hdx_code hdx_decode_heap(hdx_view value, uint64_t index, hdx_texts texts, hdx_heap_space *out, hdx_error *err);

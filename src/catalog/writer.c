@@ -18,6 +18,11 @@
 #define BATCH ((uint64_t)8 << 20)
 #define NODE_COST 64u /* of a key: node, offset, and the branches above, generously */
 
+typedef struct stack_end { /* of frames in `stacks` */
+    uint64_t end;
+    uint32_t frames;
+} stack_end;
+
 struct hdx_catalog_writer {
     hdx_io        *io;
     hdx_mem       *mem;
@@ -32,6 +37,10 @@ struct hdx_catalog_writer {
     hdx_text_table texts;
     uint32_t      *numbers; /* of the texts of one value */
     uint64_t       number_count, number_capacity;
+    hdx_buffer     stacks; /* frames of threads, encoded, one array of frames behind the other */
+    stack_end     *stack_ends;
+    uint64_t       stack_count, stack_capacity;
+    hdx_map        stack_of; /* address of an array of frames -> its number */
     hdx_numbers    counts;
     uint8_t        identity[16];
     bool           has_manifest, done;
@@ -126,6 +135,8 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
     w->io = io;
     w->mem = mem;
     w->value = hdx_buffer_of(mem);
+    w->stacks = hdx_buffer_of(mem);
+    w->stack_of = hdx_map_of(mem);
     w->map = FIRST_MAP;
     w->done = true; /* until there is a file to remove */
     hdx_text_table_init(&w->texts, mem);
@@ -174,6 +185,9 @@ void hdx_catalog_abandon(hdx_catalog_writer *w)
         (void)w->io->remove(w->io, w->file);
     }
     hdx_text_table_free(&w->texts);
+    hdx_map_free(&w->stack_of);
+    hdx_mem_put(w->mem, w->stack_ends, w->stack_capacity * sizeof *w->stack_ends);
+    hdx_buffer_free(&w->stacks);
     hdx_mem_put(w->mem, w->numbers, w->number_capacity * sizeof *w->numbers);
     hdx_buffer_free(&w->value);
     hdx_mem_put(w->mem, w, sizeof *w);
@@ -185,7 +199,6 @@ static void start_value(hdx_catalog_writer *w)
 {
     hdx_buffer_clear(&w->value);
     w->number_count = 0;
-    hdx_text_table_call(&w->texts);
 }
 
 static hdx_code add_text(hdx_catalog_writer *w, hdx_text text, hdx_error *err)
@@ -259,6 +272,40 @@ hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uin
     return HDX_OK;
 }
 
+/* Frames of a thread as bytes. Threads that name the same array have the same frames: those are encoded once. */
+static hdx_code encode_stack(hdx_catalog_writer *w, const hdx_thread *t, hdx_view *out, hdx_error *err)
+{
+    const uint32_t n = t->frame_count;
+    bool           fresh;
+    *out = (hdx_view){ NULL, 0 };
+    if (n == 0)
+        return HDX_OK;
+    uint64_t *place = hdx_map_put(&w->stack_of, (uint64_t)(uintptr_t)t->frames, &fresh);
+    if (place == NULL)
+        return hdx_no_memory(err, "stacks of the catalog", w->stacks.len);
+    if (!fresh && w->stack_ends[*place].frames == n) {
+        const uint64_t from = *place == 0 ? 0 : w->stack_ends[*place - 1].end;
+        *out = (hdx_view){ (const uint8_t *)w->stacks.at + from, w->stack_ends[*place].end - from };
+        return HDX_OK;
+    }
+    const uint64_t from = w->stacks.len;
+    hdx_code       code = HDX_OK;
+    w->number_count = 0;
+    for (uint32_t k = 0; k < n && code == HDX_OK; k++) {
+        const hdx_frame *f = &t->frames[k];
+        if ((code = add_text(w, f->class_name, err)) != HDX_OK || (code = add_text(w, f->method, err)) != HDX_OK ||
+            (code = add_text(w, f->signature, err)) != HDX_OK || (code = add_text(w, f->source, err)) != HDX_OK)
+            return code;
+    }
+    hdx_encode_frames(&w->stacks, t, w->numbers);
+    if (w->stacks.failed || !hdx_mem_room(w->mem, (void **)&w->stack_ends, &w->stack_capacity, w->stack_count, sizeof *w->stack_ends))
+        return hdx_no_memory(err, "stacks of the catalog", w->stacks.len);
+    w->stack_ends[w->stack_count] = (stack_end){ w->stacks.len, n };
+    *place = w->stack_count++;
+    *out = (hdx_view){ (const uint8_t *)w->stacks.at + from, w->stacks.len - from };
+    return HDX_OK;
+}
+
 hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *threads, uint64_t count, hdx_error *err)
 {
     uint8_t  key[HDX_KEY_ROOM];
@@ -266,14 +313,11 @@ hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *thread
     if (count > UINT32_MAX - w->counts.threads)
         return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu threads, allowed up to %u", (unsigned long long)count, UINT32_MAX);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        hdx_view frames;
+        if ((code = encode_stack(w, &threads[i], &frames, err)) != HDX_OK)
+            return code;
         start_value(w);
-        for (uint32_t k = 0; k < threads[i].frame_count && code == HDX_OK; k++) {
-            const hdx_frame *f = &threads[i].frames[k];
-            if ((code = add_text(w, f->class_name, err)) != HDX_OK || (code = add_text(w, f->method, err)) != HDX_OK ||
-                (code = add_text(w, f->signature, err)) != HDX_OK || (code = add_text(w, f->source, err)) != HDX_OK)
-                return code;
-        }
-        hdx_encode_thread(&w->value, &threads[i], w->numbers);
+        hdx_encode_thread(&w->value, &threads[i], frames);
         code = put(w, key, hdx_key_numbered(key, HDX_KEY_THREAD, (uint32_t)w->counts.threads), err);
         w->counts.threads += code == HDX_OK;
     }

@@ -256,7 +256,7 @@ Test(catalog, keeps_many_classes_beyond_the_first_map_and_many_transactions)
 {
     enum { CLASSES = 1200, FIELDS = 4000 };
     hdx_field          *fields = calloc(FIELDS, sizeof *fields);
-    char              (*names)[16] = calloc(FIELDS, sizeof *names);
+    char              (*names)[16] = calloc(FIELDS, sizeof *names), (*class_names)[32] = calloc(CLASSES, sizeof *class_names);
     char                name[32];
     const hdx_class    *is;
     uint32_t            count;
@@ -266,8 +266,8 @@ Test(catalog, keeps_many_classes_beyond_the_first_map_and_many_transactions)
         fields[i] = (hdx_field){ text(names[i]), 2 };
     }
     for (unsigned i = 0; i < CLASSES; i++) { /* 1200 values of some 10 KB: two transactions, and more pages than the first map is trusted with */
-        (void)snprintf(name, sizeof name, "com.acme.Class%u", i);
-        hdx_class one = { .name = text(name), .number = i, .id = i, .super = i == 0 ? HDX_NO_CLASS : i - 1, .field_count = FIELDS - i, .fields = fields + i };
+        (void)snprintf(class_names[i], sizeof *class_names, "com.acme.Class%u", i);
+        hdx_class one = { .name = text(class_names[i]), .number = i, .id = i, .super = i == 0 ? HDX_NO_CLASS : i - 1, .field_count = FIELDS - i, .fields = fields + i };
         cr_assert(eq(int, hdx_catalog_put_class(w, &one, NULL), HDX_OK));
     }
     commit(w);
@@ -284,6 +284,7 @@ Test(catalog, keeps_many_classes_beyond_the_first_map_and_many_transactions)
     hdx_catalog_close(c);
     free(fields);
     free(names);
+    free(class_names);
 }
 
 Test(catalog, does_not_grow_with_the_number_of_times_a_long_name_is_borne)

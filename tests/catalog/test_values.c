@@ -81,8 +81,11 @@ Test(values, writes_the_roots_thread_and_heap_of_the_readme)
     hdx_encode_root(&to, &roots[1], &last);
     expect_bytes(&to, root_bytes, sizeof root_bytes);
     hdx_buffer_clear(&to);
-    hdx_encode_thread(&to, &thread, (const uint32_t[]){ 5, 8, 9, 10 });
+    hdx_buffer frames = hdx_buffer_of(NULL);
+    hdx_encode_frames(&frames, &thread, (const uint32_t[]){ 5, 8, 9, 10 });
+    hdx_encode_thread(&to, &thread, (hdx_view){ (const uint8_t *)frames.at, frames.len });
     expect_bytes(&to, thread_bytes, sizeof thread_bytes);
+    hdx_buffer_free(&frames);
     hdx_buffer_clear(&to);
     hdx_encode_heap(&to, &heap, 11);
     expect_bytes(&to, heap_bytes, sizeof heap_bytes);

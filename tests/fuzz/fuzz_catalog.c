@@ -70,7 +70,10 @@ static void encode_thread(hdx_buffer *to, const hdx_thread *t)
         numbers[n++] = number_of(t->frames[i].signature);
         numbers[n++] = number_of(t->frames[i].source);
     }
-    hdx_encode_thread(to, t, numbers);
+    hdx_buffer frames = hdx_buffer_of(NULL);
+    hdx_encode_frames(&frames, t, numbers);
+    hdx_encode_thread(to, t, (hdx_view){ (const uint8_t *)frames.at, frames.len });
+    hdx_buffer_free(&frames);
     free(numbers);
 }
 
