@@ -34,7 +34,7 @@ static void uncount(hdx_mem *mem, uint64_t bytes)
 
 static uint64_t whole(uint64_t bytes) { return hdx_round_up(bytes, HUGE_PAGE); }
 
-static bool is_huge(uint64_t bytes) { return bytes >= 2 * HUGE_PAGE; }
+static bool is_huge(uint64_t bytes) { return bytes >= HUGE_PAGE; }
 
 /* What a block counts for: huge pages are resident whole. */
 static uint64_t charge(uint64_t bytes) { return is_huge(bytes) ? whole(bytes) : bytes; }

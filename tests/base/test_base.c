@@ -226,6 +226,34 @@ static bool refuse_all(void *context, uint64_t bytes)
     return true;
 }
 
+Test(sort, orders_pairs_by_the_first_then_the_second)
+{
+    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
+    for (unsigned refused = 0; refused < 2; refused++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
+                for (uint64_t keys = 1; keys <= 1000; keys *= 10) {
+                    hdx_mem   mem = { .refuse = refused ? refuse_all : NULL };
+                    hdx_pair *pairs = calloc(counts[c] + 1, sizeof *pairs);
+                    uint64_t  next = keys + f, sums[2] = { 0 };
+                    for (uint64_t i = 0; i < counts[c]; i++) {
+                        next = hdx_mix64(next);
+                        pairs[i] = (hdx_pair){ next % keys * factors[f], (next >> 32) % 1000 * factors[f] };
+                        sums[0] += pairs[i].first * 3 + pairs[i].second;
+                        sums[1] += hdx_mix64(pairs[i].first ^ hdx_mix64(pairs[i].second));
+                    }
+                    hdx_sort_pairs(&mem, pairs, counts[c]);
+                    for (uint64_t i = 0; i < counts[c]; i++) {
+                        sums[0] -= pairs[i].first * 3 + pairs[i].second;
+                        sums[1] -= hdx_mix64(pairs[i].first ^ hdx_mix64(pairs[i].second));
+                        cr_assert(i == 0 || pairs[i - 1].first < pairs[i].first || (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second <= pairs[i].second));
+                    }
+                    cr_assert(sums[0] == 0 && sums[1] == 0, "the same pairs");
+                    cr_assert(eq(u64, mem.used, 0));
+                    free(pairs);
+                }
+}
+
 Test(sort, orders_by_the_number_then_by_comparing)
 {
     static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };

@@ -443,6 +443,35 @@ Test(catalog, keeps_a_thread_of_ten_thousand_frames)
     free(names);
 }
 
+/* Those of a pool stand at one place: their frames are one array. A part of it is another stack. */
+Test(catalog, keeps_the_stack_of_each_of_many_threads_that_share_their_frames)
+{
+    enum { FRAMES = 40, THREADS = 3000 };
+    hdx_frame        *frames = calloc(FRAMES, sizeof *frames);
+    hdx_thread       *threads = calloc(THREADS, sizeof *threads);
+    const hdx_thread *is;
+    uint64_t          count;
+    for (unsigned i = 0; i < FRAMES; i++)
+        frames[i] = (hdx_frame){ text("com.acme.Pool"), i % 2 ? text("run") : text("park"), text("()V"), text("Pool.java"), (int32_t)i };
+    for (unsigned t = 0; t < THREADS; t++) /* all, the first five, all but one: one array, three stacks */
+        threads[t] = (hdx_thread){ t, t, t % 3 == 0 ? FRAMES : t % 3 == 1 ? 5 : FRAMES - 1, t % 3 == 2 ? frames + 1 : frames };
+    hdx_catalog_writer *w = create();
+    cr_assert(eq(int, hdx_catalog_put_threads(w, threads, THREADS, NULL), HDX_OK));
+    commit(w);
+    hdx_catalog *c = reopen();
+    cr_assert(eq(int, hdx_catalog_threads(c, &is, &count, NULL), HDX_OK));
+    cr_assert(eq(u64, count, THREADS));
+    for (unsigned t = 0; t < THREADS; t++) {
+        cr_assert(eq(u64, is[t].object, t));
+        cr_assert(eq(u32, is[t].frame_count, threads[t].frame_count));
+        for (uint32_t i = 0; i < is[t].frame_count; i++)
+            cr_assert(is[t].frames[i].line == threads[t].frames[i].line && hdx_text_same(is[t].frames[i].method, threads[t].frames[i].method));
+    }
+    hdx_catalog_close(c);
+    free(frames);
+    free(threads);
+}
+
 Test(catalog, keeps_heaps)
 {
     hdx_heap_space        heaps[2] = { { 'A', text("app"), 1, 2, 3, UINT64_MAX }, { UINT32_MAX, text(""), 0, 0, 0, 0 } };
