@@ -167,6 +167,49 @@ Test(index, has_the_same_bytes_from_any_number_of_threads_and_either_width)
     }
 }
 
+/* Segments go to whoever is idle. A local before its thread's own record would be a root. */
+Test(index, has_the_same_roots_where_several_workers_find_them)
+{
+    enum { THREADS = 3, LOCALS = 600 };
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    uint64_t threads[THREADS], thread = dump_maker_class(m, "java/lang/Thread", object, "");
+    for (uint32_t t = 0; t < THREADS; t++) {
+        threads[t] = dump_maker_instance(m, thread, NULL);
+        dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, threads[t], t + 1, 0);
+    }
+    for (unsigned i = 0; i < LOCALS; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "app/Node%u", i / 10);
+        const uint64_t node = i % 10 == 0 ? dump_maker_class(m, name, object, "next:L") : object;
+        const uint64_t local = dump_maker_instance(m, node, DUMP_VALUES(object));
+        (void)dump_maker_primitives(m, 'J', NULL, 4000); /* 32 KB: 19 MB in all */
+        dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, local, i % THREADS + 1, (int32_t)(i / THREADS));
+        if (i % 30 == 29)
+            dump_maker_segment(m);
+    }
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    hdx_index_options alone = { .dump = dump, .threads = 1 };
+    hdx_index_report  first, report;
+    cr_assert(build(&alone, &first) == HDX_OK);
+    for (unsigned n = 2; n <= 5; n += 3) {
+        hdx_index_options options = { .dump = dump, .index_dir = other, .force = true, .threads = n };
+        hdx_catalog      *catalog;
+        const hdx_root   *roots;
+        uint64_t          count, locals = 0;
+        cr_assert(build(&options, &report) == HDX_OK);
+        expect_same_files(first.path, report.path);
+        cr_assert(hdx_catalog_open(hdx_io_system(), report.path, &catalog, NULL) == HDX_OK && hdx_catalog_roots(catalog, &roots, &count, NULL) == HDX_OK);
+        for (uint64_t i = 0; i < count; i++)
+            locals += roots[i].type == HDX_ROOT_JAVA_LOCAL && roots[i].thread != HDX_NO_ID;
+        cr_expect(locals == LOCALS, "%llu of them belong to a thread", (unsigned long long)locals);
+        hdx_catalog_close(catalog);
+    }
+}
+
 Test(index, has_the_same_bytes_from_a_gzipped_dump)
 {
     char              packed[128], command[4200];
