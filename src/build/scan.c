@@ -278,7 +278,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
 static hdx_code add_frame(hdx_build *b, uint64_t id, hdx_raw_frame frame, hdx_error *err)
 {
     hdx_scan_result *r = &b->scan;
-    uint64_t         hash = hdx_mix64(frame.method ^ hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line)));
+    uint64_t         hash = hdx_mix64(frame.method ^ hdx_mix64(frame.signature ^ hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line))));
     bool             fresh;
     uint64_t        *place = hdx_map_put(&r->frame_places, hash, &fresh);
     if (place == NULL)
