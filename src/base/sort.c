@@ -19,8 +19,9 @@ static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*comp
     return true;
 }
 
-/* By one of the two numbers, what is equal as it was: rising significance of nothing but the digits that differ. Gives the array that holds the result. */
 static inline uint64_t number_of(const keyed *k, bool second) { return second ? k->second : k->first; }
+
+/* By one of the two numbers, what is equal as it was: rising significance of nothing but the digits that differ. Gives the array that holds the result. */
 static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ, bool second)
 {
     for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += DIGIT) {

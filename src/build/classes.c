@@ -6,7 +6,7 @@
  * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage (R13 to R15).
  * Cost: proportional to classes; one hash lookup each.
  */
-#include "build/build.h"
+#include "build/passes.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ typedef struct maker {
     hdx_build *b;
     hdx_class *at; /* in order of making, numbers come later */
     uint64_t   count, capacity;
+    _Atomic uint64_t next_part; /* of the classes being read */
     bool      *missing;     /* of each class read: a name of it is nowhere */
     uint64_t   named[NAMED];/* places of the first class of each name */
     uint64_t   indexed;     /* classes that by_addr has */
@@ -214,69 +215,47 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     return HDX_OK;
 }
 
-typedef struct all_classes {
-    maker           *m;
-    reader          *readers;
-    _Atomic uint64_t next;
-    atomic_bool      failed;
-    pthread_mutex_t  lock; /* guards error */
-    hdx_error        error;
-} all_classes;
-
-static void read_parts(void *context, unsigned number)
+/* Parts that nobody has taken, one after the other. */
+static hdx_code read_parts(void *context, hdx_error *err)
 {
-    all_classes           *all = context;
-    reader                *r = &all->readers[number];
-    const hdx_scan_result *scan = &r->m->b->scan;
-    hdx_error              err = { 0 };
+    reader                *r = context;
+    maker                 *m = r->m;
+    const hdx_scan_result *scan = &m->b->scan;
+    hdx_code               code = HDX_OK;
     uint64_t               first;
-    while (!atomic_load(&all->failed) && (first = atomic_fetch_add(&all->next, PART)) < scan->class_count) {
+    while (code == HDX_OK && (first = atomic_fetch_add(&m->next_part, PART)) < scan->class_count) {
         const uint64_t end = scan->class_count - first < PART ? scan->class_count : first + PART;
-        hdx_code       code = HDX_OK;
         for (uint64_t i = first; i < end && code == HDX_OK; i++) {
             if (i + AHEAD < end) {
-                hdx_map_ahead(&r->m->loads, scan->classes[i + AHEAD].addr);
+                hdx_map_ahead(&m->loads, scan->classes[i + AHEAD].addr);
                 __builtin_prefetch(scan->classes[i + AHEAD].record.at);
             }
-            code = read_class(r, i, &err);
+            code = read_class(r, i, err);
         }
-        if (code == HDX_OK)
-            continue;
-        (void)pthread_mutex_lock(&all->lock);
-        if (!atomic_load(&all->failed))
-            all->error = err;
-        atomic_store(&all->failed, true);
-        (void)pthread_mutex_unlock(&all->lock);
     }
+    return code;
 }
 
 /* Class i of the scan becomes m->at[i]. */
 static hdx_code read_all(maker *m, hdx_error *err)
 {
     hdx_build     *b = m->b;
-    const unsigned parts = (unsigned)(b->scan.class_count / PART < HDX_WORKERS_MAX ? b->scan.class_count / PART : HDX_WORKERS_MAX);
-    const unsigned threads = parts == 0 ? 1 : parts < b->threads ? parts : b->threads;
-    all_classes    all = { .m = m, .readers = hdx_mem_array(&b->mem, threads, sizeof *all.readers) };
-    if (all.readers == NULL)
-        return no_memory(err);
+    const uint64_t parts = b->scan.class_count / PART + 1;
+    const unsigned threads = parts < b->threads ? (unsigned)parts : b->threads;
+    reader         readers[HDX_WORKERS_MAX];
+    hdx_task       all[HDX_WORKERS_MAX];
     for (unsigned i = 0; i < threads; i++) {
-        all.readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&b->mem) };
-        memset(all.readers[i].named, 0xff, sizeof all.readers[i].named);
+        readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&b->mem) };
+        memset(readers[i].named, 0xff, sizeof readers[i].named);
+        all[i] = (hdx_task){ read_parts, &readers[i] };
     }
-    (void)pthread_mutex_init(&all.lock, NULL);
-    hdx_workers_run(threads, read_parts, &all);
-    (void)pthread_mutex_destroy(&all.lock);
+    const hdx_code code = hdx_run_tasks(threads, all, threads, err);
     for (unsigned i = 0; i < threads; i++) {
         for (unsigned k = 0; k < NAMED; k++)
-            m->named[k] = all.readers[i].named[k] < m->named[k] ? all.readers[i].named[k] : m->named[k];
-        hdx_arena_join(&b->texts, &all.readers[i].arena);
+            m->named[k] = readers[i].named[k] < m->named[k] ? readers[i].named[k] : m->named[k];
+        hdx_arena_join(&b->texts, &readers[i].arena);
     }
-    hdx_mem_put(&b->mem, all.readers, threads * sizeof *all.readers);
-    if (!atomic_load(&all.failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = all.error;
-    return all.error.code;
+    return code;
 }
 
 static hdx_code read_classes(maker *m, hdx_error *err)
