@@ -61,6 +61,7 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
         i++;
     c->places[i & (c->slots - 1)] = (uint32_t)c->used;
     words = (uint64_t *)(void *)(c->room + c->used * HDX_CHUNK_BYTES);
+    memset(words, 0, HDX_CHUNK_BYTES); /* it is zero, but a page that is read before it is written to comes twice, the second time with an interrupt for all cores */
     c->used++;
     __atomic_store_n(&c->keys[i & (c->slots - 1)], number + 1, __ATOMIC_RELEASE);
     return words;

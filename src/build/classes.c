@@ -241,13 +241,13 @@ static hdx_code read_all(maker *m, hdx_error *err)
 {
     hdx_build     *b = m->b;
     const uint64_t parts = b->scan.class_count / PART + 1;
-    const unsigned threads = parts < b->threads ? (unsigned)parts : b->threads;
-    reader         readers[HDX_WORKERS_MAX];
-    hdx_task       all[HDX_WORKERS_MAX];
+    const unsigned most = b->threads < HDX_TASKS_MAX ? b->threads : HDX_TASKS_MAX, threads = parts < most ? (unsigned)parts : most;
+    reader         readers[HDX_TASKS_MAX];
+    hdx_task       all[HDX_TASKS_MAX] = { { NULL, NULL, 0 } };
     for (unsigned i = 0; i < threads; i++) {
         readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&b->mem) };
         memset(readers[i].named, 0xff, sizeof readers[i].named);
-        all[i] = (hdx_task){ read_parts, &readers[i] };
+        all[i] = (hdx_task){ .run = read_parts, .context = &readers[i] };
     }
     const hdx_code code = hdx_run_tasks(threads, all, threads, err);
     for (unsigned i = 0; i < threads; i++) {

@@ -85,11 +85,11 @@ static const char *const names[] = { "scan", "columns", "objects", "references",
 hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err)
 {
     const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND ? HDX_FORECAST_OBJECTS : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES : HDX_FORECAST_RETAINED;
-    const uint64_t most = references != 0 ? references : hdx_classes_reference_bound(b);
-    uint64_t       least = 0, need = 0; /* with what is certain; with the most there can be */
-    int            worst = (int)first;
+    uint64_t least = 0, need = 0; /* with what is certain; with the most there can be */
+    int      worst = (int)first;
     if (b->options->memory == 0)
         return HDX_OK;
+    const uint64_t most = references != 0 ? references : hdx_classes_reference_bound(b);
     for (int pass = (int)first; pass <= (int)last; pass++) {
         const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
         least = highest(least, resident(b, (hdx_forecast_pass)pass, width, references, CERTAIN));

@@ -102,7 +102,8 @@ static bool is_wide(const hdx_build *b)
 {
     if (b->options->width != 0)
         return b->options->width == 64;
-    return b->objects >= UINT32_MAX - 2 || hdx_classes_reference_bound(b) >= UINT32_MAX - 2;
+    const uint64_t most = b->manifest.dump_size / b->survey.head.id_size + b->local_count; /* each takes the bytes of an id */
+    return b->objects >= UINT32_MAX - 2 || (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(b) >= UINT32_MAX - 2);
 }
 
 void hdx_build_close(hdx_build *b)

@@ -85,7 +85,7 @@ static hdx_code do_referred(void *context, hdx_error *err)
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
-    const hdx_task all[] = { { do_instances, p }, { do_outbound, p }, { do_referred, p } };
+    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
     hdx_code       code = hdx_pass_objects(p, lists, err);
     if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
         code = hdx_run_tasks(p->b->threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
@@ -116,25 +116,46 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     return code;
 }
 
+/* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
 static hdx_code do_predecessors(void *context, hdx_error *err)
 {
+    hdx_pass      *p = context;
+    hdx_build     *b = p->b;
+    const uint64_t each = 3ull * (p->width / 8) + 8; /* two numbers an object for semidominators; one, and eight bytes at the most, for sums */
+    const hdx_code code = p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
+    p->sums_early = b->threads > 1 && hdx_build_room(b) / b->objects >= each;
+    return code;
+}
+
+static hdx_code do_dominators(void *context, hdx_error *err)
+{
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
+    return p->width == 64 ? hdx_pass_dominators_64(p, err) : hdx_pass_dominators_32(p, err);
 }
 
 static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_live(context, err); }
 
-/* Semidominators are found on one thread: what the next step begins with is made beside them where memory allows. */
+static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
+
+static hdx_code do_sums(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    if (!p->sums_early)
+        return HDX_OK;
+    return p->width == 64 ? hdx_pass_sums_64(p, 1, err) : hdx_pass_sums_32(p, 1, err);
+}
+
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    const hdx_task both[] = { { do_predecessors, p }, { do_count, p } };
-    hdx_code       code = hdx_run_tasks(b->threads, both, 2, err);
-    if (code != HDX_OK)
-        return code;
-    const uint64_t each = 3ull * (p->width / 8) + 8; /* two numbers an object for semidominators; one, and eight bytes at the most, for sums */
-    const bool     sums = b->threads > 1 && hdx_build_room(b) / b->objects >= each;
-    return p->width == 64 ? hdx_pass_dominators_64(p, sums, err) : hdx_pass_dominators_32(p, sums, err);
+    enum { PREDECESSORS, COUNT, DOMINATORS, CATALOG, SUMS, TASKS };
+    const hdx_task all[TASKS] = {
+        [PREDECESSORS] = { do_predecessors, p, 0 },
+        [COUNT] = { do_count, p, 0 },
+        [DOMINATORS] = { do_dominators, p, 1u << PREDECESSORS },
+        [CATALOG] = { do_catalog, p, 1u << COUNT },
+        [SUMS] = { do_sums, p, 1u << PREDECESSORS | 1u << COUNT },
+    };
+    return hdx_run_tasks(p->b->threads, all, TASKS, err);
 }
 
 static hdx_code retained(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err); }

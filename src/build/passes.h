@@ -46,6 +46,7 @@ typedef struct hdx_pass {
     void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
     uint64_t      numbers_bytes, sums_bytes;
     bool          narrow;       /* sums have 4 bytes, else 8 */
+    bool          sums_early;   /* made in the step dominators */
 } hdx_pass;
 
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
@@ -86,18 +87,21 @@ hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound, hdx_error *err); /* speci
 hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
 hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp */
 hdx_code hdx_pass_predecessors_64(hdx_pass *p, hdx_error *err);
-/* idoms.tmp; beside it the catalog but for the manifest, and `sums` where wanted: counts of live objects are there. */
-hdx_code hdx_pass_dominators_32(hdx_pass *p, bool sums, hdx_error *err);
-hdx_code hdx_pass_dominators_64(hdx_pass *p, bool sums, hdx_error *err);
+hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
+hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_sums_32(hdx_pass *p, unsigned threads, hdx_error *err); /* what retained sizes begin with; live objects are counted */
+hdx_code hdx_pass_sums_64(hdx_pass *p, unsigned threads, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
 
 void     hdx_pass_free_sums(hdx_pass *p); /* passes.c */
 
-/* tasks.c: all of them, on at most so many threads; the first error. */
+/* tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each task further up in the list that it waits for. */
+#define HDX_TASKS_MAX 64u
 typedef struct hdx_task {
     hdx_code (*run)(void *context, hdx_error *err);
-    void *context;
+    void    *context;
+    uint64_t after;
 } hdx_task;
 hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err);
 

@@ -204,7 +204,7 @@ static hdx_code do_inbound(void *context, hdx_error *err) { return WIDE(hdx_pass
 hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
 {
     reach          r = { .p = p };
-    const hdx_task all[] = { { do_search, &r }, { inbound ? do_inbound : do_nearest, inbound ? (void *)p : &r }, { do_nearest, &r } };
+    const hdx_task all[] = { { do_search, &r, 0 }, { inbound ? do_inbound : do_nearest, inbound ? (void *)p : &r, 0 }, { do_nearest, &r, 0 } };
     hdx_code       code;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
         (code = hdx_run_tasks(p->b->threads, all, inbound ? 3 : 2, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
@@ -326,8 +326,7 @@ static void fill_shallow(void *context, unsigned worker)
     }
 }
 
-/* Counts of live objects are there. */
-static hdx_code make_sums(hdx_pass *p, unsigned threads, hdx_error *err)
+hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, unsigned threads, hdx_error *err)
 {
     hdx_build *b = p->b;
     sizes      s = { .p = p };
@@ -346,12 +345,9 @@ static hdx_code make_sums(hdx_pass *p, unsigned threads, hdx_error *err)
     return hdx_note_check(&p->note, err);
 }
 
-static hdx_code do_sums(void *context, hdx_error *err) { return make_sums(context, 1, err); }
-
 /* ---- dominators ---- */
-static hdx_code do_dominators(void *context, hdx_error *err)
+hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
 {
-    hdx_pass     *p = context;
     hdx_build    *b = p->b;
     hdx_tape_file semis = { 0 };
     uint64_t      semi_count = 0;
@@ -364,14 +360,6 @@ static hdx_code do_dominators(void *context, hdx_error *err)
     hdx_tape_file_remove(&semis);
     hdx_tape_file_remove(&p->predecessors);
     return code;
-}
-
-static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
-
-hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, bool sums, hdx_error *err)
-{
-    const hdx_task all[] = { { do_dominators, p }, { do_catalog, p }, { do_sums, p } };
-    return hdx_run_tasks(p->b->threads, all, sums ? 3 : 2, err);
 }
 
 /* ---- retained sizes ---- */
@@ -392,7 +380,7 @@ static hdx_code write_retained(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     hdx_index_file file;
-    hdx_code       code = p->sums != NULL ? HDX_OK : make_sums(p, b->threads, err);
+    hdx_code       code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, b->threads, err);
     if (code == HDX_OK &&
         (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, p->sums, p->narrow, err)) == HDX_OK &&
         (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err)) == HDX_OK)
@@ -554,7 +542,7 @@ static hdx_code do_special(void *context, hdx_error *err)
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
     reach          r = { .p = p };
-    const hdx_task both[] = { { do_retained, p }, { do_special, &r } };
+    const hdx_task both[] = { { do_retained, p, 0 }, { do_special, &r, 0 } };
     const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
     hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sums + nodes ? p->b->threads : 1, both, 2, err);
     free_ids(&r, &r.special.before, words(&r));

@@ -384,7 +384,7 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
         code = system_classes(b, err);
     if (code == HDX_OK) {
         finder         f = { b, found, found_count };
-        const hdx_task both[] = { { make_threads, &f }, { sort_locals, &f } };
+        const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
         code = hdx_run_tasks(b->threads, both, 2, err);
     }
     hdx_scan_frames_free(b);

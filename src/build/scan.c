@@ -662,7 +662,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         if ((code = on_restart(s, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
             goto out;
     }
-    const hdx_task both[] = { { merge, s }, { index_strings, s } };
+    const hdx_task both[] = { { merge, s, 0 }, { index_strings, s, 0 } };
     code = hdx_run_tasks(b->threads, both, 2, err);
     if (code == HDX_OK && b->counting)
         code = add_class_ids(b, err);

@@ -40,6 +40,7 @@ static bool grow(hdx_text_table *t)
     hdx_text_slot *slots = count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
     if (slots == NULL)
         return false;
+    memset(slots, 0, count * sizeof *slots); /* written before they are read: see hdx_mem_get */
     for (uint64_t i = 0; i < t->slot_count; i++) {
         uint64_t at = t->slots[i].hash & (count - 1);
         if (t->slots[i].number == 0)

@@ -162,6 +162,20 @@ static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
     }
 }
 
+/* Bytes, by eights, that are ASCII without NUL: most names are that alone. */
+static uint32_t plain_part(const uint8_t *text, size_t n)
+{
+    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+    uint32_t       k = 0;
+    while (n - k >= 8) {
+        const uint64_t x = hdx_le64(text + k);
+        if ((((x - ones) | x) & highs) != 0)
+            break;
+        k += 8;
+    }
+    return k;
+}
+
 /*
  * A text of b bytes and c characters was cut to its first c bytes while its record states b. So there are bytes over 0x7f in it, c is between b / 3
  * and b, and the next record's head, which no text holds (times are 0, and a text has no NUL byte), stands inside the stated length.
@@ -182,7 +196,7 @@ hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t state
     if (have < TOP_HEAD + (uint64_t)id_size)
         return HDX_OK;
     const size_t there = have - TOP_HEAD - id_size;
-    for (uint32_t k = 0; k < bytes && k < there; k++) {
+    for (uint32_t k = plain_part(text, bytes < there ? bytes : there); k < bytes && k < there; k++) {
         wide = wide || text[k] >= 0x80;
         if (wide ? text[k] < 0x20 : text[k] == 0) {
             if (!wide)
