@@ -93,33 +93,59 @@ static void *map(hdx_mem *mem, uint64_t bytes)
     return at;
 }
 
+/* Huge pages from `at` on go into the pool; how many bytes of them did. */
+static uint64_t pool_put(hdx_mem *mem, uint8_t *at, uint64_t size)
+{
+    uint64_t i = 0;
+    (void)pthread_mutex_lock(&mem->lock);
+    if (mem->pooled + size / HUGE_PAGE > mem->pool_capacity) {
+        uint64_t next = 2 * (mem->pooled + size / HUGE_PAGE);
+        void    *pool = realloc(mem->pool, (size_t)next * sizeof *mem->pool);
+        if (pool != NULL) {
+            mem->pool = pool;
+            mem->pool_capacity = next;
+        }
+    }
+    for (; i < size && mem->pooled < mem->pool_capacity; i += HUGE_PAGE)
+        mem->pool[mem->pooled++] = at + i;
+    (void)pthread_mutex_unlock(&mem->lock);
+    return i;
+}
+
 static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
 {
-    if (!is_huge(bytes)) {
-        (void)munmap(at, (size_t)bytes);
-        return;
+    const uint64_t size = is_huge(bytes) ? whole(bytes) : bytes, kept = is_huge(bytes) && mem != NULL && mem->keep ? pool_put(mem, at, size) : 0;
+    if (kept < size)
+        (void)munmap(at + kept, (size_t)(size - kept));
+}
+
+static void *prepare(void *context)
+{
+    hdx_mem *mem = context;
+    uint64_t i = 0;
+    uint8_t *at = map_aligned(mem->prepare);
+    for (; at != NULL && i < mem->prepare && !atomic_load(&mem->prepared); i += HUGE_PAGE) {
+        if (madvise(at + i, HUGE_PAGE, MADV_POPULATE_WRITE) != 0 || pool_put(mem, at + i, HUGE_PAGE) == 0)
+            break;
     }
-    uint64_t size = whole(bytes), i = 0;
-    if (mem != NULL && mem->keep) {
-        (void)pthread_mutex_lock(&mem->lock);
-        if (mem->pooled + size / HUGE_PAGE > mem->pool_capacity) {
-            uint64_t next = 2 * (mem->pooled + size / HUGE_PAGE);
-            void    *pool = realloc(mem->pool, (size_t)next * sizeof *mem->pool);
-            if (pool != NULL) {
-                mem->pool = pool;
-                mem->pool_capacity = next;
-            }
-        }
-        for (; i < size && mem->pooled < mem->pool_capacity; i += HUGE_PAGE)
-            mem->pool[mem->pooled++] = at + i;
-        (void)pthread_mutex_unlock(&mem->lock);
-    }
-    if (i < size)
-        (void)munmap(at + i, (size_t)(size - i));
+    if (at != NULL && i < mem->prepare)
+        (void)munmap(at + i, (size_t)(mem->prepare - i));
+    return NULL;
+}
+
+void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes)
+{
+    mem->prepare = bytes / HUGE_PAGE * HUGE_PAGE;
+    if (mem->prepare > 0 && pthread_create(&mem->preparing, NULL, prepare, mem) != 0)
+        mem->prepare = 0;
 }
 
 void hdx_mem_close(hdx_mem *mem)
 {
+    atomic_store(&mem->prepared, true);
+    if (mem->prepare > 0)
+        (void)pthread_join(mem->preparing, NULL);
+    mem->prepare = 0;
     for (uint64_t i = 0; i < mem->pooled; i++)
         (void)munmap(mem->pool[i], HUGE_PAGE);
     free(mem->pool);

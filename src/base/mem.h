@@ -5,7 +5,7 @@
  * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero. With `keep`, the huge pages
  * of a block that is given back go into a pool, and the next block is put together from them: a page that the kernel hands out
  * for the first time costs far more than one that is cleared again. The pool never raises the peak: fresh pages are taken only when it is
- * empty.
+ * empty. hdx_mem_prepare fills it ahead. Memory that is read before it is written to comes twice: whoever does so clears it first.
  */
 #ifndef HDX_BASE_MEM_H
 #define HDX_BASE_MEM_H
@@ -24,10 +24,19 @@ typedef struct hdx_mem {
     pthread_mutex_t  lock;  /* guards the pool; all zero is its initial state */
     void           **pool;  /* huge pages, each a mapping of its own */
     uint64_t         pooled, pool_capacity;
+    pthread_t        preparing;
+    uint64_t         prepare;  /* bytes, for the thread of that name; 0: there is none */
+    atomic_bool      prepared; /* it is to stop */
 } hdx_mem;
 
 /* Unmaps the pool. What was got and not put stays. */
 void hdx_mem_close(hdx_mem *mem);
+
+/*
+ * With `keep`: another thread puts pages into the pool, so many bytes of them, that are about to be asked for anyway, while the caller's is
+ * the only one that has work to do. Once; where there is no thread or memory, nothing.
+ */
+void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes);
 
 /* bytes zeroed bytes, or NULL when refused; 0 bytes give a valid pointer. Thread-safe. */
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes);

@@ -116,11 +116,13 @@ void hdx_sort_pairs(hdx_mem *mem, hdx_pair *pairs, uint64_t count)
         qsort(pairs, (size_t)count, sizeof *pairs, rising);
         return;
     }
+    bool rise = true; /* the second numbers do: places, mostly */
     for (uint64_t i = 1; i < count; i++) {
         differ[0] |= pairs[i].first ^ pairs[0].first;
         differ[1] |= pairs[i].second ^ pairs[0].second;
+        rise = rise && pairs[i - 1].second <= pairs[i].second;
     }
-    hdx_pair *sorted = sort_keys(pairs, spare, count, differ[1], true);
+    hdx_pair *sorted = rise ? pairs : sort_keys(pairs, spare, count, differ[1], true);
     sorted = sort_keys(sorted, sorted == pairs ? spare : pairs, count, differ[0], false);
     if (sorted != pairs)
         memcpy(pairs, sorted, count * sizeof *pairs);

@@ -46,6 +46,7 @@ typedef struct hdx_raw_string {
 typedef struct hdx_raw_load {
     uint64_t addr, name;
     uint32_t serial;
+    bool     again; /* one before it has the same address */
 } hdx_raw_load;
 
 /* What STACK_FRAMEs say, each thing once: HotSpot writes a record for each frame of each thread. */
@@ -85,9 +86,9 @@ typedef union hdx_scan_root {
 } hdx_scan_root;
 _Static_assert(sizeof(hdx_scan_root) == sizeof(hdx_root), "an array of the one is an array of the other");
 
-/* What instances and arrays say of a class id. */
+/* What instances and arrays say of a class id; no instances and no arrays: nothing. */
 typedef struct hdx_class_use {
-    hdx_addr addr;
+    hdx_addr addr;                        /* set where there are any */
     uint64_t instances, arrays, elements; /* elements: of object arrays, together */
     uint64_t array_bytes[2];              /* shallow sizes of those arrays with references of 4 and of 8 bytes, alignment 8 */
     hdx_pos  first_pos;                   /* of the first instance in the file, */
@@ -113,8 +114,12 @@ typedef struct hdx_scan_result {
     hdx_raw_trace  *traces;    uint64_t trace_count, trace_capacity;
     uint64_t       *frame_ids; uint64_t frame_id_count, frame_id_capacity;
     hdx_raw_class  *classes;   uint64_t class_count, class_capacity;
+    uint64_t        class_bytes; /* of their records */
     hdx_scan_root  *roots;     uint64_t root_count, root_capacity;
-    hdx_class_use  *uses;      uint64_t use_count, use_capacity; /* by address */
+    hdx_class_use  *uses;      uint64_t use_count, use_capacity; /* of loads[i] in place i, unless it is `again`; then of addresses without one */
+    hdx_map         by_class;  /* class address -> place in `uses` */
+    uint64_t        mapped;    /* loads that are in by_class */
+    uint64_t        elements;  /* of object arrays, together: told by hdx_classes_resolve */
     hdx_heap_name  *heaps;     uint64_t heap_count, heap_capacity;
     uint64_t        primitive_arrays[16]; /* by element type */
     uint64_t        primitive_bytes[16][2]; /* as array_bytes */
@@ -155,7 +160,7 @@ typedef struct hdx_build {
     hdx_arena       texts;        /* names of classes, fields, methods */
     hdx_class      *classes;      /* by class number */
     uint32_t        class_count;
-    hdx_map         by_address;   /* class address as the dump's objects say it -> class number */
+    hdx_map         by_address;   /* class address as the dump's objects say it -> class number, HDX_NO_CLASS: told of, but there is none (hdx_class_at) */
     hdx_class_layout *layouts;
     uint32_t       *offsets;
     uint64_t        offset_count;
@@ -194,11 +199,19 @@ typedef struct hdx_build {
     _Atomic uint64_t windows_end;
 } hdx_build;
 
+#define HDX_CLASSES_CACHED 4096u /* what is kept of more classes than these is waited for, and asked for ahead */
+static inline uint32_t hdx_class_at(const hdx_build *b, hdx_addr address) /* its number; HDX_NO_CLASS */
+{
+    const uint64_t *number = hdx_map_get(&b->by_address, address);
+    return number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
+}
+
 /* ---- scan.c ---- */
 /* With `counting`, ids holds classes alone when it is over, and roots, frames and traces are left out. */
 hdx_code hdx_scan(hdx_build *b, hdx_error *err);
 void     hdx_scan_free(hdx_build *b);
 void     hdx_scan_frames_free(hdx_build *b); /* of it frames and traces */
+void     hdx_scan_classes_free(hdx_build *b); /* of it class records (but their number) and uses */
 bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
 /* The string as text, decoded once however many name it, into the arena of whoever asks first; at NULL: not in the dump. False: no memory. Any thread. */
 bool     hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out);

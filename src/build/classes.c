@@ -8,8 +8,8 @@
  */
 #include "build/passes.h"
 
-#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Classes that are asked for by name; by `named_class`, the primitive arrays by element type behind it. */
 enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
@@ -23,16 +23,14 @@ static const char *const named[NAMED] = { "java.lang.Object", "java.lang.Class",
 
 typedef struct maker {
     hdx_build *b;
-    hdx_class *at; /* in order of making, numbers come later */
+    hdx_class *at; /* in order of making, numbers come later; super is a place in scan.uses until then */
     uint64_t   count, capacity;
     _Atomic uint64_t next_part; /* of the classes being read */
     bool      *missing;     /* of each class read: a name of it is nowhere */
+    uint32_t  *places;      /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
+    uint64_t   place_capacity;
+    _Atomic uint64_t unlisted; /* classes read whose address is not in there */
     uint64_t   named[NAMED];/* places of the first class of each name */
-    uint64_t   indexed;     /* classes that by_addr has */
-    hdx_map    by_addr;     /* class address -> place */
-    hdx_map    loads;       /* class address -> place of its LOAD_CLASS */
-    hdx_view  *names;       /* of each LOAD_CLASS; at NULL: its string is nowhere */
-    hdx_map    aliases;     /* class id that objects use, but that is no class object -> place */
     uint64_t   unknown;     /* numbers of invented names */
     hdx_addr   next_free;   /* candidate for classes without an address of their own */
 } maker;
@@ -48,17 +46,25 @@ static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uin
     return copy != NULL;
 }
 
-/* Apart from the making: look-ups that nothing waits for go on at the same time. */
-static hdx_code index_made(maker *m, hdx_error *err)
+static hdx_code too_many(hdx_error *err) { return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1); }
+
+/* The place of an address in scan.uses, made where there is none. */
+static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
 {
-    for (; m->indexed < m->count; m->indexed++) {
-        if (m->indexed + AHEAD < m->count)
-            hdx_map_ahead(&m->by_addr, m->at[m->indexed + AHEAD].address);
-        uint64_t *slot = hdx_map_put(&m->by_addr, m->at[m->indexed].address, NULL);
-        if (slot == NULL)
-            return no_memory(err);
-        *slot = m->indexed;
+    hdx_scan_result *r = &m->b->scan;
+    bool             fresh;
+    uint64_t        *place = hdx_map_put(&r->by_class, addr, &fresh);
+    if (place == NULL || (fresh && (!hdx_mem_room(&m->b->mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses) ||
+                                    !hdx_mem_room(&m->b->mem, (void **)&m->places, &m->place_capacity, r->use_count, sizeof *m->places))))
+        return no_memory(err);
+    if (fresh) {
+        if (r->use_count >= HDX_NO_CLASS)
+            return too_many(err);
+        r->uses[r->use_count] = (hdx_class_use){ .addr = addr };
+        m->places[r->use_count] = HDX_NO_CLASS;
+        *place = r->use_count++;
     }
+    *use = (uint32_t)*place;
     return HDX_OK;
 }
 
@@ -73,7 +79,7 @@ static void note_name(uint64_t *places, const hdx_class *c, uint64_t place)
 static hdx_code add(maker *m, hdx_class c, hdx_error *err)
 {
     if (m->count >= HDX_NO_CLASS - 1)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+        return too_many(err);
     if (!hdx_mem_room(&m->b->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at))
         return no_memory(err);
     note_name(m->named, &c, m->count);
@@ -101,48 +107,40 @@ static void kind_from_name(hdx_class *c)
     c->kind = c->element_type == 0 ? HDX_INSTANCE : c->element_type == 2 ? HDX_OBJECT_ARRAY : HDX_PRIMITIVE_ARRAY;
 }
 
-/* The name LOAD_CLASS gives to a class; false: there is none, or its string is nowhere. */
-static bool loaded_name(const maker *m, hdx_addr addr, hdx_arena *arena, hdx_text *out, bool *memory)
+/* The string of the first LOAD_CLASS of an address, in place `use` of scan.uses; false: there is none, or it is nowhere. */
+static bool loaded_string(const hdx_build *b, uint64_t use, hdx_view *out)
 {
-    const uint64_t *place = hdx_map_get(&m->loads, addr);
+    return use < b->scan.load_count && hdx_scan_string(b, b->scan.loads[use].name, out);
+}
+
+/* The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was refused. */
+static bool loaded_name(const hdx_build *b, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
+{
+    hdx_view string;
     *memory = true;
-    if (place == NULL || m->names[*place].at == NULL)
+    if (!loaded_string(b, use, &string))
         return false;
-    *memory = hdx_java_class_name(arena, m->names[*place], out);
+    *memory = hdx_java_class_name(arena, string, out);
     return *memory;
 }
 
-static hdx_code read_loads(maker *m, hdx_error *err)
+/* R13: the first name stands. */
+static hdx_code check_loads(maker *m, hdx_error *err)
 {
-    const hdx_scan_result *r = &m->b->scan;
-    m->names = hdx_mem_array(&m->b->mem, r->load_count, sizeof *m->names);
-    if (m->names == NULL || !hdx_map_reserve(&m->loads, r->load_count))
-        return no_memory(err);
-    for (uint64_t i = 0; i < r->load_count; i++) {
-        if (i + AHEAD < r->load_count)
-            hdx_map_ahead(&r->by_string, r->loads[i + AHEAD].name);
-        (void)hdx_scan_string(m->b, r->loads[i].name, &m->names[i]);
-    }
-    for (uint64_t i = 0; i < r->load_count; i++) {
-        bool      fresh;
-        if (i + AHEAD < r->load_count)
-            hdx_map_ahead(&m->loads, r->loads[i + AHEAD].addr);
-        uint64_t *place = hdx_map_put(&m->loads, r->loads[i].addr, &fresh);
-        if (place == NULL)
-            return no_memory(err);
-        if (fresh) {
-            *place = i;
+    hdx_build             *b = m->b;
+    const hdx_scan_result *r = &b->scan;
+    hdx_code               code = HDX_OK;
+    for (uint64_t i = 0; i < r->load_count && code == HDX_OK; i++) {
+        if (!r->loads[i].again)
             continue;
-        }
-        const hdx_view a = m->names[*place], b = m->names[i];
-        if (r->loads[*place].name == r->loads[i].name || (a.at != NULL && b.at != NULL && a.len == b.len && memcmp(a.at, b.at, a.len) == 0))
-            continue;
-        hdx_code code = hdx_build_damage(m->b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
-                                         (unsigned long long)r->loads[i].addr);
-        if (code != HDX_OK)
-            return code;
+        const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
+        hdx_view       x, y;
+        const bool     both = loaded_string(b, first, &x) & loaded_string(b, i, &y);
+        if (r->loads[first].name != r->loads[i].name && !(both && x.len == y.len && memcmp(x.at, y.at, x.len) == 0))
+            code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
+                                    (unsigned long long)r->loads[i].addr);
     }
-    return HDX_OK;
+    return code;
 }
 
 /* A thread's part of reading the classes. */
@@ -189,22 +187,30 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     const hdx_raw_class *raw = &b->scan.classes[i];
     hdx_class_dump       d;
     hdx_class            c = { .address = raw->addr, .super = HDX_NO_CLASS };
+    const uint64_t      *use = hdx_map_get(&b->scan.by_class, raw->addr), *super;
     bool                 missing = false, memory;
     hdx_code             code;
+    if (use != NULL)
+        r->m->places[*use] = (uint32_t)i;
+    else
+        atomic_fetch_add_explicit(&r->m->unlisted, 1, memory_order_relaxed);
     if (!hdx_class_dump_cut(raw->record, b->survey.head.id_size, &d))
         return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
     c.super_address = d.super;
+    hdx_map_ahead(&b->scan.by_class, d.super);
     c.loader = d.loader != 0 && (b->counting || hdx_addresses_has(b->ids, d.loader)) ? d.loader : 0; /* MAT 1.5; unknown where only classes have ids */
     c.signers = d.signers;
     c.domain = d.domain;
     c.stated_size = d.instance_size;
     c.field_count = d.field_count;
     c.static_count = d.static_count;
-    if (!loaded_name(r->m, raw->addr, &r->arena, &c.name, &memory)) {
-        if (!memory || !text_format(&r->arena, &c.name, "unknown-name@0x%llx", raw->addr))
+    if (use == NULL || !loaded_name(b, *use, &r->arena, &c.name, &memory)) {
+        if ((use != NULL && !memory) || !text_format(&r->arena, &c.name, "unknown-name@0x%llx", raw->addr))
             return no_memory(err);
         missing = true;
     }
+    if (d.super != 0 && (super = hdx_map_get(&b->scan.by_class, d.super)) != NULL)
+        c.super = (uint32_t)*super;
     if ((code = read_members(r, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
         (code = read_members(r, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
         return code;
@@ -213,6 +219,20 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     r->m->at[i] = c;
     r->m->missing[i] = missing;
     return HDX_OK;
+}
+
+/* What the class after the next few is read from: its record and its place in the map; the name's place in its map for one that is nearer. */
+static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
+{
+    if (i + 2 * AHEAD < end) {
+        hdx_map_ahead(&scan->by_class, scan->classes[i + 2 * AHEAD].addr);
+        __builtin_prefetch(scan->classes[i + 2 * AHEAD].record.at);
+    }
+    if (i + AHEAD < end) {
+        const uint64_t *use = hdx_map_get(&scan->by_class, scan->classes[i + AHEAD].addr);
+        if (use != NULL && *use < scan->load_count)
+            hdx_map_ahead(&scan->by_string, scan->loads[*use].name);
+    }
 }
 
 /* Parts that nobody has taken, one after the other. */
@@ -226,10 +246,7 @@ static hdx_code read_parts(void *context, hdx_error *err)
     while (code == HDX_OK && (first = atomic_fetch_add(&m->next_part, PART)) < scan->class_count) {
         const uint64_t end = scan->class_count - first < PART ? scan->class_count : first + PART;
         for (uint64_t i = first; i < end && code == HDX_OK; i++) {
-            if (i + AHEAD < end) {
-                hdx_map_ahead(&m->loads, scan->classes[i + AHEAD].addr);
-                __builtin_prefetch(scan->classes[i + AHEAD].record.at);
-            }
+            fetch_class(scan, i, end);
             code = read_class(r, i, err);
         }
     }
@@ -262,23 +279,31 @@ static hdx_code read_classes(maker *m, hdx_error *err)
 {
     const hdx_scan_result *r = &m->b->scan;
     hdx_code               code;
+    uint32_t               use;
+    if (r->class_count > HDX_NO_CLASS - 1 || r->use_count >= HDX_NO_CLASS)
+        return too_many(err);
     m->at = hdx_mem_array(&m->b->mem, r->class_count, sizeof *m->at);
     m->capacity = m->at == NULL ? 0 : r->class_count;
     m->missing = hdx_mem_array(&m->b->mem, r->class_count, sizeof *m->missing);
-    if (m->at == NULL || m->missing == NULL || !hdx_map_reserve(&m->by_addr, r->class_count))
+    m->places = hdx_mem_array(&m->b->mem, r->use_count, sizeof *m->places);
+    if (m->at == NULL || m->missing == NULL || m->places == NULL)
         return no_memory(err);
-    if (r->class_count > HDX_NO_CLASS - 1)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+    m->place_capacity = r->use_count;
+    memset(m->places, 0xff, r->use_count * sizeof *m->places);
     if ((code = read_all(m, err)) != HDX_OK)
         return code;
     m->count = r->class_count;
-    for (uint64_t i = 0; i < m->count; i++) { /* in the order of the file, whoever found them */
-        const hdx_text name = m->missing[i] ? m->at[i].name : (hdx_text){ NULL, 0 };
-        if (m->missing[i] && (code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
-                                                      (int)(name.len > 60 ? 60 : name.len), name.at)) != HDX_OK)
-            return code;
-    }
-    return index_made(m, err);
+    for (uint64_t i = 0; i < m->count && atomic_load(&m->unlisted) > 0; i++)
+        if (hdx_map_get(&r->by_class, m->at[i].address) == NULL) {
+            if ((code = use_of(m, m->at[i].address, &use, err)) != HDX_OK)
+                return code;
+            m->places[use] = (uint32_t)i;
+        }
+    for (uint64_t i = 0; i < m->count && code == HDX_OK; i++) /* in the order of the file, whoever found them */
+        if (m->missing[i])
+            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
+                                    (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
+    return code;
 }
 
 /* Fields that fill `bytes` of payload (MAT 1.6). */
@@ -299,20 +324,29 @@ static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error 
     return HDX_OK;
 }
 
-/* A class nobody described, with java.lang.Object as super and loader 0. addr 0, or an address that an ordinary object has: one of its own. */
-static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t number, uint64_t payload, uint64_t *place, hdx_error *err)
+/*
+ * A class nobody described, with java.lang.Object as super and loader 0. addr: what objects call it, or NULL. Its own address is that,
+ * unless an ordinary object has it.
+ */
+static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint64_t number, uint64_t payload, uint64_t *place, hdx_error *err)
 {
     hdx_build *b = m->b;
     uint64_t   object = m->named[NAMED_OBJECT];
     hdx_class  c = { .super = HDX_NO_CLASS, .flags = HDX_CLASS_INVENTED, .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
-    bool       fresh = false, memory;
+    uint32_t   called = 0, own;
+    bool       fresh = false, memory, has_name = false;
     hdx_code   code;
-    if (addr != 0 && (code = hdx_addresses_insert_one(b->ids, addr, &fresh, err)) != HDX_OK)
+    if (addr != NULL) {
+        if ((code = use_of(m, *addr, &called, err)) != HDX_OK ||
+            (*addr != 0 && (code = hdx_addresses_insert_one(b->ids, *addr, &fresh, err)) != HDX_OK))
+            return code;
+        c.address = *addr;
+        if (*addr != 0 && !(has_name = loaded_name(b, called, &b->texts, &c.name, &memory)) && !memory)
+            return no_memory(err);
+    }
+    if ((!fresh && (code = free_address(m, &c.address, err)) != HDX_OK) || (code = use_of(m, c.address, &own, err)) != HDX_OK)
         return code;
-    c.address = addr;
-    if (!fresh && (code = free_address(m, &c.address, err)) != HDX_OK)
-        return code;
-    if ((addr == 0 || !loaded_name(m, addr, &b->texts, &c.name, &memory)) && !text_format(&b->texts, &c.name, format, number))
+    if (!has_name && !text_format(&b->texts, &c.name, format, number))
         return no_memory(err);
     kind_from_name(&c);
     if (c.kind == HDX_INSTANCE) {
@@ -321,21 +355,10 @@ static hdx_code invent(maker *m, hdx_addr addr, const char *format, uint64_t num
             return code;
     }
     *place = m->count;
-    if ((code = add(m, c, err)) != HDX_OK || (code = index_made(m, err)) != HDX_OK)
-        return code;
-    if (c.address != addr) {
-        uint64_t *alias = hdx_map_put(&m->aliases, addr, NULL);
-        if (alias == NULL)
-            return no_memory(err);
-        *alias = *place;
-    }
-    return HDX_OK;
-}
-
-static const uint64_t *place_of(const maker *m, hdx_addr addr)
-{
-    const uint64_t *p = hdx_map_get(&m->by_addr, addr);
-    return p != NULL ? p : hdx_map_get(&m->aliases, addr);
+    m->places[own] = (uint32_t)*place;
+    if (addr != NULL)
+        m->places[called] = (uint32_t)*place;
+    return add(m, c, err);
 }
 
 static uint64_t own_bytes(const hdx_class *c, uint32_t id_size)
@@ -346,53 +369,75 @@ static uint64_t own_bytes(const hdx_class *c, uint32_t id_size)
     return n;
 }
 
-static hdx_code invent_missing(maker *m, hdx_error *err)
+static int by_first(const void *a, const void *b)
 {
-    static const uint8_t types[] = { 4, 5, 6, 7, 8, 9, 10, 11 };
-    hdx_build             *b = m->b;
-    const hdx_scan_result *r = &b->scan;
-    uint64_t               place;
-    hdx_code               code;
-    if (m->named[NAMED_CLASS] == UINT64_MAX && (code = invent(m, 0, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
-        return code;
-    if (m->named[NAMED_LOADER] == UINT64_MAX && (code = invent(m, 0, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
-        return code;
-    for (uint64_t i = 0; i < r->use_count; i++) { /* classes of arrays */
-        const hdx_class_use *u = &r->uses[i];
-        if (u->arrays == 0 || place_of(m, u->addr) != NULL)
+    const hdx_pair *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Addresses that objects have as their class and that are none, rising: pairs of address and place in scan.uses. */
+static hdx_code unknown_uses(maker *m, hdx_pair **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
+{
+    const hdx_scan_result *r = &m->b->scan;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        if (m->places[i] != HDX_NO_CLASS || r->uses[i].instances + r->uses[i].arrays == 0)
             continue;
-        if ((code = invent(m, u->addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) != HDX_OK ||
-            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, u->last_pos, "OBJECT_ARRAY_DUMP", 0, err, "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
-                                     (unsigned long long)u->addr, (unsigned long long)u->arrays)) != HDX_OK)
-            return code;
+        if (!hdx_mem_room(&m->b->mem, (void **)out, capacity, *count, sizeof **out))
+            return no_memory(err);
+        (*out)[(*count)++] = (hdx_pair){ r->uses[i].addr, i };
     }
-    for (size_t i = 0; i < sizeof types; i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
-        const char *name = named[NAMED_ARRAY(types[i])];
-        if (r->primitive_arrays[types[i]] == 0)
+    if (*count > 1)
+        qsort(*out, (size_t)*count, sizeof **out, by_first);
+    return HDX_OK;
+}
+
+static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count, hdx_error *err)
+{
+    uint64_t place;
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_class_use u = m->b->scan.uses[unknown[i].second]; /* a copy: the array may move */
+        if (u.arrays == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
-        place = m->named[NAMED_ARRAY(types[i])];
-        if (place == UINT64_MAX && (code = invent(m, 0, name, 0, 0, &place, err)) != HDX_OK)
-            return code;
-        m->at[place].kind = HDX_PRIMITIVE_ARRAY;
-        m->at[place].element_type = types[i];
+        if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
+            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err, "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+                                    (unsigned long long)u.addr, (unsigned long long)u.arrays);
     }
-    for (uint64_t i = 0; i < r->use_count; i++) { /* classes of instances */
-        const hdx_class_use *u = &r->uses[i];
-        if (u->instances == 0 || place_of(m, u->addr) != NULL)
+    return code;
+}
+
+static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t count, hdx_error *err)
+{
+    uint64_t place;
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_class_use u = m->b->scan.uses[unknown[i].second];
+        if (u.instances == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
-        if ((code = invent(m, u->addr, "unknown-class-%llu", m->unknown++, u->last_bytes, &place, err)) != HDX_OK ||
-            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, u->last_pos, "INSTANCE_DUMP", 0, err,
-                                     "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read", (unsigned long long)u->addr,
-                                     (unsigned long long)u->instances)) != HDX_OK)
-            return code;
+        if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
+            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
+                                    "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read", (unsigned long long)u.addr,
+                                    (unsigned long long)u.instances);
     }
-    for (uint64_t i = 0; i < m->count; i++) { /* super classes; the loop sees those it adds, which have java.lang.Object above them */
-        hdx_class c = m->at[i];
-        if (c.super_address == 0 || place_of(m, c.super_address) != NULL)
+    return code;
+}
+
+/* The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size less its own fields (MAT 1.6). */
+static hdx_code invent_supers(maker *m, hdx_error *err)
+{
+    hdx_build *b = m->b;
+    uint64_t   place;
+    hdx_code   code;
+    for (uint64_t i = 0; i < m->count; i++) {
+        if (m->at[i].super_address == 0)
             continue;
-        /* sized by the subclass: its instance size less its own fields (MAT 1.6) */
-        uint64_t own = own_bytes(&c, b->survey.head.id_size), rest = c.stated_size > own ? c.stated_size - own : 0;
-        if ((code = invent(m, c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
+        if (m->at[i].super == HDX_NO_CLASS && (code = use_of(m, m->at[i].super_address, &m->at[i].super, err)) != HDX_OK)
+            return code;
+        if (m->places[m->at[i].super] != HDX_NO_CLASS)
+            continue;
+        const hdx_class c = m->at[i];
+        const uint64_t  own = own_bytes(&c, b->survey.head.id_size), rest = c.stated_size > own ? c.stated_size - own : 0;
+        if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
             (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
                                      (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
             return code;
@@ -400,14 +445,44 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
+static hdx_code invent_missing(maker *m, hdx_error *err)
+{
+    static const uint8_t   types[] = { 4, 5, 6, 7, 8, 9, 10, 11 };
+    const hdx_scan_result *r = &m->b->scan;
+    hdx_pair              *unknown = NULL;
+    uint64_t               place, count = 0, capacity = 0;
+    hdx_code               code;
+    if (m->named[NAMED_CLASS] == UINT64_MAX && (code = invent(m, NULL, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    if (m->named[NAMED_LOADER] == UINT64_MAX && (code = invent(m, NULL, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    if ((code = unknown_uses(m, &unknown, &count, &capacity, err)) == HDX_OK)
+        code = invent_arrays(m, unknown, count, err);
+    for (size_t i = 0; i < sizeof types && code == HDX_OK; i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
+        if (r->primitive_arrays[types[i]] == 0)
+            continue;
+        place = m->named[NAMED_ARRAY(types[i])];
+        if (place == UINT64_MAX && (code = invent(m, NULL, named[NAMED_ARRAY(types[i])], 0, 0, &place, err)) != HDX_OK)
+            break;
+        m->at[place].kind = HDX_PRIMITIVE_ARRAY;
+        m->at[place].element_type = types[i];
+    }
+    if (code == HDX_OK)
+        code = invent_instances(m, unknown, count, err);
+    hdx_mem_put(&m->b->mem, unknown, capacity * sizeof *unknown);
+    return code == HDX_OK ? invent_supers(m, err) : code;
+}
+
 /* The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that numbers can follow them. */
 static void count_instances(maker *m)
 {
-    const hdx_scan_result *r = &m->b->scan;
+    hdx_scan_result *r = &m->b->scan;
     for (uint64_t i = 0; i < r->use_count; i++) {
-        const uint64_t *p = place_of(m, r->uses[i].addr);
-        if (p != NULL)
-            m->at[*p].instances += r->uses[i].instances + r->uses[i].arrays;
+        r->elements += r->uses[i].elements;
+        if (i + AHEAD < r->use_count && m->places[i + AHEAD] != HDX_NO_CLASS)
+            __builtin_prefetch(&m->at[m->places[i + AHEAD]].instances, 1);
+        if (m->places[i] != HDX_NO_CLASS)
+            m->at[m->places[i]].instances += r->uses[i].instances + r->uses[i].arrays;
     }
     for (uint8_t t = 4; t <= 11; t++) {
         const uint64_t p = m->named[NAMED_ARRAY(t)];
@@ -418,120 +493,97 @@ static void count_instances(maker *m)
     m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
 }
 
-typedef struct ordered {
-    uint64_t few; /* rises as the count of instances falls */
-    hdx_addr address;
-    uint64_t place;
-} ordered;
-
-static int by_address(const void *a, const void *b)
+/* Places by falling count of instances, then address. NULL: no memory. */
+static uint32_t *order_of(const maker *m)
 {
-    const ordered *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
+    hdx_mem  *mem = &m->b->mem;
+    hdx_pair *pairs = hdx_mem_array(mem, m->count, sizeof *pairs);
+    uint32_t *order = hdx_mem_array(mem, m->count, sizeof *order), *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
+    if (pairs != NULL && order != NULL && ranked != NULL) {
+        for (uint64_t i = 0; i < m->count; i++)
+            pairs[i] = (hdx_pair){ m->at[i].address, i };
+        hdx_sort_pairs(mem, pairs, m->count);
+        for (uint64_t i = 0; i < m->count; i++) {
+            if (i + AHEAD < m->count)
+                __builtin_prefetch(&m->at[pairs[i + AHEAD].second].instances);
+            ranked[i] = (uint32_t)pairs[i].second;
+            pairs[i] = (hdx_pair){ UINT64_MAX - m->at[ranked[i]].instances, i };
+        }
+        hdx_sort_pairs(mem, pairs, m->count);
+        for (uint64_t i = 0; i < m->count; i++)
+            order[i] = ranked[pairs[i].second];
+    } else {
+        hdx_mem_put(mem, order, m->count * sizeof *order);
+        order = NULL;
+    }
+    hdx_mem_put(mem, ranked, m->count * sizeof *ranked);
+    hdx_mem_put(mem, pairs, m->count * sizeof *pairs);
+    return order;
 }
 
-static int by_count(const void *a, const void *b)
+/* Class i becomes the one that was at order[i]; each is moved once. */
+static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
 {
-    const ordered *x = a, *y = b;
-    return x->few != y->few ? (x->few < y->few ? -1 : 1) : by_address(a, b);
-}
-
-/* Class i becomes the one that was at all[i].place; each is moved once. */
-static void put_in_order(hdx_class *at, ordered *all, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const hdx_class first = at[i];
-        uint64_t        to = i, from;
-        while ((from = all[to].place) != i) {
-            const uint8_t *next = (const uint8_t *)&at[all[from].place];
+        uint32_t        to = i, from;
+        while ((from = order[to]) != i) {
+            const uint8_t *next = (const uint8_t *)&at[order[from]];
             __builtin_prefetch(next);
             __builtin_prefetch(next + 64);
             __builtin_prefetch(next + 128);
             at[to] = at[from];
-            all[to].place = to;
+            order[to] = to;
             to = from;
         }
         at[to] = first;
-        all[to].place = to;
-        at[i].number = (uint32_t)i;
+        order[to] = to;
+        at[i].number = i;
     }
 }
 
-/* By falling count of instances, then address; by_addr tells numbers then. */
-static bool order_classes(maker *m)
+/* What said a place says a number from here on: super classes, the map of addresses, classes asked for by name. */
+static void tell_numbers(maker *m, const uint32_t *number)
 {
-    hdx_mem  *mem = &m->b->mem;
-    ordered  *all = hdx_mem_array(mem, m->count, sizeof *all);
-    uint32_t *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
-    if (all != NULL && number != NULL) {
-        for (uint64_t i = 0; i < m->count; i++)
-            all[i] = (ordered){ UINT64_MAX - m->at[i].instances, m->at[i].address, i };
-        hdx_sort(mem, all, m->count, sizeof *all, offsetof(ordered, address), by_address);
-        hdx_sort(mem, all, m->count, sizeof *all, offsetof(ordered, few), by_count);
-        for (uint64_t i = 0; i < m->count; i++)
-            number[all[i].place] = (uint32_t)i;
-        for (uint64_t i = 0; i < m->by_addr.capacity; i++)
-            if (m->by_addr.slots[i].key != m->by_addr.empty)
-                m->by_addr.slots[i].value = number[m->by_addr.slots[i].value];
-        if (m->by_addr.has_own)
-            m->by_addr.own = number[m->by_addr.own];
-        put_in_order(m->at, all, m->count);
+    hdx_build *b = m->b;
+    hdx_map   *map = &b->scan.by_class;
+    for (uint64_t i = 0; i < m->count; i++)
+        m->at[i].super = m->at[i].super_address == 0 ? HDX_NO_CLASS : number[m->places[m->at[i].super]];
+    for (uint64_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].key != map->empty) {
+            const uint32_t place = m->places[map->slots[i].value];
+            map->slots[i].value = place == HDX_NO_CLASS ? HDX_NO_CLASS : number[place];
+        }
+    if (map->has_own)
+        map->own = m->places[map->own] == HDX_NO_CLASS ? HDX_NO_CLASS : number[m->places[map->own]];
+    b->by_address = *map;
+    *map = hdx_map_of(&b->mem);
+    b->class_class = number[m->named[NAMED_CLASS]];
+    b->loader_class = number[m->named[NAMED_LOADER]];
+    for (uint8_t t = 4; t <= 11; t++) {
+        const uint64_t p = m->named[NAMED_ARRAY(t)];
+        b->primitive_class[t] = p == UINT64_MAX ? HDX_NO_CLASS : number[p];
     }
-    const bool done = all != NULL && number != NULL;
-    hdx_mem_put(mem, number, m->count * sizeof *number);
-    hdx_mem_put(mem, all, m->count * sizeof *all);
-    return done;
 }
 
 static hdx_code number_classes(maker *m, hdx_error *err)
 {
     hdx_build *b = m->b;
-    uint64_t  *slot;
-    hdx_addr   java_class = m->at[m->named[NAMED_CLASS]].address, java_loader = m->at[m->named[NAMED_LOADER]].address;
-    hdx_addr   primitive[16] = { 0 };
-    hdx_map    alias_addr = hdx_map_of(&b->mem);
-    for (uint8_t t = 4; t <= 11; t++) {
-        const uint64_t p = m->named[NAMED_ARRAY(t)];
-        primitive[t] = p == UINT64_MAX ? 0 : m->at[p].address;
-    }
-    for (uint64_t i = 0; i < m->aliases.capacity; i++) /* places become addresses before the sort moves the places */
-        if (m->aliases.slots[i].key != m->aliases.empty) {
-            if ((slot = hdx_map_put(&alias_addr, m->aliases.slots[i].key, NULL)) == NULL)
-                goto refused;
-            *slot = m->at[m->aliases.slots[i].value].address;
+    hdx_mem   *mem = &b->mem;
+    uint32_t  *order = order_of(m), *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
+    if (order != NULL && number != NULL) {
+        for (uint64_t i = 0; i < m->count; i++)
+            number[order[i]] = (uint32_t)i;
+        tell_numbers(m, number);
+        put_in_order(m->at, order, (uint32_t)m->count);
+        if ((b->classes = hdx_mem_resize(mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) != NULL) {
+            m->at = NULL;
+            b->class_count = (uint32_t)m->count;
         }
-    if (!order_classes(m) || (b->classes = hdx_mem_resize(&b->mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) == NULL)
-        goto refused;
-    m->at = NULL;
-    b->class_count = (uint32_t)m->count;
-    b->by_address = m->by_addr;
-    m->by_addr = hdx_map_of(&b->mem);
-    for (uint64_t i = 0; i < alias_addr.capacity; i++)
-        if (alias_addr.slots[i].key != alias_addr.empty) {
-            const uint64_t *number = hdx_map_get(&b->by_address, alias_addr.slots[i].value);
-            uint64_t        n = number == NULL ? 0 : *number;
-            if ((slot = hdx_map_put(&b->by_address, alias_addr.slots[i].key, NULL)) == NULL)
-                goto refused;
-            *slot = n;
-        }
-    hdx_map_free(&alias_addr);
-    b->class_class = (uint32_t)*hdx_map_get(&b->by_address, java_class);
-    b->loader_class = (uint32_t)*hdx_map_get(&b->by_address, java_loader);
-    for (uint8_t t = 4; t <= 11; t++) {
-        const uint64_t *number = primitive[t] == 0 ? NULL : hdx_map_get(&b->by_address, primitive[t]);
-        b->primitive_class[t] = number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
     }
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        hdx_class *c = &b->classes[i];
-        if (i + AHEAD < b->class_count)
-            hdx_map_ahead(&b->by_address, b->classes[i + AHEAD].super_address);
-        const uint64_t *super = c->super_address == 0 ? NULL : hdx_map_get(&b->by_address, c->super_address);
-        c->super = super == NULL ? HDX_NO_CLASS : (uint32_t)*super;
-    }
-    return HDX_OK;
-refused:
-    hdx_map_free(&alias_addr);
-    return no_memory(err);
+    hdx_mem_put(mem, number, m->count * sizeof *number);
+    hdx_mem_put(mem, order, m->count * sizeof *order);
+    return b->classes == NULL ? no_memory(err) : HDX_OK;
 }
 
 /* Chains of super classes end; where one closed on itself, it is cut and told (R15). */
@@ -541,7 +593,7 @@ static hdx_code cut_cycles(hdx_build *b, hdx_error *err)
     uint32_t *cut = hdx_mem_array(&b->mem, b->class_count, sizeof *cut);
     hdx_code  code = HDX_OK;
     b->sizing = (hdx_sizing){ b->survey.head.id_size, b->survey.head.id_size, 8, b->survey.head.android };
-    if (cut == NULL || !hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem, cut, &cuts))
+    if (cut == NULL || !hdx_model_cut_cycles(b->classes, b->class_count, &b->mem, cut, &cuts))
         code = no_memory(err);
     for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
         hdx_text name = b->classes[cut[i]].name;
@@ -565,6 +617,10 @@ static hdx_code lay_out(hdx_build *b, hdx_error *err)
         hdx_class_layout *l = &b->layouts[i];
         bool              used = b->classes[i].kind == HDX_INSTANCE && b->classes[i].instances > 0;
         l->first = count;
+        if (i + AHEAD < b->class_count) {
+            __builtin_prefetch(b->classes[i + AHEAD].fields);
+            __builtin_prefetch((const uint8_t *)b->classes[i + AHEAD].fields + 64);
+        }
         if (!used) /* a chain of 3000 classes without instances must not cost 3000 squared */
             continue;
         for (uint32_t c = i; c != HDX_NO_CLASS; c = b->classes[c].super)
@@ -600,8 +656,15 @@ hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
+static hdx_code do_layouts(void *context, hdx_error *err)
 {
+    const hdx_code code = cut_cycles(context, err);
+    return code == HDX_OK ? lay_out(context, err) : code;
+}
+
+static hdx_code do_class_objects(void *context, hdx_error *err)
+{
+    hdx_build *b = context;
     for (uint32_t i = 0; i < b->class_count; i++)
         b->classes[i].id = hdx_addresses_find(b->ids, b->classes[i].address);
     return hdx_classes_find_objects(b, err);
@@ -609,9 +672,9 @@ static hdx_code find_class_objects(hdx_build *b, hdx_error *err)
 
 hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
 {
-    maker    m = { .b = b, .by_addr = hdx_map_of(&b->mem), .loads = hdx_map_of(&b->mem), .aliases = hdx_map_of(&b->mem) };
+    maker    m = { .b = b };
     bool     fresh;
-    hdx_code code = read_loads(&m, err);
+    hdx_code code = check_loads(&m, err);
     memset(m.named, 0xff, sizeof m.named);
     if (code == HDX_OK)
         code = read_classes(&m, err);
@@ -621,56 +684,44 @@ hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
         count_instances(&m);
         code = number_classes(&m, err);
     }
+    if (!b->counting && b->options->first_pass == NULL) /* else counts.c wants to know more of them */
+        hdx_scan_classes_free(b);
     if (code == HDX_OK)
         code = hdx_addresses_insert_one(b->ids, 0, &fresh, err); /* the boot class loader (MAT 1.2) */
     if (code == HDX_OK)
         code = hdx_addresses_freeze(b->ids, err);
     if (code == HDX_OK) {
+        const hdx_task both[] = { { do_layouts, b, 0 }, { do_class_objects, b, 0 } };
         b->objects = hdx_addresses_count(b->ids);
-        code = cut_cycles(b, err);
+        code = hdx_run_tasks(b->threads, both, 2, err);
     }
-    if (code == HDX_OK && (code = lay_out(b, err)) == HDX_OK)
-        code = find_class_objects(b, err);
     hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
     hdx_mem_put(&b->mem, m.missing, b->scan.class_count * sizeof *m.missing);
-    hdx_mem_put(&b->mem, m.names, b->scan.load_count * sizeof *m.names);
-    hdx_map_free(&m.by_addr);
-    hdx_map_free(&m.loads);
-    hdx_map_free(&m.aliases);
+    hdx_mem_put(&b->mem, m.places, m.place_capacity * sizeof *m.places);
     return code;
 }
 
 hdx_code hdx_classes_size(hdx_build *b, hdx_error *err)
 {
-    uint32_t  cuts = 0;
-    uint32_t *cut = hdx_mem_array(&b->mem, b->class_count, sizeof *cut);
-    bool      done = cut != NULL && hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem, cut, &cuts);
-    hdx_mem_put(&b->mem, cut, b->class_count * sizeof *cut);
-    return done ? HDX_OK : no_memory(err);
+    return hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem) ? HDX_OK : no_memory(err);
 }
 
 hdx_pos hdx_class_misfit(const hdx_build *b, const hdx_class_use *use)
 {
-    const uint64_t *number = hdx_map_get(&b->by_address, use->addr);
-    if (number == NULL || use->instances == 0 || (b->classes[*number].flags & HDX_CLASS_OPAQUE) != 0)
+    const uint32_t number = use->instances == 0 ? HDX_NO_CLASS : hdx_class_at(b, use->addr);
+    if (number == HDX_NO_CLASS || (b->classes[number].flags & HDX_CLASS_OPAQUE) != 0)
         return 0;
-    if (b->layouts[*number].bytes != use->first_bytes)
+    if (b->layouts[number].bytes != use->first_bytes)
         return use->first_pos + 1;
     return use->other_pos == 0 ? 0 : use->other_pos + 1;
 }
 
 uint64_t hdx_classes_reference_bound(const hdx_build *b)
 {
-    const hdx_scan_result *r = &b->scan;
-    uint64_t               bound = b->local_count;
-    for (uint64_t i = 0; i < r->use_count; i++) {
-        if (i + AHEAD < r->use_count)
-            hdx_map_ahead(&b->by_address, r->uses[i + AHEAD].addr);
-        const uint64_t *number = hdx_map_get(&b->by_address, r->uses[i].addr);
-        if (number != NULL)
-            bound += r->uses[i].elements + r->uses[i].instances * b->layouts[*number].references;
+    uint64_t bound = b->local_count + b->scan.elements;
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        const uint64_t records = b->classes[i].instances - (i == b->class_class ? b->class_count : 0); /* class objects have none */
+        bound += 2u + b->classes[i].static_count + records * b->layouts[i].references;
     }
-    for (uint32_t i = 0; i < b->class_count; i++)
-        bound += 2u + b->classes[i].static_count;
     return bound;
 }

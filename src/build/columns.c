@@ -210,12 +210,10 @@ static inline void put(hdx_build *b, worker *w, hdx_addr target)
 
 static uint32_t class_at(hdx_build *b, worker *w, hdx_addr addr)
 {
-    const uint64_t *number;
     if (w->last_class_addr == addr && w->last_class != HDX_NO_CLASS)
         return w->last_class;
-    number = hdx_map_get(&b->by_address, addr);
     w->last_class_addr = addr;
-    w->last_class = number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
+    w->last_class = hdx_class_at(b, addr);
     return w->last_class;
 }
 
@@ -355,6 +353,24 @@ static bool is_skipped(const hdx_build *b, hdx_pos pos)
     return low < b->scan.skipped_count && b->scan.skipped[low] == pos;
 }
 
+#define AHEAD 8u
+/* Where classes are many: what will be looked up for events to come. */
+static void fetch(const walk *k, const hdx_event *events, size_t i, size_t n)
+{
+    const hdx_build *b = k->p->b;
+    if (i + 2 * AHEAD < n)
+        hdx_map_ahead(&b->by_address, events[i + 2 * AHEAD].class_addr);
+    if (i + AHEAD >= n)
+        return;
+    const hdx_event *e = &events[i + AHEAD];
+    if (e->tag == HDX_SUB_CLASS) {
+        hdx_map_ahead(&b->class_objects, hdx_addresses_find(b->ids, e->addr));
+    } else if (e->tag == HDX_SUB_INSTANCE || e->tag == HDX_SUB_OBJECT_ARRAY) {
+        const uint32_t number = hdx_class_at(b, e->class_addr);
+        __builtin_prefetch(&k->shapes[number == HDX_NO_CLASS ? 0 : number]);
+    }
+}
+
 static hdx_code on_events(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
 {
     walk      *k = context;
@@ -363,6 +379,8 @@ static hdx_code on_events(void *context, unsigned number, const hdx_event *event
     hdx_code   code = HDX_OK;
     for (size_t i = 0; i < n && code == HDX_OK; i++) {
         const hdx_event *e = &events[i];
+        if (b->class_count > HDX_CLASSES_CACHED)
+            fetch(k, events, i, n);
         if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY && e->tag != HDX_SUB_CLASS &&
             e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
             continue;
@@ -494,7 +512,6 @@ hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK) {
         find_reference_size(k);
         find_alignment(b);
-        code = hdx_classes_size(b, err);
     }
     for (unsigned i = 0; i < b->threads; i++) {
         worker *w = &k->workers[i];

@@ -48,10 +48,10 @@ static void fill_bytes(hdx_counts *c)
     c->classes[b->loader_class].bytes += c->classes[b->loader_class].instance_size; /* object 0 */
     for (uint64_t i = 0; i < r->use_count; i++) {
         const hdx_class_use *u = &r->uses[i];
-        const uint64_t      *number = hdx_map_get(&b->by_address, u->addr);
-        if (number == NULL)
+        const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(b, u->addr);
+        if (number == HDX_NO_CLASS)
             continue;
-        hdx_class *k = &c->classes[*number];
+        hdx_class *k = &c->classes[number];
         if (k->kind == HDX_INSTANCE) {
             k->bytes += (u->instances + u->arrays) * k->instance_size;
         } else {
@@ -147,7 +147,7 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
         const hdx_pos misfit = hdx_class_misfit(b, &b->scan.uses[i]);
         if (misfit == 0)
             continue;
-        const uint32_t  number = (uint32_t)*hdx_map_get(&b->by_address, b->scan.uses[i].addr);
+        const uint32_t  number = hdx_class_at(b, b->scan.uses[i].addr);
         const hdx_text  name = b->classes[number].name;
         code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err, "fields of %.*s take %llu bytes, the record has another length",
                                 (int)(name.len > 60 ? 60 : name.len), name.at, (unsigned long long)b->layouts[number].bytes);

@@ -91,9 +91,8 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
         if (e->tag != HDX_SUB_INSTANCE)
             continue;
         if (e->class_addr != last || number == HDX_NO_CLASS) {
-            const uint64_t *found = hdx_map_get(&b->by_address, e->class_addr);
             last = e->class_addr;
-            number = found == NULL ? HDX_NO_CLASS : (uint32_t)*found;
+            number = hdx_class_at(b, e->class_addr);
         }
         const bool known = number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
         count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
@@ -134,11 +133,9 @@ static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by
 /* Class records and roots are in the sample in full; the rest of its bytes stand for the rest of the heap. */
 static double find_scale(const hdx_build *b, const hdx_sample *s)
 {
-    uint64_t about = b->scan.root_count * (5u + b->survey.head.id_size);
+    uint64_t about = b->scan.root_count * (5u + b->survey.head.id_size) + b->scan.class_bytes;
     if (s->all)
         return 1;
-    for (uint64_t i = 0; i < b->scan.class_count; i++)
-        about += b->scan.classes[i].record.len;
     if (about >= s->taken_bytes)
         about = 0;
     return (double)(s->heap_bytes - about) / (double)(s->taken_bytes - about);

@@ -9,6 +9,7 @@
 
 #define STEPS 7u
 #define FIRST_SAVING 1000000000ull /* taken for what the first checkpoint costs: a build of two seconds is made again sooner than kept */
+#define PREPARED (32ull << 20)
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
@@ -148,6 +149,15 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
     return code;
 }
 
+/* Names and tables are read by one thread. */
+static bool prepare(hdx_build *b)
+{
+    const uint64_t size = hdx_source_file_size(b->source) / 4;
+    if (b->threads > 1 && b->mem.limit == 0)
+        hdx_mem_prepare(&b->mem, size < PREPARED ? size : PREPARED);
+    return true;
+}
+
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
     hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
@@ -170,6 +180,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
         b->threads = HDX_WORKERS_MAX;
     b->scan.arena = hdx_arena_of(&b->mem);
     b->scan.by_string = hdx_map_of(&b->mem);
+    b->scan.by_class = hdx_map_of(&b->mem);
     b->scan.frame_places = hdx_map_of(&b->mem);
     b->texts = hdx_arena_of(&b->mem);
     b->by_address = hdx_map_of(&b->mem);
@@ -181,7 +192,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->saved_at = b->step_wall;
     b->saving_ns = FIRST_SAVING;
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
-    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK &&
+    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK && prepare(b) &&
         recognise(b, err) == HDX_OK && hdx_strip_view_set(b->source, b->stripping.view, err) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')

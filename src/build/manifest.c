@@ -200,24 +200,6 @@ static void fill_costs(hdx_build *b)
     m->peak_rss = hdx_peak_rss();
 }
 
-#define AHEAD 8u
-/* The lines that a class is read from soon: the class itself twice as far ahead as what it leads to. */
-static void fetch_class(const hdx_build *b, uint32_t i)
-{
-    if (i + 2 * AHEAD < b->class_count) {
-        const uint8_t *at = (const uint8_t *)&b->classes[i + 2 * AHEAD];
-        __builtin_prefetch(at);
-        __builtin_prefetch(at + 64);
-        __builtin_prefetch(at + 128);
-    }
-    if (i + AHEAD < b->class_count) {
-        const hdx_class *c = &b->classes[i + AHEAD];
-        __builtin_prefetch(c->name.at);
-        __builtin_prefetch(c->fields);
-        __builtin_prefetch(c->statics);
-    }
-}
-
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
@@ -225,7 +207,7 @@ hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
     if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &b->catalog, err)) != HDX_OK)
         return code;
     for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        fetch_class(b, i);
+        hdx_catalog_ahead(b->catalog, &b->classes[i], b->class_count - i);
         code = hdx_catalog_put_class(b->catalog, &b->classes[i], err);
     }
     if (code == HDX_OK && (code = hdx_catalog_put_roots(b->catalog, b->roots, b->root_count, err)) == HDX_OK &&

@@ -251,7 +251,6 @@ void hdx_pass_forget_columns(const hdx_pass *p)
     hdx_ints_forget(p->size_file);
 }
 
-#define CLASSES_CACHED 4096u /* more than these are waited for */
 #define AHEAD 16u
 void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes)
 {
@@ -261,7 +260,7 @@ void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *
     hdx_ints_read(p->size_file, first, n, lengths);
     for (uint32_t i = 0; i < n; i++) {
         const hdx_class *c = &b->classes[numbers[i]];
-        if (b->class_count > CLASSES_CACHED && i + AHEAD < n) {
+        if (b->class_count > HDX_CLASSES_CACHED && i + AHEAD < n) {
             __builtin_prefetch(&b->classes[numbers[i + AHEAD]].instance_size);
             if (numbers[i + AHEAD] == b->class_class)
                 hdx_map_ahead(&b->class_objects, first + i + AHEAD);

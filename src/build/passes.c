@@ -46,8 +46,9 @@ static void free_passes(hdx_pass *p)
     hdx_pass_free_sums(p);
 }
 
-static hdx_code write_addresses(hdx_build *b, hdx_error *err)
+static hdx_code do_addresses(void *context, hdx_error *err)
 {
+    hdx_build     *b = context;
     hdx_index_file file;
     hdx_code       code = hdx_addresses_write(&b->place, HDX_KIND_ADDRESS, b->ids, &file, err);
     if (code == HDX_OK)
@@ -55,11 +56,15 @@ static hdx_code write_addresses(hdx_build *b, hdx_error *err)
     return code;
 }
 
+static hdx_code do_sizes(void *context, hdx_error *err) { return hdx_classes_size(context, err); }
+
 static hdx_code columns(hdx_pass *p, hdx_error *err)
 {
-    hdx_code code = hdx_pass_columns(p, p->until >= HDX_STEP_OUTBOUND, err);
-    if (code == HDX_OK && (code = write_addresses(p->b, err)) == HDX_OK)
-        code = hdx_build_dump_read(p->b, err);
+    hdx_build     *b = p->b;
+    const hdx_task both[] = { { do_addresses, b, 0 }, { do_sizes, b, 0 } };
+    hdx_code       code = hdx_pass_columns(p, p->until >= HDX_STEP_OUTBOUND, err);
+    if (code == HDX_OK && (code = hdx_run_tasks(b->threads, both, 2, err)) == HDX_OK)
+        code = hdx_build_dump_read(b, err);
     return code;
 }
 

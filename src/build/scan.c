@@ -14,19 +14,20 @@
 #include <stdio.h>
 
 #define AHEAD 8u   /* look-ups in a large map are asked for so many before */
-#define USES_MOST (1u << 18)
-#define USES 4096u /* slots of a worker's table of class ids, to begin with */
+#define USES_MOST (1u << 18) /* classes a worker has room for before it meets them */
 
 typedef struct worker {
     uint8_t        apart[HDX_APART];
     hdx_arena      arena; /* class records */
     hdx_raw_class *classes;
     uint64_t       class_count, class_capacity;
+    uint64_t       class_bytes;
     hdx_scan_root *roots;
     uint64_t       root_count, root_capacity;
     hdx_class_use *uses;
     uint64_t       use_count, use_capacity;
-    hdx_map        by_class;
+    uint64_t       loaded;       /* of them are of LOAD_CLASSes, in their order */
+    hdx_map        others;       /* class address -> place in uses, behind those */
     hdx_heap_name *heaps;
     uint64_t       heap_count, heap_capacity;
     uint64_t       primitive_arrays[16], primitive_bytes[16][2];
@@ -39,8 +40,8 @@ typedef struct worker {
     uint64_t       last_end;
     bool           compressed;
     hdx_sizing     sizes[2];     /* references of 4 bytes, of 8; id_size 0: not set yet */
-    hdx_addr       last_class; /* most records have the class of the one before */
-    uint64_t       last_use;
+    hdx_addr       last_class;   /* most records have the class of the one before */
+    uint64_t       last_use;     /* its place + 1; 0: there was none */
 } worker;
 
 typedef struct scanner {
@@ -60,29 +61,26 @@ static bool is_object(uint8_t tag)
            tag == HDX_SUB_CLASS;
 }
 
-static hdx_class_use *use_of(scanner *s, worker *w, hdx_addr addr)
+static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
 {
-    bool      fresh;
-    uint64_t *place;
-    const uint64_t *known;
-    if (w->use_count > 0 && w->last_class == addr)
-        return &w->uses[w->last_use];
-    if ((known = hdx_map_get(&w->by_class, addr)) != NULL) {
-        w->last_class = addr;
-        w->last_use = *known;
-        return &w->uses[*known];
-    }
-    place = hdx_map_put(&w->by_class, addr, &fresh);
-    if (place == NULL)
-        return NULL;
-    if (fresh) {
-        if (!hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses))
+    const uint64_t *place;
+    bool            fresh;
+    if (w->last_class == addr && w->last_use > 0)
+        return &w->uses[w->last_use - 1];
+    place = hdx_map_get(&s->b->scan.by_class, addr);
+    if (place == NULL || *place >= w->loaded) {
+        uint64_t *own = hdx_map_put(&w->others, addr, &fresh);
+        if (own == NULL || (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
             return NULL;
-        *place = w->use_count;
-        w->uses[w->use_count++] = (hdx_class_use){ .addr = addr };
+        if (fresh) {
+            *own = w->use_count;
+            w->uses[w->use_count++] = (hdx_class_use){ .addr = addr };
+        }
+        place = own;
     }
     w->last_class = addr;
-    w->last_use = *place;
+    w->last_use = *place + 1;
+    w->uses[*place].addr = addr;
     return &w->uses[*place];
 }
 
@@ -92,6 +90,7 @@ static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *
     if (copy == NULL || !hdx_mem_room(&s->b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
         return no_memory(err);
     w->classes[w->class_count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
+    w->class_bytes += e->body_len;
     return HDX_OK;
 }
 
@@ -219,16 +218,52 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
     return code;
 }
 
-/* Classes are told of before the heap: a table that grows step by step takes twice the memory. */
+/* The classes told of so far. */
+static bool map_loads(hdx_scan_result *r)
+{
+    bool fresh;
+    if (!hdx_map_reserve(&r->by_class, r->load_count - r->mapped))
+        return false;
+    for (; r->mapped < r->load_count; r->mapped++) {
+        if (r->mapped + AHEAD < r->load_count)
+            hdx_map_ahead(&r->by_class, r->loads[r->mapped + AHEAD].addr);
+        uint64_t *place = hdx_map_put(&r->by_class, r->loads[r->mapped].addr, &fresh);
+        if (place == NULL)
+            return false;
+        if (fresh)
+            *place = r->mapped;
+        r->loads[r->mapped].again = !fresh;
+    }
+    return true;
+}
+
+/* Before a worker's first object. Where several work, all classes have been told of by then. */
 static bool make_room(scanner *s, worker *w)
 {
-    const uint64_t loads = s->b->scan.load_count, room = loads < USES_MOST ? loads : USES_MOST;
+    hdx_scan_result *r = &s->b->scan;
+    (void)pthread_mutex_lock(&s->b->lock);
+    const bool     mapped = r->mapped > 0 || map_loads(r);
+    const uint64_t room = r->mapped < USES_MOST ? r->mapped : USES_MOST;
+    (void)pthread_mutex_unlock(&s->b->lock);
     w->ready = true;
-    if (room < USES || !hdx_map_reserve(&w->by_class, room))
-        return room < USES;
+    if (!mapped || room == 0)
+        return mapped;
     w->uses = hdx_mem_array(&s->b->mem, room, sizeof *w->uses);
-    w->use_capacity = w->uses == NULL ? 0 : room;
+    w->loaded = w->use_count = w->use_capacity = w->uses == NULL ? 0 : room;
     return w->uses != NULL;
+}
+
+/* Where classes are many: what will be looked up for events to come. */
+static void fetch(const scanner *s, const worker *w, const hdx_event *events, size_t i, size_t end)
+{
+    const hdx_map *by_class = &s->b->scan.by_class;
+    if (i + 2 * AHEAD < end)
+        hdx_map_ahead(by_class, events[i + 2 * AHEAD].class_addr);
+    if (i + AHEAD < end && (events[i + AHEAD].tag == HDX_SUB_INSTANCE || events[i + AHEAD].tag == HDX_SUB_OBJECT_ARRAY)) {
+        const uint64_t *place = hdx_map_get(by_class, events[i + AHEAD].class_addr);
+        if (place != NULL && *place < w->loaded)
+            __builtin_prefetch(&w->uses[*place], 1);
+    }
 }
 
 static hdx_code on_heap(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
@@ -256,6 +291,8 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         size_t   end = n - from > 256 ? from + 256 : n, count = 0;
         hdx_code code = HDX_OK;
         for (size_t i = from; i < end && code == HDX_OK; i++) {
+            if (w->loaded > HDX_CLASSES_CACHED)
+                fetch(s, w, events, i, end);
             if (is_object(events[i].tag))
                 addresses[count++] = events[i].addr;
             code = take(s, w, &events[i], err);
@@ -306,7 +343,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
         PUT(strings, string_count, string_capacity, (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
         return HDX_OK;
     case HDX_TOP_LOAD_CLASS:
-        PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial });
+        PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial, false });
         return HDX_OK;
     case HDX_TOP_FRAME:
         return add_frame(b, t->id, (hdx_raw_frame){ t->name, t->signature, t->source_file, t->serial, t->line }, err);
@@ -330,11 +367,11 @@ static void free_workers(scanner *s)
         hdx_mem_put(mem, w->roots, w->root_capacity * sizeof *w->roots);
         hdx_mem_put(mem, w->uses, w->use_capacity * sizeof *w->uses);
         hdx_mem_put(mem, w->heaps, w->heap_capacity * sizeof *w->heaps);
-        hdx_map_free(&w->by_class);
+        hdx_map_free(&w->others);
         hdx_arena_free(&w->arena);
         memset(w, 0, sizeof *w);
         w->arena = hdx_arena_of(mem);
-        w->by_class = hdx_map_of(mem);
+        w->others = hdx_map_of(mem);
     }
     hdx_map_free(&s->class_seen);
 }
@@ -357,6 +394,16 @@ void hdx_scan_frames_free(hdx_build *b)
     r->frame_capacity = r->trace_capacity = r->frame_id_capacity = 0;
 }
 
+void hdx_scan_classes_free(hdx_build *b)
+{
+    hdx_scan_result *r = &b->scan;
+    hdx_mem_put(&b->mem, r->classes, r->class_capacity * sizeof *r->classes);
+    hdx_mem_put(&b->mem, r->uses, r->use_capacity * sizeof *r->uses);
+    r->classes = NULL;
+    r->uses = NULL;
+    r->class_capacity = r->use_count = r->use_capacity = 0;
+}
+
 void hdx_scan_free(hdx_build *b)
 {
     hdx_scan_result *r = &b->scan;
@@ -364,16 +411,17 @@ void hdx_scan_free(hdx_build *b)
     hdx_scan_frames_free(b);
     hdx_mem_put(mem, r->strings, r->string_capacity * sizeof *r->strings);
     hdx_mem_put(mem, r->loads, r->load_capacity * sizeof *r->loads);
-    hdx_mem_put(mem, r->classes, r->class_capacity * sizeof *r->classes);
+    hdx_scan_classes_free(b);
     hdx_mem_put(mem, r->roots, r->root_capacity * sizeof *r->roots);
-    hdx_mem_put(mem, r->uses, r->use_capacity * sizeof *r->uses);
     hdx_mem_put(mem, r->heaps, r->heap_capacity * sizeof *r->heaps);
     hdx_mem_put(mem, r->skipped, r->skipped_capacity * sizeof *r->skipped);
     hdx_map_free(&r->by_string);
+    hdx_map_free(&r->by_class);
     hdx_arena_free(&r->arena);
     memset(r, 0, sizeof *r);
     r->arena = hdx_arena_of(mem);
     r->by_string = hdx_map_of(mem);
+    r->by_class = hdx_map_of(mem);
     r->frame_places = hdx_map_of(mem);
 }
 
@@ -390,12 +438,6 @@ static hdx_code on_restart(void *context, hdx_error *err)
     free_workers(s);
     hdx_scan_free(s->b);
     return fresh_ids(s->b, err);
-}
-
-static int by_addr_use(const void *a, const void *b)
-{
-    hdx_addr x = ((const hdx_class_use *)a)->addr, y = ((const hdx_class_use *)b)->addr;
-    return x < y ? -1 : x > y;
 }
 
 /* Of two shares of one class: the first instance, and the first that differs from it. */
@@ -421,6 +463,7 @@ static void merge_first(hdx_class_use *to, const hdx_class_use *from)
 static void merge_use(hdx_class_use *to, const hdx_class_use *u)
 {
     merge_first(to, u);
+    to->addr = u->addr;
     to->instances += u->instances;
     to->arrays += u->arrays;
     to->elements += u->elements;
@@ -432,35 +475,51 @@ static void merge_use(hdx_class_use *to, const hdx_class_use *u)
     }
 }
 
-/* Into those of the first worker, by its map; then by address. */
+/* A worker's share of what is said of classes without LOAD_CLASS, or with one that came later. */
+static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, hdx_error *err)
+{
+    bool fresh;
+    for (uint64_t k = w->loaded; k < w->use_count; k++) {
+        uint64_t *place = hdx_map_put(&r->by_class, w->uses[k].addr, &fresh);
+        if (place == NULL || (fresh && !hdx_mem_room(mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses)))
+            return no_memory(err);
+        if (fresh) {
+            *place = r->use_count;
+            r->uses[r->use_count++] = w->uses[k];
+        } else
+            merge_use(&r->uses[*place], &w->uses[k]);
+    }
+    return HDX_OK;
+}
+
+/* Into those of the first worker, where its places are already those of all loads. */
 static hdx_code merge_uses(scanner *s, hdx_error *err)
 {
     hdx_scan_result *r = &s->b->scan;
     hdx_mem         *mem = &s->b->mem;
-    worker          *w = &s->workers[0];
-    for (unsigned i = 1; i < s->worker_count; i++) {
-        const worker *from = &s->workers[i];
-        for (uint64_t k = 0; k < from->use_count; k++) {
-            bool fresh;
-            if (k + AHEAD < from->use_count)
-                hdx_map_ahead(&w->by_class, from->uses[k + AHEAD].addr);
-            uint64_t *place = hdx_map_put(&w->by_class, from->uses[k].addr, &fresh);
-            if (place == NULL || (fresh && !hdx_mem_room(mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
-                return no_memory(err);
-            if (fresh) {
-                *place = w->use_count;
-                w->uses[w->use_count++] = from->uses[k];
-            } else
-                merge_use(&w->uses[*place], &from->uses[k]);
-        }
+    worker          *first = &s->workers[0];
+    hdx_code         code = HDX_OK;
+    if (!map_loads(r))
+        return no_memory(err);
+    if (first->loaded == r->load_count && first->use_count == first->loaded) {
+        r->uses = first->uses;
+        r->use_capacity = first->use_capacity;
+        first->uses = NULL;
+        first->use_count = first->use_capacity = first->loaded = 0;
+    } else {
+        if ((r->uses = hdx_mem_array(mem, r->load_count, sizeof *r->uses)) == NULL)
+            return no_memory(err);
+        r->use_capacity = r->load_count;
     }
-    r->uses = w->uses;
-    r->use_count = w->use_count;
-    r->use_capacity = w->use_capacity;
-    w->uses = NULL;
-    w->use_count = w->use_capacity = 0;
-    hdx_sort(mem, r->uses, r->use_count, sizeof *r->uses, offsetof(hdx_class_use, addr), by_addr_use);
-    return HDX_OK;
+    r->use_count = r->load_count;
+    for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++) {
+        const worker *w = &s->workers[i];
+        for (uint64_t k = 0; k < w->loaded; k++)
+            if (w->uses[k].instances + w->uses[k].arrays > 0)
+                merge_use(&r->uses[k], &w->uses[k]);
+        code = merge_others(r, w, mem, err);
+    }
+    return code;
 }
 
 static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
@@ -581,6 +640,7 @@ static hdx_code merge(void *context, hdx_error *err)
         worker *w = &s->workers[i];
         merge_divisor(r, w, &first);
         r->compressed |= w->compressed;
+        r->class_bytes += w->class_bytes;
         hdx_arena_join(&r->arena, &w->arena);
         JOIN(classes, class_count, class_capacity);
         JOIN(roots, root_count, root_capacity);
@@ -650,7 +710,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
     s->class_seen = hdx_map_of(&b->mem);
     for (unsigned i = 0; i < s->worker_count; i++) {
         s->workers[i].arena = hdx_arena_of(&b->mem);
-        s->workers[i].by_class = hdx_map_of(&b->mem);
+        s->workers[i].others = hdx_map_of(&b->mem);
     }
     if ((code = fresh_ids(b, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
         goto out;

@@ -94,6 +94,8 @@ typedef struct hdx_catalog_writer hdx_catalog_writer;
 hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_catalog_writer **out, hdx_error *err);
 /* Classes by number 0 .. count - 1 in order. `bytes`, counts and names included. */
 hdx_code hdx_catalog_put_class(hdx_catalog_writer *w, const hdx_class *c, hdx_error *err);
+/* Asks for what putting some of the next `left` - 1 classes behind c in its array will read: each is waited for otherwise, and no wait depends on another. */
+void     hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left);
 /* All roots, sorted by (object, type, thread, frame); stored in chunks that can be searched by object. */
 hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uint64_t count, hdx_error *err);
 hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *threads, uint64_t count, hdx_error *err);

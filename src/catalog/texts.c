@@ -40,7 +40,7 @@ static bool grow(hdx_text_table *t)
     hdx_text_slot *slots = count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
     if (slots == NULL)
         return false;
-    memset(slots, 0, count * sizeof *slots); /* written before they are read: see hdx_mem_get */
+    memset(slots, 0, count * sizeof *slots); /* written before it is read (mem.h) */
     for (uint64_t i = 0; i < t->slot_count; i++) {
         uint64_t at = t->slots[i].hash & (count - 1);
         if (t->slots[i].number == 0)
@@ -74,6 +74,12 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
     *number = (uint32_t)t->count++;
     t->slots[at] = (hdx_text_slot){ *number + 1, wanted };
     return HDX_OK;
+}
+
+void hdx_text_ahead(const hdx_text_table *t, hdx_text text)
+{
+    if (t->slot_count > 0)
+        __builtin_prefetch(&t->slots[(uint32_t)hash(t, text) & (t->slot_count - 1)]);
 }
 
 hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err)

@@ -24,6 +24,8 @@ typedef struct hdx_text_table {
 
 void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem);
 void hdx_text_table_free(hdx_text_table *t);
+/* Reads the text, and asks for the line in which its number will be looked for soon. */
+void     hdx_text_ahead(const hdx_text_table *t, hdx_text text);
 /* Texts stay where they are as long as the table is in use. */
 hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err);
 

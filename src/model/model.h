@@ -41,11 +41,13 @@ bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference); /* *divisor sta
 uint32_t hdx_alignment_of(uint64_t divisor);                     /* clamped to 8..256 */
 
 /*
- * Fills instance_size and class_shallow of all classes (MAT 2.3, 2.6; with `stated`, the size CLASS_DUMP says) and breaks
- * cycles of super classes: where a chain repeats, `super` of the class that closes it becomes HDX_NO_CLASS and its number is put into
- * cut[] (room for `count`); *cuts says how many. Iterative. False: out of memory.
+ * Breaks cycles of super classes: where a chain repeats, `super` of the class that closes it becomes HDX_NO_CLASS and its number is put into
+ * cut[] (room for `count`); *cuts says how many. False: out of memory.
  */
-bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts);
+bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts);
+
+/* Fills instance_size and class_shallow of all classes (MAT 2.3, 2.6; with `stated`, the size CLASS_DUMP says), whose chains end. False: out of memory. */
+bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem);
 
 /* Bytes of all fields of an instance in the dump, super classes included. */
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size);

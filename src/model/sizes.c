@@ -51,26 +51,67 @@ static uint64_t own_bytes(const hdx_field *fields, uint32_t count, unsigned refe
     return bytes;
 }
 
-/* S(C) before the rounding at the end (MAT 2.3); that of the super class, if any, is in size[] already. */
-static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, const uint64_t *size)
+/* S(C) before the rounding at the end (MAT 2.3); its own fields and that of the super class, if any, are in size[] already. */
+static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, uint64_t own, const uint64_t *size)
 {
     const uint64_t base = s->id_size + s->reference_size;
     if (c->super == HDX_NO_CLASS && c->super_address == 0)
         return base; /* java.lang.Object, and every class with super 0: its own fields do not count */
     /* a class whose chain was cut stands as if it extended java.lang.Object */
     const uint64_t above = c->super == HDX_NO_CLASS ? base : size[c->super];
-    return hdx_round_up(above + own_bytes(c->fields, c->field_count, s->reference_size), s->reference_size);
+    return hdx_round_up(above + own, s->reference_size);
 }
 
 enum { UNSEEN, ON_PATH, DONE };
 
-bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts)
+bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts)
 {
-    uint64_t *size = hdx_mem_array(mem, count, sizeof *size);
+    uint8_t *state = hdx_mem_array(mem, count, sizeof *state);
+    *cuts = 0;
+    for (uint32_t first = 0; state != NULL && first < count; first++) {
+        uint32_t last = first, c = first;
+        while (c != HDX_NO_CLASS && state[c] == UNSEEN) {
+            state[c] = ON_PATH;
+            last = c;
+            c = classes[c].super;
+        }
+        if (c != HDX_NO_CLASS && state[c] == ON_PATH) { /* R15: the chain repeats; it is cut where it does */
+            classes[last].super = HDX_NO_CLASS;
+            cut[(*cuts)++] = last;
+        }
+        for (c = first; c != HDX_NO_CLASS && state[c] == ON_PATH; c = classes[c].super)
+            state[c] = DONE;
+    }
+    const bool ok = state != NULL;
+    hdx_mem_put(mem, state, count);
+    return ok;
+}
+
+#define AHEAD 8u
+/* Bytes of the fields of each class, and shallow sizes of their class objects: static fields only, no header, no fields of java.lang.Class (MAT 2.6). */
+static void sum_fields(const hdx_sizing *s, hdx_class *classes, uint32_t count, uint64_t *own)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        hdx_class *c = &classes[k];
+        if (k + AHEAD < count) {
+            const uint8_t *fields = (const uint8_t *)classes[k + AHEAD].fields;
+            __builtin_prefetch(fields);
+            __builtin_prefetch(fields + 64);
+            __builtin_prefetch(classes[k + AHEAD].statics);
+        }
+        own[k] = own_bytes(c->fields, c->field_count, s->reference_size);
+        c->class_shallow = hdx_round_up(own_bytes(c->statics, c->static_count, s->reference_size), s->alignment);
+    }
+}
+
+bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem)
+{
+    uint64_t *size = hdx_mem_array(mem, count, sizeof *size); /* at first that of own fields */
     uint32_t *path = hdx_mem_array(mem, count, sizeof *path); /* the chain being climbed: chains of 3000 are in golden/malformed */
     uint8_t  *state = hdx_mem_array(mem, count, sizeof *state);
     const bool ok = size != NULL && path != NULL && state != NULL;
-    *cuts = 0;
+    if (ok)
+        sum_fields(s, classes, count, size);
     for (uint32_t first = 0; ok && first < count; first++) {
         uint32_t depth = 0, c = first;
         while (c != HDX_NO_CLASS && state[c] == UNSEEN) {
@@ -78,13 +119,9 @@ bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hd
             path[depth++] = c;
             c = classes[c].super;
         }
-        if (c != HDX_NO_CLASS && state[c] == ON_PATH) { /* R15: the chain repeats; it is cut where it does */
-            classes[path[depth - 1]].super = HDX_NO_CLASS;
-            cut[(*cuts)++] = path[depth - 1];
-        }
         while (depth > 0) {
             c = path[--depth];
-            size[c] = raw_size(s, &classes[c], size);
+            size[c] = raw_size(s, &classes[c], size[c], size);
             state[c] = DONE;
         }
     }
@@ -96,8 +133,6 @@ bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hd
             c->instance_size = c->stated_size; /* Android's are real ones (HPROF facts 3.4) */
         else
             c->instance_size = hdx_round_up(size[k], s->alignment);
-        /* static fields only: no header, no fields of java.lang.Class (MAT 2.6) */
-        c->class_shallow = hdx_round_up(own_bytes(c->statics, c->static_count, s->reference_size), s->alignment);
     }
     hdx_mem_put(mem, size, (uint64_t)count * sizeof *size);
     hdx_mem_put(mem, path, (uint64_t)count * sizeof *path);

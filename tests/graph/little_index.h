@@ -442,7 +442,7 @@ static inline uint32_t little_classes(little_writer *w, hdx_class *classes)
             c->super = little_of(l, t->super)->number;
     }
     uint32_t cut[LITTLE_MAX], cuts;
-    cr_assert(hdx_model_sizes(&w->sizing, classes, count, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&w->sizing, classes, count, NULL));
     for (unsigned i = 0; i < w->n; i++) {
         hdx_class *c = &classes[l->at[w->class_of[i]].number];
         w->shallow[i] = l->at[i].kind == HDX_CLASS_OBJECT     ? classes[l->at[i].number].class_shallow

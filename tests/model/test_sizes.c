@@ -56,8 +56,9 @@ Test(classes, rounding_happens_at_every_level)
         classes[1] = K(3, one, 1);
         classes[0] = K(1, three, 3); /* sub-classes may come before their super class */
         classes[2] = K(3, string6, 4);
-        cr_assert(hdx_model_sizes(run == 0 ? &compressed : &wide, classes, 4, NULL, cut, &cuts));
+        cr_assert(hdx_model_cut_cycles(classes, 4, NULL, cut, &cuts));
         cr_expect(eq(u32, cuts, 0));
+        cr_assert(hdx_model_sizes(run == 0 ? &compressed : &wide, classes, 4, NULL));
         cr_expect(eq(u64, classes[3].instance_size, 16));
         cr_expect(eq(u64, classes[1].instance_size, run == 0 ? 16 : 24));
         cr_expect(eq(u64, classes[0].instance_size, run == 0 ? 32 : 48));
@@ -71,13 +72,12 @@ Test(classes, objects_of_classes_weigh_their_statics)
 {
     const hdx_field six[] = { F(2), F(2), F(2), F(2), F(2), F(2) };
     hdx_class       c = K(HDX_NO_CLASS, NULL, 0);
-    uint32_t        cut[1], cuts;
     c.statics = six;
     c.static_count = 6;
-    cr_assert(hdx_model_sizes(&compressed, &c, 1, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&compressed, &c, 1, NULL));
     cr_expect(eq(u64, c.class_shallow, 24));
     c.static_count = 0;
-    cr_assert(hdx_model_sizes(&compressed, &c, 1, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&compressed, &c, 1, NULL));
     cr_expect(eq(u64, c.class_shallow, 0));
 }
 
@@ -85,12 +85,11 @@ Test(classes, android_states_its_sizes_and_array_classes_give_the_reference_size
 {
     const hdx_sizing stated = { 4, 4, 8, true };
     hdx_class        c[3] = { K(HDX_NO_CLASS, NULL, 0), K(0, NULL, 0), K(0, NULL, 0) };
-    uint32_t         cut[3], cuts;
     c[0].stated_size = 21;
     c[1].kind = HDX_PRIMITIVE_ARRAY;
     c[1].stated_size = 12;
     c[2].flags = HDX_CLASS_INVENTED;
-    cr_assert(hdx_model_sizes(&stated, c, 3, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&stated, c, 3, NULL));
     cr_expect(eq(u64, c[0].instance_size, 21));
     cr_expect(eq(u64, c[1].instance_size, 4));
     cr_expect(eq(u64, c[2].instance_size, 8));
@@ -102,7 +101,8 @@ Test(cycles, are_cut_where_they_repeat)
     uint32_t        cut[8], cuts;
     /* 0 <- 1 itself; 2 -> 3 -> 4 -> 2; 5 hangs on the cycle; 6 is its own super */
     hdx_class c[7] = { K(HDX_NO_CLASS, NULL, 0), K(0, one, 1), K(3, one, 1), K(4, one, 1), K(2, one, 1), K(3, one, 1), K(6, one, 1) };
-    cr_assert(hdx_model_sizes(&wide, c, 7, NULL, cut, &cuts));
+    cr_assert(hdx_model_cut_cycles(c, 7, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&wide, c, 7, NULL));
     cr_assert(eq(u32, cuts, 2));
     cr_expect(eq(u32, cut[0], 4));
     cr_expect(eq(u32, cut[1], 6));
@@ -128,7 +128,7 @@ Test(cycles, random_graphs_end_without_a_cycle)
             const uint32_t super = (uint32_t)(x >> 40) % (N + 2);
             c[k] = K(super >= N ? HDX_NO_CLASS : super, NULL, 0);
         }
-        cr_assert(hdx_model_sizes(&wide, c, N, NULL, cut, &cuts));
+        cr_assert(hdx_model_cut_cycles(c, N, NULL, cut, &cuts));
         for (unsigned k = 0; k < N; k++) {
             unsigned steps = 0;
             for (uint32_t at = k; at != HDX_NO_CLASS && steps <= N; at = c[at].super)
@@ -146,7 +146,8 @@ Test(chains, three_hundred_thousand_super_classes_need_no_stack)
     const hdx_field one[] = { F(10) };
     for (uint32_t k = 0; k < N; k++)
         c[k] = K(k + 1 == N ? HDX_NO_CLASS : k + 1, one, k % 100 == 0);
-    cr_assert(hdx_model_sizes(&compressed, c, N, NULL, cut, &cuts));
+    cr_assert(hdx_model_cut_cycles(c, N, NULL, cut, &cuts));
+    cr_assert(hdx_model_sizes(&compressed, c, N, NULL));
     cr_expect(eq(u32, cuts, 0));
     cr_expect(eq(u64, c[0].instance_size, hdx_round_up(12 + 4 * (N / 100), 8)));
     free(c);
@@ -161,7 +162,12 @@ Test(faults, refused_memory_is_said_and_given_back)
         hdx_mem    mem = { 0 };
         faulty_mem f;
         faulty_mem_init(&f, &mem, n);
-        cr_expect(not(hdx_model_sizes(&wide, &c, 1, &mem, cut, &cuts)));
+        cr_expect(not(hdx_model_sizes(&wide, &c, 1, &mem)));
         cr_expect(eq(u64, mem.used, 0));
     }
+    hdx_mem    mem = { 0 };
+    faulty_mem f;
+    faulty_mem_init(&f, &mem, 1);
+    cr_expect(not(hdx_model_cut_cycles(&c, 1, &mem, cut, &cuts)));
+    cr_expect(eq(u64, mem.used, 0));
 }
