@@ -255,10 +255,39 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
         memset(out, 0, n * sizeof *out);
 }
 
+#define FEW_BLOCKS 8u /* that members of one sample are mostly in */
+
+/*
+ * What is plain to see, in few instructions and without a branch that could be guessed wrong (look-ups that do not wait for each other overlap their
+ * waits): the id is in one of the next few blocks, all of one chunk, and everything was checked before. Else false.
+ */
+static inline bool at_once(const hdx_addresses *s, hdx_id id, hdx_addr *address)
+{
+    const hdx_section *section = s->file.section;
+    if (id >= s->count || s->form != HDX_ADDRESSES_MAP ||
+        (s->mapped && !(hdx_proved(&section[HDX_ADDR_SAMPLES]) & hdx_proved(&section[HDX_ADDR_CHUNKS]) & hdx_proved(&section[HDX_ADDR_ORDER]))))
+        return false;
+    const uint64_t first = hdx_sample_at(s->samples, id / HDX_ID_SAMPLE), k = first / HDX_CHUNK_BLOCKS, block = first % HDX_CHUNK_BLOCKS;
+    if ((k >= s->chunk_count) | (block > HDX_CHUNK_BLOCKS - FEW_BLOCKS))
+        return false;
+    const uint8_t *order = s->order + 16 * k, *at = s->chunks + 10 * first;
+    const uint64_t local = id - hdx_le64(order + 8); /* before the chunk: huge, and in none of the blocks */
+    uint64_t       behind = 0;
+    for (unsigned i = 1; i < FEW_BLOCKS; i++)
+        behind += hdx_le16(at + 10 * i + 8) <= local;
+    const uint64_t bits = hdx_le64(at + 10 * behind), rank = local - hdx_le16(at + 10 * behind + 8);
+    if ((behind == FEW_BLOCKS - 1) | (rank >= (uint64_t)__builtin_popcountll(bits)))
+        return false;
+    const uint64_t slot = hdx_le64(order) << HDX_CHUNK_BITS | (block + behind) << 6 | hdx_select64(bits, (unsigned)rank);
+    *address = slot << s->shift;
+    return true;
+}
+
 hdx_addr hdx_addresses_at(const hdx_addresses *s, hdx_id id)
 {
     hdx_addr address = 0;
-    hdx_addresses_read(s, id, 1, &address);
+    if (!at_once(s, id, &address))
+        hdx_addresses_read(s, id, 1, &address);
     return address;
 }
 

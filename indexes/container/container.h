@@ -29,6 +29,7 @@ typedef struct hdx_section {
     const uint8_t *at;
     uint64_t       bytes;
     uint64_t       first_block;
+    uint64_t       unproved; /* blocks not yet found right; relaxed atomics. 0: nothing of the section needs to be asked about any more */
 } hdx_section;
 
 typedef struct hdx_container {
@@ -59,12 +60,16 @@ hdx_code hdx_container_damaged(const hdx_container *c, hdx_error *err, const cha
 void     hdx_container_note(const hdx_container *c, unsigned section, uint64_t offset, const char *what);
 bool     hdx_touch_slowly(const hdx_container *c, unsigned section, uint64_t off, uint64_t len);
 
+/* Was every block of the section found right before? */
+static inline bool hdx_proved(const hdx_section *s) { return __atomic_load_n(&s->unproved, __ATOMIC_RELAXED) == 0; }
 /* Were these bytes (1 .. 64 KiB of them: two blocks at most) found right before? False says nothing. */
 static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)
 {
     const hdx_section *s = &c->section[section];
     if (len - 1 >= HDX_BLOCK || off > s->bytes || len > s->bytes - off)
         return false;
+    if (hdx_proved(s))
+        return true;
     uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
     return __atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1;
 }

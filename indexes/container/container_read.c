@@ -77,7 +77,8 @@ static bool check_block(const hdx_container *c, unsigned section, uint64_t block
             hdx_container_note(c, section, at, what);
         }
     }
-    __atomic_store_n(&c->state[number], state, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&c->state[number], state, __ATOMIC_RELAXED) == 0 && state == 1)
+        (void)__atomic_fetch_sub((uint64_t *)(uintptr_t)&s->unproved, 1, __ATOMIC_RELAXED);
     return state == 1;
 }
 
@@ -136,8 +137,8 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
         uint64_t start = hdx_le64(tail + 16 * i), bytes = hdx_le64(tail + 16 * i + 8);
         if (start != at || start > c->map_bytes || bytes > c->map_bytes - start)
             return hdx_container_damaged(c, err, "a section lies outside the file");
-        c->section[i] = (hdx_section){ c->map + start, bytes, blocks };
-        blocks += (bytes + HDX_BLOCK - 1) / HDX_BLOCK;
+        c->section[i] = (hdx_section){ c->map + start, bytes, blocks, (bytes + HDX_BLOCK - 1) / HDX_BLOCK };
+        blocks += c->section[i].unproved;
         at = align(start + bytes);
     }
     if (hdx_le64(tail + 96) != blocks || pieces != (4 * blocks + HDX_BLOCK - 1) / HDX_BLOCK ||

@@ -72,11 +72,17 @@ static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w,
     return true;
 }
 
-/*
- * One computation for all forms, without a branch between them: a wrong guess would cost the whole wait for the page, some 200 ns, while
- * look-ups that do not wait for each other overlap theirs. A field of no bits is read from the entry, whose line is there.
- */
-uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
+/* Masks of fields by width; 0 where no width is known, and for width 0. */
+static const uint64_t masks[128] = {
+#define M(w) [w] = UINT64_MAX >> (64 - (w))
+    M(1),  M(2),  M(3),  M(4),  M(5),  M(6),  M(7),  M(8),  M(9),  M(10), M(11), M(12), M(13), M(14), M(15), M(16), M(17), M(18), M(19),
+    M(20), M(21), M(22), M(23), M(24), M(25), M(26), M(27), M(28), M(29), M(30), M(31), M(32), M(33), M(34), M(35), M(36), M(37), M(38),
+    M(39), M(40), M(41), M(42), M(43), M(44), M(45), M(46), M(47), M(48), M(49), M(50), M(51), M(52), M(53), M(54), M(55), M(56), M(64),
+#undef M
+};
+
+/* With everything looked at, and said where it is wrong. */
+static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
 {
     uint64_t page = i / HDX_PAGE, value;
     unsigned k = i % HDX_PAGE;
@@ -91,26 +97,52 @@ uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
         return bad(ints, page, "a page of no known form");
     if (hdx_pack_bytes(k + 1u, w) > p.len)
         return bad(ints, page, "a page is too short for its values");
-    const uint8_t *entry = ints->file.section[0].at + page * HDX_ENTRY;
-    uint64_t       bit = (uint64_t)k * w, mask = hdx_pack_mask(w);
-    uint64_t       field = hdx_le64(entry + ((p.at + (bit >> 3) - entry) & -(int64_t)(w != 0))) >> (bit & 7) & mask;
+    uint64_t field = w == 0 ? 0 : hdx_pack_get(p.at, k, w);
     value = l.base + (field << l.shift) + (l.slope * k >> 16);
-    if (form == HDX_INTS_WINDOW && field == mask && !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
+    if (form == HDX_INTS_WINDOW && field == hdx_pack_mask(w) && !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
         return bad(ints, page, "a page contradicts itself");
     if (value > ints->greatest)
         return bad(ints, page, "a value beyond its bound");
     return value;
 }
 
+/*
+ * In few instructions, and with no branch that depends on what was read but such as nearly always go one way in a file: a wrong guess would cost the
+ * whole wait for the page, while look-ups that do not wait for each other overlap theirs, as many as the processor looks ahead over. A field of no
+ * bits is read from the entry, whose line is there. Whatever is not plain (blocks not yet checked, exceptions, anything wrong) is asked for again, carefully.
+ */
+uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
+{
+    const hdx_section *directory = &ints->file.section[0], *pages = directory + 1;
+    if (__builtin_expect((i >= ints->count) | !hdx_proved(directory) | !hdx_proved(pages), 0))
+        return get_carefully(ints, i);
+    const uint8_t *entry = directory->at + i / HDX_PAGE * HDX_ENTRY;
+    const uint64_t first = hdx_le64(entry), second = hdx_le64(entry + 8), low = (1ull << HDX_OFFSET_BITS) - 1;
+    const uint64_t k = i % HDX_PAGE, w = second >> 40 & 127, bit = k * w, mask = masks[w], form = second >> 61;
+    const uint64_t offset = second & low, end = hdx_le64(entry + 24) & low;
+    if (__builtin_expect((offset + ((bit + w + 7) >> 3) > end) | (end > pages->bytes) | ((mask == 0) & (w != 0)), 0))
+        return get_carefully(ints, i);
+    const uint64_t to_field = (uint64_t)(pages->at - entry) + offset + (bit >> 3);
+    const uint64_t field = hdx_le64(entry + (to_field & (0 - (uint64_t)(w != 0)))) >> (bit & 7) & mask;
+    uint64_t       value = first + (field << (second >> 47 & 63));
+    bool           plain = (form == HDX_INTS_PLAIN) | ((form == HDX_INTS_WINDOW) & (field != mask));
+    if (form == HDX_INTS_LINEAR) {
+        const hdx_ints_line l = hdx_ints_line_of(first, second);
+        value = l.base + (l.slope * k >> 16) + field;
+        plain = true;
+    }
+    return __builtin_expect(plain & (value <= ints->greatest), 1) ? value : get_carefully(ints, i);
+}
+
 void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, unsigned n)
 {
-    hdx_page p;
+    const hdx_section *directory = &ints->file.section[0];
     for (unsigned i = 0; i < n; i++)
         hdx_page_fetch_entry(&ints->file, 0, keys[i] / HDX_PAGE);
     for (unsigned i = 0; i < n; i++)
-        if (hdx_page_peek(&ints->file, 0, keys[i] / HDX_PAGE, &p)) {
-            uint64_t at = keys[i] % HDX_PAGE * (p.second >> 40 & 127) >> 3;
-            __builtin_prefetch(p.at + (at < p.len ? at : 0));
+        if (keys[i] < ints->count) {
+            const uint64_t second = hdx_le64(directory->at + keys[i] / HDX_PAGE * HDX_ENTRY + 8);
+            hdx_fetch(&ints->file, 1, (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (keys[i] % HDX_PAGE * (second >> 40 & 127) >> 3));
         }
 }
 

@@ -67,12 +67,15 @@ static inline uint64_t hdx_ascending_word(const hdx_ascending *a, unsigned word)
  */
 static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest)
 {
-    unsigned words = (a->bytes + 7) / 8, sum = 0, before = 0, at = 0;
-    for (unsigned w = 0; w < words; w++) {
-        sum += (unsigned)__builtin_popcountll(hdx_ascending_word(a, w));
+    const unsigned whole = a->bytes / 8;
+    unsigned       sum = 0, before = 0, at = 0;
+    for (unsigned w = 0; w < whole; w++) {
+        sum += (unsigned)__builtin_popcountll(hdx_le64(a->upper + 8 * (size_t)w));
         before = sum <= k ? sum : before;
         at += sum <= k;
     }
+    if (at == whole && 8 * whole < a->bytes)
+        sum += (unsigned)__builtin_popcountll(hdx_ascending_word(a, whole));
     if (sum <= k)
         return false;
     uint64_t x = hdx_ascending_word(a, at);

@@ -126,15 +126,17 @@ void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *c)
     second_run(c, HDX_KIND_OUTBOUND, id);
 }
 
-/* Keeps those of batch[from .. n) that belong to the answer; how many there are then. */
+/* Keeps those of batch[0 .. n) that belong to the answer; how many there are then. All are objects: the file says no others. */
 static unsigned keep(hdx_refs *c, unsigned n, bool second)
 {
     const hdx_ranks *special = second && c->kind == NOT_SPECIAL ? hdx_graph_use(c->graph, HDX_KIND_SPECIAL) : NULL;
     unsigned         kept = 0;
     uint64_t         rank;
+    if (special == NULL && c->scope == HDX_ALL)
+        return n;
     for (unsigned i = 0; i < n; i++) {
         hdx_id id = c->batch[i];
-        bool   in = id < c->graph->objects && (special == NULL || !hdx_ranks_find(special, id, &rank));
+        bool   in = special == NULL || !hdx_ranks_find(special, id, &rank);
         if (in && c->scope != HDX_ALL)
             in = hdx_graph_live(c->graph, id) == (c->scope == HDX_LIVE);
         c->batch[kept] = id;
