@@ -418,6 +418,38 @@ Test(index, tells_damage_of_objects_that_claim_one_id)
     hdx_graph_close(g);
 }
 
+/* No LOAD_CLASS, no instance: all that is known of such a class is its record, and that others extend it. */
+Test(index, knows_a_class_that_was_never_loaded)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    const uint64_t silent = dump_maker_class_at(m, 0x77000, NULL, object, "a:I b:J"), child = dump_maker_class(m, "app/Child", silent, "c:I");
+    (void)dump_maker_load(m, child, "app/Another");
+    const uint64_t instance = dump_maker_instance(m, child, DUMP_VALUES(1, 2, 3));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, child, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, instance, 0, 0);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    hdx_index_options options = { .dump = dump };
+    hdx_index_report  report;
+    hdx_graph        *g;
+    hdx_error         err;
+    uint32_t          count;
+    cr_assert(build(&options, &report) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    const hdx_class         *classes = hdx_graph_classes(g, &count), *c = hdx_graph_class_named(g, "app.Child");
+    cr_assert(count == 5 && c != NULL && c->super < count);
+    cr_expect(classes[c->super].address == silent && (classes[c->super].flags & HDX_CLASS_INVENTED) == 0 && classes[c->super].field_count == 2);
+    cr_expect(hdx_text_is(classes[c->super].name, "unknown-name@0x77000"));
+    cr_expect(c->instance_size == hdx_round_up(40, s->alignment), "16, int and long up to 32, int up to 40: %llu", (unsigned long long)c->instance_size);
+    cr_assert(s->damage_count == 2);
+    cr_expect(s->damage[0].kind == HDX_DAMAGE_DUPLICATE && strstr(s->damage[0].expected, "under two names") != NULL, "%s", s->damage[0].expected);
+    cr_expect(s->damage[1].kind == HDX_DAMAGE_MISSING && strstr(s->damage[1].expected, "unknown-name@0x77000") != NULL, "%s", s->damage[1].expected);
+    hdx_graph_close(g);
+}
+
 Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
 {
     /* sparse: long[400,000,000] takes 3.2 GB, and so does the next; what follows must be found */

@@ -441,7 +441,6 @@ static inline uint32_t little_classes(little_writer *w, hdx_class *classes)
         if (t->super != 0)
             c->super = little_of(l, t->super)->number;
     }
-    uint32_t cut[LITTLE_MAX], cuts;
     cr_assert(hdx_model_sizes(&w->sizing, classes, count, NULL));
     for (unsigned i = 0; i < w->n; i++) {
         hdx_class *c = &classes[l->at[w->class_of[i]].number];

@@ -247,7 +247,8 @@ uint64_t dump_maker_class_at(dump_maker *m, uint64_t id, const char *name, uint6
         p += n + 2;
         p += strspn(p, " ");
     }
-    (void)dump_maker_load(m, id, name);
+    if (name != NULL)
+        (void)dump_maker_load(m, id, name);
     const hdx_class_dump dump = { .addr = id, .super = super, .loader = m->loader, .instance_size = layout_bytes(m, id), .static_count = m->static_count,
                                   .field_count = (uint32_t)count, .statics = { (const uint8_t *)m->statics.at, (size_t)m->statics.len },
                                   .fields = { (const uint8_t *)list.at, (size_t)list.len } };

@@ -59,7 +59,7 @@ void     dump_maker_top(dump_maker *m, uint8_t tag, const void *body, uint32_t l
 /* ---- heap ---- */
 /* fields: "next:L count:I"; the name in Java or JVM form, as it shall stand in the file. LOAD_CLASS and CLASS_DUMP. */
 uint64_t dump_maker_class(dump_maker *m, const char *name, uint64_t super, const char *fields);
-uint64_t dump_maker_class_at(dump_maker *m, uint64_t id, const char *name, uint64_t super, const char *fields);
+uint64_t dump_maker_class_at(dump_maker *m, uint64_t id, const char *name, uint64_t super, const char *fields); /* name NULL: no LOAD_CLASS */
 /* A static of the next class. */
 void     dump_maker_static(dump_maker *m, const char *name, char type, uint64_t value);
 uint64_t dump_maker_instance(dump_maker *m, uint64_t class_id, const uint64_t *values); /* values may be NULL: all zero */
