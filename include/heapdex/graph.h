@@ -101,11 +101,11 @@ HDX_API hdx_id          hdx_graph_nearest(const hdx_graph *g, hdx_id id);
 
 /*
  * Reading ahead. A look-up by itself waits for memory two to five times in a row, some 200 ns each on a large index; look-ups that do not depend
- * on each other can wait together. Who knows which objects it will ask about says so, some tens (16 to 64) at a time, and asks then:
+ * on each other can wait together. Who knows which objects it will ask about says so, 16 (lists) or 32 (numbers) at a time, and asks then:
  *
  *     for (size_t i = 0; i < n; i++) {
- *         if (i % 32 == 0)
- *             hdx_graph_ahead(g, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, ids + i, n - i < 32 ? n - i : 32);
+ *         if (i % 16 == 0)
+ *             hdx_graph_ahead(g, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, ids + i, n - i < 16 ? n - i : 16);
  *         ... hdx_graph_class_of(g, ids[i]), hdx_graph_outbound(g, ids[i], ...) ...
  *     }
  *

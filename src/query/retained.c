@@ -36,9 +36,9 @@ static hdx_code subtree(hdx_ask *ask, hdx_id id, sums *s, hdx_error *err)
     hdx_ids  stack = { NULL, 0, 0 };
     hdx_code code = hdx_ids_push(&stack, id, err);
     while (code == HDX_OK && stack.count > 0 && s->objects < hdx_graph_objects(ask->g)) { /* invariant 3 */
-        hdx_id   some[32], child;
+        hdx_id   some[16], child;
         unsigned n = 0;
-        while (n < 32 && stack.count > 0)
+        while (n < 16 && stack.count > 0)
             some[n++] = stack.at[--stack.count];
         hdx_graph_ahead(ask->g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_OUTBOUND, some, n);
         for (unsigned i = 0; i < n && code == HDX_OK; i++) {
