@@ -190,7 +190,7 @@ typedef struct hdx_build {
     uint64_t        saved_at, saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
     uint64_t        room;            /* of hdx_build_doors */
     hdx_catalog_writer *catalog;     /* of the index, with all but the manifest; NULL: not begun */
-    bool            counting;        /* one pass, no addresses but those of classes: hdx_counts_take */
+    bool            counting;        /* for counts: one pass, no addresses but those of classes */
     pthread_mutex_t lock;            /* guards damage while passes run */
     hdx_damage     *damage;          /* found by the passes; the survey has its own list */
     uint64_t        damage_count, damage_capacity, damage_more;
@@ -354,8 +354,9 @@ typedef struct hdx_build_doors {
     uint64_t room;       /* what hdx_build_room says, however much there is; 0: the truth */
     bool     every_step; /* a checkpoint after each, however short it was */
 } hdx_build_doors;
+typedef enum hdx_build_purpose { HDX_FOR_INDEX, HDX_FOR_COUNTS, HDX_FOR_FORECAST } hdx_build_purpose;
 /* A build with its dump open and nothing done. NULL on failure. */
-hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose, hdx_error *err);
 void       hdx_build_close(hdx_build *b);
 hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
 

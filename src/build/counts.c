@@ -158,11 +158,10 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
 static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx_build **out, uint32_t *alignment, hdx_error *err)
 {
     const hdx_build_doors doors = { .io = hdx_io_system() };
-    hdx_build            *b = hdx_build_open(&doors, options, err);
+    hdx_build            *b = hdx_build_open(&doors, options, HDX_FOR_COUNTS, err);
     hdx_code              code;
     if (b == NULL)
         return err->code;
-    b->counting = true;
     b->sizing.alignment = assumed;
     hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
     if ((code = hdx_scan(b, err)) == HDX_OK && !hdx_source_size(b->source, &b->manifest.dump_size))

@@ -283,7 +283,7 @@ static hdx_code estimate_sample(const hdx_index_options *options, const findings
     small.dump_number = s->whole ? options->dump_number : 1;
     small.memory = 0;
     small.first_pass = NULL;
-    hdx_build *b = hdx_build_open(&doors, &small, err);
+    hdx_build *b = hdx_build_open(&doors, &small, HDX_FOR_FORECAST, err);
     if (b == NULL)
         return err->code;
     hdx_code code = learn(b, &f, &scan_peak, err);

@@ -149,16 +149,15 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* Names and tables are read by one thread. */
-static bool prepare(hdx_build *b)
+/* Names and tables are read by one thread: another makes memory ready, which all builds of such dumps soon need. */
+static void prepare(hdx_build *b)
 {
     const uint64_t size = hdx_source_file_size(b->source) / 4;
     if (b->threads > 1 && b->mem.limit == 0)
         hdx_mem_prepare(&b->mem, size < PREPARED ? size : PREPARED);
-    return true;
 }
 
-hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose, hdx_error *err)
 {
     hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
     hdx_build         *b = calloc(1, sizeof *b);
@@ -167,6 +166,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
         return NULL;
     }
     b->options = options;
+    b->counting = purpose == HDX_FOR_COUNTS;
     b->io = doors->io;
     b->windows_fd = -1;
     b->mem.limit = options->memory == 0 ? 0 : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE : options->memory / 2 + 1;
@@ -192,8 +192,10 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->saved_at = b->step_wall;
     b->saving_ns = FIRST_SAVING;
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
-    if (hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err) == HDX_OK && prepare(b) &&
-        recognise(b, err) == HDX_OK && hdx_strip_view_set(b->source, b->stripping.view, err) == HDX_OK)
+    hdx_code code = hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err);
+    if (code == HDX_OK && purpose == HDX_FOR_INDEX)
+        prepare(b);
+    if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK && (code = hdx_strip_view_set(b->source, b->stripping.view, err)) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
@@ -222,7 +224,7 @@ static bool is_kept(const hdx_build *b, hdx_code code) { return b->checkpointed 
 static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home, hdx_index_report *report, hdx_error *err)
 {
     hdx_io    *io = doors->io;
-    hdx_build *b = hdx_build_open(doors, options, err);
+    hdx_build *b = hdx_build_open(doors, options, HDX_FOR_INDEX, err);
     bool       found = false;
     hdx_code   code;
     if (b == NULL)
@@ -234,7 +236,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     code = found ? hdx_passes_resume(b, err) : from_the_dump(b, err);
     if (found && (code == HDX_NOT_FOUND || code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
         hdx_build_close(b);
-        if ((b = hdx_build_open(doors, options, err)) == NULL) {
+        if ((b = hdx_build_open(doors, options, HDX_FOR_INDEX, err)) == NULL) {
             hdx_place_abandon(io, home);
             return err->code;
         }
