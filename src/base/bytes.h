@@ -55,4 +55,11 @@ static inline int64_t  hdx_unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(i
 static inline bool hdx_text_is(hdx_text t, const char *s) { return strlen(s) == t.len && memcmp(t.at, s, t.len) == 0; }
 static inline bool hdx_text_same(hdx_text a, hdx_text b) { return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0); }
 
+/* Asks for the lines of bytes that will be read soon. Any address will do: nothing is read, and no pointer is formed. */
+static inline void hdx_lines_ahead(const void *at, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)at + i));
+}
+
 #endif

@@ -124,7 +124,7 @@ static void *prepare(void *context)
     hdx_mem *mem = context;
     uint64_t i = 0;
     uint8_t *at = map_aligned(mem->prepare);
-    for (; at != NULL && i < mem->prepare && !atomic_load(&mem->prepared); i += HUGE_PAGE) {
+    for (; at != NULL && i < mem->prepare && !atomic_load(&mem->stop); i += HUGE_PAGE) {
         if (madvise(at + i, HUGE_PAGE, MADV_POPULATE_WRITE) != 0 || pool_put(mem, at + i, HUGE_PAGE) == 0)
             break;
     }
@@ -142,7 +142,7 @@ void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes)
 
 void hdx_mem_close(hdx_mem *mem)
 {
-    atomic_store(&mem->prepared, true);
+    atomic_store(&mem->stop, true);
     if (mem->prepare > 0)
         (void)pthread_join(mem->preparing, NULL);
     mem->prepare = 0;

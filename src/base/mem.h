@@ -26,7 +26,7 @@ typedef struct hdx_mem {
     uint64_t         pooled, pool_capacity;
     pthread_t        preparing;
     uint64_t         prepare;  /* bytes, for the thread of that name; 0: there is none */
-    atomic_bool      prepared; /* it is to stop */
+    atomic_bool      stop;      /* that thread is to */
 } hdx_mem;
 
 /* Unmaps the pool. What was got and not put stays. */

@@ -528,10 +528,7 @@ static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
         const hdx_class first = at[i];
         uint32_t        to = i, from;
         while ((from = order[to]) != i) {
-            const uint8_t *next = (const uint8_t *)&at[order[from]];
-            __builtin_prefetch(next);
-            __builtin_prefetch(next + 64);
-            __builtin_prefetch(next + 128);
+            hdx_lines_ahead(&at[order[from]], sizeof *at);
             at[to] = at[from];
             order[to] = to;
             to = from;
@@ -617,10 +614,8 @@ static hdx_code lay_out(hdx_build *b, hdx_error *err)
         hdx_class_layout *l = &b->layouts[i];
         bool              used = b->classes[i].kind == HDX_INSTANCE && b->classes[i].instances > 0;
         l->first = count;
-        if (i + AHEAD < b->class_count) {
-            __builtin_prefetch(b->classes[i + AHEAD].fields);
-            __builtin_prefetch((const uint8_t *)b->classes[i + AHEAD].fields + 64);
-        }
+        if (i + AHEAD < b->class_count)
+            hdx_lines_ahead(b->classes[i + AHEAD].fields, 128);
         if (!used) /* a chain of 3000 classes without instances must not cost 3000 squared */
             continue;
         for (uint32_t c = i; c != HDX_NO_CLASS; c = b->classes[c].super)

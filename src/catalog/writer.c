@@ -218,21 +218,15 @@ static hdx_code add_fields(hdx_catalog_writer *w, const hdx_field *fields, uint3
 
 #define NEAR 4u /* of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that */
 
-static void fetch(const void *at, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const uint8_t *)at + i);
-}
-
 void hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left)
 {
     if (left > 4 * NEAR)
-        fetch(c + 4 * NEAR, sizeof *c);
+        hdx_lines_ahead(c + 4 * NEAR, sizeof *c);
     if (left > 2 * NEAR) {
         const hdx_class *next = c + 2 * NEAR;
-        fetch(next->name.at, next->name.len < 128 ? next->name.len : 128);
-        fetch(next->fields, (next->field_count < 8 ? next->field_count : 8) * sizeof *next->fields);
-        fetch(next->statics, (next->static_count < 8 ? next->static_count : 8) * sizeof *next->statics);
+        hdx_lines_ahead(next->name.at, next->name.len < 128 ? next->name.len : 128);
+        hdx_lines_ahead(next->fields, (next->field_count < 8 ? next->field_count : 8) * sizeof *next->fields);
+        hdx_lines_ahead(next->statics, (next->static_count < 8 ? next->static_count : 8) * sizeof *next->statics);
     }
     if (left > NEAR)
         hdx_text_ahead(&w->texts, c[NEAR].name);

@@ -94,10 +94,8 @@ static void sum_fields(const hdx_sizing *s, hdx_class *classes, uint32_t count, 
     for (uint32_t k = 0; k < count; k++) {
         hdx_class *c = &classes[k];
         if (k + AHEAD < count) {
-            const uint8_t *fields = (const uint8_t *)classes[k + AHEAD].fields;
-            __builtin_prefetch(fields);
-            __builtin_prefetch(fields + 64);
-            __builtin_prefetch(classes[k + AHEAD].statics);
+            hdx_lines_ahead(classes[k + AHEAD].fields, 128);
+            hdx_lines_ahead(classes[k + AHEAD].statics, 64);
         }
         own[k] = own_bytes(c->fields, c->field_count, s->reference_size);
         c->class_shallow = hdx_round_up(own_bytes(c->statics, c->static_count, s->reference_size), s->alignment);

@@ -57,6 +57,15 @@ static hdx_code build(const hdx_index_options *options, hdx_index_report *report
     return code;
 }
 
+/* The classes that every dump has; java.lang.Object. */
+static uint64_t add_core(dump_maker *m)
+{
+    const uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    return object;
+}
+
 /* All bytes of a file of an index. */
 static char *slurp(const char *index, const char *name, size_t *len)
 {
@@ -172,9 +181,7 @@ Test(index, has_the_same_roots_where_several_workers_find_them)
 {
     enum { THREADS = 3, LOCALS = 600 };
     dump_maker *m = dump_maker_new(8);
-    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
-    (void)dump_maker_class(m, "java/lang/Class", object, "");
-    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    uint64_t    object = add_core(m);
     uint64_t threads[THREADS], thread = dump_maker_class(m, "java/lang/Thread", object, "");
     for (uint32_t t = 0; t < THREADS; t++) {
         threads[t] = dump_maker_instance(m, thread, NULL);
@@ -392,25 +399,29 @@ Test(index, holds_what_until_says)
     }
 }
 
-Test(index, tells_damage_of_objects_that_claim_one_id)
+/* Builds the index of what m has written, and opens it. */
+static hdx_graph *graph_of(dump_maker *m)
 {
-    dump_maker *m = dump_maker_new(8);
-    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
-    (void)dump_maker_class(m, "java/lang/Class", object, "");
-    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
-    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
-    uint64_t a = dump_maker_instance(m, node, NULL);
-    (void)dump_maker_instance_at(m, a, node, DUMP_VALUES(object));
-    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
-    dump_maker_save(m, dump);
-    dump_maker_free(m);
     hdx_index_options options = { .dump = dump };
     hdx_index_report  report;
     hdx_graph        *g;
     hdx_error         err;
-    hdx_id            id;
-    cr_assert(build(&options, &report) == HDX_OK);
-    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    cr_assert(build(&options, &report) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    return g;
+}
+
+Test(index, tells_damage_of_objects_that_claim_one_id)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = add_core(m);
+    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
+    uint64_t a = dump_maker_instance(m, node, NULL);
+    (void)dump_maker_instance_at(m, a, node, DUMP_VALUES(object));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    hdx_graph               *g = graph_of(m);
+    hdx_id                   id;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     cr_expect(s->damage_count == 1 && s->damage[0].kind == HDX_DAMAGE_DUPLICATE && s->records == 5);
     cr_assert(hdx_graph_find(g, a, &id));
@@ -422,22 +433,14 @@ Test(index, tells_damage_of_objects_that_claim_one_id)
 Test(index, knows_a_class_that_was_never_loaded)
 {
     dump_maker *m = dump_maker_new(8);
-    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
-    (void)dump_maker_class(m, "java/lang/Class", object, "");
-    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    uint64_t    object = add_core(m);
     const uint64_t silent = dump_maker_class_at(m, 0x77000, NULL, object, "a:I b:J"), child = dump_maker_class(m, "app/Child", silent, "c:I");
     (void)dump_maker_load(m, child, "app/Another");
     const uint64_t instance = dump_maker_instance(m, child, DUMP_VALUES(1, 2, 3));
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, child, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, instance, 0, 0);
-    dump_maker_save(m, dump);
-    dump_maker_free(m);
-    hdx_index_options options = { .dump = dump };
-    hdx_index_report  report;
-    hdx_graph        *g;
-    hdx_error         err;
-    uint32_t          count;
-    cr_assert(build(&options, &report) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
+    hdx_graph               *g = graph_of(m);
+    uint32_t                 count;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     const hdx_class         *classes = hdx_graph_classes(g, &count), *c = hdx_graph_class_named(g, "app.Child");
     cr_assert(count == 5 && c != NULL && c->super < count);
@@ -454,9 +457,7 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
 {
     /* sparse: long[400,000,000] takes 3.2 GB, and so does the next; what follows must be found */
     dump_maker *m = dump_maker_new(8);
-    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
-    (void)dump_maker_class(m, "java/lang/Class", object, "");
-    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    uint64_t    object = add_core(m);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
     m->no_end = true;
     size_t         len;
