@@ -254,6 +254,21 @@ Test(sort, orders_pairs_by_the_first_then_the_second)
                 }
 }
 
+/* What is equal by the first number is put in order by the second, whether that rose, fell or did neither before. */
+Test(sort, orders_pairs_whose_second_numbers_rise_or_fall)
+{
+    enum { N = 1000 };
+    for (unsigned falling = 0; falling < 2; falling++) {
+        hdx_mem  mem = { .refuse = NULL };
+        hdx_pair pairs[N];
+        for (uint64_t i = 0; i < N; i++)
+            pairs[i] = (hdx_pair){ i % 7, falling ? N - i : i };
+        hdx_sort_pairs(&mem, pairs, N);
+        for (uint64_t i = 1; i < N; i++)
+            cr_assert(pairs[i - 1].first < pairs[i].first || (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second < pairs[i].second));
+    }
+}
+
 Test(sort, orders_by_the_number_then_by_comparing)
 {
     static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };

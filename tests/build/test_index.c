@@ -453,6 +453,23 @@ Test(index, knows_a_class_that_was_never_loaded)
     hdx_graph_close(g);
 }
 
+Test(index, counts_a_class_behind_those_that_a_worker_has_room_for)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = add_core(m);
+    for (uint64_t i = 0; i <= 1u << 18; i++)
+        (void)dump_maker_load(m, 0x7000000000 + 16 * i, "app/Loaded"); /* told of, never described */
+    const uint64_t late = dump_maker_class(m, "app/Late", object, "");
+    for (unsigned i = 0; i < 3; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, late, NULL), 0, 0);
+    hdx_graph       *g = graph_of(m);
+    const hdx_class *c = hdx_graph_class_named(g, "app.Late");
+    uint32_t         count;
+    (void)hdx_graph_classes(g, &count);
+    cr_expect(count == 4 && c != NULL && c->instances == 3 && hdx_graph_summary_of(g)->damage_count == 0);
+    hdx_graph_close(g);
+}
+
 Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
 {
     /* sparse: long[400,000,000] takes 3.2 GB, and so does the next; what follows must be found */
