@@ -5,8 +5,8 @@
  *
  * In:  an index folder; N objects drawn at random (1 000 000).
  * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before, then the best of
- *      three; random.load is one load from 64 MB, to see how busy the machine is); group.* are the
- *      same questions with hdx_graph_ahead for every 32 objects (numbers) or 16 (addresses, lists), its time included; sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
+ *      three; random.load is one load from 64 MB, to see how busy the machine is); ahead.* are the
+ *      same questions with hdx_graph_ahead before each, its time included; sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
  *      shape.* say how many objects have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
  */
 #include "graph/graph.h"
@@ -75,18 +75,9 @@ static uint64_t path(uint64_t i)
     return at;
 }
 
-#define NUMBERS 32u
-#define LISTS 16u /* a list takes ten lines: more of them push each other out of the first cache */
-static void ahead(unsigned what, uint64_t i, uint64_t n, unsigned group)
-{
-    n = n - i < group ? n - i : group;
-    if (what == 0)
-        hdx_graph_ahead_find(graph, addresses + i, n);
-    else
-        hdx_graph_ahead(graph, what, ids + i, n);
-}
-
-static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t i), unsigned group, unsigned wanted, uint64_t n)
+/* The same objects and the same calls, with hdx_graph_ahead before each. */
+enum { NOTHING_AHEAD, FIND_AHEAD = 1 << 30 };
+static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t i), unsigned wanted, uint64_t n)
 {
     volatile uint64_t sink;
     uint64_t          best = UINT64_MAX;
@@ -94,8 +85,10 @@ static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t
         uint64_t sum = 0, since = cpu_ns();
         listed = 0;
         for (uint64_t i = 0; i < n; i++) {
-            if (group > 0 && i % group == 0)
-                ahead(wanted, i, n, group);
+            if (wanted == FIND_AHEAD)
+                hdx_graph_ahead_find(graph, addresses, n, i);
+            else if (wanted != NOTHING_AHEAD)
+                hdx_graph_ahead(graph, wanted, ids, n, i);
             sum += ask(i);
         }
         uint64_t ns = cpu_ns() - since;
@@ -105,9 +98,8 @@ static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t
     }
     row(kind, what, n, (double)best / (double)n, (double)listed / (double)n);
 }
-static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n) { measure("random", what, ask, 0, 0, n); }
-/* The same objects and the same calls, with hdx_graph_ahead for every `group` of them. */
-static void in_groups(const char *what, uint64_t (*ask)(uint64_t i), unsigned group, unsigned wanted, uint64_t n) { measure("group", what, ask, group, wanted, n); }
+static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n) { measure("random", what, ask, NOTHING_AHEAD, n); }
+static void ahead(const char *what, uint64_t (*ask)(uint64_t i), unsigned wanted, uint64_t n) { measure("ahead", what, ask, wanted, n); }
 
 /* ---- in order ---- */
 
@@ -207,18 +199,18 @@ int main(int argc, char **argv)
     at_random("inbound", inbound, n);
     at_random("dominated", dominated, n);
     at_random("path", path, n);
-    in_groups("position", position, NUMBERS, HDX_AHEAD_POSITION, n);
-    in_groups("class", class_of, NUMBERS, HDX_AHEAD_CLASS, n);
-    in_groups("retained", retained, NUMBERS, HDX_AHEAD_RETAINED, n);
-    in_groups("shallow", shallow, NUMBERS, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, n);
-    in_groups("address", address, LISTS, HDX_AHEAD_ADDRESS, n);
-    in_groups("id", find, LISTS, 0, n);
-    in_groups("live", live, NUMBERS, HDX_AHEAD_LIVE, n);
-    in_groups("dominator", dominator, LISTS, HDX_AHEAD_LIVE | HDX_AHEAD_INBOUND, n);
-    in_groups("outbound", outbound, LISTS, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, n);
-    in_groups("outbound_live", outbound_live, LISTS, HDX_AHEAD_CLASS | HDX_AHEAD_LIVE | HDX_AHEAD_OUTBOUND, n);
-    in_groups("inbound", inbound, LISTS, HDX_AHEAD_CLASS | HDX_AHEAD_INBOUND, n);
-    in_groups("dominated", dominated, LISTS, HDX_AHEAD_OUTBOUND, n);
+    ahead("position", position, HDX_AHEAD_POSITION, n);
+    ahead("class", class_of, HDX_AHEAD_CLASS, n);
+    ahead("retained", retained, HDX_AHEAD_RETAINED, n);
+    ahead("shallow", shallow, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, n);
+    ahead("address", address, HDX_AHEAD_ADDRESS, n);
+    ahead("id", find, FIND_AHEAD, n);
+    ahead("live", live, HDX_AHEAD_LIVE, n);
+    ahead("dominator", dominator, HDX_AHEAD_LIVE | HDX_AHEAD_INBOUND, n);
+    ahead("outbound", outbound, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, n);
+    ahead("outbound_live", outbound_live, HDX_AHEAD_CLASS | HDX_AHEAD_LIVE | HDX_AHEAD_OUTBOUND, n);
+    ahead("inbound", inbound, HDX_AHEAD_CLASS | HDX_AHEAD_INBOUND, n);
+    ahead("dominated", dominated, HDX_AHEAD_OUTBOUND, n);
     in_order("class", run_classes);
     in_order("position", run_positions);
     in_order("retained", run_retained);

@@ -94,9 +94,13 @@ hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_in
 void     hdx_ints_close(hdx_ints *ints);
 void     hdx_ints_forget(const hdx_ints *ints); /* read through: its pages need not be resident for now */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number */
-/* Values of these keys will be asked for soon (any keys; some tens at a time): their misses overlap here instead of being waited for one
-   by one. Changes no answer and notes no damage. */
-void     hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, unsigned n);
+/*
+ * Reading ahead. A look-up by itself is a chain of waits for memory: the entry, then the page. Whoever knows which keys come asks for the
+ * lines of each a while before they are needed, in as many rounds as the chain is long: a round goes over some keys and asks for what can be
+ * known when the round before is over. Any keys; changes no answer and notes no damage: the look-up that follows does all that.
+ */
+#define HDX_INTS_ROUNDS 2u
+void     hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, unsigned round);
 void     hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
 
 /* ---- one_to_n ---- */
@@ -122,8 +126,8 @@ uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists togethe
 /* The list of a key as a range over all values. */
 void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i); /* i: number over all values, within key's list */
-/* Lists of these keys will be asked for soon: as hdx_ints_ahead. */
-void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, unsigned n);
+#define HDX_LISTS_ROUNDS 3u
+void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, unsigned round); /* as hdx_ints_ahead */
 /* Values number first .. first + n - 1 of key's list. */
 void     hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out);
 /* Runs of keys, for whoever looks at all of them: how long each list is (0 on damage), in about 2 ns a key, ... */
@@ -139,7 +143,7 @@ hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_i
 void     hdx_ranks_close(hdx_ranks *ranks);
 uint64_t hdx_ranks_count(const hdx_ranks *ranks);                          /* members */
 bool     hdx_ranks_find(const hdx_ranks *ranks, uint64_t i, uint64_t *rank); /* is i a member, and how many are before it */
-void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, unsigned n); /* will be asked for: as hdx_ints_ahead */
+void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, size_t n); /* as hdx_ints_ahead, in one round */
 uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank);              /* the member of that rank */
 
 #include "indexes/addresses/addresses.h"

@@ -81,10 +81,7 @@ static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uin
     return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
 }
 
-/*
- * Reading ahead. A look-up by itself is a chain: the entry, then the page. Many independent ones go in two rounds, entries first and then
- * pages, so that each round's misses overlap. Nothing is checked or kept: the look-up that follows does all that, in the cache by then.
- */
+/* Reading ahead (indexes.h): nothing is checked or kept. */
 static inline void hdx_page_fetch_entry(const hdx_container *c, unsigned directory, uint64_t page)
 {
     hdx_fetch(c, directory, page * HDX_ENTRY);

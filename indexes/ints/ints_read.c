@@ -134,13 +134,13 @@ uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
     return __builtin_expect(plain & (value <= ints->greatest), 1) ? value : get_carefully(ints, i);
 }
 
-void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, unsigned n)
+void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, unsigned round)
 {
     const hdx_section *directory = &ints->file.section[0];
-    for (unsigned i = 0; i < n; i++)
-        hdx_page_fetch_entry(&ints->file, 0, keys[i] / HDX_PAGE);
-    for (unsigned i = 0; i < n; i++)
-        if (keys[i] < ints->count) {
+    for (size_t i = 0; i < n; i++)
+        if (round == 0) {
+            hdx_page_fetch_entry(&ints->file, 0, keys[i] / HDX_PAGE);
+        } else if (keys[i] < ints->count) {
             const uint64_t second = hdx_le64(directory->at + keys[i] / HDX_PAGE * HDX_ENTRY + 8);
             hdx_fetch(&ints->file, 1, (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (keys[i] % HDX_PAGE * (second >> 40 & 127) >> 3));
         }

@@ -77,31 +77,30 @@ static void fetch_values(const hdx_one_to_n *lists, uint64_t guess)
 }
 
 /*
- * Rounds, so that each round's misses overlap: entries of offsets; their pages, and the entries of values; pages of values. Where a list begins is
- * not decoded for that but guessed, as if all lists of the page were equally long: that is some values off, seldom more than the
- * lines asked for, and a wrong guess costs only the wait that it should have saved.
+ * Rounds: the entry of the offsets; their page, and the entry of the values; the page of the values. Where a list begins is not decoded for
+ * that but guessed, as if all lists of the page were equally long: that is some values off, seldom more than the lines asked
+ * for, and a wrong guess costs only the wait that it should have saved.
  */
-void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, unsigned n)
+void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, unsigned round)
 {
-    enum { ROUND = 32 };
-    uint64_t guess[ROUND];
     hdx_page p;
-    for (unsigned done = 0, now; done < n; done += now, keys += now) {
-        now = n - done < ROUND ? n - done : ROUND;
-        for (unsigned i = 0; i < now; i++)
-            hdx_page_fetch_entry(&lists->file, OFFSETS, keys[i] / HDX_PAGE);
-        for (unsigned i = 0; i < now; i++) {
-            guess[i] = lists->values;
-            if (keys[i] >= lists->keys || !hdx_page_peek(&lists->file, OFFSETS, keys[i] / HDX_PAGE, &p))
-                continue;
-            guess[i] = guess_of(lists, &p, keys[i] % HDX_PAGE);
-            hdx_page_fetch_entry(&lists->file, VALUES, guess[i] / HDX_PAGE);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t page = keys[i] / HDX_PAGE;
+        if (round == 0) {
+            hdx_page_fetch_entry(&lists->file, OFFSETS, page);
+            continue;
+        }
+        if (keys[i] >= lists->keys || !hdx_page_peek(&lists->file, OFFSETS, page, &p))
+            continue;
+        const uint64_t guess = guess_of(lists, &p, keys[i] % HDX_PAGE);
+        if (round == 1) {
+            hdx_page_fetch_entry(&lists->file, VALUES, guess / HDX_PAGE);
             __builtin_prefetch(p.at); /* most have 30 to 110 bytes; no loop, whose end could not be guessed */
             __builtin_prefetch(p.at + (p.len > 64 ? 64 : 0));
             __builtin_prefetch(p.at + (p.len > 0 ? (p.len - 1 < 128 ? p.len - 1 : 128) : 0));
+        } else {
+            fetch_values(lists, guess);
         }
-        for (unsigned i = 0; i < now; i++)
-            fetch_values(lists, guess[i]);
     }
 }
 

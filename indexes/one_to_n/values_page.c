@@ -161,10 +161,11 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
     for (unsigned i = 0; i < 4; i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
-        unsigned here = count <= 64 * i ? 0 : count - 64 * i, ahead = k <= 64 * i ? 0 : k - 64 * i; /* chosen, not branched on */
-        selector[i] = hdx_le64(page->at + 8 * (size_t)i) & hdx_pack_mask(here < 64 ? here : 64);
+        selector[i] = hdx_le64(page->at + 8 * (size_t)i);
+        if (count < HDX_PAGE)
+            selector[i] &= count <= 64 * i ? 0 : hdx_pack_mask(count - 64 * i < 64 ? count - 64 * i : 64);
         fars += (unsigned)__builtin_popcountll(selector[i]);
-        before += (unsigned)__builtin_popcountll(selector[i] & hdx_pack_mask(ahead < 64 ? ahead : 64));
+        before += (unsigned)__builtin_popcountll(selector[i] & (i < k >> 6 ? UINT64_MAX : i == k >> 6 ? (1ull << (k & 63)) - 1 : 0)); /* chosen, not branched on */
     }
     uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
     if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)
@@ -200,11 +201,11 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
     if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
         return false;
     base -= hdx_pack_get(tail.values, 0, tail.w);
-    for (unsigned e = 0; e < tail.exceptions; e++) {
-        unsigned at = (unsigned)tail.places[e] - k;
-        if (at < n)
-            out[at] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
-    }
+    unsigned before = 0;
+    for (unsigned e = 0; e < tail.exceptions; e++) /* without a branch, as in find_mostly (offsets_page.c): the places rise */
+        before += tail.places[e] < k;
+    for (unsigned e = before; e < tail.exceptions && (unsigned)tail.places[e] - k < n; e++)
+        out[tail.places[e] - k] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
     return true;
 }
 

@@ -131,9 +131,9 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     return true;
 }
 
-void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, unsigned n)
+void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, size_t n)
 {
-    for (unsigned i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         hdx_fetch(&r->file, LINES, keys[i] / LINE_BITS * LINE);
 }
 

@@ -11,7 +11,6 @@
 #define STEPS_WHOLE (1u << 18)
 #define STEPS_ALL (1u << 20)
 #define STEPS_ENDS 1000u
-#define STEPS_AHEAD 25u /* divides STEPS_ENDS: what is read ahead is shown */
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
 
@@ -134,9 +133,8 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
         return hdx_no_memory(err, "a path", shown * sizeof *steps);
     for (uint64_t i = 0; code == HDX_OK && i < shown; i++) {
         uint64_t place = whole || i < STEPS_ENDS ? i : p->count - shown + i;
-        if (i % STEPS_AHEAD == 0)
-            hdx_graph_ahead(w->ask->g, HDX_AHEAD_ADDRESS | HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_POSITION | HDX_AHEAD_RETAINED | HDX_AHEAD_LIVE,
-                            w->found.steps.at + p->first + place, p->count - place < STEPS_AHEAD ? p->count - place : STEPS_AHEAD);
+        hdx_graph_ahead(w->ask->g, HDX_AHEAD_ADDRESS | HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_POSITION | HDX_AHEAD_RETAINED | HDX_AHEAD_LIVE,
+                        w->found.steps.at + p->first, p->count, place);
         code = write_step(w, number, place, p, &steps[i], err);
     }
     w->written += shown;

@@ -30,19 +30,19 @@ static void add(sums *s, uint32_t c, uint64_t shallow)
     }
 }
 
-/* Some of the stack at a time, in no order: their look-ups wait for memory together. */
+#define SOME 64u /* of the stack at a time, in no order: their look-ups wait for memory together */
 static hdx_code subtree(hdx_ask *ask, hdx_id id, sums *s, hdx_error *err)
 {
     hdx_ids  stack = { NULL, 0, 0 };
     hdx_code code = hdx_ids_push(&stack, id, err);
     while (code == HDX_OK && stack.count > 0 && s->objects < hdx_graph_objects(ask->g)) { /* invariant 3 */
-        hdx_id   some[16], child;
+        hdx_id   some[SOME], child;
         unsigned n = 0;
-        while (n < 16 && stack.count > 0)
+        while (n < SOME && stack.count > 0)
             some[n++] = stack.at[--stack.count];
-        hdx_graph_ahead(ask->g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_OUTBOUND, some, n);
         for (unsigned i = 0; i < n && code == HDX_OK; i++) {
             hdx_refs refs;
+            hdx_graph_ahead(ask->g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_OUTBOUND, some, n, i);
             add(s, hdx_graph_class_of(ask->g, some[i]), hdx_graph_shallow(ask->g, some[i]));
             hdx_graph_dominated(ask->g, some[i], &refs);
             while (code == HDX_OK && hdx_refs_next(&refs, &child))

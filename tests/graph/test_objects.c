@@ -293,10 +293,11 @@ Test(graph, reading_ahead_changes_no_answer)
     ids[objects + 1] = HDX_VIRTUAL_ROOT;
     ids[objects + 2] = HDX_NO_ID;
     for (unsigned what = 0; what <= 256; what++) {
-        if (what == 256)
-            hdx_graph_ahead_find(g, ids, objects + 3);
-        else
-            hdx_graph_ahead(g, what, ids, objects + 3);
+        for (uint64_t i = 0; i < objects + 4; i++) /* and one place beyond the last */
+            if (what == 256)
+                hdx_graph_ahead_find(g, ids, objects + 3, i);
+            else
+                hdx_graph_ahead(g, what, ids, objects + 3, i);
         for (uint64_t i = 0; i < objects; i++) {
             hdx_pos pos = 0;
             hdx_id  found = HDX_NO_ID;

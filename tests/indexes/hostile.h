@@ -158,7 +158,8 @@ static inline void ask_ints(const hdx_index_place *place, const hdx_index_file *
         return;
     uint64_t ahead[HOSTILE_KEYS];
     keys_all_over(ahead, count);
-    hdx_ints_ahead(ints, ahead, HOSTILE_KEYS);
+    for (unsigned round = 0; round < HDX_INTS_ROUNDS; round++)
+        hdx_ints_ahead(ints, ahead, HOSTILE_KEYS, round);
     if (note.state != 0)
         abort(); /* nothing was asked yet */
     for (uint64_t i = 0; i < count; i++)
@@ -176,7 +177,8 @@ static inline void ask_one_to_n(const hdx_index_place *place, const hdx_index_fi
     if (hdx_one_to_n_open(place, HDX_KIND_OUTBOUND, file, keys, below, &note, &lists, NULL) != HDX_OK)
         return;
     keys_all_over(out, keys);
-    hdx_one_to_n_ahead(lists, out, HOSTILE_KEYS);
+    for (unsigned round = 0; round < HDX_LISTS_ROUNDS; round++)
+        hdx_one_to_n_ahead(lists, out, HOSTILE_KEYS, round);
     if (note.state != 0)
         abort();
     for (uint64_t k = 0; k < keys; k++) {
@@ -227,9 +229,11 @@ static inline void ask_addresses(const hdx_index_place *place, const hdx_index_f
     if (hdx_addresses_open(place, HDX_KIND_ADDRESS, file, count, &note, &s, NULL) != HDX_OK)
         return;
     keys_all_over(out, count);
-    hdx_addresses_ahead_at(s, out, HOSTILE_KEYS);
-    hdx_addresses_ahead(s, out, HOSTILE_KEYS);
-    hdx_addresses_ahead(s, addresses, (unsigned)n);
+    for (unsigned round = 0; round < HDX_ADDRESSES_ROUNDS; round++) {
+        hdx_addresses_ahead_at(s, out, HOSTILE_KEYS, round);
+        hdx_addresses_ahead(s, out, HOSTILE_KEYS, round);
+        hdx_addresses_ahead(s, addresses, n, round);
+    }
     if (note.state != 0)
         abort();
     for (size_t i = 0; i < n; i++) {

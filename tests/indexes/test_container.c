@@ -268,7 +268,7 @@ Test(container, the_first_damage_is_told_with_block_and_byte)
     place_replace(&t, HDX_KIND_SIZE, bytes, len);
     cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_SIZE, &file, 200000, 0, &t.note, &x, NULL), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 0), v[0]));
-    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1); /* notes nothing: who only reads ahead has not asked */
+    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1, 1); /* notes nothing: who only reads ahead has not asked */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 70000), 0)); /* two bytes each: in the third block, not at the flipped byte */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_DAMAGED));
