@@ -30,6 +30,27 @@ static uint64_t values_of(const line *l, uint64_t slice)
     return l->count - from < HDX_SLICE ? l->count - from : HDX_SLICE;
 }
 
+bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
+{
+    const uint64_t low = (1ull << HDX_OFFSET_BITS) - 1;
+    if (!hdx_touch(c, directory, page * HDX_ENTRY, 2 * HDX_ENTRY))
+        return false;
+    const uint8_t *entry = c->section[directory].at + page * HDX_ENTRY;
+    p->first = hdx_le64(entry);
+    p->second = hdx_le64(entry + 8);
+    p->next = hdx_le64(entry + 16);
+    uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
+    if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
+        hdx_container_note(c, directory, page * HDX_ENTRY, "a page of impossible size");
+        return false;
+    }
+    p->at = c->section[directory + 1].at + off;
+    p->len = (uint32_t)(end - off);
+    /* A page without bytes is as good as the byte before it. Its place must be in the section all the same: eight bytes may be read there. */
+    uint64_t empty = end == off;
+    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
+}
+
 /* The least number is told, whatever thread was first. */
 static void fail(line *l, uint64_t slice, hdx_code code, const hdx_error *error)
 {

@@ -59,26 +59,19 @@ typedef struct hdx_page {
     uint32_t       len;
 } hdx_page;
 
+/* With everything looked at, and noted where it is wrong. */
+bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p);
+/* False: damaged, and noted. In few instructions where all blocks were found right before. */
 static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
 {
-    const uint64_t low = (1ull << HDX_OFFSET_BITS) - 1;
-    if (!hdx_touch(c, directory, page * HDX_ENTRY, 2 * HDX_ENTRY))
-        return false;
-    const uint8_t *entry = c->section[directory].at + page * HDX_ENTRY;
-    p->first = hdx_le64(entry);
-    p->second = hdx_le64(entry + 8);
-    p->next = hdx_le64(entry + 16);
-    uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
-    if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
-        hdx_container_note(c, directory, page * HDX_ENTRY, "a page of impossible size");
-        return false;
-    }
-    p->at = c->section[directory + 1].at + off;
-    p->len = (uint32_t)(end - off);
-    /* A page without bytes is as good as the byte before it: most files have some, and a branch that asks for them would be guessed
-       wrong just where a wrong guess waits for a cache miss. Its place must be in the section all the same: eight bytes may be read there. */
-    uint64_t empty = end == off;
-    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
+    const uint64_t     low = (1ull << HDX_OFFSET_BITS) - 1;
+    const hdx_section *s = &c->section[directory];
+    if (__builtin_expect(!hdx_proved(s) | !hdx_proved(s + 1) | (page >= s->bytes / HDX_ENTRY - 1), 0)) /* at least one entry: hdx_slices_fit */
+        return hdx_page_find_carefully(c, directory, page, p);
+    const uint8_t *entry = s->at + page * HDX_ENTRY;
+    const uint64_t second = hdx_le64(entry + 8), off = second & low, end = hdx_le64(entry + 24) & low;
+    *p = (hdx_page){ hdx_le64(entry), second, hdx_le64(entry + 16), s[1].at + off, (uint32_t)(end - off) };
+    return __builtin_expect((end - off <= HDX_PAGE_BYTES) & (end <= s[1].bytes), 1) || hdx_page_find_carefully(c, directory, page, p);
 }
 
 /* Reading ahead (indexes.h): nothing is checked or kept. */

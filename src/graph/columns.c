@@ -82,20 +82,21 @@ static const uint64_t *part_of(const uint64_t *keys, size_t n, size_t i, size_t 
 
 void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i)
 {
-    static const struct { unsigned what, rounds; hdx_kind kind; const pace *pace; } files[] = {
-        { HDX_AHEAD_OUTBOUND, HDX_LISTS_ROUNDS, HDX_KIND_OUTBOUND, &of_lists },   { HDX_AHEAD_INBOUND, HDX_LISTS_ROUNDS, HDX_KIND_INBOUND, &of_lists },
-        { HDX_AHEAD_CLASS, HDX_INTS_ROUNDS, HDX_KIND_CLASS, &of_numbers },        { HDX_AHEAD_LENGTH, HDX_INTS_ROUNDS, HDX_KIND_SIZE, &of_numbers },
-        { HDX_AHEAD_POSITION, HDX_INTS_ROUNDS, HDX_KIND_POSITION, &of_numbers },  { HDX_AHEAD_RETAINED, HDX_INTS_ROUNDS, HDX_KIND_RETAINED, &of_numbers },
-        { HDX_AHEAD_ADDRESS, HDX_ADDRESSES_ROUNDS, HDX_KIND_ADDRESS, &of_addresses }, { HDX_AHEAD_LIVE, 1, HDX_KIND_SPECIAL, &of_numbers },
+    static const struct { hdx_kind kind; unsigned rounds; const pace *pace; } files[] = { /* by the number of their bit in hdx_ahead */
+        { HDX_KIND_ADDRESS, HDX_ADDRESSES_ROUNDS, &of_addresses }, { HDX_KIND_CLASS, HDX_INTS_ROUNDS, &of_numbers },
+        { HDX_KIND_SIZE, HDX_INTS_ROUNDS, &of_numbers },           { HDX_KIND_POSITION, HDX_INTS_ROUNDS, &of_numbers },
+        { HDX_KIND_RETAINED, HDX_INTS_ROUNDS, &of_numbers },       { HDX_KIND_SPECIAL, 1, &of_numbers },
+        { HDX_KIND_OUTBOUND, HDX_LISTS_ROUNDS, &of_lists },        { HDX_KIND_INBOUND, HDX_LISTS_ROUNDS, &of_lists },
     };
     const bool  lists = (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
     const void *file;
     size_t      many;
     if (i >= n || i % (lists ? of_lists.step : of_addresses.step) != 0) /* of_numbers.step is a multiple of it */
         return;
-    for (unsigned f = 0; f < sizeof files / sizeof files[0]; f++) {
-        const pace p = lists ? of_lists : *files[f].pace;
-        if ((what & files[f].what) == 0 || i % p.step != 0 || (file = hdx_graph_use(g, files[f].kind)) == NULL)
+    for (what &= (1u << (sizeof files / sizeof files[0])) - 1; what != 0; what &= what - 1) {
+        const unsigned f = (unsigned)__builtin_ctz(what);
+        const pace     p = lists ? of_lists : *files[f].pace;
+        if (i % p.step != 0 || (file = hdx_graph_use(g, files[f].kind)) == NULL)
             continue;
         for (unsigned round = 0; round < files[f].rounds; round++) {
             const uint64_t *keys = part_of(ids, n, i, p.away * (files[f].rounds - round), p.step, &many);
