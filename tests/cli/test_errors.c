@@ -46,7 +46,7 @@ Test(errors, an_unusable_dump_is_3)
 Test(errors, a_file_that_may_not_be_read_is_3)
 {
     if (geteuid() == 0)
-        cr_skip_test("root may read everything");
+        tool_skip(folder, "root may read everything");
     tool_write("secret.hprof", "JAVA PROFILE 1.0.2", 19);
     cr_assert(chmod("secret.hprof", 0) == 0);
     expect("info secret.hprof", 3, "ermission");
@@ -155,13 +155,13 @@ Test(errors, inflating_past_the_stated_limit_is_6_and_leaves_nothing)
 Test(errors, a_disk_that_became_full_is_7)
 {
     if (geteuid() != 0)
-        cr_skip_test("only root may mount");
+        tool_skip(folder, "only root may mount");
     tool_copy_bookshop("app.hprof");
     for (unsigned kib = 64; kib <= 512; kib *= 2) {
         ran r = tool_sh("mkdir small && mount -t tmpfs -o size=%uk tmpfs small || { rmdir small; exit 77; }; \"$H\" index app.hprof --index-dir small/app.hdx; code=$?; "
                         "ls -A small; umount small; rmdir small; exit $code", kib);
         if (r.code == 77)
-            cr_skip_test("no small file system can be mounted here");
+            tool_skip(folder, "no small file system can be mounted here");
         if (r.code != 0) {
             cr_expect(eq(int, r.code, 7), "%u KiB: %s", kib, r.err);
             cr_expect(strstr(r.err, "No space left on device\nhint: make room") != NULL, "%u KiB: %s", kib, r.err);
