@@ -135,16 +135,22 @@ hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_
     const hdx_cell   *cells;
     hdx_buffer        line = hdx_buffer_of(NULL), texts = hdx_buffer_of(NULL);
     bool              good = true;
-    for (uint64_t n = 0; good && hdx_rows_next(rows, &cells); n++) {
+    uint64_t          n = 0;
+    for (; good && hdx_rows_next(rows, &cells); n++) {
         if (n > 0)
             good = sink->write(sink->context, "\n", 1);
         if (good)
             good = put_row(columns, count, cells, options, sink, &line, &texts);
+    }
+    hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
+    if (good && code == HDX_OK && n == 0) { /* as of a table */
+        static const char none[] = "(no rows)\n";
+        good = sink->write(sink->context, none, sizeof none - 1);
     }
     bool memory = line.failed || texts.failed;
     hdx_buffer_free(&line);
     hdx_buffer_free(&texts);
     if (memory)
         return hdx_no_memory(err, "a page of lines", 0);
-    return good ? hdx_rows_end(rows, err) : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    return good ? code : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
 }

@@ -89,6 +89,14 @@ Test(answers, class_objects_say_which_class_they_are)
     ran_free(&r);
 }
 
+Test(answers, pages_of_nothing_say_so)
+{
+    ran r = tool_sh("\"$H\" threads app.hprof --stacks --where 'name = nobody'");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect_str_eq(r.out, "(no rows)\n");
+    ran_free(&r);
+}
+
 Test(answers, a_target_without_a_path_is_said)
 {
     ran r = tool_sh("\"$H\" objects app.hprof --class '*' --reachable garbage --limit 1 --columns address --format csv | tail -n 1 | \"$H\" path app.hprof -");
