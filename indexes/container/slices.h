@@ -59,27 +59,7 @@ typedef struct hdx_page {
     uint32_t       len;
 } hdx_page;
 
-/* With everything looked at, and noted where it is wrong. */
-bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p);
-/* False: damaged, and noted. In few instructions where all blocks were found right before. */
-static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
-{
-    const uint64_t     low = (1ull << HDX_OFFSET_BITS) - 1;
-    const hdx_section *s = &c->section[directory];
-    if (__builtin_expect(!hdx_proved(s) | !hdx_proved(s + 1) | (page >= s->bytes / HDX_ENTRY - 1), 0)) /* at least one entry: hdx_slices_fit */
-        return hdx_page_find_carefully(c, directory, page, p);
-    const uint8_t *entry = s->at + page * HDX_ENTRY;
-    const uint64_t second = hdx_le64(entry + 8), off = second & low, end = hdx_le64(entry + 24) & low;
-    *p = (hdx_page){ hdx_le64(entry), second, hdx_le64(entry + 16), s[1].at + off, (uint32_t)(end - off) };
-    return __builtin_expect((end - off <= HDX_PAGE_BYTES) & (end <= s[1].bytes), 1) || hdx_page_find_carefully(c, directory, page, p);
-}
-
-/* Reading ahead (indexes.h): nothing is checked or kept. */
-static inline void hdx_page_fetch_entry(const hdx_container *c, unsigned directory, uint64_t page)
-{
-    hdx_fetch(c, directory, page * HDX_ENTRY);
-}
-/* Of a page whose entry was fetched: the words of the entry, and where the page lies. False: not in the file. */
+/* The words of a page's entry, and where the page lies; no sum is looked at and nothing noted. False: not in the file. */
 static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
 {
     const uint64_t     low = (1ull << HDX_OFFSET_BITS) - 1;
@@ -96,6 +76,21 @@ static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uin
     p->at = s[1].at + off;
     p->len = (uint32_t)(end - off);
     return true;
+}
+/* With everything looked at, and noted where it is wrong. */
+bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p);
+/* May this page be used? False: no, and it is noted. In few instructions where all blocks were found right before. */
+static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
+{
+    const hdx_section *s = &c->section[directory];
+    const bool         plain = hdx_proved(s) & hdx_proved(s + 1) && hdx_page_peek(c, directory, page, p);
+    return __builtin_expect(plain, 1) || hdx_page_find_carefully(c, directory, page, p);
+}
+
+/* Reading ahead (indexes.h): nothing is checked or kept. */
+static inline void hdx_page_fetch_entry(const hdx_container *c, unsigned directory, uint64_t page)
+{
+    hdx_fetch(c, directory, page * HDX_ENTRY);
 }
 
 #endif

@@ -49,7 +49,7 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
  * at twice the distance; an address 35 ns, and 50 by eights.
  */
 typedef struct pace {
-    size_t away, step; /* away: a multiple of step */
+    size_t away, step;
 } pace;
 static const pace of_numbers = { 8, 8 }, of_addresses = { 8, 4 }, of_lists = { 2, 2 };
 
