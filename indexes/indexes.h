@@ -41,7 +41,7 @@ typedef enum hdx_kind {
 } hdx_kind;
 
 const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
-#define HDX_INDEX_FORMAT 2u /* version in every head */
+#define HDX_INDEX_FORMAT 3u /* version in every head */
 
 /* Where files are written, and what marks them as belonging together. */
 typedef struct hdx_index_place {
@@ -96,11 +96,14 @@ void     hdx_ints_forget(const hdx_ints *ints); /* read through: its pages need 
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i);                                 /* one number */
 /*
  * Reading ahead. A look-up by itself is a chain of waits for memory: the entry, then the page. Whoever knows which keys come asks for the
- * lines of each a while before they are needed, in as many rounds as the chain is long: a round goes over some keys and asks for what can be
- * known when the round before is over. Any keys; changes no answer and notes no damage: the look-up that follows does all that.
+ * lines of each a while before they are needed, in as many rounds as the chain is long: of key number i + away what the look-up needs last, of number
+ * i + 2 * away what it needs before that, and so on. It is told before key i is looked up, for each i that is a multiple of step, from 0 on, and then asks
+ * for so many keys. Any keys; changes no answer and notes no damage: the look-up that follows does all that.
  */
-#define HDX_INTS_ROUNDS 2u
-void     hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, unsigned round);
+typedef struct hdx_pace {
+    uint32_t away, step;
+} hdx_pace;
+void     hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, size_t i, hdx_pace pace);
 void     hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
 
 /* ---- one_to_n ---- */
@@ -126,8 +129,7 @@ uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists); /* in all lists togethe
 /* The list of a key as a range over all values. */
 void     hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length);
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i); /* i: number over all values, within key's list */
-#define HDX_LISTS_ROUNDS 3u
-void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, unsigned round); /* as hdx_ints_ahead */
+void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, size_t i, hdx_pace pace); /* as hdx_ints_ahead */
 /* Values number first .. first + n - 1 of key's list. */
 void     hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out);
 /* Runs of keys, for whoever looks at all of them: how long each list is (0 on damage), in about 2 ns a key, ... */
@@ -143,7 +145,7 @@ hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_i
 void     hdx_ranks_close(hdx_ranks *ranks);
 uint64_t hdx_ranks_count(const hdx_ranks *ranks);                          /* members */
 bool     hdx_ranks_find(const hdx_ranks *ranks, uint64_t i, uint64_t *rank); /* is i a member, and how many are before it */
-void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, size_t n); /* as hdx_ints_ahead, in one round */
+void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, size_t n, size_t i, hdx_pace pace); /* as hdx_ints_ahead */
 uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank);              /* the member of that rank */
 
 #include "indexes/addresses/addresses.h"

@@ -32,9 +32,8 @@ hdx_id   hdx_addresses_find(const hdx_addresses *set, hdx_addr address);
 /* n lookups; cheaper than n calls. */
 void     hdx_addresses_find_many(const hdx_addresses *set, const hdx_addr *addresses, size_t n, hdx_id *ids);
 /* As hdx_ints_ahead (indexes.h), by address or by id. */
-#define HDX_ADDRESSES_ROUNDS 2u
-void     hdx_addresses_ahead(const hdx_addresses *set, const hdx_addr *addresses, size_t n, unsigned round);
-void     hdx_addresses_ahead_at(const hdx_addresses *set, const hdx_id *ids, size_t n, unsigned round);
+void     hdx_addresses_ahead(const hdx_addresses *set, const hdx_addr *addresses, size_t n, size_t i, hdx_pace pace);
+void     hdx_addresses_ahead_at(const hdx_addresses *set, const hdx_id *ids, size_t n, size_t i, hdx_pace pace);
 hdx_addr hdx_addresses_at(const hdx_addresses *set, hdx_id id);
 /* Addresses of ids first .. first + n - 1, in order, about 1 ns each. */
 void     hdx_addresses_read(const hdx_addresses *set, hdx_id first, uint32_t n, hdx_addr *out);

@@ -195,33 +195,30 @@ static bool load_chunk(const hdx_addresses *s, uint64_t k, place *p)
 }
 
 /* ---- ahead ---- */
-void hdx_addresses_ahead(const hdx_addresses *s, const hdx_addr *addresses, size_t n, unsigned round)
+void hdx_addresses_ahead(const hdx_addresses *s, const hdx_addr *addresses, size_t n, size_t i, hdx_pace pace)
 {
     if (s->form != HDX_ADDRESSES_MAP || s->way != HDX_ADDRESSES_FLAT || !s->mapped)
         return;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t slot = addresses[i] >> s->shift, at = (slot >> HDX_CHUNK_BITS) - s->find_first;
-        if (round == 0) {
-            hdx_fetch(&s->file, HDX_ADDR_FIND, 4 * at);
-        } else {
-            const uint64_t k = at < s->find_count ? hdx_le32(s->find + 4 * at) : 0;
-            hdx_fetch(&s->file, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10);
-        }
+    for (hdx_round r = hdx_round_of(n, i, pace, 2); r.at < r.end; r.at++)
+        hdx_fetch(&s->file, HDX_ADDR_FIND, 4 * ((addresses[r.at] >> s->shift >> HDX_CHUNK_BITS) - s->find_first));
+    for (hdx_round r = hdx_round_of(n, i, pace, 1); r.at < r.end; r.at++) {
+        const uint64_t slot = addresses[r.at] >> s->shift, at = (slot >> HDX_CHUNK_BITS) - s->find_first;
+        const uint64_t k = at < s->find_count ? hdx_le32(s->find + 4 * at) : 0;
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10);
     }
 }
 
-void hdx_addresses_ahead_at(const hdx_addresses *s, const hdx_id *ids, size_t n, unsigned round)
+void hdx_addresses_ahead_at(const hdx_addresses *s, const hdx_id *ids, size_t n, size_t i, hdx_pace pace)
 {
     if (s->form != HDX_ADDRESSES_MAP || !s->mapped)
         return;
-    for (size_t i = 0; i < n; i++)
-        if (round == 0) {
-            hdx_fetch(&s->file, HDX_ADDR_SAMPLES, ids[i] / HDX_ID_SAMPLE * HDX_SAMPLE_BYTES);
-        } else {
-            const uint64_t block = ids[i] < s->count ? hdx_sample_at(s->samples, ids[i] / HDX_ID_SAMPLE) : 0;
-            hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block);
-            hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block + 63);
-        }
+    for (hdx_round r = hdx_round_of(n, i, pace, 2); r.at < r.end; r.at++)
+        hdx_fetch(&s->file, HDX_ADDR_SAMPLES, ids[r.at] / HDX_ID_SAMPLE * HDX_SAMPLE_BYTES);
+    for (hdx_round r = hdx_round_of(n, i, pace, 1); r.at < r.end; r.at++) {
+        const uint64_t block = ids[r.at] < s->count ? hdx_sample_at(s->samples, ids[r.at] / HDX_ID_SAMPLE) : 0;
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block);
+        hdx_fetch(&s->file, HDX_ADDR_CHUNKS, 10 * block + 63);
+    }
 }
 
 /* ---- runs ---- */

@@ -88,6 +88,15 @@ static inline void hdx_fetch(const hdx_container *c, unsigned section, uint64_t 
     const hdx_section *s = &c->section[section];
     __builtin_prefetch(s->at + (off < s->bytes ? off : 0));
 }
+/* Numbers of the keys that a round of reading ahead is for, which is the `before`th before the look-up (1: the last); at key 0 all up to there. */
+typedef struct hdx_round {
+    size_t at, end;
+} hdx_round;
+static inline hdx_round hdx_round_of(size_t n, size_t i, hdx_pace pace, unsigned before)
+{
+    const size_t left = n - i, away = (size_t)pace.away * before, to = away + pace.step;
+    return (hdx_round){ i == 0 ? 0 : i + (left < away ? left : away), i + (left < to ? left : to) };
+}
 
 /* ---- writing ---- */
 typedef struct hdx_pour {   /* a section while it is written */

@@ -7,7 +7,7 @@
 #include "indexes/container/slices.h"
 
 #define SLICES_A_THREAD 4u
-#define SLICE_BYTES ((uint64_t)HDX_SLICE_PAGES * HDX_PAGE_BYTES)
+#define SLICE_BYTES ((uint64_t)(HDX_SLICE / HDX_PAGE) * HDX_PAGE_BYTES)
 
 typedef struct line {
     hdx_slices_writer *s;
@@ -38,7 +38,6 @@ bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_
     const uint8_t *entry = c->section[directory].at + page * HDX_ENTRY;
     p->first = hdx_le64(entry);
     p->second = hdx_le64(entry + 8);
-    p->next = hdx_le64(entry + 16);
     uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
     if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
         hdx_container_note(c, directory, page * HDX_ENTRY, "a page of impossible size");
@@ -72,20 +71,22 @@ static hdx_code encode(line *l, uint64_t slice, uint64_t *scratch, hdx_error *er
     return code == HDX_OK && hdx_tick(l->s->w->place->tick, n) ? hdx_tick_stop(err) : code;
 }
 
-static hdx_code put(hdx_container_writer *w, unsigned directory, const hdx_slice *s, uint64_t pages, uint64_t *running, hdx_error *err)
+static hdx_code put(hdx_slices_writer *to, hdx_slice *s, uint64_t pages, hdx_error *err)
 {
-    uint8_t  entries[HDX_SLICE_PAGES * HDX_ENTRY];
-    uint64_t base = w->section[directory + 1].bytes;
+    hdx_container_writer *w = to->w;
+    const uint64_t        base = w->section[to->directory + 1].bytes;
     if (base + s->used >= 1ull << HDX_OFFSET_BITS)
         return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "more than 2^%u bytes of pages", HDX_OFFSET_BITS);
     for (uint64_t i = 0; i < pages; i++) {
-        hdx_put64(entries + HDX_ENTRY * i, s->first[i] + *running);
-        hdx_put64(entries + HDX_ENTRY * i + 8, s->second[i] | (base + s->offset[i]));
+        uint8_t *entry = s->entries + to->shape.entry * i;
+        hdx_put64(entry, hdx_le64(entry) + to->running);
+        if (s->placed[i])
+            hdx_put64(entry + 8, hdx_le64(entry + 8) + base);
     }
-    if (!hdx_add(*running, s->total, running))
+    if (!hdx_add(to->running, s->total, &to->running))
         return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "more than 2^64 values");
-    hdx_code code = hdx_container_put(w, directory, entries, pages * HDX_ENTRY, err);
-    return code == HDX_OK ? hdx_container_put(w, directory + 1, s->bytes, s->used, err) : code;
+    hdx_code code = hdx_container_put(w, to->directory, s->entries, pages * to->shape.entry, err);
+    return code == HDX_OK ? hdx_container_put(w, to->directory + 1, s->bytes, s->used, err) : code;
 }
 
 /* One slice out, or one encoded; false: nothing is left to draw or to wait for. Held: the lock. */
@@ -98,7 +99,7 @@ static bool step(line *l, uint64_t *scratch)
         const uint64_t slice = l->out;
         l->writing = true;
         (void)pthread_mutex_unlock(&l->lock);
-        code = put(s->w, s->directory, &s->slices[slice % s->room], hdx_pages(values_of(l, slice)), &s->running, &error);
+        code = put(s, &s->slices[slice % s->room], hdx_pages(values_of(l, slice), s->shape), &error);
         (void)pthread_mutex_lock(&l->lock);
         l->writing = false;
         l->ready[slice % s->room] = false;
@@ -130,7 +131,7 @@ static void work(void *context, unsigned thread)
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_error *err)
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape, hdx_error *err)
 {
     hdx_mem       *mem = w->place->mem;
     unsigned       threads = w->place->threads == 0 ? 1 : w->place->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : w->place->threads;
@@ -138,7 +139,7 @@ hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_
     hdx_code       code;
     if (threads > slices)
         threads = (unsigned)slices;
-    *s = (hdx_slices_writer){ .w = w, .directory = w->sections, .threads = threads, .count = count };
+    *s = (hdx_slices_writer){ .w = w, .directory = w->sections, .threads = threads, .shape = shape, .count = count };
     s->room = slices < threads * SLICES_A_THREAD ? (unsigned)slices : threads * SLICES_A_THREAD;
     s->slices = hdx_mem_array(mem, s->room, sizeof *s->slices);
     s->scratch = hdx_mem_array(mem, threads, sizeof *s->scratch);
@@ -150,7 +151,7 @@ hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_
     for (unsigned i = 0; i < threads; i++)
         if ((s->scratch[i] = hdx_mem_get(mem, 2 * HDX_SLICE * 8)) == NULL)
             return hdx_no_memory(err, "values of a slice", 2 * HDX_SLICE * 8);
-    if ((code = hdx_container_section(w, (hdx_pages(count) + 1) * HDX_ENTRY, err)) != HDX_OK)
+    if ((code = hdx_container_section(w, (hdx_pages(count, shape) + 1) * shape.entry, err)) != HDX_OK)
         return code;
     return hdx_container_section(w, HDX_SECTION_OPEN, err);
 }
@@ -174,10 +175,10 @@ hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *e
 
 hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err)
 {
-    uint8_t last[HDX_ENTRY];
+    uint8_t last[HDX_SHAPE_ENTRY_MAX] = { 0 };
     hdx_put64(last, s->running);
     hdx_put64(last + 8, s->w->section[s->directory + 1].bytes);
-    return hdx_container_put(s->w, s->directory, last, HDX_ENTRY, err);
+    return hdx_container_put(s->w, s->directory, last, s->shape.entry, err);
 }
 
 void hdx_slices_drop(hdx_slices_writer *s)

@@ -25,7 +25,7 @@ hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_in
     }
     ints->count = count;
     ints->greatest = below - 1; /* below 0: no bound */
-    if (ints->file.counts[0] != count || !hdx_slices_fit(&ints->file, 0, count)) {
+    if (ints->file.counts[0] != count || !hdx_slices_fit(&ints->file, 0, count, HDX_SHAPE)) {
         code = hdx_container_damaged(&ints->file, err, "the number of values is not the manifest's");
         hdx_ints_close(ints);
         return code;
@@ -134,16 +134,15 @@ uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
     return __builtin_expect(plain & (value <= ints->greatest), 1) ? value : get_carefully(ints, i);
 }
 
-void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, unsigned round)
+void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
 {
-    const hdx_section *directory = &ints->file.section[0];
-    for (size_t i = 0; i < n; i++)
-        if (round == 0) {
-            hdx_page_fetch_entry(&ints->file, 0, keys[i] / HDX_PAGE);
-        } else if (keys[i] < ints->count) {
-            const uint64_t second = hdx_le64(directory->at + keys[i] / HDX_PAGE * HDX_ENTRY + 8);
-            hdx_fetch(&ints->file, 1, (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (keys[i] % HDX_PAGE * (second >> 40 & 127) >> 3));
-        }
+    const uint8_t *entries = ints->file.section[0].at;
+    for (hdx_round r = hdx_round_of(n, i, pace, 2); r.at < r.end; r.at++)
+        hdx_page_fetch_entry(&ints->file, 0, keys[r.at] / HDX_PAGE);
+    for (hdx_round r = hdx_round_of(n, i, pace, 1); r.at < r.end; r.at++) {
+        const uint64_t key = keys[r.at], second = key < ints->count ? hdx_le64(entries + key / HDX_PAGE * HDX_ENTRY + 8) : 0;
+        hdx_fetch(&ints->file, 1, (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (key % HDX_PAGE * (second >> 40 & 127) >> 3));
+    }
 }
 
 void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out)

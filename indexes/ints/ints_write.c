@@ -21,8 +21,9 @@ static hdx_code encode(void *context, uint64_t from, uint32_t n, hdx_slice *s, h
     if (code != HDX_OK)
         return code;
     for (uint32_t at = 0, page = 0; at < n; at += HDX_PAGE, page++) {
-        s->offset[page] = s->used;
-        s->used += hdx_ints_encode(s->scratch + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &s->first[page], &s->second[page]);
+        uint64_t       first, second;
+        const uint32_t used = hdx_ints_encode(s->scratch + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &first, &second);
+        hdx_slice_entry(s, page, first, second, used);
     }
     return HDX_OK;
 }
@@ -36,7 +37,7 @@ hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t co
     if (w == NULL)
         return hdx_no_memory(err, "an index file", sizeof *w);
     w->place = *place;
-    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, count, err)) == HDX_OK)
+    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, count, HDX_SHAPE, err)) == HDX_OK)
         *out = w;
     else
         hdx_ints_abandon(w);

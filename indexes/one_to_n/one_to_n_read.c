@@ -4,7 +4,7 @@
  */
 #include "indexes/one_to_n/one_to_n.h"
 
-enum { OFFSETS = 0, VALUES = 2 }; /* sections of the two directories */
+enum { OFFSETS = 0, FAR = 1, VALUES = 2 }; /* sections: lines, what they have no room for, directory of the values */
 
 struct hdx_one_to_n {
     hdx_container file;
@@ -27,7 +27,8 @@ hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hd
     lists->keys = keys;
     lists->values = lists->file.counts[1];
     lists->greatest = below - 1; /* below 0: no bound */
-    if (lists->file.counts[0] != keys || !hdx_slices_fit(&lists->file, OFFSETS, keys) || !hdx_slices_fit(&lists->file, VALUES, lists->values)) {
+    if (lists->file.counts[0] != keys || !hdx_slices_fit(&lists->file, OFFSETS, keys, HDX_LINES) ||
+        !hdx_slices_fit(&lists->file, VALUES, lists->values, HDX_SHAPE)) {
         code = hdx_container_damaged(&lists->file, err, "the number of lists is not the manifest's");
         hdx_one_to_n_close(lists);
         return code;
@@ -49,9 +50,14 @@ void hdx_one_to_n_forget(const hdx_one_to_n *lists) { lists->file.io->forget(lis
 
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists) { return lists->values; }
 
-static bool bad(const hdx_one_to_n *lists, unsigned directory, uint64_t page, const char *what)
+static bool bad_line(const hdx_one_to_n *lists, uint64_t key, const char *what)
 {
-    hdx_container_note(&lists->file, directory, page * HDX_ENTRY, what);
+    hdx_container_note(&lists->file, OFFSETS, key / HDX_LINE_KEYS * HDX_LINE, what);
+    return false;
+}
+static bool bad(const hdx_one_to_n *lists, uint64_t page, const char *what)
+{
+    hdx_container_note(&lists->file, VALUES, page * HDX_ENTRY, what);
     return false;
 }
 
@@ -60,81 +66,83 @@ static unsigned page_count(uint64_t all, uint64_t page)
     return all - page * HDX_PAGE < HDX_PAGE ? (unsigned)(all - page * HDX_PAGE) : HDX_PAGE;
 }
 
-/* Where the values of key number k of this page begin, as if all its lists were equally long; `values` of the file: nowhere. */
-static uint64_t guess_of(const hdx_one_to_n *lists, const hdx_page *p, uint64_t k)
+/* The line of a key there is, whatever it says; its sums elsewhere, if it has any, only where they are in the file. */
+static inline hdx_offsets line_of(const hdx_one_to_n *lists, uint64_t key)
 {
-    uint64_t many = p->next - p->first;
-    if (p->first > lists->values || many > lists->values - p->first)
-        return lists->values;
-    return p->first + many / HDX_PAGE * k + many % HDX_PAGE * k / HDX_PAGE;
-}
-
-static void fetch_values(const hdx_one_to_n *lists, uint64_t guess)
-{
-    hdx_page p;
-    if (guess < lists->values && hdx_page_peek(&lists->file, VALUES, guess / HDX_PAGE, &p))
-        hdx_values_fetch(&p, page_count(lists->values, guess / HDX_PAGE), guess % HDX_PAGE);
-}
-
-/*
- * Rounds: the entry of the offsets; their page, and the entry of the values; the page of the values. Where a list begins is not decoded for
- * that but guessed, as if all lists of the page were equally long: that is some values off, seldom more than the lines asked
- * for, and a wrong guess costs only the wait that it should have saved.
- */
-void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, unsigned round)
-{
-    hdx_page p;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t page = keys[i] / HDX_PAGE;
-        if (round == 0) {
-            hdx_page_fetch_entry(&lists->file, OFFSETS, page);
-            continue;
-        }
-        if (keys[i] >= lists->keys || !hdx_page_peek(&lists->file, OFFSETS, page, &p))
-            continue;
-        const uint64_t guess = guess_of(lists, &p, keys[i] % HDX_PAGE);
-        if (round == 1) {
-            hdx_page_fetch_entry(&lists->file, VALUES, guess / HDX_PAGE);
-            __builtin_prefetch(p.at); /* most have 30 to 110 bytes; no loop, whose end could not be guessed */
-            __builtin_prefetch(p.at + (p.len > 64 ? 64 : 0));
-            __builtin_prefetch(p.at + (p.len > 0 ? (p.len - 1 < 128 ? p.len - 1 : 128) : 0));
-        } else {
-            fetch_values(lists, guess);
+    const hdx_section *s = &lists->file.section[OFFSETS];
+    const uint8_t     *at = s->at + key / HDX_LINE_KEYS * HDX_LINE;
+    hdx_offsets        o = { .head = hdx_le64(at), .line = at };
+    if (__builtin_expect(hdx_offsets_are_far(&o), 0)) {
+        const uint64_t word = hdx_le64(at + 8), place = word & ((1ull << HDX_OFFSET_BITS) - 1), bytes = word >> HDX_OFFSET_BITS;
+        if (bytes > 0 && bytes <= HDX_PAGE_BYTES && place <= s[FAR].bytes && bytes <= s[FAR].bytes - place) {
+            o.page = s[FAR].at + place;
+            o.page_bytes = (uint32_t)bytes;
         }
     }
+    return o;
+}
+
+/* May the line of this key be used, and its sums? False: no, and it is noted. */
+static inline bool find_line(const hdx_one_to_n *lists, uint64_t key, hdx_offsets *o)
+{
+    const hdx_section *s = &lists->file.section[OFFSETS];
+    if (!hdx_proved(s) && !hdx_touch(&lists->file, OFFSETS, key / HDX_LINE_KEYS * HDX_LINE, HDX_LINE))
+        return false;
+    *o = line_of(lists, key);
+    return o->page == NULL || hdx_touch(&lists->file, FAR, (uint64_t)(o->page - s[FAR].at), o->page_bytes);
+}
+
+/* Rounds: the line; the entry of the values; their page. The sums of long lists are few bytes, which stay in a cache. */
+void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
+{
+    for (hdx_round r = hdx_round_of(n, i, pace, 3); r.at < r.end; r.at++)
+        hdx_fetch(&lists->file, OFFSETS, keys[r.at] / HDX_LINE_KEYS * HDX_LINE);
+    for (unsigned before = 2; before > 0; before--)
+        for (hdx_round r = hdx_round_of(n, i, pace, before); r.at < r.end; r.at++) {
+            uint64_t from, to;
+            hdx_page p;
+            if (keys[r.at] >= lists->keys)
+                continue;
+            const hdx_offsets o = line_of(lists, keys[r.at]);
+            if (!hdx_offsets_find(&o, keys[r.at] % HDX_LINE_KEYS, &from, &to))
+                continue;
+            from += hdx_offsets_first(&o);
+            if (before == 2)
+                hdx_page_fetch_entry(&lists->file, VALUES, from / HDX_PAGE);
+            else if (from < lists->values && hdx_page_peek(&lists->file, VALUES, from / HDX_PAGE, &p))
+                hdx_values_fetch(&p, from % HDX_PAGE);
+        }
 }
 
 void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first, uint64_t *length)
 {
-    uint64_t page = key / HDX_PAGE, from, to;
-    hdx_page p;
+    uint64_t    from, to, before;
+    hdx_offsets o;
     *first = *length = 0;
     if (key >= lists->keys) {
-        (void)bad(lists, OFFSETS, 0, "asked for a list beyond the last: two files of the index disagree");
+        (void)bad_line(lists, 0, "asked for a list beyond the last: two files of the index disagree");
         return;
     }
-    if (!hdx_page_find(&lists->file, OFFSETS, page, &p))
+    if (!find_line(lists, key, &o))
         return;
-    if (!hdx_offsets_find(&p, page_count(lists->keys, page), key % HDX_PAGE, &from, &to) || from > to || p.first > lists->values ||
-        to > lists->values - p.first) {
-        (void)bad(lists, OFFSETS, page, "a page of offsets contradicts itself");
+    before = hdx_offsets_first(&o);
+    if (!hdx_offsets_find(&o, key % HDX_LINE_KEYS, &from, &to) || from > to || before > lists->values || to > lists->values - before) {
+        (void)bad_line(lists, key, "a line of offsets contradicts itself");
         return;
     }
-    *first = p.first + from;
+    *first = before + from;
     *length = to - from;
 }
 
 static bool read_run(const hdx_one_to_n *lists, uint64_t page, uint64_t key, unsigned k, unsigned n, uint64_t *out)
 {
     hdx_page p;
-    uint64_t greatest = 0;
+    uint64_t greatest;
     if (!hdx_page_find(&lists->file, VALUES, page, &p))
         return false;
-    if (!hdx_values_decode(&p, page_count(lists->values, page), key, k, n, out))
-        return bad(lists, VALUES, page, "a page of values contradicts itself");
-    for (unsigned i = 0; i < n; i++)
-        greatest = out[i] > greatest ? out[i] : greatest;
-    return greatest <= lists->greatest || bad(lists, VALUES, page, "a value beyond its bound");
+    if (!hdx_values_decode(&p, page_count(lists->values, page), key, k, n, out, &greatest))
+        return bad(lists, page, "a page of values contradicts itself");
+    return greatest <= lists->greatest || bad(lists, page, "a value beyond its bound");
 }
 
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i)
@@ -148,7 +156,7 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
 {
     if (first > lists->values || n > lists->values - first) {
         memset(out, 0, n * sizeof *out);
-        (void)bad(lists, VALUES, 0, "asked for a value beyond the last: two files of the index disagree");
+        (void)bad(lists, 0, "asked for a value beyond the last: two files of the index disagree");
         return;
     }
     while (n > 0) {
@@ -161,22 +169,22 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
     }
 }
 
-/* Lengths of the lists of keys that lie in one page of offsets; where the first of them begins. False: noted, and all are empty. */
+/* Lengths of the lists of keys that lie in one line; where the first of them begins. False: noted, and all are empty. */
 static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t *begin, uint64_t *degrees)
 {
-    uint64_t page = key / HDX_PAGE, before, at;
-    hdx_page p;
-    bool     fine = false;
-    if (hdx_page_find(&lists->file, OFFSETS, page, &p)) {
-        fine = hdx_offsets_decode(&p, page_count(lists->keys, page), key % HDX_PAGE, n, &before, degrees) && p.first <= lists->values &&
-               before <= lists->values - p.first;
-        at = *begin = fine ? p.first + before : 0;
+    uint64_t    before, at, first;
+    hdx_offsets o;
+    bool        fine = false;
+    if (find_line(lists, key, &o)) {
+        first = hdx_offsets_first(&o);
+        fine = hdx_offsets_decode(&o, key % HDX_LINE_KEYS, n, &before, degrees) && first <= lists->values && before <= lists->values - first;
+        at = *begin = fine ? first + before : 0;
         for (unsigned i = 0; i < n && fine; i++) {
             fine = degrees[i] <= lists->values - at;
             at += degrees[i];
         }
         if (!fine)
-            (void)bad(lists, OFFSETS, page, "a page of offsets contradicts itself");
+            (void)bad_line(lists, key, "a line of offsets contradicts itself");
     }
     if (!fine)
         memset(degrees, 0, n * sizeof *degrees);
@@ -201,16 +209,12 @@ static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uin
                 keys[m++] = key + end;
         }
         bool fine = m == 0 || hdx_page_find(&lists->file, VALUES, page, &p);
-        if (fine && m > 0 && !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded)))
-            (void)bad(lists, VALUES, page, "a page of values contradicts itself");
-        for (unsigned j = i; j < end; j++) {
+        if (fine && m > 0 && !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded, &greatest)))
+            (void)bad(lists, page, "a page of values contradicts itself");
+        if (fine && !(fine = greatest <= lists->greatest))
+            (void)bad(lists, page, "a value beyond its bound");
+        for (unsigned j = i; j < end; j++)
             values[j] = fine && degrees[j] > 0 ? decoded[place[j]] : 0;
-            greatest = values[j] > greatest ? values[j] : greatest;
-        }
-        if (greatest > lists->greatest) {
-            (void)bad(lists, VALUES, page, "a value beyond its bound");
-            memset(values + i, 0, (end - i) * sizeof *values);
-        }
     }
 }
 
@@ -220,11 +224,11 @@ static void read_keys(const hdx_one_to_n *lists, uint64_t key, uint32_t n, uint6
         memset(degrees, 0, n * sizeof *degrees);
         if (values != NULL)
             memset(values, 0, n * sizeof *values);
-        (void)bad(lists, OFFSETS, 0, "asked for a list beyond the last: two files of the index disagree");
+        (void)bad_line(lists, 0, "asked for a list beyond the last: two files of the index disagree");
         return;
     }
     for (uint32_t done = 0, part; done < n; done += part) {
-        unsigned room = HDX_PAGE - (unsigned)((key + done) % HDX_PAGE);
+        unsigned room = HDX_LINE_KEYS - (unsigned)((key + done) % HDX_LINE_KEYS);
         uint64_t begin = 0;
         part = n - done < room ? n - done : room;
         (void)read_degrees(lists, key + done, part, &begin, degrees + done);

@@ -21,15 +21,16 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
 {
     hdx_one_to_n_writer *in = context;
     hdx_code code = in->degrees(in->context, from, n, s->scratch, err);
-    for (uint32_t at = 0, page = 0; at < n && code == HDX_OK; at += HDX_PAGE, page++) {
+    for (uint32_t at = 0, line = 0; at < n && code == HDX_OK; at += HDX_LINE_KEYS, line++) {
+        const uint32_t keys = n - at < HDX_LINE_KEYS ? n - at : HDX_LINE_KEYS;
         uint32_t used;
         uint64_t sum;
-        s->offset[page] = s->used;
-        s->first[page] = s->total;
-        code = hdx_offsets_encode(s->scratch + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &used, &s->second[page], &sum, err);
-        if (code == HDX_OK && !hdx_add(s->total, sum, &s->total))
-            code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "lists of more than 2^64 values");
-        s->used += code == HDX_OK ? used : 0;
+        code = hdx_offsets_encode(s->scratch + at, keys, s->total, s->entries + HDX_LINE * line, s->bytes + s->used, s->used, &used, &sum, err);
+        s->placed[line] = used > 0;
+        s->used += used;
+        s->total += sum;
+        if (code == HDX_OK && s->total > HDX_LISTED_MAX)
+            code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "lists of more than 2^48 - 1 values");
     }
     return code;
 }
@@ -40,9 +41,9 @@ static hdx_code encode_values(void *context, uint64_t from, uint32_t n, hdx_slic
     uint64_t *keys = s->scratch + HDX_SLICE;
     hdx_code  code = in->fill(in->context, from, n, s->scratch, keys, err);
     for (uint32_t at = 0, page = 0; at < n && code == HDX_OK; at += HDX_PAGE, page++) {
-        s->offset[page] = s->used;
-        s->used += hdx_values_encode(s->scratch + at, keys + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &s->first[page],
-                                     &s->second[page]);
+        uint64_t       first, second;
+        const uint32_t used = hdx_values_encode(s->scratch + at, keys + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &first, &second);
+        hdx_slice_entry(s, page, first, second, used);
     }
     return code;
 }
@@ -55,10 +56,14 @@ hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_
     *out = NULL;
     if (w == NULL)
         return hdx_no_memory(err, "an index file", sizeof *w);
+    if (values > HDX_LISTED_MAX) {
+        hdx_mem_put(place->mem, w, sizeof *w);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "lists of more than 2^48 - 1 values");
+    }
     w->place = *place;
     w->values = values;
     w->offsets = true;
-    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, keys, err)) == HDX_OK)
+    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, keys, HDX_LINES, err)) == HDX_OK)
         *out = w;
     else
         hdx_one_to_n_abandon(w);
@@ -83,7 +88,7 @@ static hdx_code end_offsets(hdx_one_to_n_writer *w, hdx_error *err)
                         (unsigned long long)w->values);
     hdx_slices_drop(&w->slices);
     w->offsets = false;
-    return hdx_slices_begin(&w->slices, &w->w, w->values, err);
+    return hdx_slices_begin(&w->slices, &w->w, w->values, HDX_SHAPE, err);
 }
 
 hdx_code hdx_one_to_n_append_values(hdx_one_to_n_writer *w, uint64_t n, hdx_lists_fill *fill, void *context, hdx_error *err)

@@ -152,12 +152,15 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
     }
 }
 
+static inline uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 /* stride 0: one key for all; 1: a key for each. */
-static inline bool decode_bands(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned stride, unsigned k, unsigned n, uint64_t *out)
+static inline bool decode_bands(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned stride, unsigned k, unsigned n, uint64_t *out,
+                                uint64_t *greatest)
 {
     unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, fars = 0, before = 0;
     uint32_t bytes = (count + 7) / 8;
-    uint64_t selector[4];
+    uint64_t selector[4], most = 0;
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
     for (unsigned i = 0; i < 4; i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
@@ -176,50 +179,66 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
         uint64_t is_far = 0 - (selector[(k + i) >> 6] >> ((k + i) & 63) & 1);
         uint64_t a = keys[(size_t)i * stride] + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
         uint64_t b = page->first + (hdx_le64(far + (far_bit >> 3)) >> (far_bit & 7) & m2);
-        out[i] = (a & ~is_far) | (b & is_far);
+        out[i] = a ^ ((a ^ b) & is_far);
+        most = greater(out[i], most);
         near_bit += w1 & ~is_far;
         far_bit += w2 & is_far;
     }
+    *greatest = most;
     return true;
+}
+
+/* Fields alone, packed at `at`; which: or'ed together, where a field is all ones. */
+static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+{
+    const uint64_t mask = hdx_pack_mask(w);
+    uint64_t       bit = (uint64_t)k * w, most = 0;
+    bool           full = false;
+    for (unsigned i = 0; i < n; i++, bit += w) {
+        const uint64_t field = hdx_le64(at + (bit >> 3)) >> (bit & 7) & mask;
+        full |= field == mask;
+        out[i] = base + field;
+        most = greater(out[i], most);
+    }
+    *greatest = most;
+    return full;
 }
 
 /* The tail lies in other cache lines than the fields: it is looked at only where a field says that there is something in it. */
-static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out)
+static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
 {
     hdx_window_tail tail;
-    unsigned        w = page->second >> 40 & 127, odd = w == 0;
-    uint64_t        mask = hdx_pack_mask(w), base = page->first, bit = (uint64_t)k * w;
+    unsigned        w = page->second >> 40 & 127, before = 0;
     if (!hdx_pack_known(w) || 1 + hdx_pack_bytes(count, w) > page->len)
         return false;
-    for (unsigned i = 0; i < n; i++, bit += w) {
-        uint64_t field = hdx_le64(page->at + 1 + (bit >> 3)) >> (bit & 7) & mask;
-        odd |= field == mask;
-        out[i] = base + field;
-    }
-    if (!odd)
+    if (!decode_fields(page->at + 1, w, page->first, k, n, out, greatest))
         return true;
     if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
         return false;
-    base -= hdx_pack_get(tail.values, 0, tail.w);
-    unsigned before = 0;
-    for (unsigned e = 0; e < tail.exceptions; e++) /* without a branch, as in find_mostly (offsets_page.c): the places rise */
+    const uint64_t base = page->first - hdx_pack_get(tail.values, 0, tail.w);
+    for (unsigned e = 0; e < tail.exceptions; e++) /* without a branch, as in find_mostly (offsets_line.c): the places rise */
         before += tail.places[e] < k;
     for (unsigned e = before; e < tail.exceptions && (unsigned)tail.places[e] - k < n; e++)
         out[tail.places[e] - k] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
+    *greatest = 0;
+    for (unsigned i = 0; i < n; i++)
+        *greatest = greater(out[i], *greatest);
     return true;
 }
 
-static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out)
+static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
 {
     hdx_ascending a;
     unsigned      at;
     uint64_t      rest;
+    *greatest = 0;
     if (!hdx_ascending_of(page->at, page->len, count, page->second >> 40 & 127, &a) || !hdx_ascending_find(&a, k, &at, &rest))
         return false;
     for (unsigned i = 0; i < n; i++) {
         if (!hdx_ascending_next(&a, k + i, &at, &rest, &out[i]))
             return false;
         out[i] += page->first;
+        *greatest = greater(out[i], *greatest);
     }
     return true;
 }
@@ -232,11 +251,12 @@ static void fetch(const hdx_page *page, uint32_t at)
     __builtin_prefetch(page->at + high);
 }
 
-void hdx_values_fetch(const hdx_page *page, unsigned count, unsigned k)
+void hdx_values_fetch(const hdx_page *page, unsigned k)
 {
-    uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, selector = (count + 7) / 8, bits = 8 * page->len, fars = 0, near_at, far_at;
+    const uint32_t count = HDX_PAGE, selector = HDX_PAGE / 8; /* as if the page were full: of the last one other lines may be asked for */
+    uint32_t       w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, bits = 8 * page->len, fars = 0, near_at, far_at;
     switch (page->second >> 61) {
-    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly (over 256: near enough) */
+    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly */
         if (w2 > w1 && bits > 8 * selector + count * w1)
             fars = (bits - 8 * selector - count * w1) / (w2 - w1);
         else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)
@@ -252,16 +272,18 @@ void hdx_values_fetch(const hdx_page *page, unsigned count, unsigned k)
         for (uint32_t at = 0; at < page->len && at < 192; at += 64)
             __builtin_prefetch(page->at + at);
         break;
-    default: /* of a window mostly the field alone */
-        fetch(page, k * w1 / 8);
+    default: /* of a window mostly the field alone; near its border also the next line, for more values of the list */
+        near_at = k * w1 / 8;
+        __builtin_prefetch(page->at + (near_at < page->len ? near_at : 0));
+        __builtin_prefetch(page->at + (near_at + 16 < page->len ? near_at + 16 : 0));
         break;
     }
 }
 
-bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out)
+bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
 {
-    unsigned w = page->second >> 40 & 127;
-    uint64_t mask, bit = (uint64_t)k * w, base = page->first;
+    const unsigned w = page->second >> 40 & 127;
+    uint64_t       base = page->first;
     switch (page->second >> 61) {
     case HDX_VALUES_NEAR:
         base += key; /* then as plain: one key, one base */
@@ -269,34 +291,32 @@ bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsig
     case HDX_VALUES_PLAIN:
         if (!hdx_pack_known(w) || hdx_pack_bytes(count, w) > page->len)
             return false;
-        if (w == 0) {
-            for (unsigned i = 0; i < n; i++)
-                out[i] = base;
-            return true;
-        }
-        mask = hdx_pack_mask(w);
-        for (unsigned i = 0; i < n; i++, bit += w)
-            out[i] = base + (hdx_le64(page->at + (bit >> 3)) >> (bit & 7) & mask);
+        (void)decode_fields(page->at, w, base, k, n, out, greatest);
         return true;
     case HDX_VALUES_BANDS:
-        return decode_bands(page, count, &key, 0, k, n, out);
+        return decode_bands(page, count, &key, 0, k, n, out, greatest);
     case HDX_VALUES_WINDOW:
-        return decode_window(page, count, k, n, out);
+        return decode_window(page, count, k, n, out, greatest);
     case HDX_VALUES_ASCENDING:
-        return decode_ascending(page, count, k, n, out);
+        return decode_ascending(page, count, k, n, out, greatest);
     default:
         return false;
     }
 }
 
-bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out)
+bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
 {
     uint64_t form = page->second >> 61;
     if (form == HDX_VALUES_BANDS)
-        return decode_bands(page, count, keys, 1, k, n, out);
-    if (!hdx_values_decode(page, count, 0, k, n, out))
+        return decode_bands(page, count, keys, 1, k, n, out, greatest);
+    if (!hdx_values_decode(page, count, 0, k, n, out, greatest))
         return false;
-    for (unsigned i = 0; form == HDX_VALUES_NEAR && i < n; i++)
-        out[i] += keys[i];
+    if (form == HDX_VALUES_NEAR) {
+        *greatest = 0;
+        for (unsigned i = 0; i < n; i++) {
+            out[i] += keys[i];
+            *greatest = greater(out[i], *greatest);
+        }
+    }
     return true;
 }

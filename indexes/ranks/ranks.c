@@ -131,10 +131,10 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     return true;
 }
 
-void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, size_t n)
+void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
 {
-    for (size_t i = 0; i < n; i++)
-        hdx_fetch(&r->file, LINES, keys[i] / LINE_BITS * LINE);
+    for (hdx_round k = hdx_round_of(n, i, pace, 1); k.at < k.end; k.at++)
+        hdx_fetch(&r->file, LINES, keys[k.at] / LINE_BITS * LINE);
 }
 
 static bool line_rank(const hdx_ranks *r, uint64_t line, uint64_t *rank)

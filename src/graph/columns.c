@@ -45,77 +45,41 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
 /*
  * How many keys a round of reading ahead is before the next (away), and for how many of them at a time. A line has come within the time of one
  * or two answers. What is asked for too far ahead is gone when it is needed: not from the first cache, but from the processor's first table of
- * translations, which has some 70 pages: of a number two, of an address three, of a list six or seven. Measured: 220 and 160 ns a list so, 290 and 240
- * at twice the distance; an address 35 ns, and 50 by eights.
+ * translations, which has some 70 pages: of a number two, of an address three, of an outbound list five. Measured: 184 and 160 ns a list so,
+ * 215 at twice the distance; an address 35 ns, and 50 by eights.
  */
-typedef struct pace {
-    size_t away, step;
-} pace;
-static const pace of_numbers = { 8, 8 }, of_addresses = { 8, 4 }, of_lists = { 2, 2 };
-
-static void ask_ahead(const void *file, hdx_kind kind, const uint64_t *keys, size_t n, unsigned round)
-{
-    switch (kind) {
-    case HDX_KIND_ADDRESS:
-        hdx_addresses_ahead_at(file, keys, n, round);
-        break;
-    case HDX_KIND_SPECIAL:
-        hdx_ranks_ahead(file, keys, n);
-        break;
-    case HDX_KIND_OUTBOUND:
-    case HDX_KIND_INBOUND:
-        hdx_one_to_n_ahead(file, keys, n, round);
-        break;
-    default:
-        hdx_ints_ahead(file, keys, n, round);
-        break;
-    }
-}
-
-/* Keys of a round at place i: those between the end of the call before and the end of this one; at the first place all up to there. */
-static const uint64_t *part_of(const uint64_t *keys, size_t n, size_t i, size_t away, size_t step, size_t *many)
-{
-    size_t from = i == 0 ? 0 : n - i < away ? n : i + away, to = n - i < away + step ? n : i + away + step;
-    *many = to - from;
-    return keys + from;
-}
+static const hdx_pace of_numbers = { 8, 8 }, of_addresses = { 8, 4 }, of_lists = { 3, 3 };
 
 void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i)
 {
-    static const struct { hdx_kind kind; unsigned rounds; const pace *pace; } files[] = { /* by the number of their bit in hdx_ahead */
-        { HDX_KIND_ADDRESS, HDX_ADDRESSES_ROUNDS, &of_addresses }, { HDX_KIND_CLASS, HDX_INTS_ROUNDS, &of_numbers },
-        { HDX_KIND_SIZE, HDX_INTS_ROUNDS, &of_numbers },           { HDX_KIND_POSITION, HDX_INTS_ROUNDS, &of_numbers },
-        { HDX_KIND_RETAINED, HDX_INTS_ROUNDS, &of_numbers },       { HDX_KIND_SPECIAL, 1, &of_numbers },
-        { HDX_KIND_OUTBOUND, HDX_LISTS_ROUNDS, &of_lists },        { HDX_KIND_INBOUND, HDX_LISTS_ROUNDS, &of_lists },
+    static const hdx_kind kinds[] = { /* by the number of their bit in hdx_ahead */
+        HDX_KIND_ADDRESS, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_POSITION, HDX_KIND_RETAINED, HDX_KIND_SPECIAL, HDX_KIND_OUTBOUND, HDX_KIND_INBOUND,
     };
     const bool  lists = (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
     const void *file;
-    size_t      many;
     if (i >= n || i % (lists ? of_lists.step : of_addresses.step) != 0) /* of_numbers.step is a multiple of it */
         return;
-    for (what &= (1u << (sizeof files / sizeof files[0])) - 1; what != 0; what &= what - 1) {
-        const unsigned f = (unsigned)__builtin_ctz(what);
-        const pace     p = lists ? of_lists : *files[f].pace;
-        if (i % p.step != 0 || (file = hdx_graph_use(g, files[f].kind)) == NULL)
+    for (what &= (1u << (sizeof kinds / sizeof kinds[0])) - 1; what != 0; what &= what - 1) {
+        const hdx_kind kind = kinds[__builtin_ctz(what)];
+        const hdx_pace pace = lists ? of_lists : kind == HDX_KIND_ADDRESS ? of_addresses : of_numbers;
+        if (i % pace.step != 0 || (file = hdx_graph_use(g, kind)) == NULL)
             continue;
-        for (unsigned round = 0; round < files[f].rounds; round++) {
-            const uint64_t *keys = part_of(ids, n, i, p.away * (files[f].rounds - round), p.step, &many);
-            ask_ahead(file, files[f].kind, keys, many, round);
-        }
+        if (kind == HDX_KIND_OUTBOUND || kind == HDX_KIND_INBOUND)
+            hdx_one_to_n_ahead(file, ids, n, i, pace);
+        else if (kind == HDX_KIND_ADDRESS)
+            hdx_addresses_ahead_at(file, ids, n, i, pace);
+        else if (kind == HDX_KIND_SPECIAL)
+            hdx_ranks_ahead(file, ids, n, i, pace);
+        else
+            hdx_ints_ahead(file, ids, n, i, pace);
     }
 }
 
 void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t n, size_t i)
 {
-    const pace           p = of_numbers;
     const hdx_addresses *set = hdx_graph_use(g, HDX_KIND_ADDRESS);
-    size_t               many;
-    if (set == NULL || i >= n || i % p.step != 0)
-        return;
-    for (unsigned round = 0; round < HDX_ADDRESSES_ROUNDS; round++) {
-        const hdx_addr *part = part_of(addresses, n, i, p.away * (HDX_ADDRESSES_ROUNDS - round), p.step, &many);
-        hdx_addresses_ahead(set, part, many, round);
-    }
+    if (set != NULL && i < n && i % of_numbers.step == 0)
+        hdx_addresses_ahead(set, addresses, n, i, of_numbers);
 }
 
 void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_SIZE, first, n, out); }

@@ -142,6 +142,7 @@ static inline unsigned hostile_sections(const uint8_t *bytes, size_t len, hdx_vi
 
 /* Keys all over a file and beyond its end, for what is read ahead. */
 #define HOSTILE_KEYS 70u
+static const hdx_pace at_once = { HOSTILE_KEYS, HOSTILE_KEYS }; /* all rounds of all keys before the first */
 static inline void keys_all_over(uint64_t keys[HOSTILE_KEYS], uint64_t count)
 {
     for (unsigned i = 0; i < HOSTILE_KEYS; i++)
@@ -158,8 +159,7 @@ static inline void ask_ints(const hdx_index_place *place, const hdx_index_file *
         return;
     uint64_t ahead[HOSTILE_KEYS];
     keys_all_over(ahead, count);
-    for (unsigned round = 0; round < HDX_INTS_ROUNDS; round++)
-        hdx_ints_ahead(ints, ahead, HOSTILE_KEYS, round);
+    hdx_ints_ahead(ints, ahead, HOSTILE_KEYS, 0, at_once);
     if (note.state != 0)
         abort(); /* nothing was asked yet */
     for (uint64_t i = 0; i < count; i++)
@@ -177,8 +177,7 @@ static inline void ask_one_to_n(const hdx_index_place *place, const hdx_index_fi
     if (hdx_one_to_n_open(place, HDX_KIND_OUTBOUND, file, keys, below, &note, &lists, NULL) != HDX_OK)
         return;
     keys_all_over(out, keys);
-    for (unsigned round = 0; round < HDX_LISTS_ROUNDS; round++)
-        hdx_one_to_n_ahead(lists, out, HOSTILE_KEYS, round);
+    hdx_one_to_n_ahead(lists, out, HOSTILE_KEYS, 0, at_once);
     if (note.state != 0)
         abort();
     for (uint64_t k = 0; k < keys; k++) {
@@ -212,7 +211,7 @@ static inline void ask_ranks(const hdx_index_place *place, const hdx_index_file 
         return;
     uint64_t ahead[HOSTILE_KEYS];
     keys_all_over(ahead, size);
-    hdx_ranks_ahead(r, ahead, HOSTILE_KEYS);
+    hdx_ranks_ahead(r, ahead, HOSTILE_KEYS, 0, at_once);
     for (uint64_t i = 0; i < size; i++)
         if (hdx_ranks_find(r, i, &rank) && rank >= hdx_ranks_count(r))
             abort();
@@ -229,11 +228,10 @@ static inline void ask_addresses(const hdx_index_place *place, const hdx_index_f
     if (hdx_addresses_open(place, HDX_KIND_ADDRESS, file, count, &note, &s, NULL) != HDX_OK)
         return;
     keys_all_over(out, count);
-    for (unsigned round = 0; round < HDX_ADDRESSES_ROUNDS; round++) {
-        hdx_addresses_ahead_at(s, out, HOSTILE_KEYS, round);
-        hdx_addresses_ahead(s, out, HOSTILE_KEYS, round);
-        hdx_addresses_ahead(s, addresses, n, round);
-    }
+    hdx_addresses_ahead_at(s, out, HOSTILE_KEYS, 0, at_once);
+    hdx_addresses_ahead(s, out, HOSTILE_KEYS, 0, at_once);
+    for (size_t i = 0; i < n; i += 8)
+        hdx_addresses_ahead(s, addresses, n, i, (hdx_pace){ 8, 8 });
     if (note.state != 0)
         abort();
     for (size_t i = 0; i < n; i++) {

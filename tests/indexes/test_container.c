@@ -3,6 +3,7 @@
 #include "tests/indexes/hostile.h"
 #include "indexes/addresses/set.h"
 #include "indexes/container/slices.h"
+#include "indexes/one_to_n/one_to_n.h"
 
 #include <criterion/parameterized.h>
 
@@ -211,7 +212,7 @@ Test(container, a_file_of_another_index_kind_or_version_is_refused_by_name)
     cr_expect(eq(int, hdx_ints_open(&w.place, HDX_KIND_CLASS, &w.file, N + 1, 0, NULL, &x, &err), HDX_DAMAGED));
     w.m.bytes[8] = 1;
     cr_expect(eq(int, read_file(INTS, &w.place, w.c, &w.file, &err), HDX_DAMAGED));
-    cr_expect(eq(str, err.message, "format version 1, this program reads 2"));
+    cr_expect(eq(str, err.message, "format version 1, this program reads 3"));
     whole_close(&w);
 }
 
@@ -269,7 +270,7 @@ Test(container, the_first_damage_is_told_with_block_and_byte)
     place_replace(&t, HDX_KIND_SIZE, bytes, len);
     cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_SIZE, &file, 200000, 0, &t.note, &x, NULL), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 0), v[0]));
-    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1, 1); /* notes nothing: who only reads ahead has not asked */
+    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1, 0, (hdx_pace){ 8, 8 }); /* notes nothing: who only reads ahead has not asked */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 70000), 0)); /* two bytes each: in the third block, not at the flipped byte */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_DAMAGED));
@@ -397,7 +398,8 @@ Test(container, hostile_content_with_right_sums_does_no_harm)
     }
 }
 
-/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the same. */
+/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the same. And where a line says
+   that its sums are. */
 Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_right)
 {
     static const struct { unsigned file, directory; } cases[] = { { INTS, 0 }, { LISTS, 0 }, { LISTS, 2 } };
@@ -418,10 +420,18 @@ Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_
         for (unsigned c = 0; c < 3; c++)
             counts[c] = hdx_le64(copy + 32 + 8 * c);
         const hdx_view *directory = &sections[cases[i].directory];
-        cr_assert(ge(sz, directory->len, 4 * HDX_ENTRY)); /* the last of three pages at least is moved */
-        uint8_t *entry = copy + (directory->at - copy) + directory->len - 2 * HDX_ENTRY;
-        hdx_put64(entry + 8, (hdx_le64(entry + 8) & ~low) | far);
-        hdx_put64(entry + 24, far + 100);
+        const bool      line = cases[i].file == LISTS && cases[i].directory == 0;
+        const size_t    size = line ? HDX_LINE : HDX_ENTRY;
+        cr_assert(ge(sz, directory->len, 4 * size)); /* the last of three pages at least is moved */
+        uint8_t *entry = copy + (directory->at - copy) + directory->len - 2 * size;
+        if (line) {
+            hdx_put64(entry, hdx_le64(entry) | 1ull << 63 | 5ull << 48);
+            hdx_put64(entry + 8, far | 100ull << HDX_OFFSET_BITS);
+            memset(entry + 16, 0xff, 48); /* all lists are long */
+        } else {
+            hdx_put64(entry + 8, (hdx_le64(entry + 8) & ~low) | far);
+            hdx_put64(entry + 24, far + 100);
+        }
         cr_assert(eq(int, hostile_write(&w.place, kind_of[cases[i].file], counts, sections, n, &f), HDX_OK));
         if (cases[i].file == INTS) {
             cr_assert(eq(int, hdx_ints_open(&w.place, kind_of[INTS], &f, N, 0, &note, &ints, NULL), HDX_OK));
@@ -435,7 +445,7 @@ Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_
             cr_expect(first == 0 && length == w.c->degree[w.c->key[0]]);
             cr_expect(eq(u64, hdx_one_to_n_get(lists, w.c->key[0], 0), w.c->value[0]));
             cr_expect(eq(int, hdx_note_check(&note, NULL), HDX_OK));
-            if (cases[i].directory == 0)
+            if (line)
                 hdx_one_to_n_list(lists, N - 1, &length, &value);
             else
                 value = hdx_one_to_n_get(lists, w.c->key[last], last);

@@ -459,7 +459,7 @@ static void page_is(const uint64_t *v, unsigned n, uint64_t first, uint64_t seco
     cr_expect(eq(u64, a, first));
     cr_expect(eq(u64, b, second));
     cr_expect(eq(str, text, (char *)(uintptr_t)hex));
-    hdx_page page = { a, b, 0, out, used };
+    hdx_page page = { a, b, out, used };
     cr_assert(hdx_ints_decode(&page, n, 0, n, back));
     cr_expect(memcmp(back, v, n * sizeof *v) == 0);
 }

@@ -91,7 +91,7 @@ static void round_trip(lists *l, unsigned threads)
 
 ParameterizedTestParameters(one_to_n, every_count_of_keys)
 {
-    static unsigned counts[] = { 0, 1, 2, 255, 256, 257, 512, 16384, 16385 };
+    static unsigned counts[] = { 0, 1, 2, 127, 128, 129, 255, 256, 257, 512, 16384, 16385 };
     return cr_make_param_array(unsigned, counts, sizeof counts / sizeof *counts);
 }
 ParameterizedTest(unsigned *count, one_to_n, every_count_of_keys)
@@ -506,47 +506,110 @@ static void text_of(const uint8_t *bytes, uint32_t used, char *text)
     for (uint32_t i = 0; i < used; i++)
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
-static void offsets_are(const uint64_t *degrees, unsigned n, uint64_t second, const char *hex)
+/* A line as it is written, found again key by key, and decoded from every key on; what it has no room for. */
+static void line_is(const uint64_t *degrees, unsigned n, uint64_t first, const char *hex, const char *page_hex)
 {
-    uint8_t  out[HDX_PAGE_BYTES];
+    uint8_t  line[HDX_LINE + 8], page[HDX_PAGE_BYTES];
     char     text[2 * HDX_PAGE_BYTES + 1];
     uint32_t used;
-    uint64_t word, sum, at = 0, from, to;
-    cr_assert(eq(int, hdx_offsets_encode(degrees, n, out, &used, &word, &sum, NULL), HDX_OK));
-    text_of(out, used, text);
-    cr_expect(eq(u64, word, second));
-    cr_expect(eq(str, text, (char *)(uintptr_t)hex));
-    hdx_page page = { 0, word, sum, out, used };
+    uint64_t sum, at = 0, from, to, before, again[HDX_LINE_KEYS];
+    memset(line, 0xa5, sizeof line);
+    cr_assert(eq(int, hdx_offsets_encode(degrees, n, first, line, page, 77, &used, &sum, NULL), HDX_OK));
+    text_of(page, used, text);
+    cr_expect(eq(str, text, (char *)(uintptr_t)page_hex));
+    text_of(line, HDX_LINE, text);
+    cr_expect(hex == NULL || strcmp(text, hex) == 0, "%s", text);
+    const hdx_offsets o = { hdx_le64(line), line, used > 0 ? page : NULL, used };
+    cr_expect(eq(u64, hdx_offsets_first(&o), first));
+    cr_expect(hdx_offsets_are_far(&o) == (used > 0));
     for (unsigned k = 0; k < n; at += degrees[k++]) {
-        cr_assert(hdx_offsets_find(&page, n, k, &from, &to));
-        cr_expect(from == at && to == at + degrees[k]);
+        cr_assert(hdx_offsets_find(&o, k, &from, &to));
+        cr_assert(from == at && to == at + degrees[k], "key %u: %llu to %llu", k, (unsigned long long)from, (unsigned long long)to);
+        for (unsigned end = k + 1; end <= n; end += 1 + (n - end) / 3) {
+            cr_assert(hdx_offsets_decode(&o, k, end - k, &before, again));
+            cr_assert(before == at && memcmp(again, degrees + k, (end - k) * sizeof *again) == 0, "keys %u to %u", k, end);
+        }
+    }
+    cr_expect(eq(u64, sum, at));
+}
+Test(offsets_line, is_as_in_the_readme)
+{
+    uint64_t some[] = { 2, 0, 1, 12, 3, 7, 9 }, many[HDX_LINE_KEYS];
+    line_is(some, 7, 1000,
+            "e803000000000300" "ed01000000000000"                          /* w 3; sums 5, 5, 7 */
+            "7c000000000000000000000000000000" "79000000000000000000000000000000" "68000000000000000000000000000000", "");
+    for (unsigned k = 0; k < HDX_LINE_KEYS; k++)
+        many[k] = k < 20 ? 8 : 1;
+    line_is(many, HDX_LINE_KEYS, 3,
+            "0300000000000580" "4d00000000" "0d0000"                       /* w 5, far: at byte 77, 13 bytes */
+            "ffffffffffffffffffffffffffffffff" "ffff0f00000000000000000000000000" "ffff0f00000000000000000000000000",
+            "410c52cc41492dd6dc83514e0a");
+}
+Test(offsets_line, of_any_lengths_are_found_again)
+{
+    dice     d = dice_new("offsets_line");
+    uint64_t degrees[HDX_LINE_KEYS];
+    uint8_t  line[HDX_LINE + 8], page[HDX_PAGE_BYTES];
+    char     text[2 * HDX_PAGE_BYTES + 1];
+    uint32_t used;
+    uint64_t sum;
+    for (unsigned round = 0; round < 400; round++) {
+        const unsigned n = 1 + (unsigned)below(&d, HDX_LINE_KEYS), odd = (unsigned)below(&d, 100), wide = (unsigned)below(&d, 40);
+        for (unsigned k = 0; k < n; k++)
+            degrees[k] = below(&d, 100) < odd ? below(&d, 1ull << wide) + 1 : below(&d, 8);
+        const uint64_t first = below(&d, 1ull << 40);
+        cr_assert(eq(int, hdx_offsets_encode(degrees, n, first, line, page, 77, &used, &sum, NULL), HDX_OK));
+        cr_assert(used <= HDX_PAGE_BYTES / 2 - 8);
+        text_of(page, used, text);
+        line_is(degrees, n, first, NULL, text);
     }
 }
-Test(offsets_page, forms_as_in_the_readme)
+Test(offsets_line, more_than_2_to_the_48_values_are_refused)
 {
-    uint64_t mostly[20], linear[64], rising[] = { 0, 3, 1, 0, 2, 5, 0, 1 };
-    for (unsigned i = 0; i < 20; i++)
-        mostly[i] = i == 4 ? 3 : 1;
-    for (unsigned i = 0; i < 64; i++)
-        linear[i] = i % 2 == 0 ? 10 : 12;
-    offsets_are((uint64_t[]){ 2, 2, 2 }, 3, 0, "");
-    offsets_are(mostly, 20, 1ull << 47 | 1ull << 61, "02" "04" "0d");
-    offsets_are(linear, 64, 1ull << 40 | 2ull << 61, "00000b000000" "01000000" "5555555555555555");
-    offsets_are(rising, 8, 3ull << 61, "0300" "d1040b");
+    uint64_t  degrees[] = { HDX_LISTED_MAX - 1, 1, 1, UINT64_MAX }, sum;
+    uint8_t   line[HDX_LINE + 8], page[HDX_PAGE_BYTES];
+    uint32_t  used;
+    hdx_error err = { 0 };
+    line_is(degrees, 2, 0, NULL, "");
+    cr_expect(eq(int, hdx_offsets_encode(degrees, 3, 0, line, page, 0, &used, &sum, &err), HDX_LIMIT));
+    cr_expect(strstr(err.message, "2^48") != NULL);
+    cr_expect(eq(int, hdx_offsets_encode(degrees, 4, 0, line, page, 0, &used, &sum, &err), HDX_LIMIT));
+}
+/* Sums that are said to stand in section 1, and do not, or not all. */
+Test(offsets_line, whose_sums_are_missing_gives_nothing)
+{
+    uint64_t degrees[HDX_LINE_KEYS], sum, from, to, again[HDX_LINE_KEYS];
+    uint8_t  line[HDX_LINE + 8] = { 0 }, page[HDX_PAGE_BYTES] = { 0 };
+    uint32_t used;
+    for (unsigned k = 0; k < HDX_LINE_KEYS; k++)
+        degrees[k] = 7 + k;
+    cr_assert(eq(int, hdx_offsets_encode(degrees, HDX_LINE_KEYS, 0, line, page, 0, &used, &sum, NULL), HDX_OK));
+    cr_assert(eq(u32, used, HDX_LINE_KEYS * 13 / 8));
+    hdx_offsets o = { hdx_le64(line), line, NULL, 0 };
+    cr_expect(not(hdx_offsets_find(&o, 0, &from, &to)));
+    cr_expect(not(hdx_offsets_decode(&o, 0, 1, &from, again)));
+    o.page = page;
+    o.page_bytes = used - 1;
+    cr_expect(hdx_offsets_find(&o, HDX_LINE_KEYS - 2, &from, &to) && to - from == 7 + HDX_LINE_KEYS - 2);
+    cr_expect(not(hdx_offsets_find(&o, HDX_LINE_KEYS - 1, &from, &to)));
+    cr_expect(not(hdx_offsets_decode(&o, 3, HDX_LINE_KEYS - 3, &from, again)));
+    o.page_bytes = used;
+    o.head |= 63ull << 48; /* no such width */
+    cr_expect(not(hdx_offsets_find(&o, 5, &from, &to)));
 }
 static void values_are(const uint64_t *v, const uint64_t *keys, unsigned n, uint64_t first, uint64_t second, const char *hex)
 {
     uint8_t  out[HDX_PAGE_BYTES];
     char     text[2 * HDX_PAGE_BYTES + 1];
-    uint64_t a, b, one;
+    uint64_t a, b, one, greatest;
     uint32_t used = hdx_values_encode(v, keys, n, out, &a, &b);
     text_of(out, used, text);
     cr_expect(eq(u64, a, first));
     cr_expect(eq(u64, b, second));
     cr_expect(eq(str, text, (char *)(uintptr_t)hex));
-    hdx_page page = { a, b, 0, out, used };
+    hdx_page page = { a, b, out, used };
     for (unsigned k = 0; k < n; k++)
-        cr_expect(hdx_values_decode(&page, n, keys[k], k, 1, &one) && one == v[k]);
+        cr_expect(hdx_values_decode(&page, n, keys[k], k, 1, &one, &greatest) && one == v[k] && greatest == one);
 }
 Test(values_page, forms_as_in_the_readme)
 {
