@@ -398,13 +398,13 @@ Test(container, hostile_content_with_right_sums_does_no_harm)
     }
 }
 
-/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the same. And where a line says
-   that its sums are. */
+/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the same. So is where a line says
+   that its sums are, and how many values are before it. */
 Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_right)
 {
-    static const struct { unsigned file, directory; } cases[] = { { INTS, 0 }, { LISTS, 0 }, { LISTS, 2 } };
+    static const struct { unsigned file, directory; bool sums; } cases[] = { { INTS, 0, false }, { LISTS, 0, true }, { LISTS, 0, false }, { LISTS, 2, false } };
     const uint64_t low = (1ull << HDX_OFFSET_BITS) - 1, far = 1ull << 36;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         whole           w;
         hdx_view        sections[HDX_SECTIONS];
         hdx_damage_note note = { 0 };
@@ -424,7 +424,9 @@ Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_
         const size_t    size = line ? HDX_LINE : HDX_ENTRY;
         cr_assert(ge(sz, directory->len, 4 * size)); /* the last of three pages at least is moved */
         uint8_t *entry = copy + (directory->at - copy) + directory->len - 2 * size;
-        if (line) {
+        if (line && !cases[i].sums) {
+            hdx_put64(entry, HDX_LISTED_MAX);
+        } else if (line) {
             hdx_put64(entry, hdx_le64(entry) | 1ull << 63 | 5ull << 48);
             hdx_put64(entry + 8, far | 100ull << HDX_OFFSET_BITS);
             memset(entry + 16, 0xff, 48); /* all lists are long */
@@ -445,10 +447,14 @@ Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_
             cr_expect(first == 0 && length == w.c->degree[w.c->key[0]]);
             cr_expect(eq(u64, hdx_one_to_n_get(lists, w.c->key[0], 0), w.c->value[0]));
             cr_expect(eq(int, hdx_note_check(&note, NULL), HDX_OK));
-            if (line)
+            if (line) {
+                uint64_t degrees[2], firsts[2];
+                hdx_one_to_n_firsts(lists, N - 2, 2, degrees, firsts);
+                cr_expect(degrees[0] == 0 && degrees[1] == 0 && firsts[0] == 0 && firsts[1] == 0);
                 hdx_one_to_n_list(lists, N - 1, &length, &value);
-            else
+            } else {
                 value = hdx_one_to_n_get(lists, w.c->key[last], last);
+            }
             cr_expect(eq(u64, value, 0));
         }
         cr_expect(eq(int, hdx_note_check(&note, NULL), HDX_DAMAGED));
