@@ -2,7 +2,7 @@
  * offsets_line.c - where the lists of 128 keys begin, in one line of the processor's cache.
  *
  * Lengths stand in three bit planes. What is before a key is counted, not searched: a popcount of each plane up to it. The few long lists of a line
- * have what is beyond seven as running sums, behind the planes or, if there is no room, in section 1, which is so small that a cache holds it.
+ * have what is beyond seven as running sums, in a word before the planes or, if that is too short, in section 1, which is so small that a cache holds it.
  *
  * A look-up waits for one line, where a directory and pages of 256 keys (format 2) had an entry and two or three lines of a page, elsewhere in
  * the page tables: an outbound list took 220 ns, and takes 184. The price is half a byte a key; pages had a third of one, and a tenth

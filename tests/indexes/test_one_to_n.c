@@ -574,6 +574,14 @@ Test(offsets_line, more_than_2_to_the_48_values_are_refused)
     cr_expect(eq(int, hdx_offsets_encode(degrees, 3, 0, line, page, 0, &used, &sum, &err), HDX_LIMIT));
     cr_expect(strstr(err.message, "2^48") != NULL);
     cr_expect(eq(int, hdx_offsets_encode(degrees, 4, 0, line, page, 0, &used, &sum, &err), HDX_LIMIT));
+    test_place           t;
+    hdx_one_to_n_writer *w;
+    char                 path[128];
+    place_open(&t, 1);
+    place_path(&t, HDX_KIND_INBOUND, path);
+    cr_expect(eq(int, hdx_one_to_n_begin(&t.place, HDX_KIND_INBOUND, 1, HDX_LISTED_MAX + 1, &w, &err), HDX_LIMIT));
+    cr_expect(w == NULL && !there(path));
+    place_close(&t);
 }
 /* Sums that are said to stand in section 1, and do not, or not all. */
 Test(offsets_line, whose_sums_are_missing_gives_nothing)
