@@ -320,7 +320,8 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK)
         return code;
     if (state != HDX_INDEX_VALID && options->no_build)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, state == HDX_INDEX_STALE ? "its index is stale: the dump changed" : "no index"),
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, state == HDX_INDEX_STALE ? "its index is stale: the dump changed"
+                                                                                                     : state == HDX_INDEX_OLD ? "its index has an older format" : "no index"),
                         "heapdex index makes one");
     if (state != HDX_INDEX_VALID) {
         if ((code = hdx_place_lock(options, &home, err)) != HDX_OK)

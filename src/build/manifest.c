@@ -69,6 +69,8 @@ hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const
     return code;
 }
 
+_Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT, "an index of the format before would pass for one of this");
+
 /* Of what the dump says, not of how it lies on disk: the index of a gzip'd dump has the same bytes as the plain one's. */
 void hdx_build_identity(hdx_build *b)
 {

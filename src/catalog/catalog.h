@@ -84,7 +84,8 @@ typedef struct hdx_manifest {
     hdx_manifest_step steps[HDX_STEPS_MAX];
 } hdx_manifest;
 
-#define HDX_CATALOG_FORMAT 2u
+/* The format of the whole folder, which is what tells an older index from a damaged one: it rises with that of the other files (HDX_INDEX_FORMAT) too. */
+#define HDX_CATALOG_FORMAT 3u
 
 typedef struct hdx_catalog hdx_catalog;
 

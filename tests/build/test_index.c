@@ -2,6 +2,8 @@
  * test_index.c - the life of an index: it exists whole or not at all, whatever fails; its bytes depend on the dump alone.
  */
 #include "build/build.h"
+#include "base/bytes.h"
+#include "base/crc.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
 #include <heapdex/heapdex.h>
@@ -114,6 +116,32 @@ Test(index, is_not_built_when_only_asked_for)
     hdx_index_report  report;
     cr_expect(build(&options, &report) == HDX_BAD_DUMP);
     cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
+}
+
+static void note_down(void *context, const char *line) { (void)snprintf(context, 200, "%s", line); }
+
+/* The catalog says so, and that alone: files of another format would be damage. */
+Test(index, of_an_older_format_is_said_to_be_one_and_built_again)
+{
+    char              said[200] = "", path[4300];
+    hdx_index_options options = { .dump = dump, .notice = note_down, .notice_context = said };
+    hdx_index_report  report;
+    hdx_error         err = { 0 };
+    uint8_t           sum[48];
+    cr_assert(build(&options, &report) == HDX_OK);
+    (void)snprintf(path, sizeof path, "%s/catalog.sum", report.path);
+    FILE *f = fopen(path, "r+b");
+    cr_assert(f != NULL && fread(sum, 1, sizeof sum, f) == sizeof sum);
+    hdx_put32(sum + 8, hdx_le32(sum + 8) - 1);
+    hdx_put32(sum + 44, hdx_crc32c(0, sum, 44));
+    cr_assert(fseek(f, 0, SEEK_SET) == 0 && fwrite(sum, 1, sizeof sum, f) == sizeof sum && fclose(f) == 0);
+    options.no_build = true;
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_BAD_DUMP && strcmp(err.message, "its index has an older format") == 0, "%s", err.message);
+    options.no_build = false;
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(!report.reused && strstr(said, "older format") != NULL, "%s", said);
+    cr_assert(build(&options, &report) == HDX_OK);
+    cr_expect(report.reused);
 }
 
 Test(index, may_be_named_in_place_of_its_dump)

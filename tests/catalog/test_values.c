@@ -98,7 +98,7 @@ Test(values, writes_the_sum_of_the_readme)
     uint64_t size;
     uint32_t crc;
     hdx_encode_sum(bytes, (const uint8_t *)"0123456789abcdef", 20480, 0xe3069283u);
-    cr_expect(memcmp(bytes, "heapdexC\2\0\0\0\0\0\0\0" "0123456789abcdef" "\0\x50\0\0\0\0\0\0\x83\x92\x06\xe3", 44) == 0);
+    cr_expect(memcmp(bytes, "heapdexC\3\0\0\0\0\0\0\0" "0123456789abcdef" "\0\x50\0\0\0\0\0\0\x83\x92\x06\xe3", 44) == 0);
     cr_assert(eq(int, hdx_decode_sum((hdx_view){ bytes, sizeof bytes }, identity, &size, &crc, NULL), HDX_OK));
     cr_expect(eq(u64, size, 20480));
     cr_expect(eq(u32, crc, 0xe3069283u));
