@@ -40,6 +40,7 @@ static inline void hdx_slice_entry(hdx_slice *s, uint32_t page, uint64_t first, 
     s->placed[page] = true;
     s->used += used;
 }
+
 /* Encodes the n values from `from` on (n <= HDX_SLICE, from a multiple of it) into slice; any thread. */
 typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_slice *slice, hdx_error *err);
 

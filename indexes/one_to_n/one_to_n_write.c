@@ -28,9 +28,7 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
         code = hdx_offsets_encode(s->scratch + at, keys, s->total, s->entries + HDX_LINE * line, s->bytes + s->used, s->used, &used, &sum, err);
         s->placed[line] = used > 0;
         s->used += used;
-        s->total += sum;
-        if (code == HDX_OK && s->total > HDX_LISTED_MAX)
-            code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "lists of more than 2^48 - 1 values");
+        s->total += sum; /* lists of more than were announced, which are no more than a line can count, are refused at the end */
     }
     return code;
 }

@@ -188,7 +188,7 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     return true;
 }
 
-/* Fields alone, packed at `at`; which: or'ed together, where a field is all ones. */
+/* base + field each. True: a field is all ones, which in a window stands for an exception. */
 static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
 {
     const uint64_t mask = hdx_pack_mask(w);
@@ -216,7 +216,7 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
     if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
         return false;
     const uint64_t base = page->first - hdx_pack_get(tail.values, 0, tail.w);
-    for (unsigned e = 0; e < tail.exceptions; e++) /* without a branch, as in find_mostly (offsets_line.c): the places rise */
+    for (unsigned e = 0; e < tail.exceptions; e++) /* the places rise; no branch, so that the compiler compares 16 at a time */
         before += tail.places[e] < k;
     for (unsigned e = before; e < tail.exceptions && (unsigned)tail.places[e] - k < n; e++)
         out[tail.places[e] - k] = base + hdx_pack_get(tail.values, e + 1u, tail.w);

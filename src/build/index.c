@@ -295,6 +295,11 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     return HDX_OK;
 }
 
+static const char *lacking(hdx_index_state state)
+{
+    return state == HDX_INDEX_STALE ? "its index is stale: the dump changed" : state == HDX_INDEX_OLD ? "its index has an older format" : "no index";
+}
+
 hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
 {
     hdx_build_doors doors = { .io = hdx_io_system() };
@@ -320,9 +325,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK)
         return code;
     if (state != HDX_INDEX_VALID && options->no_build)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, state == HDX_INDEX_STALE ? "its index is stale: the dump changed"
-                                                                                                     : state == HDX_INDEX_OLD ? "its index has an older format" : "no index"),
-                        "heapdex index makes one");
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)), "heapdex index makes one");
     if (state != HDX_INDEX_VALID) {
         if ((code = hdx_place_lock(options, &home, err)) != HDX_OK)
             return code;
