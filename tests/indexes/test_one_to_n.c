@@ -545,6 +545,17 @@ Test(offsets_line, is_as_in_the_readme)
             "ffffffffffffffffffffffffffffffff" "ffff0f00000000000000000000000000" "ffff0f00000000000000000000000000",
             "410c52cc41492dd6dc83514e0a");
 }
+/* 64 bits of sums are in the line, 72 are not. */
+Test(offsets_line, has_its_sums_where_they_fit)
+{
+    uint64_t lists[9];
+    for (unsigned k = 0; k < 9; k++)
+        lists[k] = 7 + 20;
+    line_is(lists, 8, 0,
+            "0000000000000800" "14283c5064788ca0"                          /* w 8 */
+            "ff000000000000000000000000000000" "ff000000000000000000000000000000" "ff000000000000000000000000000000", "");
+    line_is(lists, 9, 0, NULL, "14283c5064788ca0b4");
+}
 Test(offsets_line, of_any_lengths_are_found_again)
 {
     dice     d = dice_new("offsets_line");
