@@ -41,6 +41,12 @@ typedef struct hdx_referrers {
     hdx_code (*read)(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err);
 } hdx_referrers;
 
+/* A tape of predecessors and how many ids are on it; 0: the tape is not asked. */
+typedef struct hdx_preds {
+    const hdx_tape *tape;
+    uint64_t        count;
+} hdx_preds;
+
 /* The nodes of a class, ascending; from one thread. */
 typedef struct hdx_members {
     void *context;
@@ -81,13 +87,15 @@ typedef struct hdx_members {
     hdx_code hdx_numbers##S(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err);  \
     hdx_code hdx_nodes##S(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err);                      \
     /* Predecessors in preorder numbers, by rising number w, onto the tape `out`: those above w, the least of those below it (if any), how many \
-       these are, w. Of nodes with more than one referrer, and of class objects, which have their instances besides (but for GC roots: \
-       is_root). At most about `room` bytes are held; *count: NIDs on the tape */                                                 \
-    hdx_code hdx_predecessors##S(const hdx_digraph##S *g, const NID *number, uint64_t reached, const uint64_t *is_root,           \
-                                 const hdx_referrers *referrers, const hdx_members *members, uint64_t room, unsigned threads, hdx_mem *mem, \
-                                 hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err);                         \
-    /* First half of Semi-NCA: semidominators that are not the parent in the search, by falling number, onto the tape `semis`; *count of them */ \
-    hdx_code hdx_semidominators##S(const hdx_tape *search, uint64_t reached, const hdx_tape *predecessors, uint64_t predecessor_count, \
+       these are, w. Of nodes with more than one referrer, but for GC roots (is_root). At most about `room` bytes are held; *count: NIDs on the tape */ \
+    hdx_code hdx_predecessors##S(const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers, uint64_t room, \
+                                 unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err); \
+    /* The same of class objects: their instances, which refer to them besides */                                                 \
+    hdx_code hdx_instances##S(const hdx_digraph##S *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem, \
+                              hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err);                            \
+    /* First half of Semi-NCA: semidominators that are not the parent in the search, by falling number, onto the tape `semis`; *count of them. */ \
+    /* Both tapes of predecessors; a node may be on either, on both or on none */                                                 \
+    hdx_code hdx_semidominators##S(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors, const hdx_preds *instances, \
                                    hdx_mem *mem, hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err);       \
     /* Second half: number of the immediate dominator (0: the virtual root) where it is not the parent in the search, by rising number, onto the */ \
     /* tape `idoms`: as many as semidominators, of the same numbers */                                                            \

@@ -1,7 +1,7 @@
 /*
  * dominators_wide.c - immediate dominators by Semi-NCA, and the sums over the dominator tree.
  *
- * In:  the tape of a depth-first search; the tape of predecessors (predecessors_wide.c), both read from their ends.
+ * In:  the tape of a depth-first search; the tapes of predecessors (predecessors_wide.c), all read from their ends.
  * Out: the tape of immediate dominators that are not the parent in the search, in preorder numbers; retained sizes in place.
  * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one (the result) for the
  *       second; everything else is read and written in order.
@@ -34,6 +34,7 @@ typedef struct backwards { /* a tape of NIDs, from its end */
     uint64_t        left;  /* on the tape, before the piece */
     NID            *piece;
     uint32_t        at;    /* next: piece[at - 1] */
+    NID             next;  /* the number whose list is next; 0: no more */
 } backwards;
 typedef struct pen {
     const hdx_tape *tape;
@@ -86,6 +87,16 @@ static hdx_code pop(backwards *b, NID *value, hdx_error *err)
     return code;
 }
 
+/* The list of w, which is next. */
+static hdx_code pull_list(backwards *b, link *links, NID w, NID *least, hdx_error *err)
+{
+    NID      count;
+    hdx_code code = pop(b, &count, err);
+    if (code == HDX_OK && (code = pull(b, links, w, count, least, err)) == HDX_OK)
+        code = pop(b, &b->next, err);
+    return code;
+}
+
 static hdx_code flush(pen *p, hdx_error *err)
 {
     hdx_code code = p->count == 0 ? HDX_OK : p->tape->write(p->tape->context, p->at, p->count * sizeof(semi), err);
@@ -94,23 +105,22 @@ static hdx_code flush(pen *p, hdx_error *err)
     return code;
 }
 
-static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, link *links, visit *piece, pen *out, hdx_ticker *tick,
-                                   hdx_error *err)
+static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances, link *links, visit *piece, pen *out,
+                                   hdx_ticker *tick, hdx_error *err)
 {
-    NID      next;
-    hdx_code code = pop(preds, &next, err);
+    hdx_code code = pop(preds, &preds->next, err);
+    if (code == HDX_OK)
+        code = pop(instances, &instances->next, err);
     for (uint64_t end = reached; end > 0 && code == HDX_OK;) {
         const uint64_t first = end > VISITS ? end - VISITS : 0;
         if ((code = search->read(search->context, first * sizeof(visit), piece, (end - first) * sizeof(visit), err)) != HDX_OK)
             return code;
         for (uint64_t i = end - first; i-- > 0;) {
             const NID w = (NID)(first + i + 1), parent = piece[i].parent;
-            NID       least = parent, count;
-            if (w == next) {
-                if ((code = pop(preds, &count, err)) != HDX_OK || (code = pull(preds, links, w, count, &least, err)) != HDX_OK ||
-                    (code = pop(preds, &next, err)) != HDX_OK)
-                    return code;
-            }
+            NID       least = parent;
+            if ((w == preds->next && (code = pull_list(preds, links, w, &least, err)) != HDX_OK) ||
+                (w == instances->next && (code = pull_list(instances, links, w, &least, err)) != HDX_OK))
+                return code;
             links[w] = (link){ parent, least };
             if (least != parent) {
                 out->at[out->count++] = (semi){ w, least };
@@ -125,20 +135,22 @@ static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, bac
     return code == HDX_OK ? flush(out, err) : code;
 }
 
-hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *predecessors, uint64_t predecessor_count, hdx_mem *mem,
+hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors, const hdx_preds *instances, hdx_mem *mem,
                                   hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err)
 {
     link     *links = hdx_mem_array(mem, reached + 1, sizeof *links);
     visit    *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
-    backwards preds = { predecessors, predecessor_count, hdx_mem_array(mem, PULLED, sizeof(NID)), 0 };
+    backwards preds = { .tape = predecessors->tape, .left = predecessors->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
+    backwards of_class = { .tape = instances->tape, .left = instances->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
     pen       out = { semis, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
     hdx_code  code;
-    if (links == NULL || piece == NULL || preds.piece == NULL || out.at == NULL)
+    if (links == NULL || piece == NULL || preds.piece == NULL || of_class.piece == NULL || out.at == NULL)
         code = hdx_no_memory(err, "semidominators", (reached + 1) * sizeof *links);
     else
-        code = all_semidominators(search, reached, &preds, links, piece, &out, tick, err);
+        code = all_semidominators(search, reached, &preds, &of_class, links, piece, &out, tick, err);
     *count = out.written;
     hdx_mem_put(mem, out.at, VISITS * sizeof(semi));
+    hdx_mem_put(mem, of_class.piece, PULLED * sizeof(NID));
     hdx_mem_put(mem, preds.piece, PULLED * sizeof(NID));
     hdx_mem_put(mem, piece, VISITS * sizeof *piece);
     hdx_mem_put(mem, links, (reached + 1) * sizeof *links);

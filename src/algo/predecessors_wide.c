@@ -2,7 +2,8 @@
  * predecessors_wide.c - who may lead to a node, in preorder numbers and in their order: what Semi-NCA pulls labels from.
  *
  * In:  numbers of nodes; records of referrers in the order of nodes; the members of classes whose object is no root.
- * Out: a tape by rising number, read from its end by dominators_wide.c.
+ * Out: two tapes by rising number, read from their ends by dominators_wide.c: of the records, and of the members, which have nothing in common
+ * but their form and may be made side by side.
  * Knows that a node with one referrer takes its parent and never looks: 73-95 % of a real dump. That holds only where the list tells all: a
  * class object has its instances besides, and a root is entered from the virtual root whatever the lists say.
  * Cost: one random load per referrer (its number), asked for ahead; numbers in ranges, as many at a time as fit: a slot of one NID for each
@@ -22,13 +23,7 @@
 #define FLUSH (1u << 15)   /* NIDs written at once */
 #define TICK_CHUNKS 16u
 
-typedef struct class_node { /* a class object that has its instances for predecessors */
-    NID      number;
-    uint32_t class_number;
-} class_node;
-
 typedef struct range {
-    const WIDE(hdx_digraph) *g;
     const NID               *number;
     const uint64_t          *is_root;
     const hdx_referrers     *referrers;
@@ -188,66 +183,55 @@ static hdx_code put_list(pen *p, const NID *list, uint64_t n, hdx_error *err)
     return code;
 }
 
-/* A class object: what refers to it, and its instances. Several classes of a damaged dump may have one object. */
-static hdx_code put_class(range *r, pen *p, const class_node *nodes, uint64_t classes, const NID *list, uint64_t count, const hdx_members *members,
-                          hdx_error *err)
+/* Of a class object's instances: how many have a number above its own, the least of those below (0: none). */
+typedef struct kept {
+    uint64_t count;
+    NID      least;
+} kept;
+
+static hdx_code put_members(const NID *number, NID w, uint32_t class_number, const hdx_members *members, hdx_ticker *tick, pen *p, kept *k, hdx_error *err)
 {
-    const NID w = nodes[0].number;
-    uint64_t  ids[BATCH], kept = 0;
-    NID       least = 0;
-    hdx_code  code = HDX_OK;
-    for (uint64_t i = 0; i < count && code == HDX_OK; i++)
-        if (list[i] > w) {
-            kept++;
-            code = put(p, list[i], err);
-        } else
-            least = list[i];
-    for (uint64_t c = 0; c < classes; c++) {
-        const uint64_t all = members->count(members->context, nodes[c].class_number);
-        for (uint64_t done = 0; done < all && code == HDX_OK;) {
-            const uint32_t n = all - done < BATCH ? (uint32_t)(all - done) : BATCH;
-            if ((code = members->read(members->context, nodes[c].class_number, done, n, ids, err)) != HDX_OK)
-                return code;
-            for (uint32_t i = 0; i < n; i++)
-                __builtin_prefetch(r->number + ids[i]);
-            for (uint32_t i = 0; i < n && code == HDX_OK; i++) {
-                const NID u = r->number[ids[i]];
-                if (u > w) {
-                    kept++;
-                    code = put(p, u, err);
-                } else if (u != 0 && u != w && (least == 0 || u < least))
-                    least = u;
-            }
-            if (code == HDX_OK && hdx_tick(r->tick, 0))
-                return hdx_tick_stop(err);
-            done += n;
+    uint64_t       ids[BATCH];
+    const uint64_t all = members->count(members->context, class_number);
+    for (uint64_t done = 0; done < all;) {
+        const uint32_t n = all - done < BATCH ? (uint32_t)(all - done) : BATCH;
+        hdx_code       code = members->read(members->context, class_number, done, n, ids, err);
+        if (code != HDX_OK)
+            return code;
+        for (uint32_t i = 0; i < n; i++)
+            __builtin_prefetch(number + ids[i]);
+        for (uint32_t i = 0; i < n; i++) {
+            const NID u = number[ids[i]];
+            if (u > w) {
+                k->count++;
+                if ((code = put(p, u, err)) != HDX_OK)
+                    return code;
+            } else if (u != 0 && u != w && (k->least == 0 || u < k->least))
+                k->least = u;
         }
+        if (hdx_tick(tick, 0))
+            return hdx_tick_stop(err);
+        done += n;
     }
-    if (code == HDX_OK && least != 0) {
-        kept++;
-        code = put(p, least, err);
-    }
-    if (kept == 0 || code != HDX_OK || (code = put(p, (NID)kept, err)) != HDX_OK)
-        return code;
-    return put(p, w, err);
+    return HDX_OK;
 }
 
-static hdx_code put_range(range *r, pen *p, const class_node *classes, uint64_t class_count, uint64_t *next_class, const hdx_members *members, hdx_error *err)
+static hdx_code put_range(range *r, pen *p, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (uint64_t w = r->from; w < r->end && code == HDX_OK; w++) {
         const NID  slot = r->slot[w - r->from];
         const NID *list = slot == 0 ? NULL : r->buffer + (slot - 1);
-        if (*next_class < class_count && classes[*next_class].number == w) {
-            const uint64_t first = *next_class;
-            while (*next_class < class_count && classes[*next_class].number == w)
-                ++*next_class;
-            code = put_class(r, p, classes + first, *next_class - first, slot == 0 ? NULL : list + 1, slot == 0 ? 0 : list[0], members, err);
-        } else if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK && (code = put(p, list[0], err)) == HDX_OK)
+        if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK && (code = put(p, list[0], err)) == HDX_OK)
             code = put(p, (NID)w, err);
     }
     return code;
 }
+
+typedef struct class_node { /* a class object that has its instances for predecessors */
+    NID      number;
+    uint32_t class_number;
+} class_node;
 
 static int rising(const void *a, const void *b)
 {
@@ -307,17 +291,15 @@ static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t re
     }
 }
 
-hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_digraph) *g, const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers,
-                                const hdx_members *members, uint64_t room, unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out,
-                                uint64_t *count, hdx_error *err)
+hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers, uint64_t room,
+                                unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
 {
-    range          r = { .g = g, .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
+    range          r = { .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
     pen            p = { .tape = out };
     /* short lists leave less than a quarter of a worker's part unused */
     const uint64_t all = referrers->entries + referrers->entries / 3 + (uint64_t)(threads + 1) * GRAB;
     const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK), places = (room > records ? room - records : 0) / sizeof(NID);
-    class_node    *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
-    uint64_t       class_count = 0, next_class = 0, span = reached;
+    uint64_t       span = reached;
     hdx_code       code = HDX_OK;
     r.capacity = all < NONE ? all : NONE - 1; /* a slot holds a place */
     if (reached + all > places) { /* as if the lists were spread evenly */
@@ -333,13 +315,11 @@ hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_digraph) *g, const NID *number, u
     r.capacity = r.buffer == NULL ? 0 : r.capacity;
     p.at = hdx_mem_array(mem, FLUSH, sizeof(NID));
     (void)pthread_mutex_init(&r.lock, NULL);
-    if (classes == NULL || r.slot == NULL || r.buffer == NULL || p.at == NULL)
+    if (r.slot == NULL || r.buffer == NULL || p.at == NULL)
         code = hdx_no_memory(err, "predecessors", (slots + all) * sizeof(NID));
-    else
-        class_count = find_classes(g, number, is_root, members, classes);
     for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end)
         if ((code = fill_range(&r, &span, slots, reached, threads, err)) == HDX_OK)
-            code = put_range(&r, &p, classes, class_count, &next_class, members, err);
+            code = put_range(&r, &p, err);
     if (code == HDX_OK)
         code = flush(&p, err);
     *count = p.written;
@@ -347,6 +327,34 @@ hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_digraph) *g, const NID *number, u
     hdx_mem_put(mem, p.at, FLUSH * sizeof(NID));
     hdx_mem_put(mem, r.buffer, r.capacity * sizeof(NID));
     hdx_mem_put(mem, r.slot, slots * sizeof(NID));
+    return code;
+}
+
+hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem,
+                             hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
+{
+    pen         p = { .tape = out, .at = hdx_mem_array(mem, FLUSH, sizeof(NID)) };
+    class_node *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
+    hdx_code    code = HDX_OK;
+    if (classes == NULL || p.at == NULL)
+        code = hdx_no_memory(err, "instances of classes", g->classes * sizeof *classes);
+    const uint64_t n = code == HDX_OK ? find_classes(g, number, is_root, members, classes) : 0;
+    for (uint64_t i = 0; i < n && code == HDX_OK;) {
+        const NID w = classes[i].number;
+        kept      k = { 0, 0 };
+        for (; i < n && classes[i].number == w && code == HDX_OK; i++) /* several classes of a damaged dump may have one object */
+            code = put_members(number, w, classes[i].class_number, members, tick, &p, &k, err);
+        if (code == HDX_OK && k.least != 0) {
+            k.count++;
+            code = put(&p, k.least, err);
+        }
+        if (code == HDX_OK && k.count > 0 && (code = put(&p, (NID)k.count, err)) == HDX_OK)
+            code = put(&p, w, err);
+    }
+    if (code == HDX_OK)
+        code = flush(&p, err);
+    *count = p.written;
     hdx_mem_put(mem, classes, g->classes * sizeof *classes);
+    hdx_mem_put(mem, p.at, FLUSH * sizeof(NID));
     return code;
 }

@@ -68,7 +68,10 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
         return base + packed +
                (in == WHOLE ? searching(n, id) + turning(n, m, id)
                               : highest(in == LEAST ? searching(n, id) : searched(n, 0, id), turning(n, m, id) / parts + 3 * words));
-    case HDX_FORECAST_DOMINATORS: return base + highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id) + 3 * words;
+    case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes */
+        return base + 3 * words +
+               (in == WHOLE ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4)
+                            : highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id));
     default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
 }

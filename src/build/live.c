@@ -21,12 +21,19 @@ static hdx_code open_heaps(hdx_pass *p, hdx_ints **heaps, hdx_error *err)
     return b->heap_count == 0 ? HDX_OK : hdx_ints_open(&b->place, HDX_KIND_HEAP, &file, b->objects, b->heap_count + 1, &p->note, heaps, err);
 }
 
-/* Counts and bytes by class and heap, live and all; a power of two that divides all sizes. */
+uint64_t hdx_pass_size_unit(const hdx_build *b)
+{
+    uint64_t sizes = b->sizing.alignment; /* of arrays */
+    for (uint32_t i = 0; i < b->class_count; i++)
+        sizes |= b->classes[i].instance_size | b->classes[i].class_shallow;
+    return sizes == 0 ? 1 : sizes & (0 - sizes);
+}
+
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
 {
     hdx_build      *b = p->b;
     hdx_manifest   *m = &b->manifest;
-    uint64_t        shallow[HDX_SHALLOWS], heap[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0, sizes = 0; /* sizes: all of them, or-ed */
+    uint64_t        shallow[HDX_SHALLOWS], heap[HDX_SHALLOWS], all_bytes = 0, live_bytes = 0;
     uint32_t        classes[HDX_SHALLOWS];
     hdx_ints       *heaps;
     hdx_code        code = open_heaps(p, &heaps, err);
@@ -43,6 +50,10 @@ hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
         hdx_pass_shallows(p, first, n, shallow, classes);
         if (heaps != NULL)
             hdx_ints_read(heaps, first, n, heap);
+        if (p->sums != NULL && p->width == 64)
+            hdx_pass_put_sums_64(p, first, n, shallow);
+        else if (p->sums != NULL)
+            hdx_pass_put_sums_32(p, first, n, shallow);
         for (uint32_t i = 0; i < n; i++) {
             const uint64_t id = first + i;
             const bool     live = hdx_bits_test(p->live, id);
@@ -55,14 +66,14 @@ hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
                 c->live_bytes += shallow[i];
                 live_bytes += shallow[i];
             }
-            sizes |= shallow[i];
             if (heaps != NULL && heap[i] != 0)
                 count_heap(&b->heaps[heap[i] - 1], shallow[i], live);
         }
     }
     hdx_ints_close(heaps);
     hdx_pass_forget_columns(p);
-    p->size_unit = sizes == 0 ? 1 : sizes & (0 - sizes);
+    if (p->narrow && live_bytes / p->size_unit >= UINT32_MAX) /* some sum may not fit */
+        hdx_pass_free_sums(p);
     m->live_objects = p->reached;
     m->live_bytes = live_bytes;
     m->unreachable_objects = b->objects - p->reached;

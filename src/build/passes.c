@@ -41,7 +41,8 @@ static void free_passes(hdx_pass *p)
     hdx_mem_put(mem, p->special, words * 8);
     hdx_tape_file_close(&p->referrer_file);
     hdx_mem_put(mem, p->chunks, p->chunk_capacity * sizeof *p->chunks);
-    hdx_tape_file_remove(&p->predecessors); /* no checkpoint has it */
+    hdx_tape_file_remove(&p->predecessors); /* no checkpoint has them */
+    hdx_tape_file_remove(&p->members);
     hdx_tape_file_close(&p->idoms);
     hdx_pass_free_sums(p);
 }
@@ -121,15 +122,39 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     return code;
 }
 
-/* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
+static hdx_code do_numbers(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return p->width == 64 ? hdx_pass_numbers_64(p, err) : hdx_pass_numbers_32(p, err);
+}
+
 static hdx_code do_predecessors(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
+}
+
+static hdx_code do_members(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return p->width == 64 ? hdx_pass_members_64(p, err) : hdx_pass_members_32(p, err);
+}
+
+/* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
+static hdx_code do_keep(void *context, hdx_error *err)
 {
     hdx_pass      *p = context;
     hdx_build     *b = p->b;
-    const uint64_t each = 3ull * (p->width / 8) + 8; /* two numbers an object for semidominators; one, and eight bytes at the most, for sums */
-    const hdx_code code = p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
-    p->sums_early = b->threads > 1 && hdx_build_room(b) / b->objects >= each;
-    return code;
+    if (!hdx_tape_trim(&p->predecessors) || !hdx_tape_trim(&p->members))
+        return hdx_no_memory(err, "predecessors", p->predecessors.end);
+    p->size_unit = hdx_pass_size_unit(b);
+    /* sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else they are made again */
+    p->narrow = b->manifest.dump_size / p->size_unit < UINT32_MAX / 2;
+    const uint64_t each = 2ull * (p->width / 8) + (p->narrow ? 4 : 8); /* two numbers for semidominators, a sum */
+    if (b->threads > 1 && hdx_build_room(b) / each > p->reached)
+        return p->width == 64 ? hdx_pass_begin_sums_64(p, err) : hdx_pass_begin_sums_32(p, err);
+    hdx_pass_free_sums(p);
+    return HDX_OK;
 }
 
 static hdx_code do_dominators(void *context, hdx_error *err)
@@ -142,23 +167,17 @@ static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_
 
 static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
 
-static hdx_code do_sums(void *context, hdx_error *err)
-{
-    hdx_pass *p = context;
-    if (!p->sums_early)
-        return HDX_OK;
-    return p->width == 64 ? hdx_pass_sums_64(p, 1, err) : hdx_pass_sums_32(p, 1, err);
-}
-
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    enum { PREDECESSORS, COUNT, DOMINATORS, CATALOG, SUMS, TASKS };
+    enum { NUMBERS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, CATALOG, TASKS };
     const hdx_task all[TASKS] = {
-        [PREDECESSORS] = { do_predecessors, p, 0 },
-        [COUNT] = { do_count, p, 0 },
-        [DOMINATORS] = { do_dominators, p, 1u << PREDECESSORS },
+        [NUMBERS] = { do_numbers, p, 0 },
+        [PREDECESSORS] = { do_predecessors, p, 1u << NUMBERS },
+        [MEMBERS] = { do_members, p, 1u << NUMBERS },
+        [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << MEMBERS },
+        [DOMINATORS] = { do_dominators, p, 1u << KEEP },
+        [COUNT] = { do_count, p, 1u << KEEP },
         [CATALOG] = { do_catalog, p, 1u << COUNT },
-        [SUMS] = { do_sums, p, 1u << PREDECESSORS | 1u << COUNT },
     };
     return hdx_run_tasks(p->b->threads, all, TASKS, err);
 }

@@ -41,12 +41,13 @@ typedef struct hdx_pass {
     uint64_t      chunk_count, chunk_capacity, chunk_longest, referrer_entries;
     hdx_tape_file predecessors; /* predecessors.tmp: inside the step dominators */
     uint64_t      predecessor_count;
+    hdx_tape_file members;      /* members.tmp: instances as predecessors of class objects; likewise */
+    uint64_t      member_count;
     hdx_tape_file idoms;        /* idoms.tmp */
-    void         *numbers;      /* in preorder, by id; 0: not reached. With `sums`: made for the step retained, or beside dominators where there is room */
+    void         *numbers;      /* in preorder, by id; 0: not reached. Kept from predecessors to retained sizes where there is room, with `sums` */
     void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
     uint64_t      numbers_bytes, sums_bytes;
     bool          narrow;       /* sums have 4 bytes, else 8 */
-    bool          sums_early;   /* made in the step dominators */
 } hdx_pass;
 
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
@@ -75,7 +76,8 @@ void hdx_pass_forget_columns(const hdx_pass *p);
 /* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
 hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err);
-/* live.c: counts of live objects by class and heap; the unit of sizes. */
+/* live.c: counts of live objects by class and heap; their sizes by number where `sums` stands. */
+uint64_t hdx_pass_size_unit(const hdx_build *b); /* a power of two that divides all shallow sizes */
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err);
 /* instances_wide.c, inbound_wide.c: those index files; with `referrers`, what dominators will need of the inbound lists. */
 hdx_code hdx_pass_instances_32(hdx_pass *p, hdx_error *err);
@@ -85,12 +87,21 @@ hdx_code hdx_pass_inbound_64(hdx_pass *p, bool referrers, hdx_error *err);
 /* reach_wide.c: what follows from the roots. */
 hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound, hdx_error *err); /* special, nearest; with `inbound` that pass beside it */
 hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
-hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp */
+hdx_code hdx_pass_numbers_32(hdx_pass *p, hdx_error *err);      /* numbers; room for what comes next: */
+hdx_code hdx_pass_numbers_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp, */
 hdx_code hdx_pass_predecessors_64(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_members_32(hdx_pass *p, hdx_error *err);      /* members.tmp */
+hdx_code hdx_pass_members_64(hdx_pass *p, hdx_error *err);
+/* What retained sizes begin with: while live objects are counted (narrow is set; begin, then put for all), or behind that. */
+hdx_code hdx_pass_begin_sums_32(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_begin_sums_64(hdx_pass *p, hdx_error *err);
+void     hdx_pass_put_sums_32(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow);
+void     hdx_pass_put_sums_64(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow);
+hdx_code hdx_pass_sums_32(hdx_pass *p, hdx_error *err);
+hdx_code hdx_pass_sums_64(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
 hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_sums_32(hdx_pass *p, unsigned threads, hdx_error *err); /* what retained sizes begin with; live objects are counted */
-hdx_code hdx_pass_sums_64(hdx_pass *p, unsigned threads, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
 

@@ -5,7 +5,8 @@
  * reached; packed lists take some 8 N bytes; ids have 4):
  *
  *     references   packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth first || breadth first
- *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators)
+ *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators). Where there is room the tapes of
+ *                  predecessors besides, and the numbers on, with the sizes of the next step
  *     retained     numbers 4 N, sizes 4 R or 8 R; nodes 4 R and what special objects need, beside that or behind it
  *
  * The depth-first search and the semidominators cannot be split (facts/ALGORITHMS 7.5).
@@ -258,42 +259,73 @@ static hdx_code read_members(void *context, uint32_t number, uint64_t from, uint
     return hdx_note_check(&m->p->note, err);
 }
 
-static hdx_code find_predecessors(reach *r, hdx_error *err)
+/* At the most: what the records of referrers hold; what classes whose object is no root do. */
+static uint64_t predecessors_bytes(const hdx_pass *p) { return (p->referrer_entries + p->referrer_entries / 2) * sizeof(NID); }
+
+static uint64_t instances_bytes(const hdx_pass *p)
 {
-    hdx_pass      *p = r->p;
-    hdx_build     *b = p->b;
-    hdx_index_file file = { b->manifest.files[HDX_KIND_INSTANCES].bytes, b->manifest.files[HDX_KIND_INSTANCES].sum };
-    members        m = { .p = p };
-    hdx_referrers  referrers = { p, p->chunk_count, p->chunk_longest, p->referrer_entries, read_chunk };
-    hdx_members    of_class = { &m, member_count, read_members };
-    NID           *number = NULL;
-    hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &p->note, &m.lists, err);
-    if (code == HDX_OK && (code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &number, err)) == HDX_OK)
-        code = WIDE(hdx_predecessors)(&r->graph, number, p->reached, p->is_root, &referrers, &of_class, hdx_build_room(b), b->threads, &b->mem, &b->tick,
-                                      &p->predecessors.tape, &p->predecessor_count, err);
-    free_ids(r, &number, b->objects);
-    hdx_one_to_n_close(m.lists);
-    return code;
+    const hdx_build *b = p->b;
+    uint64_t         ids = 3 * (uint64_t)b->class_count;
+    for (uint32_t i = 0; i < b->class_count; i++)
+        if (!hdx_bits_test(p->is_root, b->classes[i].id))
+            ids += b->classes[i].instances;
+    return ids * sizeof(NID);
 }
 
-/* At the most: what the records of referrers hold, and each instance. */
-static uint64_t predecessors_bytes(const hdx_pass *p)
+hdx_code WIDE(hdx_pass_numbers)(hdx_pass *p, hdx_error *err)
 {
-    return (p->referrer_entries + p->referrer_entries / 2 + p->b->objects + 2 * (uint64_t)p->b->class_count) * sizeof(NID);
+    hdx_build     *b = p->b;
+    NID           *numbers = NULL;
+    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &numbers, err);
+    const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
+    /* beside the tapes: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
+    const uint64_t lists = (p->reached + p->referrer_entries + p->referrer_entries / 3) * sizeof(NID), links = 2 * p->reached * sizeof(NID);
+    const uint64_t beside = lists > links ? lists : links;
+    p->numbers = numbers;
+    p->numbers_bytes = numbers == NULL ? 0 : b->objects * sizeof(NID);
+    if (code == HDX_OK && (code = hdx_tape_open(b, "predecessors.tmp", predecessors, beside + instances, &p->predecessors, err)) == HDX_OK)
+        code = hdx_tape_open(b, "members.tmp", instances, beside, &p->members, err);
+    return code;
 }
 
 hdx_code WIDE(hdx_pass_predecessors)(hdx_pass *p, hdx_error *err)
 {
-    reach    r = { .p = p };
-    hdx_code code;
-    if ((code = make_graph(&r, err)) == HDX_OK &&
-        (code = hdx_tape_open(p->b, "predecessors.tmp", predecessors_bytes(p), &p->predecessors, err)) == HDX_OK)
-        code = find_predecessors(&r, err);
+    hdx_build    *b = p->b;
+    hdx_referrers referrers = { p, p->chunk_count, p->chunk_longest, p->referrer_entries, read_chunk };
+    return WIDE(hdx_predecessors)(p->numbers, p->reached, p->is_root, &referrers, hdx_build_room(b), b->threads, &b->mem, &b->tick, &p->predecessors.tape,
+                                  &p->predecessor_count, err);
+}
+
+hdx_code WIDE(hdx_pass_members)(hdx_pass *p, hdx_error *err)
+{
+    reach          r = { .p = p };
+    hdx_build     *b = p->b;
+    hdx_index_file file = { b->manifest.files[HDX_KIND_INSTANCES].bytes, b->manifest.files[HDX_KIND_INSTANCES].sum };
+    members        m = { .p = p };
+    hdx_members    of_class = { &m, member_count, read_members };
+    hdx_code       code = make_graph(&r, err);
+    if (code == HDX_OK && (code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &p->note, &m.lists, err)) == HDX_OK)
+        code = WIDE(hdx_instances)(&r.graph, p->numbers, p->is_root, &of_class, &b->mem, &b->tick, &p->members.tape, &p->member_count, err);
+    hdx_one_to_n_close(m.lists);
     free_graph(&r);
     return code;
 }
 
 /* ---- shallow sizes by number ---- */
+void WIDE(hdx_pass_put_sums)(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow)
+{
+    const NID     *numbers = (const NID *)p->numbers + first;
+    const unsigned shift = (unsigned)__builtin_ctzll(p->size_unit);
+    for (uint32_t i = 0; i < n; i++) {
+        if (numbers[i] == 0)
+            continue;
+        if (p->narrow)
+            ((uint32_t *)p->sums)[numbers[i]] = (uint32_t)(shallow[i] >> shift);
+        else
+            ((uint64_t *)p->sums)[numbers[i]] = shallow[i] >> shift;
+    }
+}
+
 typedef struct sizes {
     hdx_pass        *p;
     _Atomic uint64_t next;
@@ -301,11 +333,9 @@ typedef struct sizes {
 
 static void fill_shallow(void *context, unsigned worker)
 {
-    sizes          *s = context;
-    const NID      *numbers = s->p->numbers;
-    const uint64_t  n = s->p->b->objects;
-    const unsigned  shift = (unsigned)__builtin_ctzll(s->p->size_unit);
-    uint64_t        shallow[HDX_SHALLOWS], piece;
+    sizes         *s = context;
+    const uint64_t n = s->p->b->objects;
+    uint64_t       shallow[HDX_SHALLOWS], piece;
     (void)worker;
     while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n) {
         if (piece % (HDX_FORGET / PIECE) == 0)
@@ -313,20 +343,20 @@ static void fill_shallow(void *context, unsigned worker)
         for (uint64_t first = piece * PIECE, end = n - first < PIECE ? n : first + PIECE; first < end; first += HDX_SHALLOWS) {
             const uint32_t part = end - first < HDX_SHALLOWS ? (uint32_t)(end - first) : HDX_SHALLOWS;
             hdx_pass_shallows(s->p, first, part, shallow, NULL);
-            for (uint32_t i = 0; i < part; i++) {
-                const NID number = numbers[first + i];
-                if (number == 0)
-                    continue;
-                if (s->p->narrow)
-                    ((uint32_t *)s->p->sums)[number] = (uint32_t)(shallow[i] >> shift);
-                else
-                    ((uint64_t *)s->p->sums)[number] = shallow[i] >> shift;
-            }
+            WIDE(hdx_pass_put_sums)(s->p, first, part, shallow);
         }
     }
 }
 
-hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, unsigned threads, hdx_error *err)
+hdx_code WIDE(hdx_pass_begin_sums)(hdx_pass *p, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    p->sums_bytes = (p->reached + 1) * (p->narrow ? 4 : 8);
+    p->sums = hdx_mem_get(&b->mem, p->sums_bytes);
+    return p->sums != NULL ? HDX_OK : hdx_no_memory(err, "retained sizes", p->sums_bytes);
+}
+
+hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, hdx_error *err)
 {
     hdx_build *b = p->b;
     sizes      s = { .p = p };
@@ -340,7 +370,7 @@ hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, unsigned threads, hdx_error *err)
     p->sums_bytes = (p->reached + 1) * (p->narrow ? 4 : 8);
     if ((p->sums = hdx_mem_get(&b->mem, p->sums_bytes)) == NULL)
         return hdx_no_memory(err, "retained sizes", p->sums_bytes);
-    hdx_workers_run(threads, fill_shallow, &s);
+    hdx_workers_run(b->threads, fill_shallow, &s);
     hdx_pass_forget_columns(p);
     return hdx_note_check(&p->note, err);
 }
@@ -352,13 +382,14 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
     hdx_tape_file semis = { 0 };
     uint64_t      semi_count = 0;
     hdx_code      code;
+    const hdx_preds predecessors = { &p->predecessors.tape, p->predecessor_count }, instances = { &p->members.tape, p->member_count };
     if ((code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
-        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &p->predecessors.tape, p->predecessor_count, &b->mem, &b->tick, &semis.tape, &semi_count,
-                                         err)) == HDX_OK &&
+        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
         (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
     hdx_tape_file_remove(&semis);
     hdx_tape_file_remove(&p->predecessors);
+    hdx_tape_file_remove(&p->members);
     return code;
 }
 
@@ -380,7 +411,7 @@ static hdx_code write_retained(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     hdx_index_file file;
-    hdx_code       code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, b->threads, err);
+    hdx_code       code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
     if (code == HDX_OK &&
         (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, p->sums, p->narrow, err)) == HDX_OK &&
         (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err)) == HDX_OK)

@@ -48,10 +48,20 @@ hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, 
     return HDX_OK;
 }
 
+static bool resize(hdx_tape_file *t, uint64_t bytes)
+{
+    uint8_t *memory = hdx_mem_resize(t->mem, t->memory, t->memory_bytes, bytes);
+    if (memory == NULL)
+        return false;
+    t->memory = memory;
+    t->memory_bytes = bytes;
+    return true;
+}
+
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_tape_file *t = context;
-    if (len > t->memory_bytes - t->end)
+    if (len > t->memory_bytes - t->end && !resize(t, 2 * (t->end + len))) /* `most` was reckoned */
         return hdx_no_memory(err, t->path, t->end + len);
     if (len > 0)
         memcpy(t->memory + t->end, bytes, (size_t)len);
@@ -69,15 +79,18 @@ static hdx_code get_memory(void *context, uint64_t offset, void *to, uint64_t le
     return HDX_OK;
 }
 
-hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
 {
-    if (most > hdx_build_room(b) / 3)
+    const uint64_t room = hdx_build_room(b);
+    if (most > room || beside > room - most)
         return hdx_tape_file_open(b, name, t, err);
     *t = (hdx_tape_file){ .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_get(&b->mem, most) };
     (void)snprintf(t->path, sizeof t->path, "%s", name);
     t->tape = (hdx_tape){ t, put_memory, get_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
 }
+
+bool hdx_tape_trim(hdx_tape_file *t) { return t->memory == NULL || resize(t, t->end); }
 
 void hdx_tape_file_close(hdx_tape_file *t)
 {

@@ -185,27 +185,9 @@ typedef struct work {
     memory_tape       preds, semis;
 } work;
 
-static uint64_t none_of_class(void *context, uint32_t class_number)
-{
-    (void)context;
-    (void)class_number;
-    return 0;
-}
-
-static hdx_code no_member(void *context, uint32_t class_number, uint64_t first, uint32_t n, uint64_t *nodes, hdx_error *err)
-{
-    (void)context;
-    (void)class_number;
-    (void)first;
-    (void)err;
-    memset(nodes, 0, n * sizeof *nodes);
-    return HDX_OK;
-}
-
 static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
 {
     const hdx_tape visits = out->search, preds = tape_of(&k->preds), semis = tape_of(&k->semis);
-    hdx_members    members = { NULL, none_of_class, no_member };
     uint64_t       edges, pred_count, semi_count;
     hdx_code       code;
     if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, NULL, tick, &out->reached, &edges, &k->live, err)) != HDX_OK ||
@@ -214,9 +196,10 @@ static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak
         return code;
     hdx_packed_free(&k->lists, NULL);
     const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in), k->in.edges + k->in.nodes, read_chunk };
-    if ((code = WIDE(hdx_predecessors)(&k->graph, out->number, out->reached, k->is_root, &referrers, &members, UINT64_MAX, threads == 0 ? 1 : threads, NULL, tick,
-                                       &preds, &pred_count, err)) != HDX_OK ||
-        (code = WIDE(hdx_semidominators)(&visits, out->reached, &preds, pred_count, NULL, tick, &semis, &semi_count, err)) != HDX_OK)
+    if ((code = WIDE(hdx_predecessors)(out->number, out->reached, k->is_root, &referrers, UINT64_MAX, threads == 0 ? 1 : threads, NULL, tick, &preds,
+                                       &pred_count, err)) != HDX_OK ||
+        (code = WIDE(hdx_semidominators)(&visits, out->reached, &(hdx_preds){ &preds, pred_count }, &(hdx_preds){ NULL, 0 }, NULL, tick, &semis, &semi_count,
+                                         err)) != HDX_OK)
         return code;
     out->idom_count = semi_count;
     return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, NULL, tick, &out->idoms, err);

@@ -223,14 +223,20 @@ static UNUSED known known_of(const graph *g, ways w)
         free(s->parent);                                                                                                                 \
         reel_free(&s->tape);                                                                                                             \
     }                                                                                                                                    \
-    static inline hdx_code predecessors##S(const hdx_digraph##S *g, const search##S *s, known *k, hdx_mem *mem, hdx_ticker *tick, reel *out, \
-                                           uint64_t *count, hdx_error *err)                                                              \
+    static inline hdx_code predecessors##S(const search##S *s, known *k, hdx_mem *mem, hdx_ticker *tick, reel *out, uint64_t *count, hdx_error *err)\
     {                                                                                                                                    \
         hdx_tape      tape = reel_tape(out);                                                                                             \
         hdx_referrers referrers = book_referrers(&k->book);                                                                              \
-        hdx_members   members = { &k->roll, roll_count, roll_read };                                                                     \
-        hdx_code      code = hdx_predecessors##S(g, s->number, s->reached, k->is_root, &referrers, &members, k->ways.room, k->ways.threads, \
-                                                 mem, tick, &tape, count, err);                                                          \
+        hdx_code      code = hdx_predecessors##S(s->number, s->reached, k->is_root, &referrers, k->ways.room, k->ways.threads, mem, tick, &tape, count, err);\
+        cr_assert(code != HDX_OK || out->len == *count * sizeof(NID));                                                                   \
+        return code;                                                                                                                     \
+    }                                                                                                                                    \
+    static inline hdx_code instances##S(const hdx_digraph##S *g, const search##S *s, known *k, hdx_mem *mem, hdx_ticker *tick, reel *out,\
+                                        uint64_t *count, hdx_error *err)                                                                 \
+    {                                                                                                                                    \
+        hdx_tape    tape = reel_tape(out);                                                                                               \
+        hdx_members members = { &k->roll, roll_count, roll_read };                                                                       \
+        hdx_code    code = hdx_instances##S(g, s->number, k->is_root, &members, mem, tick, &tape, count, err);                           \
         cr_assert(code != HDX_OK || out->len == *count * sizeof(NID));                                                                   \
         return code;                                                                                                                     \
     }                                                                                                                                    \
@@ -244,13 +250,17 @@ static UNUSED known known_of(const graph *g, ways w)
     static inline hdx_code dominators##S(const hdx_digraph##S *g, search##S *s, known *k, hdx_mem *mem, hdx_ticker *tick, NID **idom,    \
                                          hdx_error *err)                                                                                 \
     {                                                                                                                                    \
-        reel     preds = { 0 }, semis = { 0 }, idoms = { 0 };                                                                            \
-        hdx_tape search_tape = reel_tape(&s->tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms); \
-        uint64_t pred_count = 0, semi_count = 0;                                                                                         \
-        hdx_code code = predecessors##S(g, s, k, mem, tick, &preds, &pred_count, err);                                                   \
+        reel     preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };                                                          \
+        hdx_tape search_tape = reel_tape(&s->tape), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);                       \
+        hdx_tape preds_tape = reel_tape(&preds), of_class_tape = reel_tape(&of_class);                                                   \
+        uint64_t semi_count = 0;                                                                                                         \
+        hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };                                                    \
+        hdx_code code = predecessors##S(s, k, mem, tick, &preds, &preds_of.count, err);                                                  \
+        if (code == HDX_OK)                                                                                                              \
+            code = instances##S(g, s, k, mem, tick, &of_class, &of_class_of.count, err);                                                 \
         *idom = NULL;                                                                                                                    \
         if (code == HDX_OK)                                                                                                              \
-            code = hdx_semidominators##S(&search_tape, s->reached, &preds_tape, pred_count, mem, tick, &semis_tape, &semi_count, err);   \
+            code = hdx_semidominators##S(&search_tape, s->reached, &preds_of, &of_class_of, mem, tick, &semis_tape, &semi_count, err);   \
         if (code == HDX_OK) {                                                                                                            \
             cr_assert(semis.len == semi_count * sizeof(hdx_semi##S));                                                                    \
             code = hdx_dominators##S(&search_tape, s->reached, &semis_tape, semi_count, mem, tick, &idoms_tape, err);                    \
@@ -271,6 +281,7 @@ static UNUSED known known_of(const graph *g, ways w)
             *idom = NULL;                                                                                                                \
         }                                                                                                                                \
         reel_free(&preds);                                                                                                               \
+        reel_free(&of_class);                                                                                                            \
         reel_free(&semis);                                                                                                               \
         reel_free(&idoms);                                                                                                               \
         return code;                                                                                                                     \

@@ -165,7 +165,7 @@ static void check_retained(const search_64 *s, const uint64_t *idom, const char 
     free(idom_narrow);
 }
 
-/* ---- the tape of predecessors, by definition ---- */
+/* ---- the tapes of predecessors, by definition ---- */
 
 static int rising(const void *a, const void *b)
 {
@@ -173,8 +173,10 @@ static int rising(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+typedef enum which { RECORDS, MEMBERS } which;
+
 /* What stands on the tape for number w: those above it in rising order, the least below; how many. */
-static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t w, bool object, uint64_t *all)
+static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t w, bool object, which tape, uint64_t *all)
 {
     const uint64_t v = s->node[w];
     uint64_t       above = 0, least = 0, from = g->inbound.at[v], end = g->inbound.at[v + 1];
@@ -182,7 +184,7 @@ static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t
         return 0;
     if (end - from == 1 && !object)
         end = from; /* its parent */
-    for (uint32_t c = 0; c <= (object ? g->classes : 0); c++) { /* inbound list, then the instances of each class that is v */
+    for (uint32_t c = tape == RECORDS ? 0 : 1; c <= (object && tape == MEMBERS ? g->classes : 0); c++) { /* inbound list; the instances of each class that is v */
         const lists *of = c == 0 ? &g->inbound : &g->instances;
         if (c > 0) {
             if (g->class_object[c - 1] != v)
@@ -205,7 +207,7 @@ static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t
     return above;
 }
 
-static void check_tape(const graph *g, const search_64 *s, const uint64_t *tape, uint64_t count, const char *what)
+static void check_tape(const graph *g, const search_64 *s, which of, const uint64_t *tape, uint64_t count, const char *what)
 {
     uint64_t *want = zeroed(g->outbound.at[g->n] + g->n + 1, sizeof *want);
     bool     *object = zeroed(g->n, sizeof *object);
@@ -216,7 +218,7 @@ static void check_tape(const graph *g, const search_64 *s, const uint64_t *tape,
     if (count > 0)
         memcpy(copy, tape, count * sizeof *copy);
     for (uint64_t w = s->reached; w > 0; w--) {
-        const uint64_t n = wanted_predecessors(g, s, w, object[s->node[w]], want);
+        const uint64_t n = wanted_predecessors(g, s, w, object[s->node[w]], of, want);
         if (n == 0)
             continue;
         cr_assert(count >= n + 2 && copy[count - 1] == w && copy[count - 2] == n, "%s: number %llu", what, (unsigned long long)w);
@@ -231,18 +233,27 @@ static void check_tape(const graph *g, const search_64 *s, const uint64_t *tape,
     free(object);
 }
 
+static void check_both_widths(const graph *g, const search_64 *s, which of, reel *wide, reel *narrow, const char *what)
+{
+    const uint64_t count = wide->len / sizeof(uint64_t);
+    cr_assert(narrow->len == count * sizeof(uint32_t), "%s: both widths", what);
+    for (uint64_t i = 0; i < count; i++)
+        cr_assert(((uint64_t *)(void *)wide->at)[i] == ((uint32_t *)(void *)narrow->at)[i], "%s: both widths", what);
+    check_tape(g, s, of, (uint64_t *)(void *)wide->at, count, what);
+    reel_free(wide);
+    reel_free(narrow);
+}
+
 static void check_predecessors(const graph *g, const search_64 *s, const search_32 *s32, known *k, hdx_mem *mem, const char *what)
 {
     reel     wide = { 0 }, narrow = { 0 };
-    uint64_t count, count32;
-    cr_assert(predecessors_64(&g->wide, s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
-    cr_assert(predecessors_32(&g->narrow, s32, k, mem, NULL, &narrow, &count32, NULL) == HDX_OK, "%s", what);
-    cr_assert(count == count32, "%s: both widths", what);
-    for (uint64_t i = 0; i < count; i++)
-        cr_assert(((uint64_t *)(void *)wide.at)[i] == ((uint32_t *)(void *)narrow.at)[i], "%s: both widths", what);
-    check_tape(g, s, (uint64_t *)(void *)wide.at, count, what);
-    reel_free(&wide);
-    reel_free(&narrow);
+    uint64_t count;
+    cr_assert(predecessors_64(s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
+    cr_assert(predecessors_32(s32, k, mem, NULL, &narrow, &count, NULL) == HDX_OK, "%s", what);
+    check_both_widths(g, s, RECORDS, &wide, &narrow, what);
+    cr_assert(instances_64(&g->wide, s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
+    cr_assert(instances_32(&g->narrow, s32, k, mem, NULL, &narrow, &count, NULL) == HDX_OK, "%s", what);
+    check_both_widths(g, s, MEMBERS, &wide, &narrow, what);
 }
 
 static ways ways_random(dice *d)
@@ -396,10 +407,10 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
     uint64_t  count, least_reads = plain.book.chunks;
     cr_assert(depth_first_64(&g.wide, &mem, NULL, &s, NULL) == HDX_OK && depth_first_32(&g.narrow, &mem, NULL, &s32, NULL) == HDX_OK);
     cr_assert(s.reached > 80000 && plain.book.entries > 200000);
-    cr_assert(predecessors_64(&g.wide, &s, &plain, &mem, NULL, &want, &count, NULL) == HDX_OK);
+    cr_assert(predecessors_64(&s, &plain, &mem, NULL, &want, &count, NULL) == HDX_OK);
     cr_assert(plain.book.reads == least_reads, "everything fits: the chunks are read once");
-    check_tape(&g, &s, (uint64_t *)(void *)want.at, count, "in one range");
-    cr_assert(predecessors_32(&g.narrow, &s32, &plain, &mem, NULL, &want32, &count, NULL) == HDX_OK);
+    check_tape(&g, &s, RECORDS, (uint64_t *)(void *)want.at, count, "in one range");
+    cr_assert(predecessors_32(&s32, &plain, &mem, NULL, &want32, &count, NULL) == HDX_OK);
 
     const struct {
         ways     w;
@@ -415,7 +426,7 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
         snprintf(what, sizeof what, "case %u", i);
         mem.peak = mem.used;
         const uint64_t before = mem.used;
-        cr_assert(predecessors_32(&g.narrow, &s32, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
+        cr_assert(predecessors_32(&s32, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
         expect_same_reel(&have, &want32, what);
         cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
                   (unsigned long long)k.book.chunks);
@@ -426,7 +437,7 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
         cr_expect(mem.peak - before <= cases[i].w.room + least, "%s: %llu bytes were held, %llu are needed", what, (unsigned long long)(mem.peak - before), (unsigned long long)least);
         reel_free(&have);
         k.book.reads = 0;
-        cr_assert(predecessors_64(&g.wide, &s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
+        cr_assert(predecessors_64(&s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
         expect_same_reel(&have, &want, what);
         cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
                   (unsigned long long)k.book.chunks);
@@ -469,14 +480,14 @@ Test(predecessors, of_one_node_may_take_more_than_the_room)
         reel      out = { 0 };
         uint64_t  count;
         hdx_error err = { 0 };
-        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
+        cr_expect(predecessors_32(&s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
         mem.limit = before + 300000; /* 60,000 of four bytes, and what else there is */
         out.len = 0;
-        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_LIMIT && err.code == HDX_LIMIT);
+        cr_expect(predecessors_32(&s, &k, &mem, NULL, &out, &count, &err) == HDX_LIMIT && err.code == HDX_LIMIT);
         mem.limit = 0;
         k.ways.room = 1u << 20;
         out.len = 0;
-        cr_expect(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
+        cr_expect(predecessors_32(&s, &k, &mem, NULL, &out, &count, &err) == HDX_OK);
         cr_expect(mem.used == before);
         reel_free(&out);
         book_free(&k.book);
@@ -593,42 +604,50 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
     search_32 s = { 0 };
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
     known     k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
-    reel      preds = { 0 }, semis = { 0 }, idoms = { 0 };
-    uint64_t  pred_count, semi_count, failed[7] = { 0 };
+    reel      preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };
+    uint64_t  semi_count;
     hdx_mem   mem = { 0 };
-    cr_assert(predecessors_32(&g.narrow, &s, &k, &mem, NULL, &preds, &pred_count, NULL) == HDX_OK && pred_count > 65536);
-    hdx_tape search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);
-    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_tape, pred_count, &mem, NULL, &semis_tape, &semi_count, NULL) == HDX_OK && semi_count > 0);
-    for (unsigned what = 0; what < 7; what++)
+    hdx_tape  search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);
+    hdx_tape  of_class_tape = reel_tape(&of_class);
+    hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };
+    cr_assert(predecessors_32(&s, &k, &mem, NULL, &preds, &preds_of.count, NULL) == HDX_OK && preds_of.count > 65536);
+    cr_assert(instances_32(&g.narrow, &s, &k, &mem, NULL, &of_class, &of_class_of.count, NULL) == HDX_OK && of_class_of.count > 0);
+    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &semis_tape, &semi_count, NULL) == HDX_OK && semi_count > 0);
+    enum { CHUNKS, CHUNKS_OUT, ROLL, ROLL_OUT, VISITS, PREDS, OF_CLASS, VISITS_AGAIN, SEMIS, PLACES };
+    uint64_t failed[PLACES] = { 0 };
+    for (unsigned what = 0; what < PLACES; what++)
         for (uint64_t at = 1, fine = 0; !fine; at++) {
             reel      out = { 0 };
+            uint64_t *const fail_at[PLACES] = { [CHUNKS] = &k.book.fail_at, [CHUNKS_OUT] = &out.fail_at, [ROLL] = &k.roll.fail_at, [ROLL_OUT] = &out.fail_at,
+                                                [VISITS] = &s.tape.fail_at, [PREDS] = &preds.fail_at, [OF_CLASS] = &of_class.fail_at,
+                                                [VISITS_AGAIN] = &s.tape.fail_at, [SEMIS] = &semis.fail_at };
             uint64_t  count;
             hdx_error err = { 0 };
             hdx_code  code;
             hdx_tape  tape = reel_tape(&out);
-            k.book.reads = k.roll.reads = s.tape.calls = preds.calls = semis.calls = 0;
-            if (what < 3) {
-                *(what == 0 ? &k.book.fail_at : what == 1 ? &k.roll.fail_at : &out.fail_at) = at;
-                code = predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
-            } else if (what < 5) {
-                *(what == 3 ? &s.tape.fail_at : &preds.fail_at) = at;
-                code = hdx_semidominators_32(&search_tape, s.reached, &preds_tape, pred_count, &mem, NULL, &tape, &count, &err);
-            } else {
-                *(what == 5 ? &s.tape.fail_at : &semis.fail_at) = at;
+            k.book.reads = k.roll.reads = s.tape.calls = preds.calls = of_class.calls = semis.calls = 0;
+            *fail_at[what] = at;
+            if (what <= CHUNKS_OUT)
+                code = predecessors_32(&s, &k, &mem, NULL, &out, &count, &err);
+            else if (what <= ROLL_OUT)
+                code = instances_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
+            else if (what <= OF_CLASS)
+                code = hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &tape, &count, &err);
+            else
                 code = hdx_dominators_32(&search_tape, s.reached, &semis_tape, semi_count, &mem, NULL, &idoms_tape, &err);
-            }
             cr_expect(code == HDX_IO || code == HDX_OK);
             cr_expect(code == HDX_OK || strstr(err.message, "is torn") != NULL, "%s", err.message);
             cr_expect(mem.used == 0);
             failed[what] += code == HDX_IO;
             fine = code == HDX_OK;
-            k.book.fail_at = k.roll.fail_at = s.tape.fail_at = preds.fail_at = semis.fail_at = 0;
+            *fail_at[what] = 0;
             reel_free(&out);
             cr_assert(at < 200);
         }
-    cr_expect(failed[0] == k.book.chunks, "%llu", (unsigned long long)failed[0]);
-    for (unsigned what = 1; what < 7; what++)
-        cr_expect(failed[what] > (what == 6 ? 0 : 1), "%u: %llu", what, (unsigned long long)failed[what]);
+    cr_expect(failed[CHUNKS] == k.book.chunks, "%llu", (unsigned long long)failed[CHUNKS]);
+    for (unsigned what = CHUNKS_OUT; what < PLACES; what++)
+        cr_expect(failed[what] > (what == SEMIS || what == OF_CLASS || what == ROLL_OUT ? 0 : 1), "%u: %llu", what, (unsigned long long)failed[what]);
+    reel_free(&of_class);
     reel_free(&preds);
     reel_free(&semis);
     reel_free(&idoms);
