@@ -201,16 +201,21 @@ uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t gr
 /* The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0). */
 static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_window *window)
 {
-    uint16_t of[66] = { 0 };
-    unsigned fits = 0, zeros = 0, best = UINT32_MAX;
-    for (unsigned i = 0; i < n; i++) {
-        of[hdx_width(x[i] + 1)]++; /* x + 1 < 2^w: a field below all ones. UINT64_MAX wraps to 0: see `fits` of w 0 */
+    uint16_t even[66] = { 0 }, odd[66] = { 0 }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+    unsigned fits = 0, zeros = 0, best = UINT32_MAX, i = 0;
+    for (; i + 1 < n; i += 2) {
+        even[hdx_width(x[i] + 1)]++; /* x + 1 < 2^w: a field below all ones. UINT64_MAX wraps to 0: see `fits` of w 0 */
+        odd[hdx_width(x[i + 1] + 1)]++;
+        zeros += (unsigned)(x[i] == 0) + (x[i + 1] == 0);
+    }
+    if (i < n) {
+        even[hdx_width(x[i] + 1)]++;
         zeros += x[i] == 0;
     }
     if (width == 64)
         return false; /* no narrower page of such values is worth the care about wrapping */
     for (unsigned w = 0; w < width && w <= 56; w++) {
-        fits += of[w];
+        fits += (unsigned)even[w] + odd[w];
         unsigned e = n - (w == 0 ? zeros : fits);
         uint64_t bits = window_bits(n, w, e, hdx_pack_width(hdx_pack_mask(width)));
         if (e < HDX_PAGE && bits < limit_bits) {

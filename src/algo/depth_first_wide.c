@@ -184,7 +184,7 @@ hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t node
 hdx_code WIDE(hdx_nodes)(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err)
 {
     hdx_code code;
-    if ((*node = hdx_mem_array(mem, reached + 1, sizeof(NID))) == NULL)
+    if ((*node = hdx_mem_raw(mem, reached + 1, sizeof(NID))) == NULL)
         return hdx_no_memory(err, "nodes in preorder", (reached + 1) * sizeof(NID));
     (*node)[0] = NONE;
     if ((code = play(tape, reached, mem, NULL, *node, err)) != HDX_OK) {

@@ -138,7 +138,7 @@ static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, bac
 hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors, const hdx_preds *instances, hdx_mem *mem,
                                   hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err)
 {
-    link     *links = hdx_mem_array(mem, reached + 1, sizeof *links);
+    link     *links = hdx_mem_raw(mem, reached + 1, sizeof *links);
     visit    *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
     backwards preds = { .tape = predecessors->tape, .left = predecessors->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
     backwards of_class = { .tape = instances->tape, .left = instances->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
@@ -234,7 +234,7 @@ static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const h
 hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count, hdx_mem *mem, hdx_ticker *tick,
                               const hdx_tape *idoms, hdx_error *err)
 {
-    NID     *idom = hdx_mem_array(mem, reached + 1, sizeof *idom);
+    NID     *idom = hdx_mem_raw(mem, reached + 1, sizeof *idom);
     visit   *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
     semi    *kept = hdx_mem_array(mem, VISITS, sizeof *kept);
     pen      out = { idoms, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };

@@ -259,7 +259,7 @@ static hdx_code grow(range *r, hdx_error *err)
 {
     const uint64_t want = atomic_load(&r->longest);
     hdx_mem_put(r->mem, r->buffer, r->capacity * sizeof(NID));
-    r->buffer = want < NONE ? hdx_mem_array(r->mem, want, sizeof(NID)) : NULL;
+    r->buffer = want < NONE ? hdx_mem_raw(r->mem, want, sizeof(NID)) : NULL;
     r->capacity = r->buffer == NULL ? 0 : want;
     return r->buffer != NULL ? HDX_OK : hdx_no_memory(err, "the predecessors of one object", want * sizeof(NID));
 }
@@ -310,8 +310,8 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
         r.capacity = r.capacity < NONE ? r.capacity : NONE - 1;
     }
     const uint64_t slots = span;
-    r.slot = hdx_mem_array(mem, slots, sizeof(NID));
-    r.buffer = hdx_mem_array(mem, r.capacity, sizeof(NID));
+    r.slot = hdx_mem_raw(mem, slots, sizeof(NID));
+    r.buffer = hdx_mem_raw(mem, r.capacity, sizeof(NID));
     r.capacity = r.buffer == NULL ? 0 : r.capacity;
     p.at = hdx_mem_array(mem, FLUSH, sizeof(NID));
     (void)pthread_mutex_init(&r.lock, NULL);

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -66,8 +67,8 @@ static void *pool_take(hdx_mem *mem)
 
 static bool move(void *page, void *to) { return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED; }
 
-/* Puts pages of the pool, cleared, into a fresh mapping from `from` on, as many as there are. */
-static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size)
+/* Puts pages of the pool into a fresh mapping from `from` on, as many as there are. */
+static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size, bool clear)
 {
     for (uint64_t i = from; mem != NULL && mem->keep && i < size; i += HUGE_PAGE) {
         void *page = pool_take(mem);
@@ -77,11 +78,12 @@ static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t si
             (void)munmap(page, HUGE_PAGE);
             return;
         }
-        memset(at + i, 0, HUGE_PAGE);
+        if (clear)
+            memset(at + i, 0, HUGE_PAGE);
     }
 }
 
-static void *map(hdx_mem *mem, uint64_t bytes)
+static void *map(hdx_mem *mem, uint64_t bytes, bool clear)
 {
     if (!is_huge(bytes)) {
         void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,7 +91,7 @@ static void *map(hdx_mem *mem, uint64_t bytes)
     }
     uint8_t *at = map_aligned(whole(bytes));
     if (at != NULL)
-        fill_from_pool(mem, at, 0, whole(bytes));
+        fill_from_pool(mem, at, 0, whole(bytes), clear);
     return at;
 }
 
@@ -153,20 +155,33 @@ void hdx_mem_close(hdx_mem *mem)
     mem->pooled = mem->pool_capacity = 0;
 }
 
-void *hdx_mem_get(hdx_mem *mem, uint64_t bytes)
+static void *get(hdx_mem *mem, uint64_t bytes, bool clear)
 {
     if (bytes > SIZE_MAX / 2 || !count(mem, charge(bytes)))
         return NULL;
-    void *p = bytes >= MAPPED ? map(mem, bytes) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
+    void *p = bytes >= MAPPED ? map(mem, bytes, clear) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
     if (p == NULL)
         uncount(mem, charge(bytes));
     return p;
 }
 
+void *hdx_mem_get(hdx_mem *mem, uint64_t bytes) { return get(mem, bytes, true); }
+
 void *hdx_mem_array(hdx_mem *mem, uint64_t n, uint64_t size)
 {
     uint64_t bytes;
     return hdx_mul(n, size, &bytes) ? hdx_mem_get(mem, bytes) : NULL;
+}
+
+void *hdx_mem_raw(hdx_mem *mem, uint64_t n, uint64_t size)
+{
+    uint64_t bytes;
+    void    *p = hdx_mul(n, size, &bytes) ? get(mem, bytes, false) : NULL;
+#ifndef NDEBUG
+    if (p != NULL && bytes > 0)
+        memset(p, 0xa5, (size_t)bytes);
+#endif
+    return p;
 }
 
 void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_bytes)
@@ -196,7 +211,7 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
                 memcpy(at + i, (uint8_t *)p + i, HUGE_PAGE);
                 (void)munmap((uint8_t *)p + i, HUGE_PAGE);
             }
-        fill_from_pool(mem, at, whole(old_bytes), whole(new_bytes));
+        fill_from_pool(mem, at, whole(old_bytes), whole(new_bytes), true);
         return at;
     }
     q = hdx_mem_get(mem, new_bytes);

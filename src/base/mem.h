@@ -2,7 +2,7 @@
  * mem.h - the memory door. Every working set that can grow with the dump comes through an hdx_mem: it counts, it knows the
  * peak, it can refuse (a limit, or a test that refuses the n-th request), and it never aborts.
  *
- * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero. With `keep`, the huge pages
+ * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero but raw ones. With `keep`, the huge pages
  * of a block that is given back go into a pool, and the next block is put together from them: a page that the kernel hands out
  * for the first time costs far more than one that is cleared again. The pool never raises the peak: fresh pages are taken only when it is
  * empty. hdx_mem_prepare fills it ahead. Memory that is read before it is written to comes twice: whoever does so clears it first.
@@ -42,6 +42,8 @@ void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes);
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes);
 /* count * size with the product checked. */
 void *hdx_mem_array(hdx_mem *mem, uint64_t count, uint64_t size);
+/* The same, but holding anything: for arrays that are written before they are read. */
+void *hdx_mem_raw(hdx_mem *mem, uint64_t count, uint64_t size);
 /* Resizes; the tail that is new is zero. On refusal NULL, and the old block stays. p NULL: as hdx_mem_get. */
 void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_bytes);
 /* Gives a block back; bytes as it was got. p NULL: nothing. */

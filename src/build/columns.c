@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 #define UNIT (512u << 10) /* bytes of records written at once */
+#define RUN 24u           /* references sorted by insertion; */
+#define MERGED 2048u      /* by merging, on the stack; more of them by the C library */
 
 typedef struct worker {
     uint8_t     apart[HDX_APART];
@@ -93,17 +95,49 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void insert(uint64_t *v, uint64_t n)
+{
+    for (uint64_t i = 1; i < n; i++) {
+        const uint64_t x = v[i];
+        uint64_t       k = i;
+        for (; k > 0 && v[k - 1] > x; k--)
+            v[k] = v[k - 1];
+        v[k] = x;
+    }
+}
+
+/* Runs of RUN, merged by twos, here and there in turn. */
+static void merge_runs(uint64_t *v, uint64_t n)
+{
+    uint64_t other[MERGED], *from = v, *to = other;
+    for (uint64_t i = 0; i < n; i += RUN)
+        insert(v + i, n - i < RUN ? n - i : RUN);
+    for (uint64_t run = RUN; run < n; run *= 2) {
+        for (uint64_t i = 0; i < n; i += 2 * run) {
+            const uint64_t middle = n - i < run ? n : i + run, end = n - i < 2 * run ? n : i + 2 * run;
+            uint64_t       a = i, b = middle;
+            for (uint64_t k = i; k < end; k++) { /* chosen, not branched on: which comes first is a coin toss */
+                const bool first = b == end || (a < middle && from[a] <= from[b]);
+                to[k] = from[first ? a : b];
+                a += first;
+                b += !first;
+            }
+        }
+        uint64_t *was = from;
+        from = to;
+        to = was;
+    }
+    if (from != v)
+        memcpy(v, from, n * sizeof *v);
+}
+
 static uint64_t sort_unique(uint64_t *v, uint64_t n)
 {
     uint64_t kept = 0;
-    if (n <= 24)
-        for (uint64_t i = 1; i < n; i++) {
-            uint64_t x = v[i];
-            uint64_t k = i;
-            for (; k > 0 && v[k - 1] > x; k--)
-                v[k] = v[k - 1];
-            v[k] = x;
-        }
+    if (n <= RUN)
+        insert(v, n);
+    else if (n <= MERGED)
+        merge_runs(v, n);
     else
         qsort(v, (size_t)n, sizeof *v, compare);
     for (uint64_t i = 0; i < n; i++)

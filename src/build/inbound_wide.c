@@ -308,7 +308,7 @@ static hdx_code next_range(turning *t, hdx_error *err)
         return HDX_OK;
     hdx_mem_put(&b->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
     t->to_room = several;
-    if ((t->to = hdx_mem_array(&b->mem, t->to_room, sizeof(NID))) != NULL)
+    if ((t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID))) != NULL)
         return HDX_OK;
     t->to_room = 0;
     return hdx_no_memory(err, "the referrers of an object", several * sizeof(NID));
@@ -366,9 +366,9 @@ static hdx_code get_range(turning *t, hdx_error *err)
         t->to_room = left > t->only_room + t->count_room ? left - t->only_room - t->count_room : BLOCK;
     t->before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->before);
     t->many_before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->many_before);
-    t->only = hdx_mem_array(&b->mem, t->only_room, sizeof(NID));
+    t->only = hdx_mem_raw(&b->mem, t->only_room, sizeof(NID));
     t->count = hdx_mem_array(&b->mem, t->count_room, sizeof(NID));
-    t->to = hdx_mem_array(&b->mem, t->to_room, sizeof(NID));
+    t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID));
     t->carry = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry);
     t->carry_keys = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry_keys);
     if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL || t->carry == NULL || t->carry_keys == NULL)

@@ -94,7 +94,7 @@ hdx_code WIDE(hdx_pass_instances)(hdx_pass *p, hdx_error *err)
     hdx_code             code;
     k.begins = hdx_mem_array(&b->mem, b->class_count + 1u, sizeof *k.begins);
     k.cursor = hdx_mem_array(&b->mem, b->class_count, sizeof *k.cursor);
-    k.to = hdx_mem_array(&b->mem, part, sizeof(NID));
+    k.to = hdx_mem_raw(&b->mem, part, sizeof(NID));
     if (k.begins == NULL || k.cursor == NULL || k.to == NULL)
         code = hdx_no_memory(err, "objects by class", part * sizeof(NID));
     else if ((code = count(&k, err)) == HDX_OK && (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INSTANCES, b->class_count, n, &w, err)) == HDX_OK)

@@ -47,9 +47,12 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     batch         *k = context;
     const uint64_t i = record->id - k->lo;
     (void)worker;
-    uint8_t position[8];
-    hdx_put64(position, record->position);
-    memcpy(k->positions + i * k->position_width, position, k->position_width);
+    uint8_t *position = k->positions + i * k->position_width;
+    if (k->position_width == 5) { /* as many bytes are written as there are: workers have neighbours */
+        hdx_put32(position, (uint32_t)record->position);
+        position[4] = (uint8_t)(record->position >> 32);
+    } else
+        hdx_put64(position, record->position);
     k->class_of[i] = record->class_number;
     k->length[i] = record->length;
     if (k->heap != NULL)
@@ -60,13 +63,15 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
 
 static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
-    const batch *k = context;
+    const batch   *k = context;
+    const uint8_t *at = k->positions + (first - k->lo) * k->position_width;
     (void)err;
-    for (uint32_t i = 0; i < n; i++) {
-        uint8_t bytes[8] = { 0 };
-        memcpy(bytes, k->positions + (first - k->lo + i) * k->position_width, k->position_width);
-        values[i] = hdx_le64(bytes);
-    }
+    if (k->position_width == 5)
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = hdx_packed_five(at + 5 * (size_t)i);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = hdx_le64(at + 8 * (size_t)i);
     return HDX_OK;
 }
 

@@ -84,7 +84,7 @@ hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t b
     const uint64_t room = hdx_build_room(b);
     if (most > room || beside > room - most)
         return hdx_tape_file_open(b, name, t, err);
-    *t = (hdx_tape_file){ .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_get(&b->mem, most) };
+    *t = (hdx_tape_file){ .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_raw(&b->mem, most, 1) };
     (void)snprintf(t->path, sizeof t->path, "%s", name);
     t->tape = (hdx_tape){ t, put_memory, get_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
