@@ -542,3 +542,31 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
     cr_expect(hdx_graph_position(g, id, &pos) && pos > 3200000000ull);
     hdx_graph_close(g);
 }
+
+/* 5 arrays of 16 GB in a dump of a few hundred bytes, without their elements: sums of 4 bytes are begun with, and found to be too narrow. */
+Test(index, sums_up_more_than_four_bytes_a_number_hold)
+{
+    const uint32_t elements = 2000000000;
+    const uint64_t bytes = hdx_round_up(20 + 8ull * elements, 8);
+    uint64_t       arrays[5];
+    dump_maker    *m = dump_maker_new(8);
+    uint64_t       object = add_core(m), of_objects = dump_maker_class(m, "[Ljava/lang/Object;", object, "");
+    for (unsigned k = 0; k < 5; k++) {
+        arrays[k] = 0x500000000 + 0x600000000 * k;
+        const uint8_t record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA, 0, 0, 0, (uint8_t)(arrays[k] >> 32), (uint8_t)(arrays[k] >> 24), 0, 0, 0, 0, 0, 0, 0,
+                                   (uint8_t)(elements >> 24), (uint8_t)(elements >> 16 & 255), (uint8_t)(elements >> 8 & 255), (uint8_t)(elements & 255), 11 };
+        dump_maker_raw(m, record, sizeof record);
+    }
+    const uint64_t all = dump_maker_array(m, of_objects, arrays, 5);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, all, 0, 0);
+    hdx_graph *g = graph_of(m);
+    hdx_id     id;
+    for (unsigned k = 0; k < 5; k++) {
+        cr_assert(hdx_graph_find(g, arrays[k], &id));
+        cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_retained(g, id) == bytes, "%llu", (unsigned long long)hdx_graph_retained(g, id));
+    }
+    cr_assert(hdx_graph_find(g, all, &id));
+    cr_expect(hdx_graph_retained(g, id) == 5 * bytes + hdx_graph_shallow(g, id), "%llu", (unsigned long long)hdx_graph_retained(g, id));
+    hdx_graph_close(g);
+}
