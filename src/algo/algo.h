@@ -84,7 +84,8 @@ typedef struct hdx_members {
     hdx_code hdx_depth_first##S(const hdx_digraph##S *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, \
                                 uint64_t *edges, uint64_t **live, hdx_error *err);                                                \
     /* The tape read back: number[node] (0: not reached) or node[number] ([0]: NONE); nodes and reached + 1 entries from mem */   \
-    hdx_code hdx_numbers##S(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err);  \
+    hdx_code hdx_numbers##S(const hdx_tape *tape, uint64_t reached, uint64_t nodes, unsigned threads, hdx_mem *mem, NID **number,  \
+                            hdx_error *err);                                                                                      \
     hdx_code hdx_nodes##S(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err);                      \
     /* Predecessors in preorder numbers, by rising number w, onto the tape `out`: those above w, the least of those below it (if any), how many \
        these are, w. Of nodes with more than one referrer, but for GC roots (is_root). At most about `room` bytes are held; *count: NIDs on the tape */ \

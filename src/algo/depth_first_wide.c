@@ -149,32 +149,65 @@ static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
 }
 
 /* ---- the tape read back ---- */
-static hdx_code play(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID *number, NID *node, hdx_error *err)
+typedef struct play {
+    const hdx_tape  *tape;
+    uint64_t         reached;
+    hdx_mem         *mem;
+    NID             *number, *node; /* one of them */
+    _Atomic uint64_t next;          /* piece */
+    atomic_bool      failed;
+    pthread_mutex_t  lock;          /* guards error */
+    hdx_error        error;
+} play;
+
+static hdx_code play_piece(const play *p, visit *piece, uint64_t done, hdx_error *err)
 {
-    visit   *piece = hdx_mem_array(mem, VISITS, sizeof(visit));
-    hdx_code code = piece == NULL ? hdx_no_memory(err, "a piece of the search", VISITS * sizeof(visit)) : HDX_OK;
-    for (uint64_t done = 0; done < reached && code == HDX_OK;) {
-        uint64_t n = reached - done < VISITS ? reached - done : VISITS;
-        if ((code = tape->read(tape->context, done * sizeof(visit), piece, n * sizeof(visit), err)) != HDX_OK)
-            break;
-        if (number != NULL)
-            for (uint64_t i = 0; i < n; i++)
-                number[piece[i].node] = (NID)(done + i + 1);
-        if (node != NULL)
-            for (uint64_t i = 0; i < n; i++)
-                node[done + i + 1] = piece[i].node;
-        done += n;
-    }
-    hdx_mem_put(mem, piece, VISITS * sizeof(visit));
+    const uint64_t n = p->reached - done < VISITS ? p->reached - done : VISITS;
+    hdx_code       code = p->tape->read(p->tape->context, done * sizeof(visit), piece, n * sizeof(visit), err);
+    for (uint64_t i = 0; i < n && code == HDX_OK && p->number != NULL; i++)
+        p->number[piece[i].node] = (NID)(done + i + 1);
+    for (uint64_t i = 0; i < n && code == HDX_OK && p->node != NULL; i++)
+        p->node[done + i + 1] = piece[i].node;
     return code;
 }
 
-hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, hdx_mem *mem, NID **number, hdx_error *err)
+static void play_pieces(void *context, unsigned worker)
 {
+    play     *p = context;
+    visit    *piece = hdx_mem_array(p->mem, VISITS, sizeof(visit));
+    uint64_t  done;
+    hdx_error err = { 0 };
+    (void)worker;
+    while (!atomic_load(&p->failed) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->reached)
+        if ((piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit)) : play_piece(p, piece, done, &err)) != HDX_OK) {
+            (void)pthread_mutex_lock(&p->lock);
+            if (!atomic_load(&p->failed))
+                p->error = err;
+            atomic_store(&p->failed, true);
+            (void)pthread_mutex_unlock(&p->lock);
+        }
+    hdx_mem_put(p->mem, piece, VISITS * sizeof(visit));
+}
+
+static hdx_code play_all(play *p, unsigned threads, hdx_error *err)
+{
+    (void)pthread_mutex_init(&p->lock, NULL);
+    hdx_workers_run(threads, play_pieces, p);
+    (void)pthread_mutex_destroy(&p->lock);
+    if (!atomic_load(&p->failed))
+        return HDX_OK;
+    if (err != NULL)
+        *err = p->error;
+    return p->error.code;
+}
+
+hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, unsigned threads, hdx_mem *mem, NID **number, hdx_error *err)
+{
+    play     p = { .tape = tape, .reached = reached, .mem = mem };
     hdx_code code;
-    if ((*number = hdx_mem_array(mem, nodes, sizeof(NID))) == NULL)
+    if ((p.number = *number = hdx_mem_array(mem, nodes, sizeof(NID))) == NULL)
         return hdx_no_memory(err, "preorder numbers", nodes * sizeof(NID));
-    if ((code = play(tape, reached, mem, *number, NULL, err)) != HDX_OK) {
+    if ((code = play_all(&p, threads, err)) != HDX_OK) {
         hdx_mem_put(mem, *number, nodes * sizeof(NID));
         *number = NULL;
     }
@@ -183,11 +216,12 @@ hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t node
 
 hdx_code WIDE(hdx_nodes)(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err)
 {
+    play     p = { .tape = tape, .reached = reached, .mem = mem };
     hdx_code code;
-    if ((*node = hdx_mem_raw(mem, reached + 1, sizeof(NID))) == NULL)
+    if ((p.node = *node = hdx_mem_raw(mem, reached + 1, sizeof(NID))) == NULL)
         return hdx_no_memory(err, "nodes in preorder", (reached + 1) * sizeof(NID));
     (*node)[0] = NONE;
-    if ((code = play(tape, reached, mem, NULL, *node, err)) != HDX_OK) {
+    if ((code = play_all(&p, 1, err)) != HDX_OK) {
         hdx_mem_put(mem, *node, (reached + 1) * sizeof(NID));
         *node = NULL;
     }

@@ -276,7 +276,7 @@ hdx_code WIDE(hdx_pass_numbers)(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     NID           *numbers = NULL;
-    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &numbers, err);
+    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, b->threads, &b->mem, &numbers, err);
     const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
     /* beside the tapes: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
     const uint64_t lists = (p->reached + p->referrer_entries + p->referrer_entries / 3) * sizeof(NID), links = 2 * p->reached * sizeof(NID);
@@ -361,7 +361,7 @@ hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, hdx_error *err)
     hdx_build *b = p->b;
     sizes      s = { .p = p };
     NID       *numbers = NULL;
-    hdx_code   code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, &b->mem, &numbers, err);
+    hdx_code   code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, b->threads, &b->mem, &numbers, err);
     if (code != HDX_OK)
         return code;
     p->numbers = numbers;

@@ -192,7 +192,7 @@ static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak
     hdx_code       code;
     if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, NULL, tick, &out->reached, &edges, &k->live, err)) != HDX_OK ||
         (code = turn(&k->lists, &k->in, tick, err)) != HDX_OK ||
-        (code = WIDE(hdx_numbers)(&visits, out->reached, out->nodes, NULL, &out->number, err)) != HDX_OK)
+        (code = WIDE(hdx_numbers)(&visits, out->reached, out->nodes, 1, NULL, &out->number, err)) != HDX_OK)
         return code;
     hdx_packed_free(&k->lists, NULL);
     const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in), k->in.edges + k->in.nodes, read_chunk };

@@ -199,7 +199,7 @@ static UNUSED known known_of(const graph *g, ways w)
         *s = (search##S){ .nodes = nodes, .tape.fail_at = fail_at };                                                                     \
         hdx_tape tape = reel_tape(&s->tape);                                                                                             \
         hdx_code code = hdx_depth_first##S(g, &tape, mem, tick, &s->reached, &s->edges, &s->live, err);                                  \
-        if (code == HDX_OK && (code = hdx_numbers##S(&tape, s->reached, nodes, mem, &s->number, err)) == HDX_OK)                         \
+        if (code == HDX_OK && (code = hdx_numbers##S(&tape, s->reached, nodes, 1, mem, &s->number, err)) == HDX_OK)                      \
             code = hdx_nodes##S(&tape, s->reached, mem, &s->node, err);                                                                  \
         if (code != HDX_OK)                                                                                                              \
             return code;                                                                                                                 \

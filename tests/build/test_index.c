@@ -570,3 +570,41 @@ Test(index, sums_up_more_than_four_bytes_a_number_hold)
     cr_expect(hdx_graph_retained(g, id) == 5 * bytes + hdx_graph_shallow(g, id), "%llu", (unsigned long long)hdx_graph_retained(g, id));
     hdx_graph_close(g);
 }
+
+/* Sorted by insertion, by merging and by the C library, as they grow: every reference once, ascending. */
+Test(index, has_lists_in_order_however_long_and_mixed_they_were)
+{
+    const uint32_t lengths[] = { 2, 24, 25, 26, 47, 48, 49, 96, 97, 100, 777, 2047, 2048, 2049, 5000 };
+    enum { LENGTHS = sizeof lengths / sizeof *lengths, TARGETS = 4000 };
+    uint64_t    targets[TARGETS], refs[5000], arrays[LENGTHS], seed = 5;
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = add_core(m), of_objects = dump_maker_class(m, "[Ljava/lang/Object;", object, "");
+    for (unsigned i = 0; i < TARGETS; i++)
+        targets[i] = dump_maker_instance(m, object, NULL);
+    bool held[LENGTHS][TARGETS] = { { false } };
+    for (unsigned k = 0; k < LENGTHS; k++) {
+        for (uint32_t i = 0; i < lengths[k]; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            const unsigned which = (unsigned)(seed >> 33) % TARGETS;
+            refs[i] = targets[which];
+            held[k][which] = true;
+        }
+        arrays[k] = dump_maker_array(m, of_objects, refs, lengths[k]);
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, arrays[k], 0, 0);
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    hdx_graph *g = graph_of(m);
+    for (unsigned k = 0; k < LENGTHS; k++) {
+        hdx_id   id, want, have;
+        hdx_refs refs_of;
+        cr_assert(hdx_graph_find(g, arrays[k], &id));
+        hdx_graph_outbound(g, id, HDX_ALL, &refs_of);
+        cr_assert(hdx_refs_next(&refs_of, &have)); /* the class stands first */
+        for (unsigned i = 0; i < TARGETS; i++) {
+            cr_assert(!held[k][i] || hdx_graph_find(g, targets[i], &want));
+            cr_assert(!held[k][i] || (hdx_refs_next(&refs_of, &have) && have == want), "%u references: object %u", lengths[k], i);
+        }
+        cr_expect(!hdx_refs_next(&refs_of, &have));
+    }
+    hdx_graph_close(g);
+}
