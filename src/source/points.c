@@ -223,7 +223,7 @@ hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_
     uint8_t *copy = NULL;
     *added = false;
     (void)pthread_mutex_lock(&points->lock);
-    if (points->loaded || point->out < points->list[points->count - 1].out + points->spacing / 3)
+    if (points->loaded || points->end_known || point->out < points->decided || point->out < points->list[points->count - 1].out + points->spacing / 3)
         goto out;
     if (points->windows.put == NULL && points->count > 2 && points->bytes + points->count * sizeof *point + point->window_len > points->bytes_max)
         thin(points);
@@ -265,6 +265,7 @@ bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos mem
             *from = before->out;
             *crc = before->slice_crc;
             before->slice_known = false;
+            points->decided = at;
             points->bytes -= gone->window == NULL ? 0 : gone->window_size;
             hdx_mem_put(points->mem, gone->window, gone->window_size);
             points->count--;

@@ -65,6 +65,7 @@ typedef struct hdx_points {
     uint64_t        spacing;
     hdx_source_windows windows; /* P3; put NULL: windows stay in memory */
     bool            loaded;     /* P6 */
+    hdx_pos         decided;   /* a point was taken back before here: a decoder that comes later does not bring it again (P5) */
     hdx_pos         end;       /* size of the uncompressed dump, when known */
     bool            end_known;
 } hdx_points;
@@ -83,7 +84,7 @@ hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_
 
 /*
  * Adds a point behind the last one; the window is copied. *added is false, and nothing is done, where the last one is nearer than a
- * third of the spacing or at the same place: another decoder was there first.
+ * third of the spacing or at the same place, or where the end is known or a point was taken back: another decoder was there first.
  */
 hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_t *window, bool *added, hdx_error *err);
 

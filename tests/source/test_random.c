@@ -203,6 +203,38 @@ Test(random, a_file_that_lost_its_end_is_found_out)
     gm_free(&file);
 }
 
+/* Two decoders pass over the last member: the slower one meets a block where the faster one took its point back, and has summed the slice. */
+Test(random, a_point_that_was_taken_back_stays_away)
+{
+    const hdx_pos member = 1u << 20, inside = member + (800u << 10), end = 2u << 20;
+    for (int last = 0; last < 2; last++) {
+        const uint8_t   window[HDX_WINDOW] = { 0 };
+        const hdx_point start = { .out = member, .kind = HDX_POINT_MEMBER, .member_out = member };
+        const hdx_point block = { .out = inside, .kind = HDX_POINT_BLOCK, .member_out = member, .window_len = HDX_WINDOW };
+        const hdx_point next = { .out = end, .kind = HDX_POINT_MEMBER, .member_out = end };
+        hdx_points      points;
+        hdx_pos         from;
+        uint32_t        crc;
+        bool            added;
+        cr_assert(hdx_points_init(&points, NULL, 0));
+        cr_assert(hdx_points_add(&points, &start, window, &added, NULL) == HDX_OK && added);
+        cr_assert(hdx_points_add(&points, &block, window, &added, NULL) == HDX_OK && added);
+        cr_expect(eq(int, hdx_points_passed(&points, member, inside, 0x1111), HDX_PASSED_POINT));
+        cr_assert(hdx_points_drop(&points, inside, end, member, &from, &crc) && from == member && crc == 0x1111);
+        if (last) {
+            cr_assert(hdx_points_end(&points, end));
+            cr_expect(eq(int, hdx_points_passed(&points, member, end, 0x2222), HDX_PASSED_POINT));
+        }
+        cr_expect(hdx_points_add(&points, &block, window, &added, NULL) == HDX_OK && !added, "the slower one");
+        cr_expect(eq(int, hdx_points_passed(&points, member, inside, 0x1111), HDX_PASSED_NOTHING));
+        if (!last)
+            cr_expect(hdx_points_add(&points, &next, window, &added, NULL) == HDX_OK && added, "where the member ended");
+        cr_expect(eq(int, hdx_points_passed(&points, member, end, 0x2222), HDX_PASSED_POINT));
+        cr_expect(eq(int, hdx_points_passed(&points, member, end, 0x2223), HDX_PASSED_CHANGED));
+        hdx_points_free(&points);
+    }
+}
+
 typedef struct crowd {
     hdx_source     *source;
     const gm_bytes *plain;
