@@ -367,9 +367,8 @@ hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, hdx_error *err)
     p->numbers = numbers;
     p->numbers_bytes = b->objects * sizeof(NID);
     p->narrow = b->manifest.live_bytes / p->size_unit < UINT32_MAX;
-    p->sums_bytes = (p->reached + 1) * (p->narrow ? 4 : 8);
-    if ((p->sums = hdx_mem_get(&b->mem, p->sums_bytes)) == NULL)
-        return hdx_no_memory(err, "retained sizes", p->sums_bytes);
+    if ((code = WIDE(hdx_pass_begin_sums)(p, err)) != HDX_OK)
+        return code;
     hdx_workers_run(b->threads, fill_shallow, &s);
     hdx_pass_forget_columns(p);
     return hdx_note_check(&p->note, err);

@@ -235,6 +235,20 @@ Test(random, a_point_that_was_taken_back_stays_away)
     }
 }
 
+/* The last slice was summed up to the end: a point inside it would leave a sum that is not its own. */
+Test(random, a_point_behind_the_others_is_refused_when_the_end_is_known)
+{
+    const uint8_t   window[HDX_WINDOW] = { 0 };
+    const hdx_point block = { .out = 1u << 20, .kind = HDX_POINT_BLOCK, .window_len = HDX_WINDOW };
+    hdx_points      points;
+    bool            added;
+    cr_assert(hdx_points_init(&points, NULL, 0) && hdx_points_end(&points, 2u << 20));
+    cr_expect(eq(int, hdx_points_passed(&points, 0, 2u << 20, 0x2222), HDX_PASSED_POINT));
+    cr_expect(hdx_points_add(&points, &block, window, &added, NULL) == HDX_OK && !added);
+    cr_expect(eq(int, hdx_points_passed(&points, 0, 2u << 20, 0x2222), HDX_PASSED_POINT));
+    hdx_points_free(&points);
+}
+
 typedef struct crowd {
     hdx_source     *source;
     const gm_bytes *plain;
