@@ -10,6 +10,8 @@
  */
 #include "indexes/ints/ints.h"
 
+#include <string.h>
+
 #define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far from 64 bits */
 
 /* Sorts up to HDX_PAGE numbers by their lower byte, then by the other; both are counted at once. */
@@ -39,21 +41,24 @@ static uint64_t window_bits(unsigned n, unsigned w, unsigned exceptions, unsigne
     return 8 * (hdx_pack_bytes(n, w) + 1 + exceptions + hdx_pack_bytes(exceptions + 1u, we));
 }
 
-/* The most of x within two neighbouring of 64 boxes of 2^shift from `low` on; *low becomes where those two begin. */
+#define BOXES 64u
+#define SAMPLE 32u /* values looked at for that: of the windows found among all, 1 in 100 is missed */
+
+/* The most of x, SAMPLE numbers at most, within two neighbouring boxes of 2^shift from `low` on; *low becomes where those two begin. */
 static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *low)
 {
-    uint16_t box[66] = { 0 };
-    unsigned most = 0, best = 0;
+    uint8_t box[2][BOXES + 2] = { { 0 }, { 0 } }; /* neighbours often are in the same one: a table for either */
+    uint8_t two[BOXES], most = 0;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t b = (x[i] - *low) >> shift;
-        box[b < 64 ? b : 65]++;
+        const uint64_t b = (x[i] - *low) >> shift;
+        box[i & 1][b < BOXES ? b : BOXES + 1]++;
     }
-    for (unsigned b = 0; b < 64; b++)
-        if ((unsigned)box[b] + box[b + 1] > most) {
-            most = (unsigned)box[b] + box[b + 1];
-            best = b;
-        }
-    *low += (uint64_t)best << shift;
+    for (unsigned b = 0; b < BOXES; b++) /* 16 at a time, as small as they are */
+        two[b] = (uint8_t)(box[0][b] + box[0][b + 1] + box[1][b] + box[1][b + 1]);
+    for (unsigned b = 0; b < BOXES; b++)
+        most = two[b] > most ? two[b] : most;
+    const uint8_t *best = memchr(two, most, BOXES);
+    *low += (uint64_t)(best - two) << shift;
     return most;
 }
 
@@ -74,8 +79,6 @@ static bool promising_closely(const uint64_t *x, unsigned n, crowded *c, unsigne
             return true;
     return c->shift == 0 && odd * a_piece < limit_bits;
 }
-
-#define SAMPLE 32u /* values looked at for that: of the windows found among all, 1 in 100 is missed */
 
 /*
  * Could a window take less than limit_bits, and about where? Asked of some of the values, as if they were all. What is outside the fullest two
@@ -189,11 +192,11 @@ uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t gr
         fields[i] = x[i] - window->low < limit ? x[i] - window->low : limit;
     uint32_t used = hdx_pack_put(out, fields, n, window->w);
     out[used++] = (uint8_t)we;
-    for (unsigned i = 0; i < n; i++)
-        if (fields[i] == limit) {
-            out[used + e] = (uint8_t)i;
-            odd[++e] = x[i];
-        }
+    for (unsigned i = 0; i < n; i++) { /* written each time, kept where it is one: nobody could guess which are */
+        out[used + e] = (uint8_t)i;
+        odd[e + 1] = x[i];
+        e += fields[i] == limit;
+    }
     used += e;
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
@@ -202,16 +205,14 @@ uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t gr
 static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_window *window)
 {
     uint16_t even[66] = { 0 }, odd[66] = { 0 }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
-    unsigned fits = 0, zeros = 0, best = UINT32_MAX, i = 0;
+    unsigned fits = 0, best = UINT32_MAX, i = 0;
     for (; i + 1 < n; i += 2) {
         even[hdx_width(x[i] + 1)]++; /* x + 1 < 2^w: a field below all ones. UINT64_MAX wraps to 0: see `fits` of w 0 */
         odd[hdx_width(x[i + 1] + 1)]++;
-        zeros += (unsigned)(x[i] == 0) + (x[i + 1] == 0);
     }
-    if (i < n) {
+    if (i < n)
         even[hdx_width(x[i] + 1)]++;
-        zeros += x[i] == 0;
-    }
+    const unsigned zeros = (unsigned)even[1] + odd[1];
     if (width == 64)
         return false; /* no narrower page of such values is worth the care about wrapping */
     for (unsigned w = 0; w < width && w <= 56; w++) {

@@ -28,32 +28,34 @@ static inline void note_width(by_width *b, uint64_t v)
     b->high = v > b->high ? v : b->high;
 }
 
-/* The border with the fewest bits. */
-static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n)
+static inline void join_width(by_width *b, const by_width *other)
 {
-    by_width even[65], odd[65]; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+    b->count += other->count;
+    b->low = other->low < b->low ? other->low : b->low;
+    b->high = other->high > b->high ? other->high : b->high;
+}
+
+/* The border with the fewest bits; no distance has more than `most` bits. */
+static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n, unsigned most)
+{
+    by_width even[65], odd[65], far = { UINT64_MAX, 0, 0 }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
     bands    best = { .bits = UINT64_MAX };
-    for (unsigned w = 0; w < 65; w++)
-        even[w] = odd[w] = (by_width){ UINT64_MAX, 0, 0 };
+    for (unsigned w = 0; w <= most; w++)
+        even[w] = odd[w] = far;
     for (unsigned i = 0; i + 1 < n; i += 2) {
         note_width(&even[hdx_width(distance[i])], v[i]);
         note_width(&odd[hdx_width(distance[i + 1])], v[i + 1]);
     }
     if ((n & 1) != 0)
         note_width(&even[hdx_width(distance[n - 1])], v[n - 1]);
-    uint64_t far_low = UINT64_MAX, far_high = 0, far = 0;
-    for (unsigned w = 65; w-- > 0;) { /* here: far is what is wider than w */
-        const uint64_t count = even[w].count + odd[w].count;
-        if (count > 0) {
-            unsigned near_w = w > 56 ? 64 : w, far_w = far == 0 ? 0 : hdx_pack_width(far_high - far_low);
-            uint64_t bits = 8 * ((n + 7) / 8 + hdx_pack_bytes(n - far, near_w) + hdx_pack_bytes(far, far_w));
+    for (unsigned w = most + 1; w-- > 0;) { /* here: far is what is wider than w */
+        if (even[w].count + odd[w].count > 0) {
+            unsigned near_w = w > 56 ? 64 : w, far_w = far.count == 0 ? 0 : hdx_pack_width(far.high - far.low);
+            uint64_t bits = 8 * ((n + 7) / 8 + hdx_pack_bytes(n - far.count, near_w) + hdx_pack_bytes(far.count, far_w));
             if (bits < best.bits)
-                best = (bands){ bits, far == 0 ? 0 : far_low, near_w, far_w, w };
-            far += count;
-            far_low = even[w].low < far_low ? even[w].low : far_low;
-            far_low = odd[w].low < far_low ? odd[w].low : far_low;
-            far_high = even[w].high > far_high ? even[w].high : far_high;
-            far_high = odd[w].high > far_high ? odd[w].high : far_high;
+                best = (bands){ bits, far.count == 0 ? 0 : far.low, near_w, far_w, w };
+            join_width(&far, &even[w]);
+            join_width(&far, &odd[w]);
         }
     }
     return best;
@@ -85,23 +87,56 @@ static uint64_t word(hdx_values_form form, unsigned w1, unsigned w2)
     return (uint64_t)w1 << 40 | (uint64_t)w2 << 47 | (uint64_t)form << 61;
 }
 
-uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+/* What the forms are chosen by. */
+typedef struct spread {
+    uint64_t low, high;           /* of the values */
+    int64_t  near_low, near_high; /* of their distances from the keys */
+    bool     rising;
+} spread;
+
+/* Of numbers below 2^31: four at a time, as nearly all there are. */
+static spread look_narrow(const uint64_t *v, const uint64_t *keys, unsigned n)
 {
-    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
-    uint64_t   low = v[0], high = v[0], last = 0, bits, b;
-    int64_t    near_low = INT64_MAX, near_high = INT64_MIN;
-    bool       rising = true;
-    hdx_window window = { 0 };
+    int32_t low = INT32_MAX, high = 0, near_low = INT32_MAX, near_high = INT32_MIN, falls = 0;
     for (unsigned i = 0; i < n; i++) {
-        int64_t d = (int64_t)(v[i] - keys[i]);
-        rising &= v[i] >= last;
-        last = v[i];
-        low = v[i] < low ? v[i] : low;
-        high = v[i] > high ? v[i] : high;
+        const int32_t x = (int32_t)v[i], d = x - (int32_t)keys[i];
+        low = x < low ? x : low;
+        high = x > high ? x : high;
         near_low = d < near_low ? d : near_low;
         near_high = d > near_high ? d : near_high;
     }
-    uint64_t        range = high - low, near_range = (uint64_t)near_high - (uint64_t)near_low;
+    for (unsigned i = 1; i < n; i++)
+        falls |= (int32_t)v[i] - (int32_t)v[i - 1];
+    return (spread){ (uint64_t)low, (uint64_t)high, near_low, near_high, falls >= 0 };
+}
+
+static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
+{
+    uint64_t some = 0, last = 0;
+    for (unsigned i = 0; i < n; i++)
+        some |= v[i] | keys[i];
+    if (some <= INT32_MAX)
+        return look_narrow(v, keys, n);
+    spread s = { v[0], v[0], INT64_MAX, INT64_MIN, true };
+    for (unsigned i = 0; i < n; i++) {
+        const int64_t d = (int64_t)(v[i] - keys[i]);
+        s.rising &= v[i] >= last;
+        last = v[i];
+        s.low = v[i] < s.low ? v[i] : s.low;
+        s.high = v[i] > s.high ? v[i] : s.high;
+        s.near_low = d < s.near_low ? d : s.near_low;
+        s.near_high = d > s.near_high ? d : s.near_high;
+    }
+    return s;
+}
+
+uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+{
+    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
+    uint64_t   bits, b;
+    hdx_window window = { 0 };
+    const spread    s = look(v, keys, n);
+    const uint64_t  range = s.high - s.low, near_range = (uint64_t)s.near_high - (uint64_t)s.near_low;
     unsigned        w = hdx_pack_width(range), near_w = hdx_pack_width(near_range), rising_w = 0;
     hdx_values_form form = HDX_VALUES_PLAIN;
     bits = 8 * hdx_pack_bytes(n, w);
@@ -109,29 +144,30 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
         form = HDX_VALUES_NEAR;
         bits = b;
     }
-    if (rising && n > 1 && (rising_w = hdx_ascending_low(range, n)) <= 56 && (b = 8 * hdx_ascending_bytes(range, n, rising_w)) < bits) {
+    if (s.rising && n > 1 && (rising_w = hdx_ascending_low(range, n)) <= 56 && (b = 8 * hdx_ascending_bytes(range, n, rising_w)) < bits) {
         form = HDX_VALUES_ASCENDING;
         bits = b;
     }
     bands two = { .bits = UINT64_MAX };
     if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) * n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
+        uint64_t some = 0;
         for (unsigned i = 0; i < n; i++)
-            distance[i] = hdx_zigzag((int64_t)(v[i] - keys[i]));
-        if ((two = choose_bands(v, distance, n)).bits < bits) {
+            some |= distance[i] = hdx_zigzag((int64_t)(v[i] - keys[i]));
+        if ((two = choose_bands(v, distance, n, hdx_width(some))).bits < bits) {
             form = HDX_VALUES_BANDS;
             bits = two.bits;
         }
     }
     for (unsigned i = 0; i < n; i++)
-        x[i] = v[i] - low;
+        x[i] = v[i] - s.low;
     if (bits > 6 * n && hdx_window_find(x, n, range, bits - 8, &window)) /* 8: the byte that counts exceptions */
         form = HDX_VALUES_WINDOW;
-    *first = low;
+    *first = s.low;
     switch (form) {
     case HDX_VALUES_NEAR:
         for (unsigned i = 0; i < n; i++)
-            x[i] = v[i] - keys[i] - (uint64_t)near_low;
-        *first = (uint64_t)near_low;
+            x[i] = v[i] - keys[i] - (uint64_t)s.near_low;
+        *first = (uint64_t)s.near_low;
         *second = word(form, near_w, 0);
         return hdx_pack_put(out, x, n, near_w);
     case HDX_VALUES_BANDS:
@@ -139,7 +175,7 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
         *second = word(form, two.near, two.far);
         return put_bands(out, v, distance, n, &two);
     case HDX_VALUES_WINDOW: /* one byte more than in ints/: the entry has no room for the number of exceptions */
-        *first = low + window.low;
+        *first = s.low + window.low;
         *second = word(form, window.w, 0);
         out[0] = (uint8_t)window.exceptions;
         return 1 + hdx_window_put(out + 1, x, n, range, &window);
