@@ -20,7 +20,8 @@
 #define GRAB (1u << 14)    /* NIDs a worker takes of the buffer at a time */
 #define OWN (GRAB / 4)     /* a longer list gets a place of its own */
 #define SPAN_LEAST (1u << 16)
-#define FLUSH (1u << 15)   /* NIDs written at once */
+#define FLUSH (1u << 16)   /* NIDs written at once */
+#define PART (1u << 15)    /* numbers whose lists a worker puts in order at a time */
 #define TICK_CHUNKS 16u
 
 typedef struct range {
@@ -120,6 +121,15 @@ static void fail(range *r, const hdx_error *error)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+static hdx_code range_code(const range *r, hdx_error *err)
+{
+    if (!atomic_load(&r->failed))
+        return HDX_OK;
+    if (err != NULL)
+        *err = r->error;
+    return r->error.code;
+}
+
 static void read_records(void *context, unsigned worker)
 {
     range     *r = context;
@@ -154,15 +164,47 @@ static void read_records(void *context, unsigned worker)
 }
 
 /* ---- out ---- */
+/* Parts of a range go out one behind the other, whoever puts them in order. */
+typedef struct turns {
+    range          *r;
+    const hdx_tape *tape;
+    _Atomic uint64_t next;    /* part to be drawn */
+    _Atomic uint64_t written;
+    pthread_mutex_t lock;     /* guards `out` */
+    pthread_cond_t  moved;
+    uint64_t        out;      /* part whose turn it is */
+} turns;
 typedef struct pen {
     const hdx_tape *tape;
+    turns          *turns; /* NULL: nobody else writes */
+    uint64_t        part;
     NID            *at;
     uint32_t        count;
     uint64_t        written;
 } pen;
 
+/* False: there was an error, and nothing goes out any more. */
+static bool wait_turn(turns *t, uint64_t part)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    while (t->out != part && !atomic_load(&t->r->failed))
+        (void)pthread_cond_wait(&t->moved, &t->lock);
+    (void)pthread_mutex_unlock(&t->lock);
+    return !atomic_load(&t->r->failed);
+}
+
+static void end_turn(turns *t)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    t->out++;
+    (void)pthread_cond_broadcast(&t->moved);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
 static hdx_code flush(pen *p, hdx_error *err)
 {
+    if (p->turns != NULL && !wait_turn(p->turns, p->part))
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "another thread stopped"); /* which has said why */
     hdx_code code = p->count == 0 ? HDX_OK : p->tape->write(p->tape->context, p->at, p->count * sizeof(NID), err);
     p->written += p->count;
     p->count = 0;
@@ -216,16 +258,49 @@ static hdx_code put_members(const NID *number, NID w, uint32_t class_number, con
     return HDX_OK;
 }
 
-static hdx_code put_range(range *r, pen *p, hdx_error *err)
+static hdx_code put_part(const range *r, pen *p, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    for (uint64_t w = r->from; w < r->end && code == HDX_OK; w++) {
+    const uint64_t from = r->from + p->part * PART, end = r->end - from < PART ? r->end : from + PART;
+    hdx_code       code = HDX_OK;
+    for (uint64_t w = from; w < end && code == HDX_OK; w++) {
         const NID  slot = r->slot[w - r->from];
         const NID *list = slot == 0 ? NULL : r->buffer + (slot - 1);
         if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK && (code = put(p, list[0], err)) == HDX_OK)
             code = put(p, (NID)w, err);
     }
-    return code;
+    return code == HDX_OK ? flush(p, err) : code;
+}
+
+static void put_parts(void *context, unsigned worker)
+{
+    turns         *t = context;
+    range         *r = t->r;
+    pen            p = { .tape = t->tape, .turns = t, .at = hdx_mem_raw(r->mem, FLUSH, sizeof(NID)) };
+    const uint64_t parts = (r->end - r->from + PART - 1) / PART;
+    hdx_error      err = { 0 };
+    hdx_code       code = p.at != NULL ? HDX_OK : hdx_no_memory(&err, "predecessors", FLUSH * sizeof(NID));
+    (void)worker;
+    while (code == HDX_OK && (p.part = atomic_fetch_add(&t->next, 1)) < parts && (code = put_part(r, &p, &err)) == HDX_OK)
+        end_turn(t);
+    if (code != HDX_OK) {
+        fail(r, &err);
+        end_turn(t); /* wakes who waits */
+    }
+    atomic_fetch_add(&t->written, p.written);
+    hdx_mem_put(r->mem, p.at, FLUSH * sizeof(NID));
+}
+
+/* All lists of the range, by rising number: one random load a list, so all threads ask. */
+static hdx_code put_range(range *r, const hdx_tape *tape, unsigned threads, uint64_t *written, hdx_error *err)
+{
+    turns t = { .r = r, .tape = tape };
+    (void)pthread_mutex_init(&t.lock, NULL);
+    (void)pthread_cond_init(&t.moved, NULL);
+    hdx_workers_run(threads, put_parts, &t);
+    (void)pthread_cond_destroy(&t.moved);
+    (void)pthread_mutex_destroy(&t.lock);
+    *written += atomic_load(&t.written);
+    return range_code(r, err);
 }
 
 typedef struct class_node { /* a class object that has its instances for predecessors */
@@ -275,16 +350,13 @@ static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t re
         atomic_store(&r->longest, 0);
         atomic_store(&r->full, false);
         hdx_workers_run(threads, read_records, r);
-        if (atomic_load(&r->failed)) {
-            if (err != NULL)
-                *err = r->error;
-            return r->error.code;
-        }
+        hdx_code code = range_code(r, err);
+        if (code != HDX_OK)
+            return code;
         if (!atomic_load(&r->full)) {
             *span = *span < slots / 2 ? 2 * *span : slots;
             return HDX_OK;
         }
-        hdx_code code;
         if (atomic_load(&r->longest) > r->capacity && (code = grow(r, err)) != HDX_OK)
             return code;
         *span = *span > 1 ? *span / 2 : 1;
@@ -295,12 +367,12 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
                                 unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
 {
     range          r = { .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
-    pen            p = { .tape = out };
     /* short lists leave less than a quarter of a worker's part unused */
     const uint64_t all = referrers->entries + referrers->entries / 3 + (uint64_t)(threads + 1) * GRAB;
-    const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK), places = (room > records ? room - records : 0) / sizeof(NID);
+    const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK + FLUSH * sizeof(NID)), places = (room > records ? room - records : 0) / sizeof(NID);
     uint64_t       span = reached;
     hdx_code       code = HDX_OK;
+    *count = 0;
     r.capacity = all < NONE ? all : NONE - 1; /* a slot holds a place */
     if (reached + all > places) { /* as if the lists were spread evenly */
         span = (uint64_t)((double)reached * (double)places / (double)(reached + all));
@@ -313,18 +385,13 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
     r.slot = hdx_mem_raw(mem, slots, sizeof(NID));
     r.buffer = hdx_mem_raw(mem, r.capacity, sizeof(NID));
     r.capacity = r.buffer == NULL ? 0 : r.capacity;
-    p.at = hdx_mem_array(mem, FLUSH, sizeof(NID));
     (void)pthread_mutex_init(&r.lock, NULL);
-    if (r.slot == NULL || r.buffer == NULL || p.at == NULL)
+    if (r.slot == NULL || r.buffer == NULL)
         code = hdx_no_memory(err, "predecessors", (slots + all) * sizeof(NID));
     for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end)
         if ((code = fill_range(&r, &span, slots, reached, threads, err)) == HDX_OK)
-            code = put_range(&r, &p, err);
-    if (code == HDX_OK)
-        code = flush(&p, err);
-    *count = p.written;
+            code = put_range(&r, out, threads, count, err);
     (void)pthread_mutex_destroy(&r.lock);
-    hdx_mem_put(mem, p.at, FLUSH * sizeof(NID));
     hdx_mem_put(mem, r.buffer, r.capacity * sizeof(NID));
     hdx_mem_put(mem, r.slot, slots * sizeof(NID));
     return code;
