@@ -4,7 +4,7 @@
  * In:  outbound lists, classes, roots; the nodes whose parent is wanted (that of a node with one referrer is the referrer).
  * Out: parent per wanted node; the node itself for a root, NONE for what cannot be reached.
  * Knows that an instance refers to its class object after everything else.
- * Cost: one pass over the references of reached nodes; resident are a bit per node and the queue, as long as the frontier is.
+ * Cost: one pass over the references of reached nodes; resident are two bits per node and the queue, as long as the frontier is.
  *
  * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level (ALGORITHMS 2, 7.4).
  * Ties are decided by the order of roots, then of references, and so by one thread alone.
@@ -24,17 +24,25 @@ typedef struct queue { /* a ring; head and tail count up for ever */
     uint64_t head, tail;
 } queue;
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, queue *q, uint64_t *seen,
-                            NID *class_edge, hdx_error *err);
+/* Of 64 nodes: those reached, those whose parent is wanted; side by side, for who asks about one asks about the other. */
+typedef struct marks {
+    uint64_t seen, keep;
+} marks;
+
+typedef struct tree {
+    marks     *marks;
+    const NID *before; /* of those whose parent is wanted */
+    NID       *parent;
+} tree;
+
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q, NID *class_edge, hdx_error *err);
 
 /* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes behind its old end. */
-static bool room(queue *q, uint64_t n, hdx_mem *mem)
+static bool grow(queue *q, uint64_t n, hdx_mem *mem)
 {
     uint64_t next = q->capacity == 0 ? QUEUE_FIRST : q->capacity;
     while (next - (q->tail - q->head) < n)
         next *= 2;
-    if (next == q->capacity)
-        return true;
     NID *p = hdx_mem_resize(mem, q->at, q->capacity * sizeof(NID), next * sizeof(NID));
     if (p == NULL)
         return false;
@@ -49,43 +57,50 @@ static bool room(queue *q, uint64_t n, hdx_mem *mem)
     return true;
 }
 
-static inline void reach(const WIDE(hdx_ranked) *keep, uint64_t *seen, queue *q, NID *parent, NID node, NID from)
+static inline bool room(queue *q, uint64_t n, hdx_mem *mem) { return q->capacity - (q->tail - q->head) >= n || grow(q, n, mem); }
+
+static inline void reach(tree *t, queue *q, NID node, NID from)
 {
-    if (!hdx_bits_set(seen, node))
+    marks         *m = &t->marks[node >> 6];
+    const uint64_t bit = 1ull << (node & 63);
+    if ((m->seen & bit) != 0)
         return;
+    m->seen |= bit;
     q->at[q->tail++ & (q->capacity - 1)] = node;
-    if (hdx_bits_test(keep->words, node))
-        parent[HDX_RANK(keep, node)] = from;
+    if ((m->keep & bit) != 0)
+        t->parent[t->before[node >> 6] + (uint64_t)__builtin_popcountll(m->keep & (bit - 1))] = from;
 }
 
 hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err)
 {
+    const uint64_t words = hdx_bits_words(g->outbound->nodes);
     queue     q = { NULL, 0, 0, 0 };
-    uint64_t *seen = hdx_mem_array(mem, hdx_bits_words(g->outbound->nodes), 8);
+    tree      t = { hdx_mem_array(mem, words, sizeof(marks)), keep->before, parent };
     NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
     hdx_code  code;
-    if (seen == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
-        code = hdx_no_memory(err, "the breadth-first search", g->outbound->nodes / 8 + (g->root_count + g->classes) * sizeof(NID));
+    if (t.marks == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
+        code = hdx_no_memory(err, "the breadth-first search", words * sizeof(marks) + (g->root_count + g->classes) * sizeof(NID));
         goto out;
     }
+    for (uint64_t i = 0; i < words; i++)
+        t.marks[i].keep = keep->words[i];
     if (keep->count > 0)
         memset(parent, 0xff, keep->count * sizeof(NID)); /* NONE */
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     for (uint64_t i = 0; i < g->root_count; i++) {
         assert(g->roots[i] < g->outbound->nodes);
-        reach(keep, seen, &q, parent, g->roots[i], g->roots[i]);
+        reach(&t, &q, g->roots[i], g->roots[i]);
     }
-    code = visit_queue(g, keep, mem, tick, parent, &q, seen, class_edge, err);
+    code = visit_queue(g, mem, tick, &t, &q, class_edge, err);
 out:
     hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
     hdx_mem_put(mem, q.at, q.capacity * sizeof(NID));
-    hdx_mem_put(mem, seen, hdx_bits_words(g->outbound->nodes) * 8);
+    hdx_mem_put(mem, t.marks, words * sizeof(marks));
     return code;
 }
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, queue *q, uint64_t *seen,
-                            NID *class_edge, hdx_error *err)
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q, NID *class_edge, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;
     const uint32_t    classes = g->classes;
@@ -101,9 +116,9 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *
         if (!room(q, list.count + 1, mem))
             return hdx_no_memory(err, "the breadth-first queue", 2 * q->capacity * sizeof(NID));
         while (list.count > 0)
-            reach(keep, seen, q, parent, (NID)hdx_packed_next(lists, &list), v);
+            reach(t, q, (NID)hdx_packed_next(lists, &list), v);
         if (list.class_number < classes && class_edge[list.class_number] != NONE) {
-            reach(keep, seen, q, parent, class_edge[list.class_number], v);
+            reach(t, q, class_edge[list.class_number], v);
             class_edge[list.class_number] = NONE; /* reached: no other instance needs to ask */
         }
         if (++done % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
