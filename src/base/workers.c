@@ -4,16 +4,31 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+
+#define GIVE_WAY 10
 
 typedef struct job {
     void (*work)(void *, unsigned);
     void    *context;
     unsigned n;
+    bool     helps; /* started by a worker of another job */
 } job;
+
+static _Thread_local unsigned depth; /* jobs this thread works at */
+
+/* One that helps a worker takes the time that workers leave: a search that nobody can help is not kept waiting by what many can do later. */
+static void give_way(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + GIVE_WAY); /* Linux: of this thread alone */
+}
 
 static void *run(void *p)
 {
     job *j = p;
+    if (j->helps)
+        give_way();
+    depth = 1;
     j->work(j->context, j->n);
     return NULL;
 }
@@ -30,12 +45,14 @@ void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), vo
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     for (unsigned n = 1; n < count; n++) {
-        jobs[n] = (job){ work, context, n };
+        jobs[n] = (job){ work, context, n, depth > 0 };
         started[n] = pthread_create(&thread[n], NULL, run, &jobs[n]) == 0;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    depth++;
     if (count > 0)
         work(context, 0);
+    depth--;
     for (unsigned n = 1; n < count; n++)
         if (started[n])
             (void)pthread_join(thread[n], NULL);

@@ -14,7 +14,9 @@
 /*
  * Calls work(context, n) for n = 0 .. count - 1, each on a thread of its own (the caller's runs n = 0), and returns when all
  * have returned. Where the system gives fewer threads, the rest run one after the other on the caller's: every n always runs.
- * So work must not wait for another worker.
+ * So work must not wait for another worker that has not begun.
+ *
+ * Where the caller is itself a worker, the threads besides it run at a lower priority: what many can do makes way for what one alone can do beside it.
  */
 void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context);
 
