@@ -271,7 +271,7 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
 typedef struct hdx_tape_file {
     hdx_tape tape; /* what the searches of algo see */
     hdx_io  *io;
-    int      fd;   /* -1: in memory, or closed */
+    int      fd;   /* below 0: in memory, or closed */
     hdx_mem *mem;
     uint8_t *memory;
     uint64_t memory_bytes;
@@ -280,7 +280,7 @@ typedef struct hdx_tape_file {
     char     path[4200];
 } hdx_tape_file; /* stays where it was opened: the tape points into it */
 hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
-/* One that is gone with its step: in memory where the most it should have leaves room for what is held beside it. */
+/* One that is gone with its step: in memory up to `most` bytes where that leaves room for what is held beside it. */
 hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err);
 bool     hdx_tape_trim(hdx_tape_file *t); /* written whole: memory behind its end goes back */
 /* One that is there, to be read; its end is for the caller to say. */

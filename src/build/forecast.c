@@ -32,9 +32,9 @@ uint64_t hdx_build_room(const hdx_build *b)
 }
 
 /* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
-static uint64_t searching(uint64_t n, uint64_t id) { return 5 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
+static uint64_t searching(uint64_t n, uint64_t id) { return 6 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
 /* The same when it is known how many parents there are. */
-static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id) { return 5 * n / 8 + n / 16 * id + parents * id + n / 20 * id; }
+static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id) { return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id; }
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
 bool hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes)
@@ -70,7 +70,7 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
                               : highest(in == LEAST ? searching(n, id) : searched(n, 0, id), turning(n, m, id) / parts + 3 * words));
     case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes */
         return base + 3 * words +
-               (in == WHOLE ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4)
+               (in == WHOLE ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)
                             : highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id));
     default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }

@@ -93,6 +93,8 @@ static hdx_code objects(hdx_pass *p, hdx_error *err)
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
     const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
     hdx_code       code = hdx_pass_objects(p, lists, err);
+    if (code == HDX_OK && !p->b->checkpointed) /* nobody goes on from before this step */
+        hdx_spill_remove(p->b, &p->spill);
     if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
         code = hdx_run_tasks(p->b->threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
     return code;
@@ -201,7 +203,8 @@ static const struct pass {
 
 static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 
-/* What only earlier steps needed. With a checkpoint it goes when the next one stands, which does not need it any more. */
+/* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the next one stands, which does not
+   need it any more. */
 static void drop_served(hdx_pass *p, uint64_t done)
 {
     if (is_done(done, HDX_PASS_OBJECTS))
@@ -229,8 +232,11 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const uint64_t begun = hdx_now_ns();
-    if (!b->every_step && begun - b->saved_at < 2 * b->saving_ns)
+    if (!b->every_step && begun - b->saved_at < 2 * b->saving_ns) {
+        if (!b->checkpointed)
+            drop_served(p, done);
         return HDX_OK;
+    }
     hdx_code code = hdx_checkpoint_save(p, done, err);
     b->saved_at = hdx_now_ns();
     b->saving_ns = b->saved_at - begun;

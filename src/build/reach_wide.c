@@ -381,8 +381,9 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
     hdx_tape_file semis = { 0 };
     uint64_t      semi_count = 0;
     hdx_code      code;
+    const uint64_t  links = 2 * p->reached * sizeof(NID);
     const hdx_preds predecessors = { &p->predecessors.tape, p->predecessor_count }, instances = { &p->members.tape, p->member_count };
-    if ((code = hdx_tape_file_open(b, "semis.tmp", &semis, err)) == HDX_OK &&
+    if ((code = hdx_tape_open(b, "semis.tmp", p->reached / 4 * sizeof(WIDE(hdx_semi)), links, &semis, err)) == HDX_OK && /* mostly a tenth have one */
         (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
         (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);

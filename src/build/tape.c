@@ -2,7 +2,7 @@
  * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
  * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one finds it
  * (checkpoint.c) or clears it. What no later step needs may be a block of memory where there is room: pages just given back cost less than
- * pages of the cache that nobody has touched.
+ * pages of the cache that nobody has touched. When it becomes longer than was thought, it goes on in a file.
  */
 #include "build/build.h"
 
@@ -58,11 +58,29 @@ static bool resize(hdx_tape_file *t, uint64_t bytes)
     return true;
 }
 
+/* More than was thought: all of it goes into a file. */
+static hdx_code outgrow(hdx_tape_file *t, hdx_error *err)
+{
+    const uint64_t had = t->end;
+    uint8_t       *memory = t->memory;
+    hdx_code       code;
+    if ((t->fd = t->io->create(t->io, t->path)) < 0)
+        return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
+    t->tape = (hdx_tape){ t, put, get };
+    t->end = 0;
+    t->memory = NULL;
+    code = put(t, memory, had, err);
+    hdx_mem_put(t->mem, memory, t->memory_bytes);
+    return code;
+}
+
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_tape_file *t = context;
-    if (len > t->memory_bytes - t->end && !resize(t, 2 * (t->end + len))) /* `most` was reckoned */
-        return hdx_no_memory(err, t->path, t->end + len);
+    if (len > t->memory_bytes - t->end) {
+        hdx_code code = outgrow(t, err);
+        return code != HDX_OK ? code : put(t, bytes, len, err);
+    }
     if (len > 0)
         memcpy(t->memory + t->end, bytes, (size_t)len);
     t->end += len;
@@ -84,8 +102,8 @@ hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t b
     const uint64_t room = hdx_build_room(b);
     if (most > room || beside > room - most)
         return hdx_tape_file_open(b, name, t, err);
-    *t = (hdx_tape_file){ .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_raw(&b->mem, most, 1) };
-    (void)snprintf(t->path, sizeof t->path, "%s", name);
+    *t = (hdx_tape_file){ .io = b->io, .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_raw(&b->mem, most, 1) };
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
     t->tape = (hdx_tape){ t, put_memory, get_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
 }

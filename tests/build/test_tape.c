@@ -1,0 +1,124 @@
+/*
+ * test_tape.c - what a step writes down for the next one: in memory while it fits there, in a file from then on.
+ */
+#include "build/build.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char       folder[] = "/tmp/hdx-tape-XXXXXX";
+static char       path[64];
+static hdx_build *b;
+
+static void enter(void)
+{
+    cr_assert(mkdtemp(folder) != NULL);
+    (void)snprintf(path, sizeof path, "%s/a.tmp", folder);
+    b = calloc(1, sizeof *b);
+    cr_assert(b != NULL);
+    b->io = hdx_io_system();
+    b->threads = 2;
+    b->room = 1u << 20;
+    (void)snprintf(b->folder, sizeof b->folder, "%s", folder);
+}
+
+static void leave(void)
+{
+    cr_expect(b->mem.used == 0);
+    cr_expect(rmdir(folder) == 0);
+    free(b);
+}
+
+TestSuite(tape, .init = enter, .fini = leave);
+
+static void write_some(const hdx_tape *tape, uint64_t from, uint64_t len)
+{
+    uint8_t *bytes = malloc(len);
+    for (uint64_t i = 0; i < len; i++)
+        bytes[i] = (uint8_t)((from + i) * 31 >> 3);
+    cr_assert(tape->write(tape->context, bytes, len, NULL) == HDX_OK);
+    free(bytes);
+}
+
+static void expect_read(const hdx_tape *tape, uint64_t from, uint64_t len)
+{
+    uint8_t *bytes = malloc(len);
+    cr_assert(tape->read(tape->context, from, bytes, len, NULL) == HDX_OK);
+    for (uint64_t i = 0; i < len; i++)
+        cr_assert(bytes[i] == (uint8_t)((from + i) * 31 >> 3), "byte %llu", (unsigned long long)(from + i));
+    free(bytes);
+}
+
+/* As much as was thought fits; a byte more, and all of it is in a file. */
+Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
+{
+    for (uint64_t more = 0; more < 2; more++) {
+        hdx_tape_file t;
+        cr_assert(hdx_tape_open(b, "a.tmp", 300000, 100000, &t, NULL) == HDX_OK);
+        cr_expect(b->mem.used >= 300000);
+        write_some(&t.tape, 0, 100000);
+        write_some(&t.tape, 100000, 0);
+        write_some(&t.tape, 100000, 200000 + more);
+        cr_expect((access(path, F_OK) == 0) == (more == 1));
+        cr_expect((b->mem.used == 0) == (more == 1), "memory is held no more");
+        write_some(&t.tape, 300000 + more, more * 50000);
+        cr_expect(t.end == 300000 + more * 50001);
+        expect_read(&t.tape, 0, t.end);
+        expect_read(&t.tape, 299000, 1000);
+        cr_expect(hdx_tape_trim(&t));
+        expect_read(&t.tape, 0, t.end);
+        hdx_tape_file_remove(&t);
+        cr_expect(access(path, F_OK) != 0);
+    }
+}
+
+Test(tape, is_in_a_file_where_there_is_no_room_for_it)
+{
+    hdx_tape_file t;
+    cr_assert(hdx_tape_open(b, "a.tmp", 1u << 19, (1u << 19) + 1, &t, NULL) == HDX_OK);
+    cr_expect(b->mem.used == 0 && access(path, F_OK) == 0);
+    write_some(&t.tape, 0, 1000);
+    expect_read(&t.tape, 1, 999);
+    hdx_tape_file_remove(&t);
+}
+
+static int no_file(hdx_io *io, const char *at)
+{
+    (void)io;
+    (void)at;
+    return -ENOSPC;
+}
+
+static int no_byte(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset)
+{
+    (void)io;
+    (void)fd;
+    (void)bytes;
+    (void)len;
+    (void)offset;
+    return -ENOSPC;
+}
+
+/* Neither a file nor a byte in it: an error with the tape's name, and nothing is kept. */
+Test(tape, that_outgrows_its_memory_on_a_full_disk_says_so)
+{
+    hdx_io full[2] = { *b->io, *b->io };
+    full[0].create = no_file;
+    full[1].write_at = no_byte;
+    for (unsigned i = 0; i < 2; i++) {
+        hdx_tape_file t;
+        hdx_error     err = { 0 };
+        uint8_t       bytes[200] = { 0 };
+        b->io = &full[i];
+        cr_assert(hdx_tape_open(b, "a.tmp", 300, 0, &t, &err) == HDX_OK);
+        cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_OK);
+        cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_IO && strstr(err.where, "a.tmp") != NULL, "%s: %s", err.where, err.message);
+        hdx_tape_file_remove(&t);
+        cr_expect(b->mem.used == 0 && access(path, F_OK) != 0);
+    }
+    b->io = hdx_io_system();
+}
