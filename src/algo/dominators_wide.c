@@ -56,25 +56,33 @@ static hdx_code refill(backwards *b, hdx_error *err)
     return code;
 }
 
+/* The next n are not looked at. */
+static void pass_over(backwards *b, uint64_t n)
+{
+    const uint32_t part = n < b->at ? (uint32_t)n : b->at;
+    b->at -= part;
+    b->left -= n - part < b->left ? n - part : b->left;
+}
+
 /* The least semidominator candidate over the next n predecessors of w. */
 static hdx_code pull(backwards *b, link *links, NID w, uint64_t n, NID *least, hdx_error *err)
 {
-    while (n > 0) {
+    while (n > 0 && *least > 0) {
         hdx_code code;
         if (b->at == 0 && (code = refill(b, err)) != HDX_OK)
             return code;
         const uint32_t part = n < b->at ? (uint32_t)n : b->at;
-        for (uint32_t i = 0; i < part; i++) {
+        uint32_t       i = 0;
+        for (; i < part && *least > 0; i++) {
             const NID u = b->piece[--b->at];
             if (b->at >= AHEAD)
                 __builtin_prefetch(links + b->piece[b->at - AHEAD]); /* a count or a number of a node does no harm */
-            if (*least == 0)
-                continue;
             const NID candidate = u < w ? u : eval(links, u, (NID)(w + 1));
             *least = candidate < *least ? candidate : *least;
         }
-        n -= part;
+        n -= i;
     }
+    pass_over(b, n); /* nothing is less than the virtual root */
     return HDX_OK;
 }
 
