@@ -70,42 +70,61 @@ typedef struct crowded {
     unsigned shift;
 } crowded;
 
+/* Values, some of which are looked at for all. */
+typedef struct sampled {
+    const uint64_t *all;
+    unsigned        all_n, n;
+    uint64_t        x[SAMPLE];
+    uint64_t        all_limit, limit; /* bits that a window has to stay below */
+    unsigned        a_piece;          /* bits of an exception */
+} sampled;
+
+/* What the sample says, is it so for all? The fullest two boxes of all may be neighbours of those of the sample: outside is what is outside of four. */
+static bool holds(const sampled *s, const crowded *c)
+{
+    const uint64_t box = 1ull << c->shift, low = c->low > box ? c->low - box : 0;
+    unsigned       odd = 0;
+    for (unsigned i = 0; i < s->all_n; i++)
+        odd += s->all[i] - low >= 4 * box;
+    return s->all_n * (c->shift + 1) + odd * s->a_piece < s->all_limit;
+}
+
 /* The same bit by bit, from c on, as far as the next step would go. */
-static bool promising_closely(const uint64_t *x, unsigned n, crowded *c, unsigned odd, unsigned a_piece, uint64_t limit_bits)
+static bool promising_closely(const sampled *s, crowded *c, unsigned odd)
 {
     const unsigned stop = c->shift > STEP ? c->shift - STEP : 0;
-    for (; c->shift > stop; odd = n - crowd(x, n, --c->shift, &c->low))
-        if (n * c->shift + odd * a_piece < limit_bits) /* fields of at least so many bits where a window is wider than half a box */
+    for (; c->shift > stop; odd = s->n - crowd(s->x, s->n, --c->shift, &c->low))
+        if (s->n * (c->shift + 1) + odd * s->a_piece < s->limit && holds(s, c)) /* fields of so many bits where a window is wider than a box; 1 of 10 is not */
             return true;
-    return c->shift == 0 && odd * a_piece < limit_bits;
+    return c->shift == 0 && odd * s->a_piece < s->limit && holds(s, c);
 }
 
 /*
- * Could a window take less than limit_bits, and about where? Asked of some of the values, as if they were all. What is outside the fullest two
+ * Could a window take less than limit_bits, and about where? Asked of some of the values at first. What is outside the fullest two
  * boxes is an exception to every window narrower than one of them, and every wider one has fields of that width at least.
  */
 static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint64_t limit_bits, crowded *c)
 {
-    const unsigned a_piece = 8 + (width > 56 ? 64 : width), step = (all_n + SAMPLE - 1) / SAMPLE;
-    uint64_t       x[SAMPLE];
-    unsigned       odd = 0, n = 0;
+    sampled        s = { .all = all, .all_n = all_n, .all_limit = limit_bits, .a_piece = 8 + (width > 56 ? 64 : width) };
+    const unsigned step = (all_n + SAMPLE - 1) / SAMPLE;
+    unsigned       odd = 0;
     for (unsigned i = 0; i < all_n; i += step)
-        x[n++] = all[i];
-    limit_bits = limit_bits * n / all_n;
+        s.x[s.n++] = all[i];
+    s.limit = limit_bits * s.n / all_n;
     *c = (crowded){ 0, width - 6 };
-    while (odd * a_piece < limit_bits) {
-        odd = n - crowd(x, n, c->shift, &c->low);
+    while (odd * s.a_piece < s.limit) {
+        odd = s.n - crowd(s.x, s.n, c->shift, &c->low);
         if (c->shift == 0)
             break;
         const unsigned next = c->shift > STEP ? c->shift - STEP : 0;
         crowded        close = *c;
-        if (n * (next + 1) + odd * a_piece < limit_bits && promising_closely(x, n, &close, odd, a_piece, limit_bits)) {
+        if (s.n * (next + 1) + odd * s.a_piece < s.limit && promising_closely(&s, &close, odd)) {
             *c = close;
             return true;
         }
         c->shift = next;
     }
-    return odd * a_piece < limit_bits;
+    return odd * s.a_piece < s.limit && holds(&s, c);
 }
 
 #define QUANTA 9u    /* bits of a box that are kept */
