@@ -302,6 +302,7 @@ void     hdx_manifest_step_end(hdx_build *b);
 void     hdx_build_identity(hdx_build *b);
 /* What the two readings of the dump have told, into the manifest; they are not needed any more. */
 hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err);
+void     hdx_build_sort_roots(hdx_build *b); /* by object, as the catalog has them */
 /* Classes, roots, threads and heaps, once live objects are counted: any time before the rest, which begins it where nobody did. */
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err);
 hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);

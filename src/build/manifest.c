@@ -202,10 +202,12 @@ static void fill_costs(hdx_build *b)
     m->peak_rss = hdx_peak_rss();
 }
 
+void hdx_build_sort_roots(hdx_build *b) { hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object); }
+
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
-    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
+    hdx_build_sort_roots(b); /* a build that goes on from a checkpoint has not, others have */
     if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &b->catalog, err)) != HDX_OK)
         return code;
     for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {

@@ -167,19 +167,25 @@ static hdx_code do_dominators(void *context, hdx_error *err)
 
 static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_live(context, err); }
 
-static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
+/* The order of the file was for the searches; the catalog, which the next step begins, has them by object. */
+static hdx_code do_roots(void *context, hdx_error *err)
+{
+    (void)err;
+    hdx_build_sort_roots(((hdx_pass *)context)->b);
+    return HDX_OK;
+}
 
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    enum { NUMBERS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, CATALOG, TASKS };
+    enum { NUMBERS, ROOTS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, TASKS };
     const hdx_task all[TASKS] = {
         [NUMBERS] = { do_numbers, p, 0 },
+        [ROOTS] = { do_roots, p, 0 },
         [PREDECESSORS] = { do_predecessors, p, 1u << NUMBERS },
         [MEMBERS] = { do_members, p, 1u << NUMBERS },
         [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << MEMBERS },
         [DOMINATORS] = { do_dominators, p, 1u << KEEP },
         [COUNT] = { do_count, p, 1u << KEEP },
-        [CATALOG] = { do_catalog, p, 1u << COUNT },
     };
     return hdx_run_tasks(p->b->threads, all, TASKS, err);
 }

@@ -561,6 +561,8 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
     return write_dominated(r, err);
 }
 
+static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
+
 static hdx_code do_retained(void *context, hdx_error *err) { return write_retained(context, err); }
 
 static hdx_code do_special(void *context, hdx_error *err)
@@ -573,9 +575,9 @@ static hdx_code do_special(void *context, hdx_error *err)
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
     reach          r = { .p = p };
-    const hdx_task both[] = { { do_retained, p, 0 }, { do_special, &r, 0 } };
+    const hdx_task all[] = { { do_catalog, p, 0 }, { do_retained, p, 0 }, { do_special, &r, 0 } };
     const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
-    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sums + nodes ? p->b->threads : 1, both, 2, err);
+    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sums + nodes ? p->b->threads : 1, all, 3, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.dominator, r.special.count);
     free_ranked(&r, &r.dominators);
