@@ -274,7 +274,7 @@ typedef struct hdx_tape_file {
     int      fd;   /* below 0: in memory, or closed */
     hdx_mem *mem;
     uint8_t *memory;
-    uint64_t memory_bytes;
+    uint64_t memory_bytes, most; /* it has; it may have */
     uint64_t end;
     uint32_t sum; /* CRC32C of what was put front to back */
     char     path[4200];

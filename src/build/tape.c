@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#define STEPS 8u /* that a tape in memory grows by */
+
 static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_tape_file *t = context;
@@ -74,10 +76,17 @@ static hdx_code outgrow(hdx_tape_file *t, hdx_error *err)
     return code;
 }
 
+/* By steps: what is got at once takes pages that are in use elsewhere, and most tapes do not become as long as they may. */
+static bool grow(hdx_tape_file *t, uint64_t len)
+{
+    const uint64_t step = t->most / STEPS + 1, want = len > step ? t->end + len : t->end + step;
+    return t->memory_bytes < t->most && len <= t->most - t->end && resize(t, want < t->most ? want : t->most);
+}
+
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_tape_file *t = context;
-    if (len > t->memory_bytes - t->end) {
+    if (len > t->memory_bytes - t->end && !grow(t, len)) {
         hdx_code code = outgrow(t, err);
         return code != HDX_OK ? code : put(t, bytes, len, err);
     }
@@ -102,7 +111,8 @@ hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t b
     const uint64_t room = hdx_build_room(b);
     if (most > room || beside > room - most)
         return hdx_tape_file_open(b, name, t, err);
-    *t = (hdx_tape_file){ .io = b->io, .fd = -1, .mem = &b->mem, .memory_bytes = most, .memory = hdx_mem_raw(&b->mem, most, 1) };
+    *t = (hdx_tape_file){ .io = b->io, .fd = -1, .mem = &b->mem, .most = most, .memory_bytes = most / STEPS };
+    t->memory = hdx_mem_raw(&b->mem, t->memory_bytes, 1);
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
     t->tape = (hdx_tape){ t, put_memory, get_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);

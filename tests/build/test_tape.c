@@ -59,8 +59,10 @@ Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
     for (uint64_t more = 0; more < 2; more++) {
         hdx_tape_file t;
         cr_assert(hdx_tape_open(b, "a.tmp", 300000, 100000, &t, NULL) == HDX_OK);
-        cr_expect(b->mem.used >= 300000);
-        write_some(&t.tape, 0, 100000);
+        cr_expect(b->mem.used > 0 && b->mem.used < 60000, "what is not written yet is not held: %llu", (unsigned long long)b->mem.used);
+        write_some(&t.tape, 0, 1000);
+        write_some(&t.tape, 1000, 99000);
+        cr_expect(b->mem.used >= 100000 && b->mem.used < 160000);
         write_some(&t.tape, 100000, 0);
         write_some(&t.tape, 100000, 200000 + more);
         cr_expect((access(path, F_OK) == 0) == (more == 1));
