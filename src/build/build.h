@@ -280,9 +280,10 @@ typedef struct hdx_tape_file {
     char     path[4200];
 } hdx_tape_file; /* stays where it was opened: the tape points into it */
 hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
-/* One that is gone with its step: in memory up to `most` bytes where that leaves room for what is held beside it. */
+/* In memory up to `most` bytes where that leaves room for what is held beside it. */
 hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err);
 bool     hdx_tape_trim(hdx_tape_file *t); /* written whole: memory behind its end goes back */
+hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err); /* into its file, where it is not there yet: a checkpoint has it */
 /* One that is there, to be read; its end is for the caller to say. */
 hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
 void     hdx_tape_file_close(hdx_tape_file *t);  /* the file stays; all zero: nothing */

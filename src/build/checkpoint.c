@@ -121,7 +121,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
     path_of(b, FRESH, "state", state, sizeof state);
     if ((rc = hdx_io_remove_folder(b->io, fresh)) < 0 || (rc = b->io->mkdir(b->io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
-    if ((code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, state, err)) != HDX_OK)
+    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, state, err)) != HDX_OK)
         return code;
     if (b->checkpointed)
         rc = b->io->exchange(b->io, fresh, path);

@@ -145,8 +145,10 @@ static hdx_code do_members(void *context, hdx_error *err)
 /* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
 static hdx_code do_keep(void *context, hdx_error *err)
 {
-    hdx_pass      *p = context;
-    hdx_build     *b = p->b;
+    hdx_pass  *p = context;
+    hdx_build *b = p->b;
+    if (!b->checkpointed) /* nobody goes on from before this step */
+        hdx_tape_file_remove(&p->referrer_file);
     if (!hdx_tape_trim(&p->predecessors) || !hdx_tape_trim(&p->members))
         return hdx_no_memory(err, "predecessors", p->predecessors.end);
     p->size_unit = hdx_pass_size_unit(b);

@@ -43,7 +43,7 @@ typedef struct hdx_pass {
     uint64_t      predecessor_count;
     hdx_tape_file members;      /* members.tmp: instances as predecessors of class objects; likewise */
     uint64_t      member_count;
-    hdx_tape_file idoms;        /* idoms.tmp */
+    hdx_tape_file idoms;        /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
     void         *numbers;      /* in preorder, by id; 0: not reached. Kept from predecessors to retained sizes where there is room, with `sums` */
     void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
     uint64_t      numbers_bytes, sums_bytes;
@@ -100,7 +100,7 @@ void     hdx_pass_put_sums_32(const hdx_pass *p, uint64_t first, uint32_t n, con
 void     hdx_pass_put_sums_64(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow);
 hdx_code hdx_pass_sums_32(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_sums_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms.tmp */
+hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms */
 hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, dominator, dominators, dominated */
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);

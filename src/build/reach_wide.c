@@ -375,17 +375,24 @@ hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- dominators ---- */
+/* What the next step holds at most, beside sums and numbers that are there: those, nodes, and dominators of special objects. */
+static uint64_t retained_bytes(const hdx_pass *p)
+{
+    const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8);
+    return sums + p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
+}
+
 hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
 {
-    hdx_build    *b = p->b;
-    hdx_tape_file semis = { 0 };
-    uint64_t      semi_count = 0;
-    hdx_code      code;
-    const uint64_t  links = 2 * p->reached * sizeof(NID);
+    hdx_build      *b = p->b;
+    hdx_tape_file   semis = { 0 };
     const hdx_preds predecessors = { &p->predecessors.tape, p->predecessor_count }, instances = { &p->members.tape, p->member_count };
-    if ((code = hdx_tape_open(b, "semis.tmp", p->reached / 4 * sizeof(WIDE(hdx_semi)), links, &semis, err)) == HDX_OK && /* mostly a tenth have one */
+    const uint64_t  links = 2 * p->reached * sizeof(NID), most = p->reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
+    uint64_t        semi_count = 0;
+    hdx_code        code;
+    if ((code = hdx_tape_open(b, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
-        (code = hdx_tape_file_open(b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
+        (code = hdx_tape_open(b, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), retained_bytes(p), &p->idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
     hdx_tape_file_remove(&semis);
     hdx_tape_file_remove(&p->predecessors);
@@ -576,8 +583,7 @@ hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
     reach          r = { .p = p };
     const hdx_task all[] = { { do_catalog, p, 0 }, { do_retained, p, 0 }, { do_special, &r, 0 } };
-    const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8), nodes = p->reached * sizeof(NID) + 4 * p->b->manifest.specials * sizeof(NID);
-    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > sums + nodes ? p->b->threads : 1, all, 3, err);
+    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > retained_bytes(p) ? p->b->threads : 1, all, 3, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.dominator, r.special.count);
     free_ranked(&r, &r.dominators);

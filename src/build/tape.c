@@ -1,8 +1,8 @@
 /*
  * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
  * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one finds it
- * (checkpoint.c) or clears it. What no later step needs may be a block of memory where there is room: pages just given back cost less than
- * pages of the cache that nobody has touched. When it becomes longer than was thought, it goes on in a file.
+ * (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just given back cost less than pages of the cache that
+ * nobody has touched. When it becomes longer than was thought, or a checkpoint needs it, it goes on in a file.
  */
 #include "build/build.h"
 
@@ -60,12 +60,13 @@ static bool resize(hdx_tape_file *t, uint64_t bytes)
     return true;
 }
 
-/* More than was thought: all of it goes into a file. */
-static hdx_code outgrow(hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err)
 {
     const uint64_t had = t->end;
     uint8_t       *memory = t->memory;
     hdx_code       code;
+    if (memory == NULL)
+        return HDX_OK;
     if ((t->fd = t->io->create(t->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
     t->tape = (hdx_tape){ t, put, get };
@@ -86,8 +87,8 @@ static bool grow(hdx_tape_file *t, uint64_t len)
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_tape_file *t = context;
-    if (len > t->memory_bytes - t->end && !grow(t, len)) {
-        hdx_code code = outgrow(t, err);
+    if (len > t->memory_bytes - t->end && !grow(t, len)) { /* more than was thought */
+        hdx_code code = hdx_tape_keep(t, err);
         return code != HDX_OK ? code : put(t, bytes, len, err);
     }
     if (len > 0)

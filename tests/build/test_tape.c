@@ -78,6 +78,27 @@ Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
     }
 }
 
+/* With the sum of what was put so far, as a checkpoint says it; what is put behind that belongs to it too. */
+Test(tape, that_a_checkpoint_needs_is_in_its_file)
+{
+    for (uint64_t len = 0; len <= 5000; len += 2500) {
+        hdx_tape_file t;
+        uint8_t       bytes[6000];
+        cr_assert(hdx_tape_open(b, "a.tmp", 5000, 0, &t, NULL) == HDX_OK);
+        write_some(&t.tape, 0, len);
+        cr_expect(access(path, F_OK) != 0);
+        cr_assert(hdx_tape_keep(&t, NULL) == HDX_OK && hdx_tape_keep(&t, NULL) == HDX_OK);
+        cr_expect(b->mem.used == 0);
+        write_some(&t.tape, len, 1000);
+        expect_read(&t.tape, 0, len + 1000);
+        FILE *file = fopen(path, "rb");
+        cr_assert(file != NULL && fread(bytes, 1, sizeof bytes, file) == len + 1000 && t.end == len + 1000);
+        cr_expect(t.sum == hdx_crc32c(0, bytes, len + 1000));
+        (void)fclose(file);
+        hdx_tape_file_remove(&t);
+    }
+}
+
 Test(tape, is_in_a_file_where_there_is_no_room_for_it)
 {
     hdx_tape_file t;
