@@ -132,9 +132,9 @@ static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
 
 uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
 {
-    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
-    uint64_t   bits, b;
-    hdx_window window = { 0 };
+    uint64_t        x[HDX_PAGE], distance[HDX_PAGE];
+    uint64_t        bits, b;
+    hdx_window      window = { 0 };
     const spread    s = look(v, keys, n);
     const uint64_t  range = s.high - s.low, near_range = (uint64_t)s.near_high - (uint64_t)s.near_low;
     unsigned        w = hdx_pack_width(range), near_w = hdx_pack_width(near_range), rising_w = 0;

@@ -166,13 +166,13 @@ static void read_records(void *context, unsigned worker)
 /* ---- out ---- */
 /* Parts of a range go out one behind the other, whoever puts them in order. */
 typedef struct turns {
-    range          *r;
-    const hdx_tape *tape;
-    _Atomic uint64_t next;    /* part to be drawn */
+    range           *r;
+    const hdx_tape  *tape;
+    _Atomic uint64_t next;  /* part to be drawn */
     _Atomic uint64_t written;
-    pthread_mutex_t lock;     /* guards `out` */
-    pthread_cond_t  moved;
-    uint64_t        out;      /* part whose turn it is */
+    pthread_mutex_t  lock;  /* guards `out` */
+    pthread_cond_t   moved;
+    uint64_t         out;   /* part whose turn it is */
 } turns;
 typedef struct pen {
     const hdx_tape *tape;
