@@ -1,5 +1,6 @@
 /* test_base.c - the ground floor: numbers out of bytes, sums, budgets, arenas, maps, text, threads, files. */
 #include "base/base.h"
+#include "support/folder.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -367,11 +368,11 @@ Test(error, keeps_words_within_their_room)
 Test(io, writes_reads_maps_and_removes)
 {
     hdx_io     *io = hdx_io_system();
-    char        folder[] = "/tmp/hdx-base-XXXXXX", path[64], gone[64];
+    char        folder[TEST_FOLDER], path[64], gone[64];
     char        bytes[8] = "";
     const uint8_t *map;
     struct stat st;
-    cr_assert(ne(ptr, mkdtemp(folder), NULL));
+    test_folder_make(folder, "base");
     (void)snprintf(path, sizeof path, "%s/a", folder);
     (void)snprintf(gone, sizeof gone, "%s/b", folder);
     int fd = io->create(io, path);

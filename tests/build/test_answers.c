@@ -3,30 +3,22 @@
  */
 #include "build/heap_model.h"
 #include "catalog/catalog.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/hdx-answers-XXXXXX";
-static char dump[64], index_dir[64];
+static char folder[TEST_FOLDER], dump[64], index_dir[64];
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "answers");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(index_dir, sizeof index_dir, "%s/a.hprof.hdx", folder);
 }
 
-static void leave(void)
-{
-    hdx_index_options options = { .dump = dump };
-    char              path[64];
-    (void)hdx_index_remove(&options, path, sizeof path, NULL);
-    (void)unlink(dump);
-    (void)rmdir(folder);
-}
+static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(answers, .init = enter, .fini = leave);
 

@@ -3,12 +3,12 @@
  * with sums made right nothing leads outside, and no name in the folder leads to a file elsewhere.
  */
 #include "build/parted.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 
-static char   folder[32];
-static char   dump[64], part[96], place[96];
+static char   folder[TEST_FOLDER], dump[64], part[96], place[96];
 static parted straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
 static bool   went_on;
 
@@ -27,8 +27,7 @@ static void make(void)
     hdx_index_report  report;
     hdx_error         err;
     char              path[96];
-    (void)snprintf(folder, sizeof folder, "%s/hdx-parted-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* hundreds of builds, each synced */
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
     (void)snprintf(place, sizeof place, "%s.hdx", dump);
@@ -47,12 +46,10 @@ static void make(void)
 
 static void drop(void)
 {
-    char command[96];
     parted_free(&straight);
     for (unsigned k = 0; k < PARTED_STEPS; k++)
         parted_free(&left[k]);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
+    test_folder_remove(folder);
 }
 
 TestSuite(checkpoint, .init = make, .fini = drop, .timeout = 250);

@@ -3,6 +3,7 @@
  * (../shared beside this tree; skipped where it is not) and on heaps made here; and the first pass of a build tells it ahead of the rest.
  */
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -15,22 +16,16 @@
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
 
-static char folder[] = "/tmp/hdx-counts-XXXXXX";
-static char dump[64], place[64];
+static char folder[TEST_FOLDER], dump[64], place[64];
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "counts");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(place, sizeof place, "%s/a.hdx", folder);
 }
 
-static void leave(void)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
-}
+static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(counts, .init = enter, .fini = leave);
 

@@ -4,34 +4,28 @@
  */
 #include "build/build.h"
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include "support/gzip_maker.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
 
-static char folder[] = "/tmp/hdx-estimate-XXXXXX";
-static char dump[64], place[64];
+static char folder[TEST_FOLDER], dump[64], place[64];
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "estimate");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(place, sizeof place, "%s/a.hdx", folder);
 }
 
-static void leave(void)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
-}
+static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(estimate, .init = enter, .fini = leave, .timeout = 280);
 

@@ -5,6 +5,7 @@
  */
 #include "build/build.h"
 #include "indexes/indexes.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -30,13 +31,6 @@ static char *slurp(const char *index, int kind, size_t *len)
     return bytes;
 }
 
-static void remove_index(const char *path)
-{
-    hdx_index_options options = { .dump = path };
-    char              where[4096];
-    (void)hdx_index_remove(&options, where, sizeof where, NULL);
-}
-
 static void unpack(const char *from, const char *to)
 {
     static char part[1u << 16];
@@ -52,13 +46,13 @@ static void unpack(const char *from, const char *to)
 /* All files but the seek points. */
 static void check_plain(const char *path, uint32_t number, const char *packed_index, uint64_t dump_size)
 {
-    char             plain[] = "/tmp/hdx-golden-XXXXXX", folder[] = "/tmp/hdx-golden-XXXXXX";
+    char             folder[TEST_FOLDER], plain[64];
     hdx_index_report report;
     hdx_error        err;
-    int              fd = mkstemp(plain);
-    cr_assert(fd >= 0 && close(fd) == 0 && mkdtemp(folder) != NULL);
+    test_folder_make(folder, "golden");
+    (void)snprintf(plain, sizeof plain, "%s/a.hprof", folder);
     unpack(path, plain);
-    hdx_index_options options = { .dump = plain, .index_dir = folder, .threads = 2, .dump_number = number };
+    hdx_index_options options = { .dump = plain, .threads = 2, .dump_number = number };
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", path, err.message);
     for (int kind = 0; kind < HDX_KINDS; kind++) {
         size_t n = 0, k = 0;
@@ -71,17 +65,18 @@ static void check_plain(const char *path, uint32_t number, const char *packed_in
         free(x);
         free(y);
     }
-    remove_index(report.path);
-    (void)unlink(plain);
+    test_folder_remove(folder);
 }
 
 static void check_dump(const char *path, uint32_t number)
 {
-    char              narrow_dir[] = "/tmp/hdx-golden-XXXXXX", wide_dir[] = "/tmp/hdx-golden-XXXXXX", small_dir[] = "/tmp/hdx-golden-XXXXXX";
+    char              narrow_dir[TEST_FOLDER], wide_dir[TEST_FOLDER], small_dir[TEST_FOLDER]; /* empty folders become indexes */
     hdx_index_report  narrow, wide, small;
     hdx_graph        *g;
     hdx_error         err;
-    cr_assert(mkdtemp(narrow_dir) != NULL && mkdtemp(wide_dir) != NULL && mkdtemp(small_dir) != NULL);
+    test_folder_make(narrow_dir, "narrow");
+    test_folder_make(wide_dir, "wide");
+    test_folder_make(small_dir, "small");
     hdx_index_options a = { .dump = path, .index_dir = narrow_dir, .width = 32, .threads = 1, .dump_number = number };
     hdx_index_options b = { .dump = path, .index_dir = wide_dir, .width = 64, .threads = 3, .dump_number = number };
     cr_assert(hdx_index_build(&a, &narrow, &err) == HDX_OK, "%s: %s", path, err.message);
@@ -105,9 +100,9 @@ static void check_dump(const char *path, uint32_t number)
     cr_expect(hdx_graph_verify(g, true, &err) == HDX_OK, "%s: %s: %s", path, err.where, err.message);
     check_plain(path, number, narrow.path, s->dump_size);
     hdx_graph_close(g);
-    remove_index(narrow.path);
-    remove_index(wide.path);
-    remove_index(small.path);
+    test_folder_remove(narrow_dir);
+    test_folder_remove(wide_dir);
+    test_folder_remove(small_dir);
 }
 
 Test(golden, has_one_index_whatever_the_width_the_threads_and_the_memory)
@@ -144,7 +139,7 @@ static const heap_count heaps[] = {
 Test(golden, tells_the_heaps_of_android_apart)
 {
     for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
-        char                  path[1024], dir[] = "/tmp/hdx-golden-XXXXXX";
+        char                  path[1024], dir[TEST_FOLDER];
         hdx_index_report      report;
         hdx_graph            *g;
         hdx_error             err;
@@ -152,7 +147,7 @@ Test(golden, tells_the_heaps_of_android_apart)
         (void)snprintf(path, sizeof path, DUMPS "/%s.hprof.gz", heaps[i].dump);
         if (access(path, R_OK) != 0)
             cr_skip("the reference collection is not beside this tree");
-        cr_assert(mkdtemp(dir) != NULL);
+        test_folder_make(dir, "golden");
         hdx_index_options options = { .dump = path, .index_dir = dir };
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, path, &g, &err) == HDX_OK, "%s", err.message);
         const hdx_heap_space *spaces = hdx_graph_heaps(g, &count);
@@ -165,7 +160,7 @@ Test(golden, tells_the_heaps_of_android_apart)
         cr_expect(found == heaps[i].objects && by_object == found, "%s has %llu objects in %s, want %llu", heaps[i].dump, (unsigned long long)found,
                   heaps[i].heap, (unsigned long long)heaps[i].objects);
         hdx_graph_close(g);
-        remove_index(report.path);
+        test_folder_remove(dir);
     }
 }
 
@@ -173,7 +168,7 @@ Test(golden, reads_strings_of_art_and_dalvik)
 {
     static const char *const dumps[] = { "art-ahat-test", "dialer" };
     for (size_t i = 0; i < 2; i++) {
-        char             path[1024], dir[] = "/tmp/hdx-golden-XXXXXX";
+        char             path[1024], dir[TEST_FOLDER];
         hdx_index_report report;
         hdx_graph       *g;
         hdx_error        err;
@@ -183,7 +178,7 @@ Test(golden, reads_strings_of_art_and_dalvik)
         (void)snprintf(path, sizeof path, DUMPS "/%s.hprof.gz", dumps[i]);
         if (access(path, R_OK) != 0)
             cr_skip("the reference collection is not beside this tree");
-        cr_assert(mkdtemp(dir) != NULL);
+        test_folder_make(dir, "golden");
         hdx_index_options options = { .dump = path, .index_dir = dir };
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, path, &g, &err) == HDX_OK, "%s", err.message);
         const hdx_class *c = hdx_graph_class_named(g, "java.lang.String");
@@ -200,6 +195,6 @@ Test(golden, reads_strings_of_art_and_dalvik)
         }
         cr_expect(count > 300 && read == count, "%s: %llu of %llu strings can be read", dumps[i], (unsigned long long)read, (unsigned long long)count);
         hdx_graph_close(g);
-        remove_index(report.path);
+        test_folder_remove(dir);
     }
 }

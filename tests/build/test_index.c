@@ -6,6 +6,7 @@
 #include "base/crc.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -15,8 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/hdx-index-XXXXXX";
-static char dump[64], other[64];
+static char folder[TEST_FOLDER], dump[64], other[64];
 
 static void make(const char *path, uint64_t seed)
 {
@@ -28,18 +28,13 @@ static void make(const char *path, uint64_t seed)
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "index");
     (void)snprintf(dump, sizeof dump, "%s/a b\xc3\xa4.hprof", folder); /* a space and a letter outside ASCII */
     (void)snprintf(other, sizeof other, "%s/other.hdx", folder);
     make(dump, 4711);
 }
 
-static void leave(void)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
-}
+static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(index, .init = enter, .fini = leave);
 

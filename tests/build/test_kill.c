@@ -6,6 +6,7 @@
 #include "build/build.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/hdx-kill-XXXXXX";
+static char folder[TEST_FOLDER];
 
 static void check_whole(const char *dump, const char *what)
 {
@@ -34,7 +35,7 @@ static void check_whole(const char *dump, const char *what)
 static void make_dump(char *dump, size_t size)
 {
     static heap_model h;
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "kill");
     (void)snprintf(dump, size, "%s/a.hprof", folder);
     dump_maker *m = model_make(&h, 5, 380, 8);
     dump_maker_save(m, dump);
@@ -93,15 +94,14 @@ Test(kill, at_any_call_loses_no_finished_step_and_changes_no_byte)
         }
     }
     cr_expect(taken_up > 10, "%u builds had a step to go on from", taken_up);
-    (void)snprintf(path, sizeof path, "rm -rf '%s'", folder);
-    cr_expect(system(path) == 0);
+    test_folder_remove(folder);
 }
 
 Test(kill, leaves_no_index_or_a_whole_one)
 {
     const char       *wanted = getenv("HDX_KILLS");
     unsigned          kills = wanted == NULL ? 25 : (unsigned)strtoul(wanted, NULL, 10), whole = 0;
-    char              dump[64], path[128], command[128];
+    char              dump[64], path[128];
     heap_model        dice = { .state = 20261121 };
     make_dump(dump, sizeof dump);
     for (unsigned n = 0; n < kills; n++) {
@@ -132,6 +132,5 @@ Test(kill, leaves_no_index_or_a_whole_one)
     (void)snprintf(path, sizeof path, "%s.hdx.part", dump);
     cr_expect(access(path, F_OK) != 0, "leftovers stay");
     cr_log_info("%u of %u builds were faster than the kill", whole, kills);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
+    test_folder_remove(folder);
 }

@@ -5,6 +5,7 @@
 #include "build/build.h"
 #include "support/dump_maker.h"
 #include "support/faulty.h"
+#include "support/folder.h"
 #include "support/gzip_maker.h"
 #include <heapdex/graph.h>
 
@@ -20,7 +21,7 @@
 enum { SINGLE, JDK, BGZF, STORED, ZLIB, GIANT_BLOCK, KINDS };
 static const char *const names[] = { "single", "jdk", "bgzf", "stored", "zlib", "one fixed block" };
 
-static char folder[64], plain_path[96], packed_path[96];
+static char folder[TEST_FOLDER], plain_path[96], packed_path[96];
 
 static void put_file(const char *path, const gm_bytes *b)
 {
@@ -64,20 +65,14 @@ static void enter(void)
         if (i == STRINGS / 2)
             (void)dump_maker_primitives(m, 'J', NULL, 250000);
     }
-    (void)snprintf(folder, sizeof folder, "/tmp/hdx-seek-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "seek");
     (void)snprintf(plain_path, sizeof plain_path, "%s/a.hprof", folder);
     (void)snprintf(packed_path, sizeof packed_path, "%s/a.hprof.gz", folder);
     dump_maker_save(m, plain_path);
     dump_maker_free(m);
 }
 
-static void leave(void)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
-}
+static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(seek, .init = enter, .fini = leave);
 

@@ -2,6 +2,7 @@
  * test_spill.c - records of objects written down and read back: every width of a distance, every length of a record, every kind of unit.
  */
 #include "build/spill.h"
+#include "support/folder.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@
 #define BYTES (1u << 19) /* and so are those of this one */
 #define GUARD 16u        /* bytes behind the room that a record asks for: they stay as they are */
 
-static char       folder[] = "/tmp/hdx-spill-XXXXXX";
+static char       folder[TEST_FOLDER];
 static hdx_build *b;
 static hdx_spill  spill;
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "spill");
     b = calloc(1, sizeof *b);
     cr_assert(b != NULL);
     b->io = hdx_io_system();
@@ -38,7 +39,7 @@ static void leave(void)
 {
     hdx_spill_remove(b, &spill);
     cr_expect(b->mem.used == 0);
-    cr_expect(rmdir(folder) == 0);
+    cr_expect(rmdir(folder) == 0, "something is left in it");
     free(b->classes);
     free(b);
 }

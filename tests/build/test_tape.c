@@ -2,6 +2,7 @@
  * test_tape.c - what a step writes down for the next one: in memory while it fits there, in a file from then on.
  */
 #include "build/build.h"
+#include "support/folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,13 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char       folder[] = "/tmp/hdx-tape-XXXXXX";
-static char       path[64];
+static char       folder[TEST_FOLDER], path[64];
 static hdx_build *b;
 
 static void enter(void)
 {
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "tape");
     (void)snprintf(path, sizeof path, "%s/a.tmp", folder);
     b = calloc(1, sizeof *b);
     cr_assert(b != NULL);
@@ -29,7 +29,7 @@ static void enter(void)
 static void leave(void)
 {
     cr_expect(b->mem.used == 0);
-    cr_expect(rmdir(folder) == 0);
+    cr_expect(rmdir(folder) == 0, "something is left in it");
     free(b);
 }
 

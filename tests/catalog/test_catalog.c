@@ -1,5 +1,6 @@
 /* test_catalog.c - what is put into a catalog comes out of it, and what was changed on the way does not. */
 #include "catalog/catalog.h"
+#include "support/folder.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -12,15 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[TEST_FOLDER];
 
-static void make_folder(void)
-{
-    strcpy(folder, "/tmp/hdx_catalog_XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
-}
-
-static void remove_folder(void) { (void)hdx_io_remove_folder(hdx_io_system(), folder); }
+static void make_folder(void) { test_folder_make(folder, "catalog"); }
+static void remove_folder(void) { test_folder_remove(folder); }
 
 TestSuite(catalog, .init = make_folder, .fini = remove_folder);
 

@@ -2,6 +2,8 @@
 #ifndef TESTS_CLI_TOOL_H
 #define TESTS_CLI_TOOL_H
 
+#include "support/folder.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -50,8 +52,8 @@ static inline void tool_write(const char *path, const void *bytes, size_t len)
 /* A folder of its own for each test. Gone with tool_leave. */
 static inline char *tool_enter(void)
 {
-    char *folder = strdup("/tmp/heapdex-cli-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
+    char *folder = malloc(TEST_FOLDER);
+    test_folder_make(folder, "cli");
     cr_assert(chdir(folder) == 0);
     (void)setenv("XDG_CACHE_HOME", folder, 1);
     (void)unsetenv("COLUMNS");
@@ -60,10 +62,11 @@ static inline char *tool_enter(void)
 
 static inline void tool_leave(char *folder)
 {
-    char command[256];
+    char command[64];
     cr_assert(chdir("/") == 0);
-    (void)snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", folder, folder);
+    (void)snprintf(command, sizeof command, "chmod -R u+w '%s'", folder);
     cr_assert(system(command) == 0);
+    test_folder_remove(folder);
     free(folder);
 }
 

@@ -11,13 +11,13 @@
 #include "indexes/indexes.h"
 #include "model/model.h"
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/graph.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define LITTLE_MAX 256u
 
@@ -48,7 +48,7 @@ typedef struct little {
     hdx_field    statics[16];
     uint64_t     static_refs[16];
     uint32_t     static_count, static_ref_count;
-    char         folder[64], dump[96], index[96];
+    char         folder[TEST_FOLDER], dump[96], index[96];
     hdx_graph   *g;
 } little;
 
@@ -513,8 +513,7 @@ static inline void little_open(little *l)
     hdx_error            err;
     hdx_catalog_writer  *c;
     size_t               size;
-    (void)snprintf(l->folder, sizeof l->folder, "/tmp/heapdex-graph-XXXXXX");
-    cr_assert(mkdtemp(l->folder) != NULL);
+    test_folder_make(l->folder, "graph");
     (void)snprintf(l->dump, sizeof l->dump, "%s/a.hprof", l->folder);
     (void)snprintf(l->index, sizeof l->index, "%s/a.hprof.hdx", l->folder);
     (void)dump_maker_bytes(l->m, &size);
@@ -559,9 +558,7 @@ static inline void little_close(little *l)
     if (l->g != NULL)
         cr_expect(eq(int, hdx_graph_check(l->g, &err), HDX_OK), "%s", err.message);
     hdx_graph_close(l->g);
-    (void)hdx_io_remove_folder(hdx_io_system(), l->index);
-    (void)unlink(l->dump);
-    (void)rmdir(l->folder);
+    test_folder_remove(l->folder);
     dump_maker_free(l->m);
     free(l);
 }

@@ -3,12 +3,12 @@
  */
 #include "little_index.h"
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static hdx_graph *graph;
@@ -46,10 +46,11 @@ Test(shortened, files_are_damage_and_not_the_end_of_the_process)
 {
     static const char *const files[] = { "class", "outbound", "inbound", "retained", "address", "position" };
     struct sigaction          bus = { .sa_sigaction = on_bus_error, .sa_flags = (int)SA_SIGINFO };
-    char                      folder[] = "/tmp/hdx-short-XXXXXX", dump[64], file[4300];
+    char                      folder[TEST_FOLDER], dump[64], file[4300];
     hdx_index_report          report;
     hdx_error                 err;
-    cr_assert(mkdtemp(folder) != NULL && sigaction(SIGBUS, &bus, NULL) == 0);
+    cr_assert(sigaction(SIGBUS, &bus, NULL) == 0);
+    test_folder_make(folder, "short");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     make_dump(dump);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -76,17 +77,16 @@ Test(shortened, files_are_damage_and_not_the_end_of_the_process)
         cr_expect(strstr(err.where, files[i]) != NULL && strstr(err.message, "shorter") != NULL, "%s: %s: %s", files[i], err.where, err.message);
         hdx_graph_close(graph);
     }
-    (void)snprintf(file, sizeof file, "rm -rf '%s'", folder);
-    cr_expect(system(file) == 0);
+    test_folder_remove(folder);
 }
 
 Test(shortened, addresses_elsewhere_are_not_mended)
 {
-    char              folder[] = "/tmp/hdx-short-XXXXXX", dump[64], command[96];
+    char              folder[TEST_FOLDER], dump[64];
     hdx_index_report  report;
     hdx_error         err;
     int               local;
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "short");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     make_dump(dump);
     hdx_index_options options = { .dump = dump };
@@ -94,6 +94,5 @@ Test(shortened, addresses_elsewhere_are_not_mended)
     const bool mended = hdx_graph_mend(graph, &local) || hdx_graph_mend(graph, NULL);
     cr_expect(mended == false && hdx_graph_check(graph, &err) == HDX_OK);
     hdx_graph_close(graph);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
+    test_folder_remove(folder);
 }

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include "support/folder.h"
 #include "surveyed.h"
 
 #include <dirent.h>
@@ -83,8 +84,8 @@ Test(golden, malformed_cases)
 {
     if (!have_shared(SHARED "/golden/malformed/make.py"))
         return;
-    char folder[] = "/tmp/hdx-malformed-XXXXXX", command[4096], path[4096], row[4096];
-    cr_assert(mkdtemp(folder) != NULL);
+    char folder[TEST_FOLDER], command[4096], path[4096], row[4096];
+    test_folder_make(folder, "malformed");
     (void)snprintf(command, sizeof command, "python3 -B '%s/golden/malformed/make.py' %s", SHARED, folder);
     cr_assert(eq(int, system(command), 0));
     FILE *manifest = fopen(SHARED "/golden/malformed/manifest.tsv", "r");
@@ -93,11 +94,10 @@ Test(golden, malformed_cases)
     while (fgets(row, sizeof row, manifest) != NULL) {
         (void)snprintf(path, sizeof path, "%s/%.*s", folder, (int)strcspn(row, "\t"), row);
         judge(path, row);
-        (void)unlink(path);
         cases++;
     }
     (void)fclose(manifest);
-    (void)rmdir(folder);
+    test_folder_remove(folder);
     cr_expect(ge(u32, cases, 200));
 }
 

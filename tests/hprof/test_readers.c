@@ -5,9 +5,8 @@
 #include <criterion/new/assert.h>
 
 #include "support/faulty.h"
+#include "support/folder.h"
 #include "surveyed.h"
-
-#include <fcntl.h>
 
 static void expect_same(surveyed *a, surveyed *b, const char *what)
 {
@@ -314,10 +313,11 @@ Test(faults, an_error_of_a_callback_ends_the_reading_and_comes_back)
 /* R9 needs a file of more than 4 GiB; a sparse one costs nothing. */
 Test(readers, r9_a_heap_dump_over_4_gib_carries_its_length_modulo)
 {
-    char path[] = "/tmp/hdx-wrapped-XXXXXX";
+    char folder[TEST_FOLDER], path[64];
+    test_folder_make(folder, "wrapped");
+    (void)snprintf(path, sizeof path, "%s/a.hprof", folder);
     for (unsigned end = 0; end < 2; end++) {
-        const int fd = end == 0 ? mkstemp(path) : open(path, O_RDWR | O_TRUNC);
-        FILE     *f = fd < 0 ? NULL : fdopen(fd, "wb");
+        FILE *f = fopen(path, "wb");
         cr_assert(f != NULL);
         hdx_buffer b = hdx_buffer_of(NULL);
         hdx_write_head(&b, "1.0.1", 8, 0);
@@ -355,5 +355,5 @@ Test(readers, r9_a_heap_dump_over_4_gib_carries_its_length_modulo)
         surveyed_free(s);
         hdx_source_close(source);
     }
-    (void)remove(path);
+    test_folder_remove(folder);
 }

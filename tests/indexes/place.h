@@ -3,6 +3,7 @@
 #define HDX_TESTS_INDEXES_PLACE_H
 
 #include "indexes/indexes.h"
+#include "support/folder.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -14,14 +15,13 @@ typedef struct test_place {
     hdx_index_place place;
     hdx_mem         mem;
     hdx_damage_note note;
-    char            folder[64];
+    char            folder[TEST_FOLDER];
 } test_place;
 
 static inline void place_open(test_place *t, unsigned threads)
 {
     memset(t, 0, sizeof *t);
-    (void)snprintf(t->folder, sizeof t->folder, "%s", "/tmp/hdx-indexes-XXXXXX");
-    cr_assert(mkdtemp(t->folder) != NULL);
+    test_folder_make(t->folder, "indexes");
     t->place = (hdx_index_place){ .io = hdx_io_system(), .folder = t->folder, .mem = &t->mem, .threads = threads };
     for (unsigned i = 0; i < 16; i++)
         t->place.identity[i] = (uint8_t)(i + 1);
@@ -29,7 +29,7 @@ static inline void place_open(test_place *t, unsigned threads)
 /* Removes the folder; every byte of memory must have come back. */
 static inline void place_close(test_place *t)
 {
-    (void)hdx_io_remove_folder(t->place.io, t->folder);
+    test_folder_remove(t->folder);
     cr_expect(eq(u64, atomic_load(&t->mem.used), 0));
 }
 static inline void place_clear(test_place *t) { memset(&t->note, 0, sizeof t->note); }

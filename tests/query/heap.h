@@ -15,6 +15,7 @@
 #define HDX_TESTS_QUERY_HEAP_H
 
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include "base/base.h"
 #include "hprof/hprof.h"
 #include <heapdex/heapdex.h>
@@ -23,10 +24,9 @@
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 typedef struct heap {
-    char       folder[64], dump[128], index[128];
+    char       folder[TEST_FOLDER], dump[128], index[128];
     hdx_graph *g;
     hdx_query  q;
     hdx_error  err;
@@ -36,8 +36,7 @@ static inline void heap_open(heap *h, dump_maker *m)
 {
     hdx_index_report report;
     memset(h, 0, sizeof *h);
-    snprintf(h->folder, sizeof h->folder, "/tmp/heapdex_query_XXXXXX");
-    cr_assert(mkdtemp(h->folder) != NULL);
+    test_folder_make(h->folder, "query");
     snprintf(h->dump, sizeof h->dump, "%s/a.hprof", h->folder);
     snprintf(h->index, sizeof h->index, "%s/a.hdx", h->folder);
     dump_maker_save(m, h->dump);
@@ -50,10 +49,8 @@ static inline void heap_open(heap *h, dump_maker *m)
 
 static inline void heap_close(heap *h)
 {
-    char command[160];
     hdx_graph_close(h->g);
-    snprintf(command, sizeof command, "rm -rf '%s'", h->folder);
-    cr_assert(eq(int, system(command), 0));
+    test_folder_remove(h->folder);
 }
 
 static inline hdx_id id_at(const heap *h, hdx_addr address)

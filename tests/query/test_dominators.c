@@ -2,19 +2,19 @@
  * test_dominators.c - children in falling order of retained size, also far behind the ones that a reader usually looks at.
  */
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define ARRAYS 3000u
 
 Test(dominators, are_in_order_from_the_first_to_the_last)
 {
-    char        folder[] = "/tmp/hdx-dominators-XXXXXX", dump[64], command[96];
+    char        folder[TEST_FOLDER], dump[64];
     dump_maker *m = dump_maker_new(8);
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "dominators");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
     (void)dump_maker_class(m, "java/lang/Class", object, "");
@@ -47,6 +47,5 @@ Test(dominators, are_in_order_from_the_first_to_the_last)
     cr_expect(seen > ARRAYS && total == hdx_graph_summary_of(g)->live_bytes, "%llu rows", (unsigned long long)seen);
     hdx_rows_close(rows);
     hdx_graph_close(g);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
+    test_folder_remove(folder);
 }

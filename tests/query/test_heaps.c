@@ -2,21 +2,21 @@
  * test_heaps.c - Android's heaps in answers: histogram by heap, and roots told apart by the heap of their object.
  */
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_text(const hdx_cell *c, const char *s) { return c->kind == HDX_CELL_TEXT && c->as.text.len == strlen(s) && memcmp(c->as.text.at, s, c->as.text.len) == 0; }
 
 Test(heaps, tell_zygote_roots_from_those_of_the_app)
 {
-    char        folder[] = "/tmp/hdx-heaps-XXXXXX", dump[64], command[96];
+    char        folder[TEST_FOLDER], dump[64];
     dump_maker *m = dump_maker_new(4);
     m->version = "1.0.3";
-    cr_assert(mkdtemp(folder) != NULL);
+    test_folder_make(folder, "heaps");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     dump_maker_heap_info(m, 'Z', "zygote");
     uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
@@ -64,6 +64,5 @@ Test(heaps, tell_zygote_roots_from_those_of_the_app)
     cr_expect(found == 2, "live objects: one in app, four classes and three instances in zygote");
     hdx_rows_close(rows);
     hdx_graph_close(g);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_expect(system(command) == 0);
+    test_folder_remove(folder);
 }

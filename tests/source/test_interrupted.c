@@ -2,6 +2,7 @@
  * test_interrupted.c - reads that signals interrupt, and that give less than was asked for, as file systems over a network do: under the real
  * file door, whose pread is this program's own.
  */
+#include "support/folder.h"
 #include "support/gzip_maker.h"
 #include "source/inner.h"
 
@@ -9,7 +10,6 @@
 #include <criterion/new/assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,8 +34,10 @@ ssize_t pread64(int fd, void *to, size_t len, __off64_t at)
 
 Test(interrupted, reads_give_all_bytes)
 {
+    char folder[TEST_FOLDER], path[64];
+    test_folder_make(folder, "interrupted");
+    (void)snprintf(path, sizeof path, "%s/a.hprof", folder);
     for (int kind = 0; kind < 3; kind++) {
-        char        path[] = "/tmp/hdx-interrupted-XXXXXX";
         gm_bytes    plain = { 0 }, file = { 0 };
         hdx_source *source;
         hdx_stream *stream;
@@ -50,8 +52,8 @@ Test(interrupted, reads_give_all_bytes)
             gm_member_put(&file, plain.at, plain.len, &(gm_member){ .level = 1 });
         else
             gm_put(&file, plain.at, plain.len);
-        int fd = mkstemp(path);
-        cr_assert(fd >= 0 && write(fd, file.at, file.len) == (ssize_t)file.len && close(fd) == 0);
+        FILE *f = fopen(path, "wb");
+        cr_assert(f != NULL && fwrite(file.at, 1, file.len, f) == file.len && fclose(f) == 0);
         atomic_store(&nasty, true);
         cr_assert(eq(int, hdx_source_open(path, &(hdx_source_options){ .threads = 3 }, &source, &err), HDX_OK), "%s", err.message);
         cr_assert(eq(int, hdx_stream_open(source, 0, &stream, &err), HDX_OK));
@@ -69,10 +71,10 @@ Test(interrupted, reads_give_all_bytes)
         }
         hdx_source_close(source);
         atomic_store(&nasty, false);
-        (void)unlink(path);
         gm_free(&plain);
         gm_free(&file);
     }
+    test_folder_remove(folder);
     cr_expect(atomic_load(&interrupted) > 20 && atomic_load(&shortened) > 20, "%llu reads, %llu interrupted", (unsigned long long)atomic_load(&calls),
               (unsigned long long)atomic_load(&interrupted));
 }

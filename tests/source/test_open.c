@@ -1,6 +1,7 @@
 /*
  * test_open.c - what opening a dump says to what it finds.
  */
+#include "support/folder.h"
 #include "support/gzip_maker.h"
 #include "source/source.h"
 
@@ -9,24 +10,13 @@
 #include <errno.h>
 #include <string.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[TEST_FOLDER];
 
-static void setup(void)
-{
-    strcpy(folder, "/tmp/heapdex-open-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
-}
-
-static void teardown(void)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
-    cr_assert(system(command) == 0);
-}
+static void setup(void) { test_folder_make(folder, "open"); }
+static void teardown(void) { test_folder_remove(folder); }
 
 static char *named(const char *name, const void *bytes, size_t len)
 {

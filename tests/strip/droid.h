@@ -10,6 +10,7 @@
 #include "source/source.h"
 #include "strip/strip.h"
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -20,15 +21,15 @@
 #include <unistd.h>
 
 typedef struct place {
-    char folder[64];
-    char paths[8][128];
+    char     folder[TEST_FOLDER];
+    char     paths[8][128];
     unsigned used;
 } place;
 
 static inline place place_new(void)
 {
-    place p = { .folder = "/tmp/hdx-strip-XXXXXX" };
-    cr_assert(mkdtemp(p.folder) != NULL);
+    place p = { .used = 0 };
+    test_folder_make(p.folder, "strip");
     return p;
 }
 static inline const char *place_path(place *p, const char *name)
@@ -39,12 +40,7 @@ static inline const char *place_path(place *p, const char *name)
     (void)snprintf(path, sizeof p->paths[0], "%s/%s", folder, name);
     return path;
 }
-static inline void place_remove(place *p)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", p->folder);
-    cr_assert(system(command) == 0);
-}
+static inline void place_remove(const place *p) { test_folder_remove(p->folder); }
 
 typedef struct bytes {
     uint8_t *at;

@@ -9,13 +9,14 @@
 #include "base/base.h"
 #include "hprof/hprof.h"
 #include "support/dump_maker.h"
+#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct place {
-    char folder[64], dump[96];
+    char folder[TEST_FOLDER], dump[96];
 } place;
 
 static inline void die(const char *what, const hdx_error *err)
@@ -78,22 +79,14 @@ static inline dump_maker *mixed_dump(uint64_t objects)
 
 static inline void place_make(place *p, uint64_t objects)
 {
-    snprintf(p->folder, sizeof p->folder, "/tmp/heapdex_threads_XXXXXX");
-    if (mkdtemp(p->folder) == NULL)
-        die("no folder", NULL);
+    test_folder_make(p->folder, "threads");
     snprintf(p->dump, sizeof p->dump, "%s/a.hprof", p->folder);
     dump_maker *m = mixed_dump(objects);
     dump_maker_save(m, p->dump);
     dump_maker_free(m);
 }
 
-static inline void place_remove(const place *p)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", p->folder);
-    if (system(command) != 0)
-        die("cannot remove the folder", NULL);
-}
+static inline void place_remove(const place *p) { test_folder_remove(p->folder); }
 
 static inline void build_index(const place *p, const char *index, unsigned threads)
 {
