@@ -127,7 +127,8 @@ static void *prepare(void *context)
     uint64_t i = 0;
     uint8_t *at = map_aligned(mem->prepare);
     for (; at != NULL && i < mem->prepare && !atomic_load(&mem->stop); i += HUGE_PAGE) {
-        if (madvise(at + i, HUGE_PAGE, MADV_POPULATE_WRITE) != 0 || pool_put(mem, at + i, HUGE_PAGE) == 0)
+        *(volatile uint8_t *)(at + i) = 0; /* MADV_POPULATE_WRITE would hold up whoever maps something meanwhile, by 5 ms a page where memory is cold */
+        if (pool_put(mem, at + i, HUGE_PAGE) == 0)
             break;
     }
     if (at != NULL && i < mem->prepare)
