@@ -399,6 +399,8 @@ hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace
     while (out->step_capacity < trace->step_count) /* no more steps than bytes: checked when the answer was read */
         if (!hdx_mem_room(NULL, (void **)&out->steps, &out->step_capacity, out->step_capacity, sizeof *out->steps))
             return hdx_no_memory(err, "a trace", trace->step_count * sizeof *out->steps);
+    if (!hdx_mem_room(NULL, (void **)&out->notes, &out->note_capacity, 0, sizeof *out->notes)) /* never NULL: places in it are formed */
+        return hdx_no_memory(err, "a trace", sizeof *out->notes);
     for (uint64_t s = 0; s < trace->step_count && !t.failed; s++) {
         take_step(&t, &out->steps[s], out, &used);
         t.failed |= out->steps[s].last != (s + 1 == trace->step_count);
