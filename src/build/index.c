@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #define STEPS 7u
-#define FIRST_SAVING 1000000000ull /* taken for what the first checkpoint costs: a build of two seconds is made again sooner than kept */
 #define PREPARED (32ull << 20)
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
@@ -190,7 +189,6 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
     b->saved_at = b->step_wall;
-    b->saving_ns = FIRST_SAVING;
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
     hdx_code code = hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err);
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)
