@@ -12,9 +12,9 @@
 
 #define CHUNK (256u << 10)
 #define ARRAYS 200u
-#define SECOND (30u << 20)    /* a second look is worth it while so much may still be read */
+#define SECOND (16u << 20)    /* a second look is worth it where no more than so much was read */
 #define READ_MOST (60u << 20) /* STRIP 5.6: never more than 64 MiB of a large file unless asked */
-#define READINGS 3u           /* of one record: with contents, without, and once more for the signs */
+#define READINGS 3u           /* of one record, at the most: with contents, without, and once more for the signs */
 #define RESUMES 16u
 
 static const char mark[] = "JAVA PROFILE 6.0.1";
@@ -30,24 +30,10 @@ typedef struct look {
     uint64_t       names, lost;  /* cut names, bytes gone with them */
     uint64_t       patience;
     bool           all;     /* the end was reached */
+    bool           careful; /* signs are taken when it is known how a record is read */
+    bool           spoilt;  /* signs hold those of a record that is not read so */
     signs         *signs;
 } look;
-
-/* All entries of a record, or of its first `stated` bytes, once it is known how it is read. */
-static hdx_code gather(look *l, hdx_pos body, uint64_t stated, uint64_t limit, frame_way way, hdx_pos *end, hdx_error *err)
-{
-    frame      f = frame_of(&l->r, l->id_size, body, stated, way);
-    entry      e;
-    frame_step step = FRAME_ENTRY;
-    hdx_code   code = HDX_OK;
-    signs_segment(l->signs);
-    while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
-        if ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
-            code = signs_entry(l->signs, &l->r, &e, f.missing == 0, err);
-    }
-    *end = f.pos;
-    return code;
-}
 
 /* One heap record; *next 0: nothing behind it can be read. */
 static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
@@ -59,12 +45,18 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     bool           found;
     hdx_code       code;
     *next = 0;
-    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, &plain, err)) != HDX_OK ||
-        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, &cut, err)) != HDX_OK)
+    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs, &plain, err)) != HDX_OK)
+        return code;
+    if (!l->careful && !plain.fits) {
+        l->spoilt = true;
+        return HDX_OK;
+    }
+    cut = plain; /* the two differ behind the first array with contents */
+    if ((!plain.fits || plain.arrays > 0) && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
     if (plain.fits && cut.fits && plain.end != cut.end)
         cut.fits = false; /* both come out even with contents between them: the plain reading it is */
-    if (!plain.fits && !cut.fits && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, &mixed, err)) != HDX_OK)
+    if (!plain.fits && !cut.fits && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
         return code;
     if (!plain.fits && !cut.fits && !mixed.fits) {
         frame_part with, without;
@@ -79,9 +71,8 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
         if (l->odd > RESUMES)
             return HDX_OK;
         /* entries up to the break tell as much as whole records do */
-        if (l->plain + l->cut + l->mixed == 0 && (code = gather(l, body, stated, limit, FRAME_PLAIN, next, err)) != HDX_OK)
+        if (l->plain + l->cut + l->mixed == 0 && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) != HDX_OK)
             return code;
-        *next = 0;
         code = frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
         if (!found)
             *next = 0;
@@ -94,7 +85,9 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     l->mixed += mixed.fits && mixed.arrays > 0;
     if (!plain.fits)
         way = cut.fits ? FRAME_CUT : FRAME_MIXED;
-    code = gather(l, body, stated, limit, way, next, err);
+    if (l->careful && (code = frame_try(&l->r, l->id_size, body, stated, way, limit, l->signs, &plain, err)) != HDX_OK)
+        return code;
+    *next = plain.end;
     l->seen += *next - body;
     if (stated > limit)
         l->seen = l->window; /* it ends inside this record */
@@ -156,15 +149,23 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
     return code;
 }
 
+/* Nearly all dumps are read as they say: one walk tells it and takes the signs along. Where a record does not come out even so, all is looked at again. */
 static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head, uint64_t window, uint64_t most, look *l, hdx_error *err)
 {
-    *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL), .id_size = hdx_be32(head + 19), .created_ms = hdx_be64(head + 23), .window = window,
-                 .most = most, .patience = FRAME_PATIENCE };
-    hdx_code code = signs_new(l->id_size, &l->signs, err);
-    if (code == HDX_OK)
-        code = walk(l, 31, err);
-    reader_free(&l->r);
-    return code;
+    uint64_t read = 0;
+    hdx_code code;
+    for (bool careful = false;; careful = true) {
+        *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL), .id_size = hdx_be32(head + 19), .created_ms = hdx_be64(head + 23), .window = window,
+                     .most = most, .patience = FRAME_PATIENCE, .careful = careful };
+        l->r.read = read;
+        if ((code = signs_new(l->id_size, &l->signs, err)) == HDX_OK)
+            code = walk(l, 31, err);
+        reader_free(&l->r);
+        if (code != HDX_OK || !l->spoilt)
+            return code;
+        read = l->r.read;
+        signs_free(l->signs);
+    }
 }
 
 static void judge(look *l, hdx_stripping *out)

@@ -55,18 +55,22 @@ hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hd
     return reader_reaches(r, pos + TOP_HEAD + n, yes, err);
 }
 
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, frame_fit *out, hdx_error *err)
+hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of, frame_fit *out, hdx_error *err)
 {
     frame      f = frame_of(r, id_size, body, stated, way);
     entry      e;
     frame_step step = FRAME_ENTRY;
     hdx_code   code = HDX_OK;
     *out = (frame_fit){ .end = body };
+    if (of != NULL)
+        signs_segment(of);
     while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
         if ((code = frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
             break;
         out->entries++;
         out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
+        if (of != NULL)
+            code = signs_entry(of, r, &e, f.missing == 0, err);
     }
     out->end = f.pos;
     out->stated = stated - f.left;
@@ -111,7 +115,7 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
         return stated == 0 ? frame_plausible(r, id_size, pos + TOP_HEAD, yes, err) : HDX_OK;
     for (frame_way way = FRAME_PLAIN; stated > 0 && way <= FRAME_CUT && code == HDX_OK && !*yes && *patience > 0; way++) {
         frame_fit fit;
-        if ((code = frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, &fit, err)) != HDX_OK)
+        if ((code = frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, NULL, &fit, err)) != HDX_OK)
             break;
         *yes = fit.fits;
         *patience -= fit.entries + 1 < *patience ? fit.entries + 1 : *patience;
@@ -162,18 +166,16 @@ static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
     }
 }
 
-/* Bytes, by eights, that are ASCII without NUL: most names are that alone. */
+/* Bytes, by eights and the last few, that are ASCII without NUL: most names are that alone. Seven more may be touched. */
 static uint32_t plain_part(const uint8_t *text, size_t n)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
-    uint32_t       k = 0;
-    while (n - k >= 8) {
-        const uint64_t x = hdx_le64(text + k);
+    for (uint32_t k = 0; k < n; k += 8) {
+        const uint64_t behind = n - k < 8 ? ~0ull << 8 * (n - k) : 0, x = (hdx_le64(text + k) & ~behind) | (behind & ones);
         if ((((x - ones) | x) & highs) != 0)
-            break;
-        k += 8;
+            return k;
     }
-    return k;
+    return (uint32_t)n;
 }
 
 /*

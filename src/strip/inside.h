@@ -112,8 +112,9 @@ typedef struct frame_fit {
     uint64_t entries;
     uint64_t stated;    /* bytes of the record that its entries account for */
 } frame_fit;
-/* Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at. */
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, frame_fit *out, hdx_error *err);
+typedef struct signs signs; /* signs.c */
+/* Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at; their signs are taken, unless NULL. */
+hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of, frame_fit *out, hdx_error *err);
 typedef struct frame_part {
     hdx_pos  end;       /* behind the last entry that is whole in the file */
     uint64_t accounted, entries, arrays; /* as in frame_fit */
@@ -139,7 +140,6 @@ hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t state
 hdx_code strip_unpack(hdx_source *source, hdx_error *err);
 
 /* ---- signs.c ---- */
-typedef struct signs signs;
 hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err);
 void     signs_free(signs *s);
 hdx_code signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err);

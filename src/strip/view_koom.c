@@ -50,7 +50,7 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
     hdx_code               code = HDX_OK;
     unsigned               k = 0;
     for (; k < 3; k++) {
-        if ((code = frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, &fit, err)) != HDX_OK)
+        if ((code = frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, NULL, &fit, err)) != HDX_OK)
             return code;
         if (fit.fits) {
             v->stats.records_in += fit.entries;
