@@ -4,7 +4,7 @@
  * In:  the tape of a depth-first search; the tapes of predecessors (predecessors_wide.c), all read from their ends.
  * Out: the tape of immediate dominators that are not the parent in the search, in preorder numbers; retained sizes in place.
  * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one (the result) for the
- *       second; everything else is read and written in order.
+ *       second; everything else is read and written in order. Labels and ancestors come into memory as the tapes of predecessors go.
  *
  * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006), as measured in ALGORITHMS 7.2: predecessors are pulled in reverse
  * preorder, and labels hold the semidominator itself instead of a vertex. With w going down, every number above w is linked to its parent in
@@ -53,6 +53,8 @@ static hdx_code refill(backwards *b, hdx_error *err)
     hdx_code       code = b->tape->read(b->tape->context, (b->left - n) * sizeof(NID), b->piece, n * sizeof(NID), err);
     b->left -= n;
     b->at = n;
+    if (b->tape->cut != NULL)
+        b->tape->cut(b->tape->context, b->left * sizeof(NID));
     return code;
 }
 
@@ -113,14 +115,17 @@ static hdx_code flush(pen *p, hdx_error *err)
     return code;
 }
 
-static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances, link *links, visit *piece, pen *out,
-                                   hdx_ticker *tick, hdx_error *err)
+static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances, hdx_span *span, visit *piece, pen *out,
+                                   hdx_mem *mem, hdx_ticker *tick, hdx_error *err)
 {
+    link    *links = (link *)(void *)span->at;
     hdx_code code = pop(preds, &preds->next, err);
     if (code == HDX_OK)
         code = pop(instances, &instances->next, err);
     for (uint64_t end = reached; end > 0 && code == HDX_OK;) {
         const uint64_t first = end > VISITS ? end - VISITS : 0;
+        if (!hdx_mem_span_reach(mem, span, (first + 1) * sizeof(link)))
+            return hdx_no_memory(err, "semidominators", span->bytes);
         if ((code = search->read(search->context, first * sizeof(visit), piece, (end - first) * sizeof(visit), err)) != HDX_OK)
             return code;
         for (uint64_t i = end - first; i-- > 0;) {
@@ -146,22 +151,23 @@ static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, bac
 hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors, const hdx_preds *instances, hdx_mem *mem,
                                   hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err)
 {
-    link     *links = hdx_mem_raw(mem, reached + 1, sizeof *links);
+    hdx_span  links;
+    bool      got = hdx_mem_span(mem, reached + 1, sizeof(link), &links);
     visit    *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
     backwards preds = { .tape = predecessors->tape, .left = predecessors->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
     backwards of_class = { .tape = instances->tape, .left = instances->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
     pen       out = { semis, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
     hdx_code  code;
-    if (links == NULL || piece == NULL || preds.piece == NULL || of_class.piece == NULL || out.at == NULL)
-        code = hdx_no_memory(err, "semidominators", (reached + 1) * sizeof *links);
+    if (!got || piece == NULL || preds.piece == NULL || of_class.piece == NULL || out.at == NULL)
+        code = hdx_no_memory(err, "semidominators", (reached + 1) * sizeof(link));
     else
-        code = all_semidominators(search, reached, &preds, &of_class, links, piece, &out, tick, err);
+        code = all_semidominators(search, reached, &preds, &of_class, &links, piece, &out, mem, tick, err);
     *count = out.written;
     hdx_mem_put(mem, out.at, VISITS * sizeof(semi));
     hdx_mem_put(mem, of_class.piece, PULLED * sizeof(NID));
     hdx_mem_put(mem, preds.piece, PULLED * sizeof(NID));
     hdx_mem_put(mem, piece, VISITS * sizeof *piece);
-    hdx_mem_put(mem, links, (reached + 1) * sizeof *links);
+    hdx_mem_span_put(mem, &links);
     return code;
 }
 

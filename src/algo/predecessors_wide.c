@@ -303,29 +303,16 @@ static hdx_code put_range(range *r, const hdx_tape *tape, unsigned threads, uint
     return range_code(r, err);
 }
 
-typedef struct class_node { /* a class object that has its instances for predecessors */
-    NID      number;
-    uint32_t class_number;
-} class_node;
-
-static int rising(const void *a, const void *b)
-{
-    const class_node *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->class_number < y->class_number ? -1 : x->class_number > y->class_number;
-}
-
-static uint64_t find_classes(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, class_node *out)
+/* Class objects that have their instances for predecessors, as pairs of their number and that of their class, by rising number. */
+static uint64_t find_classes(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem, hdx_pair *out)
 {
     uint64_t count = 0;
     for (uint32_t c = 0; c < g->classes; c++) {
         const NID object = g->class_object[c];
         if (object != NONE && number[object] != 0 && !hdx_bits_test(is_root, object) && members->count(members->context, c) > 0)
-            out[count++] = (class_node){ number[object], c };
+            out[count++] = (hdx_pair){ number[object], c };
     }
-    if (count > 1)
-        qsort(out, (size_t)count, sizeof *out, rising);
+    hdx_sort_pairs(mem, out, count);
     return count;
 }
 
@@ -400,17 +387,17 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
 hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem,
                              hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
 {
-    pen         p = { .tape = out, .at = hdx_mem_array(mem, FLUSH, sizeof(NID)) };
-    class_node *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
-    hdx_code    code = HDX_OK;
+    pen       p = { .tape = out, .at = hdx_mem_array(mem, FLUSH, sizeof(NID)) };
+    hdx_pair *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
+    hdx_code  code = HDX_OK;
     if (classes == NULL || p.at == NULL)
         code = hdx_no_memory(err, "instances of classes", g->classes * sizeof *classes);
-    const uint64_t n = code == HDX_OK ? find_classes(g, number, is_root, members, classes) : 0;
+    const uint64_t n = code == HDX_OK ? find_classes(g, number, is_root, members, mem, classes) : 0;
     for (uint64_t i = 0; i < n && code == HDX_OK;) {
-        const NID w = classes[i].number;
+        const NID w = (NID)classes[i].first;
         kept      k = { 0, 0 };
-        for (; i < n && classes[i].number == w && code == HDX_OK; i++) /* several classes of a damaged dump may have one object */
-            code = put_members(number, w, classes[i].class_number, members, tick, &p, &k, err);
+        for (; i < n && classes[i].first == w && code == HDX_OK; i++) /* several classes of a damaged dump may have one object */
+            code = put_members(number, w, (uint32_t)classes[i].second, members, tick, &p, &k, err);
         if (code == HDX_OK && k.least != 0) {
             k.count++;
             code = put(&p, k.least, err);

@@ -9,6 +9,7 @@
 
 #define MAPPED (1u << 20) /* from here on a block is a mapping of its own */
 #define HUGE_PAGE (2u << 20)
+#define SMALL_PAGE 4096u
 
 static bool count(hdx_mem *mem, uint64_t bytes)
 {
@@ -121,18 +122,40 @@ static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
         (void)munmap(at + kept, (size_t)(size - kept));
 }
 
+/*
+ * A huge page of memory in the middle of address space that is nothing: no mapping that others make, move or take away is joined with it, so nobody
+ * waits while the kernel clears it, 5 ms where memory is cold. The first page of a mapping is touched with a lock that all share, so a small one stands
+ * in front of it. MADV_POPULATE_WRITE would hold that lock throughout.
+ */
+static bool touch_apart(uint8_t *at)
+{
+    volatile uint8_t *small = at - SMALL_PAGE;
+    if (mmap(at - SMALL_PAGE, SMALL_PAGE + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
+    (void)madvise(at - SMALL_PAGE, SMALL_PAGE + HUGE_PAGE, MADV_HUGEPAGE);
+    small[0] = 0;
+    small[SMALL_PAGE] = 0;
+    return true;
+}
+
 static void *prepare(void *context)
 {
-    hdx_mem *mem = context;
-    uint64_t i = 0;
-    uint8_t *at = map_aligned(mem->prepare);
-    for (; at != NULL && i < mem->prepare && !atomic_load(&mem->stop); i += HUGE_PAGE) {
-        *(volatile uint8_t *)(at + i) = 0; /* MADV_POPULATE_WRITE would hold up whoever maps something meanwhile, by 5 ms a page where memory is cold */
-        if (pool_put(mem, at + i, HUGE_PAGE) == 0)
-            break;
+    hdx_mem       *mem = context;
+    const uint64_t pages = mem->prepare / HUGE_PAGE, size = (2 * pages + 2) * HUGE_PAGE; /* every second one */
+    uint8_t       *space = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return NULL;
+    uint8_t *gap = space, *end = space + size;
+    uint8_t *page = space + (2 * HUGE_PAGE - (uintptr_t)space % HUGE_PAGE);
+    uint64_t made = 0;
+    while (made < pages && !atomic_load(&mem->stop) && touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0)
+        made++;
+    for (uint64_t i = 0; i < made; i++) { /* who was given a page has moved it, or will */
+        uint8_t *at = page + 2 * i * HUGE_PAGE;
+        (void)munmap(gap, (size_t)(at - gap));
+        gap = at + HUGE_PAGE;
     }
-    if (at != NULL && i < mem->prepare)
-        (void)munmap(at + i, (size_t)(mem->prepare - i));
+    (void)munmap(gap, (size_t)(end - gap));
     return NULL;
 }
 
@@ -232,6 +255,45 @@ void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes)
     else
         free(p);
     uncount(mem, charge(bytes));
+}
+
+bool hdx_mem_span(hdx_mem *mem, uint64_t count_of, uint64_t size, hdx_span *out)
+{
+    uint64_t bytes;
+    *out = (hdx_span){ 0 };
+    if (!hdx_mul(count_of, size, &bytes) || bytes > SIZE_MAX / 2)
+        return false;
+    if (is_huge(bytes))
+        out->from = whole(bytes);
+    out->bytes = bytes;
+    out->at = is_huge(bytes) ? map_aligned(whole(bytes)) : hdx_mem_raw(mem, 1, bytes);
+    return out->at != NULL;
+}
+
+bool hdx_mem_span_reach(hdx_mem *mem, hdx_span *s, uint64_t from)
+{
+    while (s->from > from) {
+        if (!count(mem, HUGE_PAGE))
+            return false;
+        s->from -= HUGE_PAGE;
+        fill_from_pool(mem, s->at, s->from, s->from + HUGE_PAGE, false);
+    }
+    return true;
+}
+
+void hdx_mem_span_put(hdx_mem *mem, hdx_span *s)
+{
+    if (s->at != NULL && is_huge(s->bytes)) {
+        const uint64_t there = whole(s->bytes) - s->from;
+        if (s->from > 0)
+            (void)munmap(s->at, (size_t)s->from);
+        if (there > 0)
+            unmap(mem, s->at + s->from, there);
+        uncount(mem, there);
+    } else {
+        hdx_mem_put(mem, s->at, s->bytes);
+    }
+    *s = (hdx_span){ 0 };
 }
 
 bool hdx_mem_room(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t n, uint64_t size)

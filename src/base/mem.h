@@ -50,6 +50,19 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
 void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
 
 /*
+ * A block that is written from its end to its beginning, with memory where that was reached alone: what others give back meanwhile is used for the
+ * rest. Holds anything. False: refused; the span stays as it was. Once got, put it: all zero is nothing.
+ */
+typedef struct hdx_span {
+    uint8_t *at;
+    uint64_t bytes;
+    uint64_t from; /* memory is there from here on */
+} hdx_span;
+bool hdx_mem_span(hdx_mem *mem, uint64_t count, uint64_t size, hdx_span *out);
+bool hdx_mem_span_reach(hdx_mem *mem, hdx_span *span, uint64_t from);
+void hdx_mem_span_put(hdx_mem *mem, hdx_span *span);
+
+/*
  * Room for one more element in an array that doubles: makes *capacity > count, or returns false and changes nothing.
  *     if (!hdx_mem_room(mem, (void **)&list, &capacity, count, sizeof *list)) return hdx_no_memory(...);
  */

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-#define STEPS 8u /* that a tape in memory grows by */
+#define STEPS 8u         /* that a tape in memory grows by */
+#define CUT (4ull << 20) /* bytes that are given back at once */
 
 static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
@@ -34,7 +35,7 @@ hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hd
 {
     *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
-    t->tape = (hdx_tape){ t, put, get };
+    t->tape = (hdx_tape){ t, put, get, NULL };
     if ((t->fd = b->io->create(b->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
     return HDX_OK;
@@ -44,7 +45,7 @@ hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, 
 {
     *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
-    t->tape = (hdx_tape){ t, put, get };
+    t->tape = (hdx_tape){ t, put, get, NULL };
     if ((t->fd = b->io->open(b->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot open: %s", strerror(-t->fd));
     return HDX_OK;
@@ -69,7 +70,7 @@ hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err)
         return HDX_OK;
     if ((t->fd = t->io->create(t->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
-    t->tape = (hdx_tape){ t, put, get };
+    t->tape = (hdx_tape){ t, put, get, NULL };
     t->end = 0;
     t->memory = NULL;
     code = put(t, memory, had, err);
@@ -107,6 +108,14 @@ static hdx_code get_memory(void *context, uint64_t offset, void *to, uint64_t le
     return HDX_OK;
 }
 
+static void cut_memory(void *context, uint64_t end)
+{
+    hdx_tape_file *t = context;
+    t->end = end < t->end ? end : t->end;
+    if (t->memory_bytes >= CUT && t->end <= t->memory_bytes - CUT)
+        (void)resize(t, t->end);
+}
+
 hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
 {
     const uint64_t room = hdx_build_room(b);
@@ -115,7 +124,7 @@ hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t b
     *t = (hdx_tape_file){ .io = b->io, .fd = -1, .mem = &b->mem, .most = most, .memory_bytes = most / STEPS };
     t->memory = hdx_mem_raw(&b->mem, t->memory_bytes, 1);
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
-    t->tape = (hdx_tape){ t, put_memory, get_memory };
+    t->tape = (hdx_tape){ t, put_memory, get_memory, cut_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
 }
 

@@ -44,7 +44,7 @@ static hdx_code tape_read(void *context, uint64_t offset, void *to, uint64_t len
     return HDX_OK;
 }
 
-static hdx_tape tape_of(memory_tape *t) { return (hdx_tape){ t, tape_write, tape_read }; }
+static hdx_tape tape_of(memory_tape *t) { return (hdx_tape){ t, tape_write, tape_read, NULL }; }
 
 static void tape_free(memory_tape *t)
 {

@@ -40,7 +40,15 @@ static inline hdx_code reel_read(void *context, uint64_t offset, void *to, uint6
     return HDX_OK;
 }
 
-static inline hdx_tape reel_tape(reel *r) { return (hdx_tape){ r, reel_write, reel_read }; }
+/* What is cut off is not there any more. */
+static inline void reel_cut(void *context, uint64_t end)
+{
+    reel *r = context;
+    r->len = end < r->len ? end : r->len;
+}
+
+static inline hdx_tape reel_tape(reel *r) { return (hdx_tape){ r, reel_write, reel_read, NULL }; }
+static inline hdx_tape reel_tape_once(reel *r) { return (hdx_tape){ r, reel_write, reel_read, reel_cut }; }
 static inline void     reel_free(reel *r)
 {
     free(r->at);
@@ -252,7 +260,7 @@ static UNUSED known known_of(const graph *g, ways w)
     {                                                                                                                                    \
         reel     preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };                                                          \
         hdx_tape search_tape = reel_tape(&s->tape), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);                       \
-        hdx_tape preds_tape = reel_tape(&preds), of_class_tape = reel_tape(&of_class);                                                   \
+        hdx_tape preds_tape = reel_tape_once(&preds), of_class_tape = reel_tape_once(&of_class);                                         \
         uint64_t semi_count = 0;                                                                                                         \
         hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };                                                    \
         hdx_code code = predecessors##S(s, k, mem, tick, &preds, &preds_of.count, err);                                                  \

@@ -264,7 +264,7 @@ static ways ways_random(dice *d)
 
 static void check_dominators(const graph *g, ways w, bool define, const char *what)
 {
-    hdx_mem   mem = { 0 };
+    hdx_mem   mem = { .keep = true }; /* raw blocks hold what others left behind */
     search_64 s = { 0 };
     search_32 s32 = { 0 };
     uint64_t *idom;
@@ -296,6 +296,7 @@ static void check_dominators(const graph *g, ways w, bool define, const char *wh
     search_free_64(&s, &mem);
     search_free_32(&s32, &mem);
     cr_assert(mem.used == 0, "%s", what);
+    hdx_mem_close(&mem);
 }
 
 Test(dominators, agree_with_the_definition_on_small_graphs)
@@ -459,6 +460,15 @@ Test(predecessors, of_many_ranges_give_the_dominators)
     dice  d = { 22 };
     graph g = graph_uneven(80000, 3, &d);
     check_dominators(&g, (ways){ 4096, 0, 2, false }, false, "many ranges");
+    graph_free(&g);
+}
+
+/* Links of several huge pages, which come as the tapes go: pages that the tapes or others had. */
+Test(dominators, of_more_nodes_than_a_page_of_links_holds)
+{
+    dice  d = { 24 };
+    graph g = graph_uneven(600000, 2, &d);
+    check_dominators(&g, (ways){ 4096, 1ull << 40, 2, false }, false, "several pages");
     graph_free(&g);
 }
 

@@ -146,6 +146,64 @@ Test(mem, gives_zeroed_blocks_from_its_pool_and_never_more_than_the_peak)
     hdx_mem_close(&mem);
 }
 
+/* Filled from its end; held is what was reached, in whole huge pages, and first those of the pool. A refusal leaves the rest as it was. */
+Test(mem, spans_hold_what_was_reached)
+{
+    const uint64_t page = 2u << 20, n = (5 * page + 12345) / 4;
+    hdx_mem        mem = { .keep = true, .limit = 7 * page };
+    hdx_span       span;
+    hdx_mem_put(&mem, hdx_mem_get(&mem, 2 * page), 2 * page);
+    cr_assert(hdx_mem_span(&mem, n, 4, &span) && mem.used == 0 && mem.pooled == 2);
+    uint32_t *at = (uint32_t *)(void *)span.at;
+    for (uint64_t i = n; i-- > 0;) {
+        if (i % 1000 == 999 || i == n - 1)
+            cr_assert(hdx_mem_span_reach(&mem, &span, i / 1000 * 4000));
+        at[i] = (uint32_t)(i * 7);
+        if (i == n - 1)
+            cr_expect(mem.used == page && mem.pooled == 1);
+    }
+    cr_expect(mem.used == 6 * page && mem.pooled == 0 && span.from == 0);
+    for (uint64_t i = 0; i < n; i++)
+        cr_assert(at[i] == (uint32_t)(i * 7));
+    hdx_mem_span_put(&mem, &span);
+    cr_expect(mem.used == 0 && mem.pooled == 6 && span.at == NULL);
+    hdx_mem_span_put(&mem, &span);
+
+    cr_assert(hdx_mem_span(&mem, 9 * page, 1, &span));
+    cr_expect(hdx_mem_span_reach(&mem, &span, 2 * page) && !hdx_mem_span_reach(&mem, &span, 2 * page - 1) && span.from == 2 * page);
+    memset(span.at + 2 * page, 0x5a, 7 * page);
+    hdx_mem_span_put(&mem, &span);
+    cr_assert(hdx_mem_span(&mem, 3, 8, &span) && hdx_mem_span_reach(&mem, &span, 0));
+    memset(span.at, 0x5a, 24);
+    hdx_mem_span_put(&mem, &span);
+    cr_expect(mem.used == 0 && !hdx_mem_span(&mem, UINT64_MAX / 4, 8, &span));
+    hdx_mem_close(&mem);
+}
+
+/* What another thread makes ready is in the pool, zero, and goes with it. */
+Test(mem, prepares_pages_for_its_pool)
+{
+    const uint64_t page = 2u << 20;
+    hdx_mem        mem = { .keep = true };
+    hdx_mem_prepare(&mem, 9 * page + 1);
+    for (unsigned tries = 0, all = 0; all < 9; tries++) {
+        (void)pthread_mutex_lock(&mem.lock);
+        all = (unsigned)mem.pooled;
+        (void)pthread_mutex_unlock(&mem.lock);
+        cr_assert(tries < 5000 && usleep(1000) == 0);
+    }
+    uint8_t *at = hdx_mem_get(&mem, 8 * page);
+    cr_assert(at != NULL && mem.pooled == 1);
+    for (uint64_t i = 0; i < 8 * page; i++)
+        cr_assert(at[i] == 0);
+    memset(at, 1, 8 * page);
+    hdx_mem_put(&mem, at, 8 * page);
+    hdx_mem_close(&mem);
+    hdx_mem_prepare(&mem, 1000 * page); /* closed while it is at it */
+    hdx_mem_close(&mem);
+    cr_expect(mem.pooled == 0 && mem.pool == NULL);
+}
+
 Test(arena, gives_aligned_zeroed_things_and_frees_all)
 {
     hdx_mem   mem = { 0 };

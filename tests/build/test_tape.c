@@ -99,6 +99,25 @@ Test(tape, that_a_checkpoint_needs_is_in_its_file)
     }
 }
 
+/* Read from its end: memory goes as it is read, what stands before that stays. */
+Test(tape, gives_memory_back_from_where_it_is_cut)
+{
+    const uint64_t len = 20u << 20, piece = 1u << 20;
+    hdx_tape_file  t;
+    b->room = 64u << 20;
+    cr_assert(hdx_tape_open(b, "a.tmp", len, 0, &t, NULL) == HDX_OK);
+    write_some(&t.tape, 0, len);
+    for (uint64_t end = len; end > 0; end -= piece) {
+        expect_read(&t.tape, end - piece, piece);
+        t.tape.cut(t.tape.context, end - piece);
+        cr_expect(b->mem.used < end + (4u << 20), "%llu of %llu", (unsigned long long)b->mem.used, (unsigned long long)end);
+        cr_expect(t.tape.read(t.tape.context, end - piece, &(uint8_t){ 0 }, 1, NULL) != HDX_OK, "what was cut is not read");
+    }
+    hdx_tape_file_remove(&t);
+    cr_assert(hdx_tape_file_open(b, "a.tmp", &t, NULL) == HDX_OK && t.tape.cut == NULL);
+    hdx_tape_file_remove(&t);
+}
+
 Test(tape, is_in_a_file_where_there_is_no_room_for_it)
 {
     hdx_tape_file t;
