@@ -63,7 +63,7 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20) + n;
-    case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (17u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
+    case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (13u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
     case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
         return base + packed +
                (in == WHOLE ? searching(n, id) + turning(n, m, id)

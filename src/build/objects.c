@@ -8,23 +8,81 @@
  */
 #include "build/passes.h"
 
+#define LONG_LENGTH UINT16_MAX /* from this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few */
+
+/* Numbers by id, in as many bytes each as the greatest needs: what is resident beside the lists. */
+typedef struct column {
+    uint8_t *at;
+    unsigned width; /* 0: there is none */
+} column;
+
+enum { POSITION, CLASS, SIZE, HEAP, COLUMNS }; /* position + 1, 0: no record; size: length of an array, 0 for others */
+static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
+
 typedef struct batch {
     hdx_pass *p;
     uint64_t  lo, hi, ids;
-    unsigned  position_width; /* 5, or 8 for dumps over 1 TiB */
-    uint8_t  *positions;      /* little-endian, + 1; 0: no record */
-    uint32_t *class_of;
-    uint32_t *length;         /* of arrays; 0 for others */
-    uint8_t  *heap;           /* NULL where there are no heaps */
+    column    columns[COLUMNS];
+    hdx_map   long_lengths;
     bool      lists;          /* are wanted */
     _Atomic uint64_t piece;   /* to be laid out next */
     atomic_bool      failed;
-    pthread_mutex_t  lock;    /* guards error */
+    pthread_mutex_t  lock;    /* guards error and long_lengths */
     hdx_error        error;
 } batch;
 
-enum { POSITION, CLASS, SIZE, HEAP, COLUMNS };
-static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
+typedef struct fill { /* of one file */
+    batch   *k;
+    unsigned column;
+} fill;
+
+static void fail(batch *k, const hdx_error *err)
+{
+    (void)pthread_mutex_lock(&k->lock);
+    if (!atomic_load(&k->failed))
+        k->error = *err;
+    atomic_store(&k->failed, true);
+    (void)pthread_mutex_unlock(&k->lock);
+}
+
+static hdx_code failure(const batch *k, hdx_error *err)
+{
+    if (err != NULL)
+        *err = k->error;
+    return k->error.code;
+}
+
+/* Exactly so many bytes are written: workers have neighbours. */
+static inline void put(const column *c, uint64_t i, uint64_t value)
+{
+    uint8_t *to = c->at + i * c->width;
+    switch (c->width) {
+    case 2: hdx_put16(to, (uint16_t)value); return;
+    case 4: hdx_put32(to, (uint32_t)value); return;
+    default:
+        for (unsigned k = 0; k < c->width; k++)
+            to[k] = (uint8_t)(value >> 8 * k);
+    }
+}
+
+static void get(const column *c, uint64_t first, uint32_t n, uint64_t *values)
+{
+    const uint8_t *at = c->at + first * c->width;
+    const uint64_t mask = c->width == 8 ? ~0ull : ~(~0ull << 8 * c->width);
+    switch (c->width) {
+    case 2:
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = hdx_le16(at + 2 * (size_t)i);
+        return;
+    case 4:
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = hdx_le32(at + 4 * (size_t)i);
+        return;
+    default:
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = hdx_le64(at + (size_t)i * c->width) & mask; /* a column has room for eight bytes more */
+    }
+}
 
 /* False: another length than the one it was laid out for, as where a dump changes between two readings and has an object twice. */
 static bool take_list(hdx_packed *lists, const hdx_spill_record *record)
@@ -42,73 +100,62 @@ static bool take_list(hdx_packed *lists, const hdx_spill_record *record)
     return true;
 }
 
+static bool put_long(batch *k, uint64_t id, uint64_t length)
+{
+    bool fresh;
+    (void)pthread_mutex_lock(&k->lock);
+    uint64_t *place = hdx_map_put(&k->long_lengths, id, &fresh);
+    if (place != NULL)
+        *place = length;
+    (void)pthread_mutex_unlock(&k->lock);
+    return place != NULL;
+}
+
 static void take(void *context, unsigned worker, const hdx_spill_record *record)
 {
     batch         *k = context;
     const uint64_t i = record->id - k->lo;
+    hdx_error      err;
     (void)worker;
-    uint8_t *position = k->positions + i * k->position_width;
-    if (k->position_width == 5) { /* as many bytes are written as there are: workers have neighbours */
-        hdx_put32(position, (uint32_t)record->position);
-        position[4] = (uint8_t)(record->position >> 32);
-    } else
-        hdx_put64(position, record->position);
-    k->class_of[i] = record->class_number;
-    k->length[i] = record->length;
-    if (k->heap != NULL)
-        k->heap[i] = (uint8_t)record->heap;
-    if (k->lists && !take_list(&k->p->outbound, record))
-        atomic_store(&k->failed, true);
+    put(&k->columns[POSITION], i, record->position);
+    put(&k->columns[CLASS], i, record->class_number);
+    put(&k->columns[SIZE], i, record->length < LONG_LENGTH ? record->length : LONG_LENGTH);
+    if (k->columns[HEAP].width > 0)
+        put(&k->columns[HEAP], i, record->heap);
+    if (record->length >= LONG_LENGTH && !put_long(k, record->id, record->length)) {
+        (void)hdx_no_memory(&err, "lengths of arrays", k->long_lengths.capacity * sizeof(hdx_map_slot));
+        fail(k, &err);
+    }
+    if (k->lists && !take_list(&k->p->outbound, record)) {
+        (void)hdx_fail(&err, HDX_BAD_DUMP, k->p->b->options->dump, HDX_NOWHERE, "changed while it was read");
+        fail(k, &err);
+    }
 }
 
-static hdx_code fill_position(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+static hdx_code fill_column(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
-    const batch   *k = context;
-    const uint8_t *at = k->positions + (first - k->lo) * k->position_width;
+    const fill  *f = context;
+    const batch *k = f->k;
     (void)err;
-    if (k->position_width == 5)
-        for (uint32_t i = 0; i < n; i++)
-            values[i] = hdx_packed_five(at + 5 * (size_t)i);
-    else
-        for (uint32_t i = 0; i < n; i++)
-            values[i] = hdx_le64(at + 8 * (size_t)i);
-    return HDX_OK;
-}
-
-static hdx_code fill_class(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
-{
-    const batch *k = context;
-    (void)err;
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = k->class_of[first - k->lo + i];
-    return HDX_OK;
-}
-
-static hdx_code fill_length(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
-{
-    const batch *k = context;
-    (void)err;
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = k->length[first - k->lo + i];
-    return HDX_OK;
-}
-
-static hdx_code fill_heap(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
-{
-    const batch *k = context;
-    (void)err;
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = k->heap[first - k->lo + i];
+    get(&k->columns[f->column], first - k->lo, n, values);
+    for (uint32_t i = 0; f->column == SIZE && i < n; i++) {
+        const uint64_t *length = values[i] == LONG_LENGTH ? hdx_map_get(&k->long_lengths, first + i) : NULL;
+        if (length != NULL) /* but where a dump changes meanwhile and has an object twice, for two threads */
+            values[i] = *length;
+    }
     return HDX_OK;
 }
 
 /* ---- lists ---- */
 static void take_entries(void *context, unsigned worker, const hdx_spill_record *record)
 {
-    batch *k = context;
+    batch    *k = context;
+    hdx_error err;
     (void)worker;
-    if (!hdx_entries_put(k->p, record->id, hdx_packed_entries(record->class_number, record->count)))
-        atomic_store(&k->failed, true);
+    if (hdx_entries_put(k->p, record->id, hdx_packed_entries(record->class_number, record->count)))
+        return;
+    (void)hdx_no_memory(&err, "lengths of lists", k->p->b->objects);
+    fail(k, &err);
 }
 
 /* Where a build goes on behind the second pass, which is who knew them. */
@@ -116,7 +163,7 @@ static hdx_code find_entries(batch *k, hdx_error *err)
 {
     hdx_code code = hdx_entries_begin(k->p, err);
     if (code == HDX_OK && (code = hdx_spill_each(k->p->b, &k->p->spill, 0, k->p->b->objects, take_entries, k, err)) == HDX_OK && atomic_load(&k->failed))
-        code = hdx_no_memory(err, "lengths of lists", k->p->b->objects);
+        code = failure(k, err);
     return code;
 }
 
@@ -137,13 +184,8 @@ static void lay_pieces(void *context, unsigned worker)
             hdx_entries_take(k->p, piece, entries);
             code = hdx_packed_lay(&k->p->outbound, piece, entries, mem, &err);
         }
-        if (code != HDX_OK) {
-            (void)pthread_mutex_lock(&k->lock);
-            if (!atomic_load(&k->failed))
-                k->error = err;
-            atomic_store(&k->failed, true);
-            (void)pthread_mutex_unlock(&k->lock);
-        }
+        if (code != HDX_OK)
+            fail(k, &err);
     }
     hdx_mem_put(mem, entries, room * sizeof *entries);
 }
@@ -152,53 +194,53 @@ static hdx_code lay_lists(batch *k, hdx_error *err)
 {
     atomic_store(&k->piece, k->lo >> HDX_PACKED_PIECE_BITS);
     hdx_workers_run(k->p->b->threads, lay_pieces, k);
-    if (!atomic_load(&k->failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = k->error;
-    return k->error.code;
+    return atomic_load(&k->failed) ? failure(k, err) : HDX_OK;
 }
 
 /* ---- batches ---- */
+static unsigned bytes_of(uint64_t most) { return most == 0 ? 1 : (hdx_width(most) + 7) / 8; }
+
 static hdx_code get_batch(batch *k, hdx_error *err)
 {
     hdx_build     *b = k->p->b;
     const uint64_t packed = k->lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1 : 0; /* the lists of the batch come besides */
-    k->position_width = b->manifest.dump_size + 1 < 1ull << 40 ? 5 : 8;
-    k->ids = hdx_spill_batch(b, &k->p->spill, packed + k->position_width + 8u + (b->heap_count > 0));
+    const unsigned widths[COLUMNS] = { bytes_of(b->manifest.dump_size), bytes_of(b->class_count), bytes_of(LONG_LENGTH), b->heap_count > 0 };
+    uint64_t       all = 0;
+    for (unsigned i = 0; i < COLUMNS; i++)
+        all += widths[i];
+    k->ids = hdx_spill_batch(b, &k->p->spill, packed + all);
     k->ids = k->ids < b->objects ? k->ids : b->objects;
-    k->positions = hdx_mem_array(&b->mem, k->ids, k->position_width);
-    k->class_of = hdx_mem_array(&b->mem, k->ids, sizeof *k->class_of);
-    k->length = hdx_mem_array(&b->mem, k->ids, sizeof *k->length);
-    k->heap = b->heap_count > 0 ? hdx_mem_get(&b->mem, k->ids) : NULL;
-    if (k->positions == NULL || k->class_of == NULL || k->length == NULL || (b->heap_count > 0 && k->heap == NULL))
-        return hdx_no_memory(err, "columns of objects", k->ids * 17);
+    k->long_lengths = hdx_map_of(&b->mem);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        if (widths[i] > 0 && (k->columns[i].at = hdx_mem_get(&b->mem, k->ids * widths[i] + 8)) == NULL)
+            return hdx_no_memory(err, "columns of objects", k->ids * all);
+        k->columns[i].width = widths[i];
+    }
     return HDX_OK;
 }
 
 static void put_batch(batch *k)
 {
-    hdx_mem *mem = &k->p->b->mem;
-    hdx_mem_put(mem, k->positions, k->ids * k->position_width);
-    hdx_mem_put(mem, k->class_of, k->ids * sizeof *k->class_of);
-    hdx_mem_put(mem, k->length, k->ids * sizeof *k->length);
-    hdx_mem_put(mem, k->heap, k->ids);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        hdx_mem_put(&k->p->b->mem, k->columns[i].at, k->ids * k->columns[i].width + 8);
+    hdx_map_free(&k->long_lengths);
 }
 
 static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error *err)
 {
-    static hdx_ints_fill *const fills[COLUMNS] = { fill_position, fill_class, fill_length, fill_heap };
-    hdx_build                  *b = k->p->b;
-    hdx_code                    code = HDX_OK;
+    hdx_build *b = k->p->b;
+    hdx_code   code = HDX_OK;
     for (k->lo = 0; k->lo < b->objects && code == HDX_OK; k->lo = k->hi) {
         k->hi = b->objects - k->lo < k->ids ? b->objects : k->lo + k->ids;
         if (!k->lists || (code = lay_lists(k, err)) == HDX_OK)
             code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
         if (code == HDX_OK && atomic_load(&k->failed))
-            code = hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "changed while it was read");
-        for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
+            code = failure(k, err);
+        for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++) {
+            fill f = { k, i };
             if (files[i] != NULL)
-                code = hdx_ints_append(files[i], k->hi - k->lo, fills[i], k, err);
+                code = hdx_ints_append(files[i], k->hi - k->lo, fill_column, &f, err);
+        }
     }
     return code;
 }
@@ -218,7 +260,7 @@ hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
     if (code == HDX_OK)
         code = get_batch(&k, err);
     for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
-        if (i != HEAP || k.heap != NULL)
+        if (k.columns[i].width > 0)
             code = hdx_ints_begin(&b->place, kinds[i], b->objects, &files[i], err);
     if (code == HDX_OK)
         code = take_batches(&k, files, err);
@@ -256,7 +298,7 @@ void hdx_pass_forget_columns(const hdx_pass *p)
     hdx_ints_forget(p->size_file);
 }
 
-#define AHEAD 16u
+#define AHEAD 64u
 void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes)
 {
     const hdx_build *b = p->b;

@@ -495,7 +495,7 @@ Test(index, counts_a_class_behind_those_that_a_worker_has_room_for)
 
 Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
 {
-    /* sparse: long[400,000,000] takes 3.2 GB, and so does the next; what follows must be found */
+    /* sparse: long[280,000,000] takes 2.24 GB, and so do the next two, the last of which begins beyond 4 GiB */
     dump_maker *m = dump_maker_new(8);
     uint64_t    object = add_core(m);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
@@ -505,14 +505,14 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
     int            fd = open(dump, O_RDWR | O_CREAT | O_TRUNC, 0666);
     cr_assert(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
     uint64_t at = len;
-    const uint32_t elements = 400000000;
-    for (int k = 0; k < 2; k++) {
+    const uint32_t elements = 280000000;
+    for (int k = 0; k < 3; k++) {
         uint8_t  head[27] = { 0x1c };
         uint64_t body = 18 + 8ull * elements;
         for (int i = 0; i < 4; i++)
             head[5 + i] = (uint8_t)(body >> (24 - 8 * i));
         head[9] = 0x23;
-        head[16] = 0x20 + (uint8_t)k; /* id 0x2000, 0x2100 */
+        head[16] = 0x20 + (uint8_t)k; /* id 0x2000, 0x2100, 0x2200 */
         head[21] = 0; /* serial */
         for (int i = 0; i < 4; i++)
             head[22 + i] = (uint8_t)(elements >> (24 - 8 * i));
@@ -532,9 +532,35 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
     cr_assert(build(&options, &report) == HDX_OK);
     cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK);
     cr_expect(hdx_graph_summary_of(g)->damage_count == 0 && hdx_graph_summary_of(g)->warning_count == 0);
-    cr_assert(hdx_graph_find(g, 0x2100, &id));
-    cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_shallow(g, id) == 24 + 8ull * elements);
-    cr_expect(hdx_graph_position(g, id, &pos) && pos > 3200000000ull);
+    for (unsigned k = 0; k < 3; k++) {
+        cr_assert(hdx_graph_find(g, 0x2000 + 0x100 * k, &id));
+        cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_shallow(g, id) == 24 + 8ull * elements);
+        cr_expect(hdx_graph_position(g, id, &pos) && pos == len + 9 + k * (27 + 8ull * elements), "%llu", (unsigned long long)pos);
+    }
+    hdx_graph_close(g);
+}
+
+/* Around what two bytes hold. */
+Test(index, knows_lengths_of_any_size)
+{
+    const uint32_t lengths[] = { 0, 1, 255, 256, 65534, 65535, 65536, 65537, 1u << 24, INT32_MAX };
+    enum { LENGTHS = sizeof lengths / sizeof *lengths };
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = add_core(m);
+    (void)dump_maker_class(m, "[B", object, "");
+    for (unsigned k = 0; k < LENGTHS; k++) {
+        const uint32_t n = lengths[k];
+        const uint8_t  record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA, 0, 0, 0, 5, 0, (uint8_t)k, 0, 0, 0, 0, 0, 0,
+                                    (uint8_t)(n >> 24), (uint8_t)(n >> 16 & 255), (uint8_t)(n >> 8 & 255), (uint8_t)(n & 255), 8 };
+        dump_maker_raw(m, record, sizeof record);
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    hdx_graph *g = graph_of(m);
+    hdx_id     id;
+    for (unsigned k = 0; k < LENGTHS; k++) {
+        cr_assert(hdx_graph_find(g, 0x500000000 + 0x10000ull * k, &id), "%u", lengths[k]);
+        cr_expect(hdx_graph_length(g, id) == lengths[k], "%u: %llu", lengths[k], (unsigned long long)hdx_graph_length(g, id));
+    }
     hdx_graph_close(g);
 }
 
