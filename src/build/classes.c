@@ -651,15 +651,35 @@ hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
     return HDX_OK;
 }
 
+static hdx_code do_numbers(void *context, hdx_error *err)
+{
+    maker     *m = context;
+    hdx_build *b = m->b;
+    count_instances(m);
+    const hdx_code code = number_classes(m, err);
+    if (!b->counting && b->options->first_pass == NULL) /* else counts.c wants to know more of them */
+        hdx_scan_classes_free(b);
+    return code;
+}
+
+static hdx_code do_ids(void *context, hdx_error *err)
+{
+    hdx_build     *b = ((maker *)context)->b;
+    bool           fresh;
+    const hdx_code code = hdx_addresses_insert_one(b->ids, 0, &fresh, err); /* the boot class loader (MAT 1.2) */
+    return code == HDX_OK ? hdx_addresses_freeze(b->ids, err) : code;
+}
+
 static hdx_code do_layouts(void *context, hdx_error *err)
 {
-    const hdx_code code = cut_cycles(context, err);
-    return code == HDX_OK ? lay_out(context, err) : code;
+    hdx_build     *b = ((maker *)context)->b;
+    const hdx_code code = cut_cycles(b, err);
+    return code == HDX_OK ? lay_out(b, err) : code;
 }
 
 static hdx_code do_class_objects(void *context, hdx_error *err)
 {
-    hdx_build *b = context;
+    hdx_build *b = ((maker *)context)->b;
     for (uint32_t i = 0; i < b->class_count; i++)
         b->classes[i].id = hdx_addresses_find(b->ids, b->classes[i].address);
     return hdx_classes_find_objects(b, err);
@@ -667,29 +687,22 @@ static hdx_code do_class_objects(void *context, hdx_error *err)
 
 hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
 {
-    maker    m = { .b = b };
-    bool     fresh;
+    enum { NUMBERS, IDS, LAYOUTS, CLASS_OBJECTS, TASKS };
+    maker          m = { .b = b };
+    const hdx_task all[TASKS] = {
+        [NUMBERS] = { do_numbers, &m, 0 },
+        [IDS] = { do_ids, &m, 0 },
+        [LAYOUTS] = { do_layouts, &m, 1u << NUMBERS },
+        [CLASS_OBJECTS] = { do_class_objects, &m, 1u << NUMBERS | 1u << IDS },
+    };
     hdx_code code = check_loads(&m, err);
     memset(m.named, 0xff, sizeof m.named);
     if (code == HDX_OK)
         code = read_classes(&m, err);
     if (code == HDX_OK)
         code = invent_missing(&m, err);
-    if (code == HDX_OK) {
-        count_instances(&m);
-        code = number_classes(&m, err);
-    }
-    if (!b->counting && b->options->first_pass == NULL) /* else counts.c wants to know more of them */
-        hdx_scan_classes_free(b);
-    if (code == HDX_OK)
-        code = hdx_addresses_insert_one(b->ids, 0, &fresh, err); /* the boot class loader (MAT 1.2) */
-    if (code == HDX_OK)
-        code = hdx_addresses_freeze(b->ids, err);
-    if (code == HDX_OK) {
-        const hdx_task both[] = { { do_layouts, b, 0 }, { do_class_objects, b, 0 } };
+    if (code == HDX_OK && (code = hdx_run_tasks(b->threads, all, TASKS, err)) == HDX_OK)
         b->objects = hdx_addresses_count(b->ids);
-        code = hdx_run_tasks(b->threads, both, 2, err);
-    }
     hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
     hdx_mem_put(&b->mem, m.missing, b->scan.class_count * sizeof *m.missing);
     hdx_mem_put(&b->mem, m.places, m.place_capacity * sizeof *m.places);
