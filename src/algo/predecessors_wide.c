@@ -18,6 +18,7 @@
 #define AHEAD 16u
 #define BATCH 256u         /* members read at once; referrers of a record gathered at once */
 #define GRAB (1u << 14)    /* NIDs a worker takes of the buffer at a time */
+#define TRIM (4u << 20)    /* bytes of a buffer that stays where it is */
 #define OWN (GRAB / 4)     /* a longer list gets a place of its own */
 #define SPAN_LEAST (1u << 16)
 #define FLUSH (1u << 16)   /* NIDs written at once */
@@ -350,6 +351,17 @@ static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t re
     }
 }
 
+/* The last range is there: what of the buffer it does not take is for the tape. */
+static void trim(range *r)
+{
+    const uint64_t taken = atomic_load(&r->taken);
+    NID           *smaller = taken < r->capacity && taken * sizeof(NID) >= TRIM ? hdx_mem_resize(r->mem, r->buffer, r->capacity * sizeof(NID), taken * sizeof(NID)) : NULL;
+    if (smaller == NULL)
+        return;
+    r->buffer = smaller;
+    r->capacity = taken;
+}
+
 hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers, uint64_t room,
                                 unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
 {
@@ -375,9 +387,13 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
     (void)pthread_mutex_init(&r.lock, NULL);
     if (r.slot == NULL || r.buffer == NULL)
         code = hdx_no_memory(err, "predecessors", (slots + all) * sizeof(NID));
-    for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end)
-        if ((code = fill_range(&r, &span, slots, reached, threads, err)) == HDX_OK)
-            code = put_range(&r, out, threads, count, err);
+    for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end) {
+        if ((code = fill_range(&r, &span, slots, reached, threads, err)) != HDX_OK)
+            break;
+        if (r.end > reached)
+            trim(&r);
+        code = put_range(&r, out, threads, count, err);
+    }
     (void)pthread_mutex_destroy(&r.lock);
     hdx_mem_put(mem, r.buffer, r.capacity * sizeof(NID));
     hdx_mem_put(mem, r.slot, slots * sizeof(NID));
