@@ -62,6 +62,8 @@ static void *pool_take(hdx_mem *mem)
     (void)pthread_mutex_lock(&mem->lock);
     if (mem->pooled > 0)
         page = mem->pool[--mem->pooled];
+    if (mem->wanted > 0)
+        (void)pthread_cond_signal(&mem->taken);
     (void)pthread_mutex_unlock(&mem->lock);
     return page;
 }
@@ -138,17 +140,19 @@ static bool touch_apart(uint8_t *at)
     return true;
 }
 
-static void *prepare(void *context)
+/* False: there is no more memory to be had. */
+static bool make_ready(hdx_mem *mem, uint64_t pages)
 {
-    hdx_mem       *mem = context;
-    const uint64_t pages = mem->prepare / HUGE_PAGE, size = (2 * pages + 2) * HUGE_PAGE; /* every second one */
+    const uint64_t size = (2 * pages + 2) * HUGE_PAGE; /* every second one */
     uint8_t       *space = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)
-        return NULL;
+        return false;
     uint8_t *gap = space, *end = space + size;
     uint8_t *page = space + (2 * HUGE_PAGE - (uintptr_t)space % HUGE_PAGE);
     uint64_t made = 0;
-    while (made < pages && !atomic_load(&mem->stop) && touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0)
+    bool     more = true;
+    while (made < pages && !atomic_load(&mem->stop) &&
+           (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0))
         made++;
     for (uint64_t i = 0; i < made; i++) { /* who was given a page has moved it, or will */
         uint8_t *at = page + 2 * i * HUGE_PAGE;
@@ -156,6 +160,13 @@ static void *prepare(void *context)
         gap = at + HUGE_PAGE;
     }
     (void)munmap(gap, (size_t)(end - gap));
+    return more;
+}
+
+static void *prepare(void *context)
+{
+    hdx_mem *mem = context;
+    (void)make_ready(mem, mem->prepare / HUGE_PAGE);
     return NULL;
 }
 
@@ -164,6 +175,26 @@ void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes)
     mem->prepare = bytes / HUGE_PAGE * HUGE_PAGE;
     if (mem->prepare > 0 && pthread_create(&mem->preparing, NULL, prepare, mem) != 0)
         mem->prepare = 0;
+}
+
+void hdx_mem_want(hdx_mem *mem, uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&mem->lock);
+    mem->wanted = mem->keep ? bytes / HUGE_PAGE : 0;
+    (void)pthread_cond_broadcast(&mem->taken);
+    (void)pthread_mutex_unlock(&mem->lock);
+}
+
+void hdx_mem_help(hdx_mem *mem, bool on)
+{
+    uint64_t pages;
+    do {
+        (void)pthread_mutex_lock(&mem->lock);
+        while (on && mem->wanted > 0 && mem->pooled >= mem->wanted)
+            (void)pthread_cond_wait(&mem->taken, &mem->lock);
+        pages = mem->wanted > mem->pooled ? mem->wanted - mem->pooled : 0;
+        (void)pthread_mutex_unlock(&mem->lock);
+    } while (pages > 0 && make_ready(mem, pages) && on);
 }
 
 void hdx_mem_close(hdx_mem *mem)

@@ -25,8 +25,10 @@ typedef struct hdx_mem {
     void           **pool;  /* huge pages, each a mapping of its own */
     uint64_t         pooled, pool_capacity;
     pthread_t        preparing;
-    uint64_t         prepare;  /* bytes, for the thread of that name; 0: there is none */
-    atomic_bool      stop;      /* that thread is to */
+    uint64_t         prepare; /* bytes, for that thread; 0: there is none */
+    atomic_bool      stop;    /* that thread is to */
+    pthread_cond_t   taken;   /* a page was, from the pool, or `wanted` is another */
+    uint64_t         wanted;  /* pages */
 } hdx_mem;
 
 /* Unmaps the pool. What was got and not put stays. */
@@ -37,6 +39,12 @@ void hdx_mem_close(hdx_mem *mem);
  * the only one that has work to do. Once; where there is no thread or memory, nothing.
  */
 void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes);
+/*
+ * With `keep`: a thread that nobody can help says that it takes page after page, and that so many bytes of them in the pool are welcome; 0: it is over.
+ * Others who have nothing more urgent to do call hdx_mem_help, which makes those that are missing, and, `on`, goes on with it until it is over.
+ */
+void hdx_mem_want(hdx_mem *mem, uint64_t bytes);
+void hdx_mem_help(hdx_mem *mem, bool on);
 
 /* bytes zeroed bytes, or NULL when refused; 0 bytes give a valid pointer. Thread-safe. */
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes);

@@ -88,16 +88,24 @@ static hdx_code do_referred(void *context, hdx_error *err)
                                               : hdx_packed_referred(&p->outbound, &b->tick, p->once, p->many, err);
 }
 
-/* What comes from the lists as they were read: the index outbound, too, so that the spill file has served. */
+/* The spill file has served, unless somebody may go on from before this step. The system takes its time with large files. */
+static hdx_code do_remove_spill(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    (void)err;
+    if (!p->b->checkpointed)
+        hdx_spill_remove(p->b, &p->spill);
+    return HDX_OK;
+}
+
+/* What comes from the lists as they were read: the index outbound, too. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
-    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
+    const hdx_task all[] = { { do_instances, p, 0 }, { do_remove_spill, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
     hdx_code       code = hdx_pass_objects(p, lists, err);
-    if (code == HDX_OK && !p->b->checkpointed) /* nobody goes on from before this step */
-        hdx_spill_remove(p->b, &p->spill);
     if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
-        code = hdx_run_tasks(p->b->threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
+        code = hdx_run_tasks(p->b->threads, all, !lists ? 2 : p->until >= HDX_STEP_INBOUND ? 4 : 3, err);
     return code;
 }
 
@@ -148,8 +156,6 @@ static hdx_code do_keep(void *context, hdx_error *err)
 {
     hdx_pass  *p = context;
     hdx_build *b = p->b;
-    if (!b->checkpointed) /* nobody goes on from before this step */
-        hdx_tape_file_remove(&p->referrer_file);
     if (!hdx_tape_trim(&p->predecessors) || !hdx_tape_trim(&p->members))
         return hdx_no_memory(err, "predecessors", p->predecessors.end);
     p->size_unit = hdx_pass_size_unit(b);
@@ -168,6 +174,24 @@ static hdx_code do_dominators(void *context, hdx_error *err)
     return p->width == 64 ? hdx_pass_dominators_64(p, err) : hdx_pass_dominators_32(p, err);
 }
 
+/* Unless somebody may go on from before this step. */
+static hdx_code do_remove_referrers(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    (void)err;
+    if (!p->b->checkpointed)
+        hdx_tape_file_remove(&p->referrer_file);
+    return HDX_OK;
+}
+
+/* Who has nothing to do while dominators are found. */
+static hdx_code do_help(void *context, hdx_error *err)
+{
+    (void)err;
+    hdx_mem_help(&((hdx_pass *)context)->b->mem, true);
+    return HDX_OK;
+}
+
 static hdx_code do_count(void *context, hdx_error *err) { return hdx_pass_count_live(context, err); }
 
 /* The order of the file was for the searches; the catalog, which the next step begins, has them by object. */
@@ -180,7 +204,7 @@ static hdx_code do_roots(void *context, hdx_error *err)
 
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    enum { NUMBERS, ROOTS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, TASKS };
+    enum { NUMBERS, ROOTS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, REMOVE, HELP, TASKS };
     const hdx_task all[TASKS] = {
         [NUMBERS] = { do_numbers, p, 0 },
         [ROOTS] = { do_roots, p, 0 },
@@ -189,6 +213,8 @@ static hdx_code dominators(hdx_pass *p, hdx_error *err)
         [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << MEMBERS },
         [DOMINATORS] = { do_dominators, p, 1u << KEEP },
         [COUNT] = { do_count, p, 1u << KEEP },
+        [REMOVE] = { do_remove_referrers, p, 1u << KEEP },
+        [HELP] = { do_help, p, 1u << KEEP },
     };
     return hdx_run_tasks(p->b->threads, all, TASKS, err);
 }

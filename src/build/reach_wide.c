@@ -16,6 +16,7 @@
 
 #define FORGET (16u << 20) /* values read before the pages they came from are given back */
 #define PIECE (64u * HDX_SHALLOWS)
+#define LINKS_READY (16ull << 20) /* bytes that others keep ready for semidominators */
 
 typedef struct reach {
     hdx_pass         *p;
@@ -205,7 +206,8 @@ static hdx_code do_inbound(void *context, hdx_error *err) { return WIDE(hdx_pass
 hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
 {
     reach          r = { .p = p };
-    const hdx_task all[] = { { do_search, &r, 0 }, { inbound ? do_inbound : do_nearest, inbound ? (void *)p : &r, 0 }, { do_nearest, &r, 0 } };
+    /* inbound is last: at its end all threads are at work, while the others have one each; and it takes the memory that nearest roots give back */
+    const hdx_task all[] = { { do_search, &r, 0 }, { do_nearest, &r, 0 }, { do_inbound, p, 0 } };
     hdx_code       code;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
         (code = hdx_run_tasks(p->b->threads, all, inbound ? 3 : 2, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
@@ -390,10 +392,13 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
     const uint64_t  links = 2 * p->reached * sizeof(NID), most = p->reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
     uint64_t        semi_count = 0;
     hdx_code        code;
+    if (b->threads > 1 && b->mem.limit == 0)
+        hdx_mem_want(&b->mem, LINKS_READY);
     if ((code = hdx_tape_open(b, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
         (code = hdx_tape_open(b, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), retained_bytes(p), &p->idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
+    hdx_mem_want(&b->mem, 0);
     hdx_tape_file_remove(&semis);
     hdx_tape_file_remove(&p->predecessors);
     hdx_tape_file_remove(&p->members);
@@ -414,14 +419,20 @@ static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_
     return HDX_OK;
 }
 
-static hdx_code write_retained(hdx_pass *p, hdx_error *err)
+static hdx_code do_sums(void *context, hdx_error *err)
 {
+    hdx_pass *p = context;
+    hdx_code  code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
+    return code != HDX_OK ? code : WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &p->b->mem, p->sums, p->narrow, err);
+}
+
+static hdx_code do_write_retained(void *context, hdx_error *err)
+{
+    hdx_pass      *p = context;
     hdx_build     *b = p->b;
     hdx_index_file file;
-    hdx_code       code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
-    if (code == HDX_OK &&
-        (code = WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &b->mem, p->sums, p->narrow, err)) == HDX_OK &&
-        (code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err)) == HDX_OK)
+    const hdx_code code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err);
+    if (code == HDX_OK)
         hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
     hdx_pass_free_sums(p);
     return code;
@@ -570,20 +581,33 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
 
 static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
 
-static hdx_code do_retained(void *context, hdx_error *err) { return write_retained(context, err); }
+static hdx_code do_find_dominators(void *context, hdx_error *err) { return find_dominators(context, err); }
 
-static hdx_code do_special(void *context, hdx_error *err)
+static hdx_code do_write_dominators(void *context, hdx_error *err) { return write_dominators(context, err); }
+
+/* Unless somebody may go on from before this step. */
+static hdx_code do_remove_search(void *context, hdx_error *err)
 {
-    reach   *r = context;
-    hdx_code code = find_dominators(r, err);
-    return code != HDX_OK ? code : write_dominators(r, err);
+    hdx_pass *p = context;
+    (void)err;
+    if (!p->b->checkpointed)
+        hdx_tape_file_remove(&p->search);
+    return HDX_OK;
 }
 
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
+    enum { CATALOG, SUMS, WRITE_RETAINED, DOMINATORS, WRITE_DOMINATORS, REMOVE, TASKS }; /* one by one: sums are gone before dominators take their room */
     reach          r = { .p = p };
-    const hdx_task all[] = { { do_catalog, p, 0 }, { do_retained, p, 0 }, { do_special, &r, 0 } };
-    hdx_code       code = hdx_run_tasks(hdx_build_room(p->b) > retained_bytes(p) ? p->b->threads : 1, all, 3, err);
+    const hdx_task all[TASKS] = {
+        [CATALOG] = { do_catalog, p, 0 },
+        [SUMS] = { do_sums, p, 0 },
+        [WRITE_RETAINED] = { do_write_retained, p, 1u << SUMS },
+        [DOMINATORS] = { do_find_dominators, &r, 0 },
+        [WRITE_DOMINATORS] = { do_write_dominators, &r, 1u << DOMINATORS },
+        [REMOVE] = { do_remove_search, p, 1u << SUMS | 1u << DOMINATORS },
+    };
+    hdx_code code = hdx_run_tasks(hdx_build_room(p->b) > retained_bytes(p) ? p->b->threads : 1, all, TASKS, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.dominator, r.special.count);
     free_ranked(&r, &r.dominators);

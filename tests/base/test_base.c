@@ -204,6 +204,51 @@ Test(mem, prepares_pages_for_its_pool)
     cr_expect(mem.pooled == 0 && mem.pool == NULL);
 }
 
+static void *help_on(void *mem)
+{
+    hdx_mem_help(mem, true);
+    return NULL;
+}
+
+/* Who takes page after page finds them there, and no more are made than are wanted. */
+Test(mem, is_helped_until_that_is_over)
+{
+    const uint64_t page = 2u << 20;
+    hdx_mem        mem = { .keep = true };
+    uint8_t       *at[40];
+    pthread_t      helper;
+    hdx_mem_help(&mem, true); /* nobody wants anything */
+    cr_assert(mem.pooled == 0);
+    hdx_mem_want(&mem, 5 * page + 7);
+    hdx_mem_help(&mem, false);
+    cr_assert(mem.pooled == 5);
+    cr_assert(pthread_create(&helper, NULL, help_on, &mem) == 0);
+    for (unsigned i = 0; i < 40; i++) {
+        at[i] = hdx_mem_get(&mem, page);
+        cr_assert(at[i] != NULL);
+        for (uint64_t k = 0; k < page; k += 509)
+            cr_assert(at[i][k] == 0);
+        memset(at[i], 0xee, page);
+        for (unsigned tries = 0, there = 0; i % 8 == 0 && there < 5; tries++) {
+            (void)pthread_mutex_lock(&mem.lock);
+            there = (unsigned)mem.pooled;
+            (void)pthread_mutex_unlock(&mem.lock);
+            cr_assert(there <= 5 && tries < 5000 && usleep(1000) == 0);
+        }
+    }
+    hdx_mem_want(&mem, 0);
+    cr_assert(pthread_join(helper, NULL) == 0);
+    cr_expect(mem.pooled <= 5 && mem.used == 40 * page);
+    for (unsigned i = 0; i < 40; i++)
+        hdx_mem_put(&mem, at[i], page);
+    hdx_mem_close(&mem);
+    cr_expect(mem.used == 0);
+    mem = (hdx_mem){ 0 };
+    hdx_mem_want(&mem, page); /* where nothing is kept */
+    hdx_mem_help(&mem, true);
+    cr_expect(mem.pooled == 0);
+}
+
 Test(arena, gives_aligned_zeroed_things_and_frees_all)
 {
     hdx_mem   mem = { 0 };

@@ -63,6 +63,23 @@ Test(heaps, tell_zygote_roots_from_those_of_the_app)
         found += (is_text(&cells[0], "app") && cells[1].as.natural == 1) || (is_text(&cells[0], "zygote") && cells[1].as.natural == 7);
     cr_expect(found == 2, "live objects: one in app, four classes and three instances in zygote");
     hdx_rows_close(rows);
+    /* what is stored of a heap is what its objects add up to */
+    for (int scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++) {
+        uint64_t objects[2][2] = { { 0 } }, bytes[2][2] = { { 0 } };
+        q.scope = (hdx_refs_scope)scope;
+        for (unsigned way = 0; way < 2; way++) {
+            cr_assert(hdx_query_histogram(&q, HDX_BY_HEAP, way == 0 ? NULL : "*", false, &rows, &err) == HDX_OK);
+            while (hdx_rows_next(rows, &cells)) {
+                const unsigned of = is_text(&cells[0], "app");
+                objects[way][of] = cells[1].as.natural;
+                bytes[way][of] = cells[2].as.natural;
+            }
+            cr_assert(hdx_rows_end(rows, &err) == HDX_OK);
+            hdx_rows_close(rows);
+        }
+        for (unsigned of = 0; of < 2; of++)
+            cr_expect(objects[0][of] == objects[1][of] && bytes[0][of] == bytes[1][of] && (bytes[0][of] > 0) == (scope != HDX_GARBAGE || of == 1), "scope %d", scope);
+    }
     hdx_graph_close(g);
     test_folder_remove(folder);
 }
