@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #define TURNING (4ull << 20) /* sums by block, values carried from range to range */
-#define AGAIN 3000000000ull  /* ns; less work than this, or than twice what keeping took, is done again */
+#define AGAIN 3000000000ull  /* ns; less work than this, or than twice what keeping took, is done again; */
+#define AGAIN_LAST 8u        /* so many times that in front of the last step, which takes about a twentieth of the time */
 
 static void free_lists(hdx_pass *p)
 {
@@ -266,8 +267,8 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
 static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t begun = hdx_now_ns(), worked = begun - b->saved_at;
-    if (!b->every_step && (worked < AGAIN || worked < 2 * b->saving_ns)) {
+    const uint64_t begun = hdx_now_ns(), worked = begun - b->saved_at, again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
+    if (!b->every_step && (worked < again || worked < 2 * b->saving_ns)) {
         if (!b->checkpointed)
             drop_served(p, done);
         return HDX_OK;
