@@ -220,6 +220,8 @@ uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t gr
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
 
+#define APART 16u /* bits that a look-up is worth which finds its value in the field, and not behind all of them, in another line */
+
 /* The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0). */
 static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_window *window)
 {
@@ -237,9 +239,9 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
     for (unsigned w = 0; w < width && w <= 56; w++) {
         fits += (unsigned)even[w] + odd[w];
         unsigned e = n - (w == 0 ? zeros : fits);
-        uint64_t bits = window_bits(n, w, e, hdx_pack_width(hdx_pack_mask(width)));
-        if (e < HDX_PAGE && bits < limit_bits) {
-            limit_bits = bits;
+        const uint64_t bits = window_bits(n, w, e, hdx_pack_width(hdx_pack_mask(width))), cost = bits + APART * e;
+        if (e < HDX_PAGE && cost < limit_bits) {
+            limit_bits = cost;
             *window = (hdx_window){ 0, bits, w, e };
             best = w;
         }

@@ -525,6 +525,19 @@ Test(ints_page, windows_are_hardly_larger_than_the_best_of_all)
     cr_expect(used >= least - least / 50); /* else these are no pages for windows */
 }
 
+/* 226 values below 15 and 30 above: fields of four bits and a tail take 183 bytes, fields of six 192, and a look-up finds its value there at once. */
+Test(ints_page, has_exceptions_only_where_they_save_more_than_two_bytes_each)
+{
+    uint8_t  out[HDX_PAGE_BYTES];
+    uint64_t v[HDX_PAGE], first, second;
+    for (unsigned i = 0; i < HDX_PAGE; i++)
+        v[i] = i % 8 == 3 && i < 240 ? 32 + i % 29 : i % 15;
+    cr_expect(hdx_ints_encode(v, HDX_PAGE, out, &first, &second) == 192 && second >> 61 == HDX_INTS_PLAIN);
+    for (unsigned i = 24; i < 240; i++)
+        v[i] = i % 15;
+    cr_expect(hdx_ints_encode(v, HDX_PAGE, out, &first, &second) == 128 + 1 + 3 + 3 && second >> 61 == HDX_INTS_WINDOW);
+}
+
 Test(pack, select_finds_every_bit)
 {
     dice d = { 11 };
