@@ -166,7 +166,8 @@ static bool make_ready(hdx_mem *mem, uint64_t pages)
 static void *prepare(void *context)
 {
     hdx_mem *mem = context;
-    (void)make_ready(mem, mem->prepare / HUGE_PAGE);
+    if (make_ready(mem, mem->prepare / HUGE_PAGE))
+        hdx_mem_help(mem, true);
     return NULL;
 }
 
@@ -200,6 +201,7 @@ void hdx_mem_help(hdx_mem *mem, bool on)
 void hdx_mem_close(hdx_mem *mem)
 {
     atomic_store(&mem->stop, true);
+    hdx_mem_want(mem, 0);
     if (mem->prepare > 0)
         (void)pthread_join(mem->preparing, NULL);
     mem->prepare = 0;

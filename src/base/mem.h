@@ -36,7 +36,7 @@ void hdx_mem_close(hdx_mem *mem);
 
 /*
  * With `keep`: another thread puts pages into the pool, so many bytes of them, that are about to be asked for anyway, while the caller's is
- * the only one that has work to do. Once; where there is no thread or memory, nothing.
+ * the only one that has work to do; then it helps (hdx_mem_help) as long as more are wanted. Once; where there is no thread or memory, nothing.
  */
 void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes);
 /*

@@ -9,6 +9,7 @@
 
 #define STEPS 7u
 #define PREPARED (32ull << 20)
+#define WANTED (16ull << 20)
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
@@ -148,12 +149,17 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* Names and tables are read by one thread: another makes memory ready, which all builds of such dumps soon need. */
+/*
+ * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the others (passes.c) another makes
+ * memory ready, which all builds of such dumps soon need.
+ */
 static void prepare(hdx_build *b)
 {
     const uint64_t size = hdx_source_file_size(b->source) / 4;
-    if (b->threads > 1 && b->mem.limit == 0)
-        hdx_mem_prepare(&b->mem, size < PREPARED ? size : PREPARED);
+    if (b->threads == 1 || b->mem.limit != 0)
+        return;
+    hdx_mem_want(&b->mem, size < WANTED ? size : WANTED);
+    hdx_mem_prepare(&b->mem, size < PREPARED ? size : PREPARED);
 }
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose, hdx_error *err)

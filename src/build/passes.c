@@ -286,6 +286,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
     hdx_code   code = HDX_OK;
+    hdx_mem_want(&b->mem, 0); /* all threads have work */
     for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
         const struct pass *pass = &passes[i];
         if (p->until < pass->from || p->until > pass->to || is_done(done, (hdx_pass_name)i))

@@ -180,18 +180,25 @@ Test(mem, spans_hold_what_was_reached)
     hdx_mem_close(&mem);
 }
 
+/* Waits until others have put so many pages into the pool. */
+static void wait_for_pages(hdx_mem *mem, uint64_t pages)
+{
+    uint64_t there = 0;
+    for (unsigned tries = 0; there < pages; tries++) {
+        (void)pthread_mutex_lock(&mem->lock);
+        there = mem->pooled;
+        (void)pthread_mutex_unlock(&mem->lock);
+        cr_assert(there <= pages && tries < 5000 && usleep(1000) == 0, "%llu pages of %llu", (unsigned long long)there, (unsigned long long)pages);
+    }
+}
+
 /* What another thread makes ready is in the pool, zero, and goes with it. */
 Test(mem, prepares_pages_for_its_pool)
 {
     const uint64_t page = 2u << 20;
     hdx_mem        mem = { .keep = true };
     hdx_mem_prepare(&mem, 9 * page + 1);
-    for (unsigned tries = 0, all = 0; all < 9; tries++) {
-        (void)pthread_mutex_lock(&mem.lock);
-        all = (unsigned)mem.pooled;
-        (void)pthread_mutex_unlock(&mem.lock);
-        cr_assert(tries < 5000 && usleep(1000) == 0);
-    }
+    wait_for_pages(&mem, 9);
     uint8_t *at = hdx_mem_get(&mem, 8 * page);
     cr_assert(at != NULL && mem.pooled == 1);
     for (uint64_t i = 0; i < 8 * page; i++)
@@ -199,9 +206,20 @@ Test(mem, prepares_pages_for_its_pool)
     memset(at, 1, 8 * page);
     hdx_mem_put(&mem, at, 8 * page);
     hdx_mem_close(&mem);
+    mem = (hdx_mem){ .keep = true };
     hdx_mem_prepare(&mem, 1000 * page); /* closed while it is at it */
     hdx_mem_close(&mem);
     cr_expect(mem.pooled == 0 && mem.pool == NULL);
+    mem = (hdx_mem){ .keep = true };
+    hdx_mem_want(&mem, 4 * page);
+    hdx_mem_prepare(&mem, 2 * page); /* and goes on, */
+    wait_for_pages(&mem, 4);
+    at = hdx_mem_get(&mem, 3 * page);
+    wait_for_pages(&mem, 4);
+    hdx_mem_close(&mem); /* until that is over */
+    hdx_mem_put(&mem, at, 3 * page);
+    cr_expect(mem.used == 0);
+    hdx_mem_close(&mem);
 }
 
 static void *help_on(void *mem)
@@ -229,12 +247,8 @@ Test(mem, is_helped_until_that_is_over)
         for (uint64_t k = 0; k < page; k += 509)
             cr_assert(at[i][k] == 0);
         memset(at[i], 0xee, page);
-        for (unsigned tries = 0, there = 0; i % 8 == 0 && there < 5; tries++) {
-            (void)pthread_mutex_lock(&mem.lock);
-            there = (unsigned)mem.pooled;
-            (void)pthread_mutex_unlock(&mem.lock);
-            cr_assert(there <= 5 && tries < 5000 && usleep(1000) == 0);
-        }
+        if (i % 8 == 0)
+            wait_for_pages(&mem, 5);
     }
     hdx_mem_want(&mem, 0);
     cr_assert(pthread_join(helper, NULL) == 0);
