@@ -180,9 +180,9 @@ def print_steps(t):
     rows = []
     for c in t.cases("steps"):
         name, _, step = c.partition(":")
-        references = t.get("steps", f"{name}:references", "heapdex", "objects")
+        references = t.get("steps", f"{name}:reference_count", "heapdex", "objects")
         objects, wall, cpu = (t.get("steps", c, "heapdex", k) for k in ("objects", "wall", "cpu"))
-        if step != "references" and objects and references:
+        if step != "reference_count" and objects and references:
             rows.append((name, step, show(wall), show(cpu), show(wall / objects * 1e9, "{:.0f}"), show(cpu / objects * 1e9, "{:.0f}"),
                          show(cpu / references * 1e9, "{:.0f}"), LIMITS.get(step, "-") if name == "mix" else ""))
     if rows:
