@@ -170,7 +170,9 @@ int  cli_exit_code(hdx_code code);
 void cli_catch_signals(void);
 /* From here on a file of g that becomes shorter is damage of g and not the end of the process; NULL: none. One at a time. */
 void cli_guard(hdx_graph *g);
-int  cli_signal(void); /* SIGINT, SIGTERM, SIGHUP, or 0 */
+int  cli_signal(void); /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
+void cli_building(bool on); /* a build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a second one does */
+void cli_unfinished(const char *path); /* to be removed where Ctrl-C ends the process at once; NULL: nothing */
 /* One progress line for people, without control characters; at most width - 1 columns. */
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);
 /* Appends text as a terminal may see it: control characters and invalid UTF-8 as \xNN. */

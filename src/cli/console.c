@@ -2,7 +2,9 @@
  * console.c - standard error and signals: errors, notices, the progress line, Ctrl-C.
  *
  * Everything that may hold a name out of a dump goes through cli_put_plain: a class may be called ESC [ 2 J.
- * Signals only set a flag that long work asks for; it is the one piece of process-wide state here, as signals are process-wide.
+ * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are process-wide. Schedulers send
+ * SIGTERM more than once, and to a script that sends it on: from the second one on it changes nothing. Whoever presses Ctrl-C again means "now",
+ * but a build that is writing down what it has done says so first.
  */
 #include "cli/cli.h"
 
@@ -18,10 +20,28 @@
 
 static atomic_int caught; /* the first signal that asked to stop */
 
+static atomic_bool building; /* it keeps what it has done before it ends */
+static atomic_bool told;
+static _Atomic(const char *) unfinished; /* a file that is nobody's answer yet */
+
+void cli_building(bool on) { atomic_store(&building, on); }
+
+void cli_unfinished(const char *path) { atomic_store(&unfinished, path); }
+
 static void note_signal(int number)
 {
-    int none = 0;
-    (void)atomic_compare_exchange_strong(&caught, &none, number);
+    static const char line[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
+    int               none = 0;
+    if (atomic_compare_exchange_strong(&caught, &none, number) || number != SIGINT)
+        return;
+    if (atomic_load(&building) && !atomic_exchange(&told, true)) {
+        (void)!write(STDERR_FILENO, line, sizeof line - 1);
+        return;
+    }
+    const char *part = atomic_load(&unfinished);
+    if (part != NULL)
+        (void)unlink(part);
+    _exit(130);
 }
 
 static _Atomic(hdx_graph *) guarded; /* whose files are read */
@@ -46,7 +66,7 @@ void cli_catch_signals(void)
     struct sigaction bus = { .sa_sigaction = bus_error, .sa_flags = (int)SA_SIGINFO };
     (void)sigemptyset(&bus.sa_mask);
     (void)sigaction(SIGBUS, &bus, NULL);
-    struct sigaction stop = { .sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND }; /* a second Ctrl-C ends the process at once */
+    struct sigaction stop = { .sa_handler = note_signal };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     (void)sigemptyset(&stop.sa_mask);
     (void)sigemptyset(&ignore.sa_mask);

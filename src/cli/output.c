@@ -28,6 +28,7 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
         o->part = NULL; /* not ours to remove */
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(why));
     }
+    cli_unfinished(o->part);
     if (exists)
         (void)fchmod(o->fd, mode & 0777);
     return HDX_OK;
@@ -132,6 +133,7 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
         o->failed = errno;
         return why(o, err);
     }
+    cli_unfinished(NULL);
     free(o->part);
     o->part = NULL;
     return HDX_OK;
@@ -143,6 +145,7 @@ void cli_output_drop(cli_output *o)
         (void)close(o->fd);
     if (o->part != NULL)
         (void)unlink(o->part);
+    cli_unfinished(NULL);
     free(o->part);
     free(o->final);
     o->part = o->final = NULL;

@@ -66,7 +66,10 @@ hdx_code cli_session_open(cli_session *s, void (*first_pass)(void *session, cons
         return scan(s, &options, err);
     options.first_pass = first_pass;
     options.first_pass_context = s;
-    if ((code = hdx_index_build(&options, &s->report, err)) != HDX_OK)
+    cli_building(true);
+    code = hdx_index_build(&options, &s->report, err);
+    cli_building(false);
+    if (code != HDX_OK)
         return advise(s, code, err);
     s->dump_path = s->report.dump[0] != '\0' ? s->report.dump : NULL;
     if ((code = hdx_graph_open(s->report.path, s->dump_path, &s->graph, err)) != HDX_OK)

@@ -1,0 +1,120 @@
+/* Signals, with real processes: schedulers send more than one SIGTERM, people press Ctrl-C again. */
+#include "cli/cli.h"
+#include "cli/tool.h"
+
+/* A process that waits for signals as long work does, but for the first one; SIGUSR1 ends it with the code of what was cancelled. */
+static pid_t waiting(bool building, const char *unfinished, int *from)
+{
+    int         ends[2];
+    sigset_t    none;
+    const char  ready = '\n';
+    char        byte;
+    cr_assert(pipe(ends) == 0);
+    const pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child > 0) {
+        (void)close(ends[1]);
+        *from = ends[0];
+        cr_assert(read(*from, &byte, 1) == 1);
+        return child;
+    }
+    (void)alarm(20);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGUSR1, SIG_IGN);
+    (void)sigemptyset(&none);
+    (void)sigaddset(&none, SIGUSR1);
+    (void)sigprocmask(SIG_BLOCK, &none, NULL);
+    (void)signal(SIGUSR1, SIG_DFL);
+    (void)dup2(ends[1], STDERR_FILENO);
+    cli_catch_signals();
+    cli_building(building);
+    cli_unfinished(unfinished);
+    (void)!write(STDERR_FILENO, &ready, 1);
+    for (int number; sigwait(&none, &number) != 0;)
+        ;
+    _exit(cli_exit_code(HDX_CANCELLED));
+}
+
+static void send(pid_t child, int number)
+{
+    cr_assert(kill(child, number) == 0);
+    (void)usleep(20000); /* two of a kind that wait are one */
+}
+
+static int end_of(pid_t child)
+{
+    int status;
+    cr_assert(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void expect_said(int from, const char *words)
+{
+    char    said[256];
+    ssize_t n = read(from, said, sizeof said - 1);
+    said[n < 0 ? 0 : n] = '\0';
+    cr_expect(words == NULL ? n == 0 : strstr(said, words) != NULL && said[n - 1] == '\n' && strchr(said, '\n') == said + n - 1, "%s", said);
+    (void)close(from);
+}
+
+Test(signals, more_of_a_schedulers_change_nothing)
+{
+    static const int numbers[] = { SIGTERM, SIGHUP };
+    for (int i = 0; i < 4; i++) {
+        int         from;
+        const pid_t child = waiting(i < 2, NULL, &from);
+        for (int n = 0; n < 5; n++)
+            send(child, numbers[i % 2]);
+        send(child, numbers[(i + 1) % 2]);
+        send(child, SIGUSR1);
+        cr_expect(eq(int, end_of(child), 75));
+        expect_said(from, NULL);
+    }
+}
+
+Test(signals, a_second_ctrl_c_says_that_a_build_waits_and_a_third_ends_it)
+{
+    int         from;
+    const pid_t child = waiting(true, NULL, &from);
+    send(child, SIGINT);
+    cr_expect(kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0, "one is answered by who works");
+    send(child, SIGINT);
+    cr_expect(waitpid(child, NULL, WNOHANG) == 0, "two are answered by a line");
+    expect_said(from, "waiting until what is done is kept");
+    send(child, SIGINT);
+    cr_expect(eq(int, end_of(child), 130));
+}
+
+Test(signals, a_second_ctrl_c_ends_a_question_and_leaves_no_half_file)
+{
+    char *folder = tool_enter();
+    tool_write("answer.part", "half", 4);
+    int         from;
+    const pid_t child = waiting(false, "answer.part", &from);
+    send(child, SIGINT);
+    cr_expect(waitpid(child, NULL, WNOHANG) == 0);
+    cr_expect(eq(int, access("answer.part", F_OK), 0));
+    send(child, SIGINT);
+    cr_expect(eq(int, end_of(child), 130));
+    expect_said(from, NULL);
+    cr_expect(access("answer.part", F_OK) != 0);
+    tool_leave(folder);
+}
+
+Test(signals, a_storm_of_sigterm_ends_a_build_with_75)
+{
+    char *folder = tool_enter();
+    tool_copy_bookshop("app.hprof");
+    unsigned stopped = 0;
+    for (int n = 0; n < 20; n++) {
+        /* from its first line of progress on it is told to stop, again and again, until it is gone */
+        ran r = tool_sh("rm -rf app.hprof.hdx*; mkfifo says%d; \"$H\" index app.hprof --threads 1 --progress always 2>says%d & p=$!; exec 8<says%d; read line <&8; "
+                        "while kill -TERM $p 2>/dev/null; do :; done; wait $p; echo $?", n, n, n);
+        const int code = atoi(r.out);
+        stopped += code == 75;
+        cr_expect(code == 75 || code == 0, "%d: %s", code, r.err);
+        ran_free(&r);
+    }
+    cr_expect(stopped > 0, "no build was slow enough");
+    tool_leave(folder);
+}
