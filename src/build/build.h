@@ -14,7 +14,7 @@
  *   reach_wide.c     search, nearest roots, dominators, retained sizes, and the index files of them; live.c: what lives, by class
  *   passes.c         the order of the passes (passes.h: what they hand to each other)
  *   tape.c, spill.c  temporary files between passes
- *   checkpoint.c     what a build has done, kept for the next one if this one is killed
+ *   checkpoint.c     what a build has done, kept for the next one if this one is killed; checkpoint_check.c, checkpoint_values.c: is it what a build leaves
  *   seek.c           seek points of a compressed dump: windows beside memory, the index file of them
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump

@@ -182,6 +182,30 @@ static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_
            h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
 }
 
+/* Those of files that the steps done have, which are checked against them; a later step counts its own from nothing. */
+static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
+{
+    p->spill.edges = h->spill_edges;
+    if (hdx_checkpoint_spill(h->done)) {
+        p->spill.longest = h->spill_longest;
+        p->spill.file.end = h->spill_bytes;
+    }
+    if (hdx_checkpoint_search(p->until, h->done)) {
+        p->reached = h->reached;
+        p->search.end = h->search_bytes;
+        p->search.sum = (uint32_t)h->search_sum;
+    }
+    if (hdx_checkpoint_referrers(p->until, h->done)) {
+        p->referrer_entries = h->referrer_entries;
+        p->chunk_longest = h->chunk_longest;
+        p->referrer_file.end = h->referrer_bytes;
+    }
+    if (hdx_checkpoint_has(h->done, HDX_PASS_DOMINATORS)) {
+        p->idoms.end = h->idoms_bytes;
+        p->idoms.sum = (uint32_t)h->idoms_sum;
+    }
+}
+
 static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, hdx_error *err)
 {
     hdx_build *b = p->b;
@@ -191,10 +215,6 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
         return unusable(err);
     p->width = (unsigned)h.width;
     p->until = (hdx_step)h.until;
-    p->reached = h.reached;
-    p->size_unit = h.size_unit;
-    p->referrer_entries = h.referrer_entries;
-    p->chunk_longest = h.chunk_longest;
     b->class_class = (uint32_t)h.class_class;
     b->loader_class = (uint32_t)h.loader_class;
     b->roots = hdx_mem_array(&b->mem, h.roots, sizeof *b->roots);
@@ -210,14 +230,7 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
     if (!read_all(b, fd, b->roots, h.roots * sizeof(hdx_root), &at) || !read_all(b, fd, p->spill.units, h.units * sizeof(hdx_spilled), &at) ||
         !read_all(b, fd, p->chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
         return unusable(err);
-    p->spill.longest = h.spill_longest;
-    p->spill.edges = h.spill_edges;
-    p->spill.file.end = h.spill_bytes;
-    p->search.end = h.search_bytes;
-    p->search.sum = (uint32_t)h.search_sum;
-    p->idoms.end = h.idoms_bytes;
-    p->idoms.sum = (uint32_t)h.idoms_sum;
-    p->referrer_file.end = h.referrer_bytes;
+    take_numbers(p, &h);
     *done = h.done;
     return HDX_OK;
 }
@@ -283,6 +296,7 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     (void)b->io->close(b->io, fd);
     if (code == HDX_OK)
         code = hdx_checkpoint_check(p, *done, err);
-    b->checkpointed = code == HDX_OK || code == HDX_LIMIT; /* a budget too small for looking says nothing against what is there */
+    /* a budget too small for looking says nothing against what is there, nor does who does not want to wait */
+    b->checkpointed = code == HDX_OK || code == HDX_LIMIT || code == HDX_CANCELLED;
     return code;
 }

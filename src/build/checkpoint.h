@@ -34,6 +34,8 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
 /* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was, or could lead outside.
    What the steps done do not have is removed. */
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
+/* checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes. */
+hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
 /* Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no links. */
 bool     hdx_checkpoint_is_plain(const hdx_build *b);
 /* Temporary files that a checkpoint of these steps has. */

@@ -11,6 +11,8 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#define RECORD_LEAST 2u /* bytes of a record in the spill file: how long it is, and a class */
+#define ADDRESSES 8u    /* objects that a byte of the index address can tell of, at the most */
 #define PIECE 65536u /* bytes of a tape read at once; whole visits of either width */
 
 static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
@@ -44,7 +46,8 @@ typedef struct spilled {
     uint8_t   widths[4];
 } spilled;
 
-static bool list_holds(spilled *s, uint64_t id, unsigned width, const uint8_t *at, const uint8_t *end)
+/* No list holds the class of its object. */
+static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned width, const uint8_t *at, const uint8_t *end)
 {
     const uint64_t objects = s->p->b->objects;
     uint64_t       before = 0;
@@ -52,7 +55,7 @@ static bool list_holds(spilled *s, uint64_t id, unsigned width, const uint8_t *a
         return false;
     for (bool first = true; at < end; first = false, at += width, s->edges++) {
         const uint64_t target = id - hdx_spill_half(width) + (hdx_le64(at) & hdx_spill_mask(width));
-        if (target >= objects || (!first && target <= before))
+        if (target >= objects || target == class_object || (!first && target <= before))
             return false;
         before = target;
     }
@@ -81,7 +84,7 @@ static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, c
         (b->classes[head >> 2].kind != HDX_INSTANCE && (!number(&here, stop, &value) || value > UINT32_MAX)))
         return false;
     s->objects++;
-    return list_holds(s, id, s->widths[head & 3], here, stop);
+    return list_holds(s, id, b->classes[head >> 2].id, s->widths[head & 3], here, stop);
 }
 
 static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
@@ -107,16 +110,19 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
 static hdx_code check_spill(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    spilled        s = { .p = p, .seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8) };
+    spilled        s = { .p = p };
     const uint64_t room = p->spill.longest + HDX_PACKED_SLACK;
-    uint8_t       *bytes = p->spill.longest <= p->spill.file.end ? hdx_mem_get(&b->mem, room) : NULL;
-    hdx_code       code = HDX_OK;
+    uint8_t       *bytes;
+    hdx_code       code = open_tape(b, "references.tmp", &p->spill.file, err);
+    if (code != HDX_OK || p->spill.longest > p->spill.file.end || b->objects > p->spill.file.end / RECORD_LEAST)
+        return unusable(err);
     hdx_spill_widths(b->objects, s.widths);
+    s.seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    bytes = hdx_mem_get(&b->mem, room);
     if (s.seen == NULL || bytes == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
-    else if ((code = open_tape(b, "references.tmp", &p->spill.file, err)) == HDX_OK)
-        for (uint64_t i = 0; i < p->spill.count && code == HDX_OK; i++)
-            code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
+    for (uint64_t i = 0; i < p->spill.count && code == HDX_OK; i++)
+        code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
     if (code == HDX_OK && (s.objects != b->objects || s.edges != p->spill.edges))
         code = unusable(err);
     hdx_mem_put(&b->mem, bytes, room);
@@ -148,13 +154,13 @@ static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64
 
 static uint64_t id_at(const hdx_pass *p, const uint8_t *bytes, uint64_t i) { return p->width == 32 ? hdx_le32(bytes + 4 * i) : hdx_le64(bytes + 8 * i); }
 
-/* Each node once, each parent before its children; what is visited lives. */
+/* Each node once, each parent before its children, roots have none; what is visited lives. */
 static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
 {
     (void)before;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t node = id_at(p, bytes, 2 * i), parent = id_at(p, bytes, 2 * i + 1);
-        if (node >= p->b->objects || parent > first + i || !hdx_bits_set(p->live, node))
+        if (node >= p->b->objects || parent > first + i || hdx_bits_test(p->is_root, node) != (parent == 0) || !hdx_bits_set(p->live, node))
             return false;
     }
     return true;
@@ -359,12 +365,18 @@ static bool wants(const hdx_pass *p, uint64_t done, hdx_kind kind)
     }
 }
 
-/* Objects take bytes in some file: nothing is asked of memory by a number alone. */
+/* Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references are in lists of theirs. */
 static bool objects_hold(const hdx_pass *p, uint64_t done)
 {
     const hdx_build *b = p->b;
-    const uint64_t   bytes = hdx_checkpoint_spill(done) ? p->spill.file.end : b->manifest.files[HDX_KIND_CLASS].bytes;
-    return b->objects > 0 && b->objects / 256 <= bytes && (p->width == 64 || (b->objects < UINT32_MAX - 2 && p->spill.edges < UINT32_MAX - 2));
+    return b->objects > 0 && b->objects / ADDRESSES <= b->manifest.files[HDX_KIND_ADDRESS].bytes &&
+           (hdx_checkpoint_spill(done) || p->spill.edges == b->manifest.outbound_values) &&
+           (p->width == 64 || (b->objects < UINT32_MAX - 2 && p->spill.edges < UINT32_MAX - 2));
+}
+
+static bool class_holds(const hdx_build *b, const hdx_class *c)
+{
+    return c->id < b->objects && c->kind <= HDX_PRIMITIVE_ARRAY && (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
 }
 
 static bool numbers_hold(const hdx_pass *p, uint64_t done)
@@ -374,10 +386,10 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
     if (!steps_hold(p, done) || !objects_hold(p, done) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
         (m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
-        (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (p->size_unit == 0 || (p->size_unit & (p->size_unit - 1)) != 0)) || p->reached > b->objects)
+        p->reached > b->objects)
         return false;
-    for (uint32_t i = 0; i < b->class_count; i++) /* a catalog may say "none" */
-        if (b->classes[i].id >= b->objects)
+    for (uint32_t i = 0; i < b->class_count; i++)
+        if (!class_holds(b, &b->classes[i]))
             return false;
     for (uint64_t i = 0; i < b->root_count; i++)
         if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) || b->roots[i].type >= HDX_ROOT_TYPES ||
@@ -402,6 +414,27 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
     return HDX_OK;
 }
 
+/* What follows from the rest is made of the rest, whatever a checkpoint says of it. */
+static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build    *b = p->b;
+    hdx_manifest *m = &b->manifest;
+    if (!hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem))
+        return hdx_no_memory(err, "a checkpoint", b->class_count * sizeof *b->classes);
+    p->size_unit = hdx_pass_size_unit(b);
+    m->classes = b->class_count;
+    m->roots = b->root_count;
+    m->threads = b->thread_count;
+    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = 0; /* counted with the dominators, or behind them (passes.c) */
+    m->dominators = 0;
+    m->gc_roots = 0;
+    if (hdx_checkpoint_search(p->until, done))
+        m->gc_roots = hdx_bits_count(p->is_root, hdx_bits_words(b->objects));
+    else
+        m->specials = m->references = 0;
+    return HDX_OK;
+}
+
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_code code = numbers_hold(p, done) ? check_files(p, done, err) : unusable(err);
@@ -413,5 +446,7 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
         code = check_referrers(p, err);
     if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
         code = check_tape(p, &p->idoms, p->idoms.end / (p->width / 4), p->width / 4, look_at_idoms, err);
-    return code == HDX_OK ? remove_others(p, done, err) : code;
+    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (code = hdx_checkpoint_values(p, done, err)) == HDX_OK)
+        code = remove_others(p, done, err);
+    return code;
 }

@@ -92,7 +92,7 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
     int      worst = (int)first;
     if (b->options->memory == 0)
         return HDX_OK;
-    const uint64_t most = references != 0 ? references : hdx_classes_reference_bound(b);
+    const uint64_t most = references != 0 || b->resumed != NULL ? references : hdx_classes_reference_bound(b); /* a checkpoint knows how many */
     for (int pass = (int)first; pass <= (int)last; pass++) {
         const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
         least = highest(least, resident(b, (hdx_forecast_pass)pass, width, references, CERTAIN));

@@ -333,6 +333,8 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
         code = hdx_pass_read_outbound(&p, err);
     if (code == HDX_OK && p.outbound.nodes > 0)
         code = do_referred(&p, err);
+    if (code == HDX_OK && is_done(done, HDX_PASS_DOMINATORS))
+        code = hdx_pass_count_live(&p, err);
     if (code == HDX_OK && b->options->notice != NULL) {
         const char *last = passes[63 - __builtin_clzll(done | 1)].name;
         (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);

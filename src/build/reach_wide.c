@@ -267,11 +267,12 @@ static uint64_t predecessors_bytes(const hdx_pass *p) { return (p->referrer_entr
 static uint64_t instances_bytes(const hdx_pass *p)
 {
     const hdx_build *b = p->b;
-    uint64_t         ids = 3 * (uint64_t)b->class_count;
+    uint64_t         ids = 0;
     for (uint32_t i = 0; i < b->class_count; i++)
-        if (!hdx_bits_test(p->is_root, b->classes[i].id))
-            ids += b->classes[i].instances;
-    return ids * sizeof(NID);
+        if (!hdx_bits_test(p->is_root, b->classes[i].id) && !hdx_add(ids, b->classes[i].instances, &ids))
+            ids = b->objects;
+    ids = ids < b->objects ? ids : b->objects; /* each is of one class, whatever a checkpoint's classes say */
+    return (ids + 3 * (uint64_t)b->class_count) * sizeof(NID);
 }
 
 hdx_code WIDE(hdx_pass_numbers)(hdx_pass *p, hdx_error *err)

@@ -7,6 +7,9 @@
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <zlib.h>
 
 static char   folder[TEST_FOLDER], dump[64], part[96], place[96];
 static parted straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
@@ -269,6 +272,78 @@ Test(checkpoint, with_referrers_twice_or_of_no_file_is_left)
     tell_again(&p, "the same chunk twice");
 }
 
+/* Numbers of the head by the steps that have them: behind step `from` + 1, up to behind step `to` + 1. */
+static const struct { size_t at; unsigned from, to; const char *what; } head_numbers[] = {
+    { offsetof(hdx_checkpoint_head, spill_bytes), 0, 0, "spill_bytes" },
+    { offsetof(hdx_checkpoint_head, spill_longest), 0, 0, "spill_longest" },
+    { offsetof(hdx_checkpoint_head, spill_edges), 0, 3, "spill_edges" },
+    { offsetof(hdx_checkpoint_head, reached), 2, 3, "reached" },
+    { offsetof(hdx_checkpoint_head, search_bytes), 2, 3, "search_bytes" },
+    { offsetof(hdx_checkpoint_head, referrer_bytes), 2, 2, "referrer_bytes" },
+    { offsetof(hdx_checkpoint_head, referrer_entries), 2, 2, "referrer_entries" },
+    { offsetof(hdx_checkpoint_head, chunk_longest), 2, 2, "chunk_longest" },
+    { offsetof(hdx_checkpoint_head, idoms_bytes), 3, 3, "idoms_bytes" },
+    { offsetof(hdx_checkpoint_head, class_class), 0, 3, "class_class" },
+    { offsetof(hdx_checkpoint_head, loader_class), 0, 3, "loader_class" },
+    { offsetof(hdx_checkpoint_head, width), 0, 3, "width" },
+};
+
+/* Others are nothing: the length of the longest chunk, kept from a step that was not done, once made room for 16 bytes of a chunk of 12,716. */
+Test(checkpoint, has_numbers_of_its_steps_alone)
+{
+    static const uint64_t odd[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 31, 1ull << 63, 1ull << 40, 1ull << 32 };
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (size_t i = 0; i < sizeof head_numbers / sizeof *head_numbers; i++)
+            for (size_t j = 0; j < sizeof odd / sizeof *odd; j++) {
+                const bool own = k >= head_numbers[i].from && k <= head_numbers[i].to;
+                parted     p = parted_copy(&left[k]);
+                char       what[64];
+                (void)snprintf(what, sizeof what, "step %u, %s %llx", k, head_numbers[i].what, (unsigned long long)odd[j]);
+                memcpy((uint8_t *)parted_head(&p) + head_numbers[i].at, &odd[j], 8);
+                parted_seal(&p, true);
+                cr_expect(finish_from(&p, what) == !own, "%s", what);
+            }
+}
+
+static void unpack(const char *from, const char *to)
+{
+    static char piece[1u << 16];
+    int         n;
+    gzFile      in = gzopen(from, "rb");
+    FILE       *out = fopen(to, "wb");
+    cr_assert(in != NULL && out != NULL);
+    while ((n = gzread(in, piece, sizeof piece)) > 0)
+        cr_assert(fwrite(piece, 1, (size_t)n, out) == (size_t)n);
+    cr_assert(n == 0 && gzclose(in) == Z_OK && fclose(out) == 0);
+}
+
+/* golden/hostile: sums made right as an attacker would. */
+Test(checkpoint, of_the_reference_collection_overflows_nothing)
+{
+    static const char *const from = HDX_TREE "/../shared/golden";
+    const struct timespec    then[2] = { { .tv_sec = 1704067200 }, { .tv_sec = 1704067200 } }; /* 2024-01-01 00:00 UTC */
+    char                     path[1024], leftover[96];
+    parted                   p = { .count = 0 };
+    hdx_index_report         report;
+    hdx_error                err = { .code = HDX_OK };
+    hdx_graph               *g;
+    (void)snprintf(path, sizeof path, "%s/hostile/checkpoint-overflow.part", from);
+    if (access(path, R_OK) != 0)
+        cr_skip("no %s", path);
+    parted_read_folder(&p, path);
+    (void)snprintf(path, sizeof path, "%s/dumps/leaky-jdk17-serial.hprof.gz", from);
+    (void)snprintf(dump, sizeof dump, "%s/l.hprof", folder);
+    (void)snprintf(leftover, sizeof leftover, "%s.hdx.part", dump);
+    unpack(path, dump);
+    cr_assert(utimensat(AT_FDCWD, dump, then, 0) == 0);
+    parted_write(&p, leftover);
+    parted_free(&p);
+    const hdx_index_options options = options_of();
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, true, &err) == HDX_OK, "%s", err.message);
+    hdx_graph_close(g);
+}
+
 Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
 {
     parted p = parted_copy(&left[0]);
@@ -378,17 +453,17 @@ static hdx_code forged_lists(void *context, uint64_t first, uint32_t n, uint64_t
     return HDX_OK;
 }
 
-static void forge(hdx_manifest *m, void (*change)(forged *f))
+static void forge_lists(hdx_manifest *m, hdx_kind kind, void (*change)(forged *f))
 {
     hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
-    hdx_index_file  file = { m->files[HDX_KIND_OUTBOUND].bytes, m->files[HDX_KIND_OUTBOUND].sum };
-    forged          f = { .keys = m->objects };
+    hdx_index_file  file = { m->files[kind].bytes, m->files[kind].sum };
+    forged          f = { .keys = kind == HDX_KIND_INSTANCES ? m->classes : m->objects };
     hdx_one_to_n   *lists;
     hdx_damage_note note = { 0 };
     hdx_error       err;
     uint64_t        first, length;
     memcpy(place_of.identity, m->identity, sizeof place_of.identity);
-    cr_assert(hdx_one_to_n_open(&place_of, HDX_KIND_OUTBOUND, &file, f.keys, f.keys, &note, &lists, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_one_to_n_open(&place_of, kind, &file, f.keys, m->objects, &note, &lists, &err) == HDX_OK, "%s", err.message);
     f.count = hdx_one_to_n_values(lists);
     f.degrees = calloc(f.keys, 8);
     f.values = calloc(f.count, 8);
@@ -402,9 +477,9 @@ static void forge(hdx_manifest *m, void (*change)(forged *f))
     }
     hdx_one_to_n_close(lists);
     change(&f);
-    cr_assert(hdx_one_to_n_write(&place_of, HDX_KIND_OUTBOUND, f.keys, f.count, forged_degrees, forged_lists, &f, &file, &err) == HDX_OK, "%s", err.message);
-    m->files[HDX_KIND_OUTBOUND].bytes = file.bytes;
-    m->files[HDX_KIND_OUTBOUND].sum = file.sum;
+    cr_assert(hdx_one_to_n_write(&place_of, kind, f.keys, f.count, forged_degrees, forged_lists, &f, &file, &err) == HDX_OK, "%s", err.message);
+    m->files[kind].bytes = file.bytes;
+    m->files[kind].sum = file.sum;
     free(f.degrees);
     free(f.values);
     free(f.of);
@@ -430,6 +505,8 @@ static void say_twice(forged *f)
     const uint64_t at = several(f);
     f->values[at + 1] = f->values[at];
 }
+static void forge(hdx_manifest *m, void (*change)(forged *f)) { forge_lists(m, HDX_KIND_OUTBOUND, change); }
+
 static void lead_outside(forged *f) { f->values[f->count - 1] = f->keys; }
 static void change_nothing(forged *f) { (void)f; }
 
@@ -445,6 +522,121 @@ Test(checkpoint, with_lists_that_no_build_writes_is_left)
     change_catalog(1, twice, "a target twice", false);
     change_catalog(1, outside, "a target that is no object", false);
     change_catalog(1, as_it_was, "written again as it was", true);
+}
+
+/* Two values of neighbouring lists change places: both lists still rise. */
+static void exchange(forged *f)
+{
+    uint64_t at = 0;
+    for (uint64_t v = 0; v + 1 < f->keys; at += f->degrees[v++])
+        if (f->degrees[v] == 1 && f->degrees[v + 1] == 1 && f->values[at] != f->values[at + 1]) {
+            const uint64_t value = f->values[at];
+            f->values[at] = f->values[at + 1];
+            f->values[at + 1] = value;
+            return;
+        }
+    cr_assert(false, "no such lists");
+}
+static void other_inbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INBOUND, exchange); }
+static void other_outbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_OUTBOUND, exchange); }
+static void other_instances(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INSTANCES, exchange); }
+static void same_inbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INBOUND, change_nothing); }
+
+/* Columns: one value of one of them is another. */
+typedef struct column {
+    uint64_t *values;
+    uint64_t  count;
+} column;
+
+static hdx_code column_values(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    (void)err;
+    memcpy(values, ((column *)context)->values + first, n * sizeof *values);
+    return HDX_OK;
+}
+
+static uint64_t at_place, to_value;
+static hdx_kind of_kind;
+
+static void other_value(hdx_manifest *m, hdx_class *classes, uint32_t class_count)
+{
+    hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
+    hdx_index_file  file = { m->files[of_kind].bytes, m->files[of_kind].sum };
+    column          c = { .count = of_kind == HDX_KIND_NEAREST ? m->specials : m->objects };
+    hdx_damage_note note = { 0 };
+    hdx_ints       *ints;
+    hdx_error       err;
+    (void)classes, (void)class_count;
+    memcpy(place_of.identity, m->identity, sizeof place_of.identity);
+    cr_assert(hdx_ints_open(&place_of, of_kind, &file, c.count, 0, &note, &ints, &err) == HDX_OK, "%s", err.message);
+    c.values = calloc(c.count, 8);
+    hdx_ints_read(ints, 0, (uint32_t)c.count, c.values);
+    hdx_ints_close(ints);
+    c.values[at_place % c.count] = c.values[at_place % c.count] == to_value ? to_value + 1 : to_value;
+    cr_assert(hdx_ints_write(&place_of, of_kind, c.count, column_values, &c, &file, &err) == HDX_OK, "%s", err.message);
+    m->files[of_kind].bytes = file.bytes;
+    m->files[of_kind].sum = file.sum;
+    free(c.values);
+}
+
+Test(checkpoint, with_files_that_contradict_each_other_is_left)
+{
+    static const struct { hdx_kind kind; uint64_t at, to; const char *what; } values[] = {
+        { HDX_KIND_CLASS, 40, 1, "another class than instances say" },
+        { HDX_KIND_CLASS, 40, 1u << 20, "no class" },
+        { HDX_KIND_POSITION, 17, 1ull << 40, "a position behind the dump" },
+        { HDX_KIND_SIZE, 30, 1ull << 33, "a length of more than 32 bits" },
+    };
+    for (unsigned k = 1; k < PARTED_STEPS; k++) {
+        change_catalog(k, other_instances, "instances", false);
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            of_kind = values[i].kind, at_place = values[i].at, to_value = values[i].to;
+            change_catalog(k, other_value, values[i].what, false);
+        }
+    }
+    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+        change_catalog(k, other_inbound, "inbound lists that are not outbound ones", false);
+        change_catalog(k, other_outbound, "outbound lists that are not inbound ones", false);
+        change_catalog(k, same_inbound, "inbound lists as they were", true);
+        of_kind = HDX_KIND_NEAREST, at_place = 3, to_value = 1;
+        change_catalog(k, other_value, "a root that is none", false);
+        to_value = 0;
+        change_catalog(k, other_value, "garbage that lives", false);
+        to_value = 1ull << 31;
+        change_catalog(k, other_value, "a parent that is no object", false);
+    }
+}
+
+/* Reckoned again from the rest, so it does not matter what is said. */
+static void odd_counts(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = m->dominators = m->gc_roots = m->roots = m->threads = 1ull << 60;
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i].instances = classes[i].live_instances = classes[i].bytes = classes[i].live_bytes = 1ull << 60;
+        classes[i].instance_size = classes[i].class_shallow = ~0ull - i;
+    }
+}
+static void more_references(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, m->references++; }
+static void more_values(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, m->outbound_values++; }
+static void no_such_kind(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)m, (void)count, classes[2].kind = HDX_CLASS_OBJECT; }
+static void no_such_element(hdx_manifest *m, hdx_class *classes, uint32_t count)
+{
+    (void)m, (void)count;
+    classes[2].kind = HDX_PRIMITIVE_ARRAY;
+    classes[2].element_type = 77;
+}
+
+Test(checkpoint, with_counts_of_its_own_is_counted_again)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        change_catalog(k, odd_counts, "counts", true);
+        change_catalog(k, no_such_kind, "objects of classes", false);
+        change_catalog(k, no_such_element, "elements", false);
+    }
+    for (unsigned k = 2; k < PARTED_STEPS; k++)
+        change_catalog(k, more_references, "references", false);
+    for (unsigned k = 1; k < PARTED_STEPS; k++)
+        change_catalog(k, more_values, "outbound values", false);
 }
 
 static bool refuse_large(void *context, uint64_t bytes)
