@@ -4,6 +4,7 @@
  *
  *   names.c      objects and classes as a user names them      mark.c       what stays reachable when objects are taken away
  *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at once
+ *   merge.c      the tree of the paths of many objects
  *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c loaders.c
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and a turn counter, so
@@ -138,6 +139,12 @@ typedef struct hdx_paths {
 } hdx_paths;
 /* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
 hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err);
+/* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
+hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out, hdx_error *err);
+/* A path is written step by step behind the ones before, and turned round if it was written from the target to the root. */
+hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
+hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);
+void     hdx_path_turn(hdx_paths *p);
 void     hdx_paths_drop(hdx_paths *p);
 
 /* ---- threads ---- */

@@ -23,7 +23,7 @@ typedef struct search {
     hdx_paths          *out;
 } search;
 
-static hdx_code begin(hdx_paths *p, hdx_id target, hdx_error *err)
+hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&p->at, &p->capacity, p->count, sizeof *p->at))
         return hdx_no_memory(err, "paths", p->count * sizeof *p->at);
@@ -31,10 +31,20 @@ static hdx_code begin(hdx_paths *p, hdx_id target, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code step(hdx_paths *p, hdx_id id, hdx_error *err)
+hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err)
 {
     p->at[p->count - 1].count++;
     return hdx_ids_push(&p->steps, id, err);
+}
+
+void hdx_path_turn(hdx_paths *p)
+{
+    hdx_path *last = &p->at[p->count - 1];
+    for (uint64_t i = last->first, j = last->first + last->count; i + 1 < j; i++) {
+        hdx_id swapped = p->steps.at[--j];
+        p->steps.at[j] = p->steps.at[i];
+        p->steps.at[i] = swapped;
+    }
 }
 
 void hdx_paths_drop(hdx_paths *p)
@@ -47,33 +57,28 @@ void hdx_paths_drop(hdx_paths *p)
 /* Climbs from the target to a root, then turns the steps round. */
 static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *err)
 {
-    hdx_code code = begin(out, target, err);
+    hdx_code code = hdx_path_begin(out, target, err);
     hdx_id   v = target, parent = hdx_graph_nearest(ask->g, v);
     uint64_t limit = hdx_graph_objects(ask->g);
     if (code != HDX_OK || parent == HDX_NO_ID)
         return code;
-    for (; code == HDX_OK && (code = step(out, v, err)) == HDX_OK && parent != v; v = parent, parent = hdx_graph_nearest(ask->g, v)) {
+    for (; code == HDX_OK && (code = hdx_path_step(out, v, err)) == HDX_OK && parent != v; v = parent, parent = hdx_graph_nearest(ask->g, v)) {
         if (parent >= limit || out->at[out->count - 1].count > limit) /* invariant 3 */
             return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root", (unsigned long long)target);
         code = hdx_ask_turn(ask, err);
     }
-    hdx_path *p = &out->at[out->count - 1];
-    for (uint64_t i = p->first, j = p->first + p->count; i + 1 < j; i++) {
-        hdx_id swapped = out->steps.at[--j];
-        out->steps.at[j] = out->steps.at[i];
-        out->steps.at[i] = swapped;
-    }
+    hdx_path_turn(out);
     return code;
 }
 
 /* The path that begins at `root` and goes on with the queued object at `place`. */
 static hdx_code note(search *s, hdx_id root, uint64_t place, hdx_error *err)
 {
-    hdx_code code = begin(s->out, s->queue[0].id, err);
+    hdx_code code = hdx_path_begin(s->out, s->queue[0].id, err);
     if (code == HDX_OK)
-        code = step(s->out, root, err);
+        code = hdx_path_step(s->out, root, err);
     while (code == HDX_OK) {
-        code = step(s->out, s->queue[place].id, err);
+        code = hdx_path_step(s->out, s->queue[place].id, err);
         if (place == 0)
             break;
         place = s->queue[place].towards;
@@ -120,10 +125,10 @@ static hdx_code search_target(search *s, hdx_id target, unsigned wanted, hdx_err
     unsigned found = 0;
     hdx_code code = HDX_OK;
     if (!hdx_graph_live(s->ask->g, target))
-        return begin(s->out, target, err);
+        return hdx_path_begin(s->out, target, err);
     if (hdx_bits_test(s->roots, target)) {
-        code = begin(s->out, target, err);
-        return code == HDX_OK ? step(s->out, target, err) : code;
+        code = hdx_path_begin(s->out, target, err);
+        return code == HDX_OK ? hdx_path_step(s->out, target, err) : code;
     }
     s->count = 0;
     code = enqueue(s, target, 0, err);
@@ -131,7 +136,7 @@ static hdx_code search_target(search *s, hdx_id target, unsigned wanted, hdx_err
         code = expand(s, i, wanted, &found, err);
     for (uint64_t i = 0; i < s->count; i++)
         hdx_bits_clear(s->seen, s->queue[i].id);
-    return code == HDX_OK && found == 0 ? begin(s->out, target, err) : code;
+    return code == HDX_OK && found == 0 ? hdx_path_begin(s->out, target, err) : code;
 }
 
 hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err)

@@ -296,6 +296,49 @@ static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, u
     hdx_rows_close(rows);
 }
 
+/* MAT 6.9: level by level, each in the order of ids, so whoever comes first is the parent with the lowest id. Roots are their own. */
+static void lowest_parents(const model *m, bool no_weak, hdx_id *parent)
+{
+    uint64_t level[NODES_MAX];
+    for (hdx_id v = 0; v < m->n; v++) {
+        level[v] = m->root[v] ? 0 : UINT64_MAX;
+        parent[v] = m->root[v] ? v : HDX_NO_ID;
+    }
+    for (uint64_t now = 0; now < m->n; now++)
+        for (hdx_id v = 0; v < m->n; v++)
+            for (hdx_id to = 0; level[v] == now && to < m->n; to++)
+                if (m->edge[v * m->n + to] && !(no_weak && m->weak[v * m->n + to]) && parent[to] == HDX_NO_ID) {
+                    level[to] = now + 1;
+                    parent[to] = v;
+                }
+}
+
+/* Merged paths of some objects, some of them twice: every step of every path is the parent of the next. */
+static void check_merged(heap *h, const model *m, bool no_weak, unsigned seed)
+{
+    hdx_id           parent[NODES_MAX], ids[NODES_MAX];
+    hdx_path_options options = { .exclude = no_weak ? HDX_EXCLUDE_WEAK | HDX_EXCLUDE_FINALIZER : 0, .merge = true };
+    hdx_rows        *rows;
+    size_t           count = 1 + (unsigned)rand_r(&seed) % m->n;
+    lowest_parents(m, no_weak, parent);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = (hdx_id)rand_r(&seed) % m->n;
+    cr_assert(eq(int, hdx_query_path(&h->q, ids, count, &options, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    const hdx_cell *list = extra(rows, "paths");
+    cr_assert(eq(u64, list->as.list.count, count));
+    for (size_t i = 0; i < count; i++) {
+        const hdx_cell *steps = child(&list->as.list.at[i], "steps");
+        hdx_id          v = ids[i];
+        cr_expect(eq(int, steps->as.list.count > 0, parent[v] != HDX_NO_ID), "seed %u target %llu", seed, (unsigned long long)v);
+        for (uint64_t s = steps->as.list.count; s > 0; s--, v = parent[v]) {
+            cr_assert(eq(u64, id_at(h, child(&steps->as.list.at[s - 1], "address")->as.address), v), "seed %u target %llu step %llu", seed,
+                      (unsigned long long)ids[i], (unsigned long long)s);
+            cr_expect(eq(int, s == 1, parent[v] == v), "seed %u: one root, at the beginning", seed);
+        }
+    }
+    hdx_rows_close(rows);
+}
+
 Test(random_heaps, agree_with_the_obvious_definitions)
 {
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
@@ -311,6 +354,8 @@ Test(random_heaps, agree_with_the_obvious_definitions)
         check_paths(&h, &m, false, 1, seed);
         check_paths(&h, &m, true, 1, seed);
         check_paths(&h, &m, seed % 2, 4, seed);
+        check_merged(&h, &m, false, seed);
+        check_merged(&h, &m, true, seed);
         model_close(&m);
         heap_close(&h);
     }
