@@ -25,7 +25,7 @@ typedef enum hdx_kind {
     HDX_KIND_ADDRESS,   /* addresses: id <-> address */
     HDX_KIND_POSITION,  /* ints: id -> byte position of the record in the uncompressed dump, + 1; 0: no record (object 0, invented classes) */
     HDX_KIND_CLASS,     /* ints: id -> class number */
-    HDX_KIND_SIZE,      /* ints: id -> array length; 0 for what is no array */
+    HDX_KIND_SIZE,      /* ints: id -> array length, with HDX_LENGTH_ODD for an object array whose class is no class of object arrays; 0 for what is no array */
     HDX_KIND_HEAP,      /* ints: id -> place in the catalog's list of heaps, + 1; 0: none; file absent where there are no heaps */
     HDX_KIND_OUTBOUND,  /* one_to_n: id -> ids ascending, each once, the class object left out */
     HDX_KIND_INBOUND,   /* one_to_n: id -> ids ascending of those that have it in their outbound list, garbage included */
@@ -42,6 +42,7 @@ typedef enum hdx_kind {
 
 const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
 #define HDX_INDEX_FORMAT 3u /* version in every head */
+#define HDX_LENGTH_ODD (1ull << 32) /* added to a length of a u4 */
 
 /* Where files are written, and what marks them as belonging together. */
 typedef struct hdx_index_place {

@@ -13,7 +13,8 @@ typedef struct hdx_field {
 } hdx_field;
 
 enum { HDX_CLASS_INVENTED = 1, /* no CLASS_DUMP: made by heapdex (MAT 1.6) */
-       HDX_CLASS_OPAQUE = 2 }; /* fields unknown: content of instances cannot be read */
+       HDX_CLASS_OPAQUE = 2,   /* fields unknown: content of instances cannot be read */
+       HDX_CLASS_OF_ARRAYS = 4 }; /* damaged dumps: object arrays are of it, and its name is not that of a class of object arrays */
 
 typedef struct hdx_class {
     hdx_text  name;             /* Java form: "com.acme.Outer$Inner", "byte[]" */

@@ -481,8 +481,11 @@ static void count_instances(maker *m)
         r->elements += r->uses[i].elements;
         if (i + AHEAD < r->use_count && m->places[i + AHEAD] != HDX_NO_CLASS)
             __builtin_prefetch(&m->at[m->places[i + AHEAD]].instances, 1);
-        if (m->places[i] != HDX_NO_CLASS)
-            m->at[m->places[i]].instances += r->uses[i].instances + r->uses[i].arrays;
+        if (m->places[i] == HDX_NO_CLASS)
+            continue;
+        hdx_class *c = &m->at[m->places[i]];
+        c->instances += r->uses[i].instances + r->uses[i].arrays;
+        c->flags |= r->uses[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
     }
     for (uint8_t t = 4; t <= 11; t++) {
         const uint64_t p = m->named[NAMED_ARRAY(t)];

@@ -46,6 +46,7 @@ typedef struct shape {
     const uint32_t *offsets;
     uint32_t        references;
     bool            has_length;
+    uint64_t        length_mark; /* added to the length of an object array */
 } shape;
 
 typedef struct walk {
@@ -194,7 +195,7 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
 }
 
 /* All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record in the dump. */
-static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap, uint32_t length, hdx_error *err)
+static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap, uint64_t length, hdx_error *err)
 {
     hdx_pass    *p = k->p;
     hdx_build   *b = p->b;
@@ -330,7 +331,7 @@ static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id
         return no_memory(err);
     for (uint32_t i = 0; i < n; i++)
         put(b, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
-    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, e), e->count, err);
+    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, e), e->count | k->shapes[number].length_mark, err);
 }
 
 /* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
@@ -521,7 +522,8 @@ static hdx_code prepare(walk *k, hdx_error *err)
         return no_memory(err);
     for (uint32_t i = 0; i < b->class_count; i++) {
         const hdx_class_layout *l = &b->layouts[i];
-        k->shapes[i] = (shape){ b->classes[i].id, l->bytes, b->offsets + l->first, l->references, b->classes[i].kind != HDX_INSTANCE };
+        k->shapes[i] = (shape){ b->classes[i].id, l->bytes, b->offsets + l->first, l->references, hdx_spill_length(&b->classes[i]),
+                                (b->classes[i].flags & HDX_CLASS_OF_ARRAYS) != 0 ? HDX_LENGTH_ODD : 0 };
     }
     hdx_spill_widths(b->objects, k->widths);
     for (unsigned i = 0; i < b->threads; i++) {

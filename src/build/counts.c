@@ -17,7 +17,6 @@ struct hdx_counts {
     bool              owned;   /* it goes with the counts */
     hdx_class        *classes; /* a copy, with instances and bytes */
     uint32_t          count;
-    bool              odd;     /* arrays of a class that is none, or instances of one that is: their bytes are not exact */
     hdx_graph_summary summary;
 };
 
@@ -52,12 +51,10 @@ static void fill_bytes(hdx_counts *c)
         if (number == HDX_NO_CLASS)
             continue;
         hdx_class *k = &c->classes[number];
-        if (k->kind == HDX_INSTANCE) {
-            k->bytes += (u->instances + u->arrays) * k->instance_size;
-        } else {
-            k->bytes += u->array_bytes[wide] + u->instances * hdx_object_array_size(&b->sizing, 0);
-            c->odd |= u->instances > 0 || k->kind != HDX_OBJECT_ARRAY;
-        }
+        const uint64_t each = k->kind == HDX_INSTANCE       ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
+                              : k->kind == HDX_OBJECT_ARRAY ? hdx_object_array_size(&b->sizing, 0)
+                                                            : hdx_primitive_array_size(&b->sizing, k->element_type, 0);
+        k->bytes += u->array_bytes[wide] + u->instances * each;
     }
     for (unsigned t = 0; t < 16; t++)
         if (r->primitive_arrays[t] > 0 && b->primitive_class[t] != HDX_NO_CLASS)
@@ -131,8 +128,7 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
         return HDX_OK;
     if ((code = hdx_classes_size(b, err)) != HDX_OK || (code = make(b, &c, err)) != HDX_OK)
         return code;
-    if (!c->odd)
-        b->options->first_pass(b->options->first_pass_context, c);
+    b->options->first_pass(b->options->first_pass_context, c);
     unmake(c);
     return HDX_OK;
 }

@@ -319,6 +319,8 @@ void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *
         case HDX_PRIMITIVE_ARRAY: shallow[i] = hdx_primitive_array_size(&b->sizing, c->element_type, lengths[i]); break;
         default: shallow[i] = c->instance_size; break;
         }
+        if ((c->flags & HDX_CLASS_OF_ARRAYS) != 0 && lengths[i] >= HDX_LENGTH_ODD)
+            shallow[i] = hdx_object_array_size(&b->sizing, lengths[i] - HDX_LENGTH_ODD);
         if (numbers[i] == b->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are plain instances (MAT 1.4) */
             const uint64_t *of = hdx_map_get(&b->class_objects, first + i);
             if (of != NULL)

@@ -9,7 +9,7 @@
  *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects no record describes
  *     place of the heap in hdx_build.heaps, + 1; only where the dump has heaps
  *     class number * 4 + width code
- *     length; only of arrays
+ *     length; only where the class is one of arrays, or object arrays are of it all the same
  *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest needs (the code names one of
  *       four widths)
  */
@@ -43,7 +43,8 @@ typedef struct hdx_spill {
 typedef struct hdx_spill_record {
     uint64_t       id;
     hdx_pos        position; /* + 1; 0: none */
-    uint32_t       heap, class_number, length;
+    uint32_t       heap, class_number;
+    uint64_t       length;   /* as size.hdx has it */
     unsigned       width;    /* of a distance, in bytes */
     uint64_t       count;    /* targets */
     const uint8_t *list;     /* their distances */
@@ -133,6 +134,9 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
     return to + more + bytes;
 }
 
+/* Do records of this class have a length? */
+static inline bool hdx_spill_length(const hdx_class *c) { return c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0; }
+
 static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
 {
     if (r->at >= r->end)
@@ -152,7 +156,7 @@ static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
     record->heap = r->heaps ? (uint32_t)hdx_unpack(&at) : 0;
     const uint64_t head = hdx_unpack(&at);
     record->class_number = (uint32_t)(head >> 2);
-    record->length = r->classes[record->class_number].kind != HDX_INSTANCE ? (uint32_t)hdx_unpack(&at) : 0;
+    record->length = hdx_spill_length(&r->classes[record->class_number]) ? hdx_unpack(&at) : 0;
     const uint64_t bytes = (uint64_t)(end - at);
     record->width = r->widths[head & 3];
     record->count = bytes < 1u << 16 ? bytes * r->parts[head & 3] >> 16 : bytes / record->width;

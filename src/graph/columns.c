@@ -82,7 +82,13 @@ void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t 
         hdx_addresses_ahead(set, addresses, n, i, of_numbers);
 }
 
-void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_SIZE, first, n, out); }
+void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    numbers(g, HDX_KIND_SIZE, first, n, out);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (uint32_t)out[i]; /* without HDX_LENGTH_ODD */
+}
+
 void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_RETAINED, first, n, out); }
 void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_POSITION, first, n, out); }
 
@@ -121,8 +127,8 @@ void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t 
 static uint64_t shallow_of(const hdx_graph *g, const hdx_class_table *t, hdx_id id, uint32_t number, uint64_t length)
 {
     const hdx_class *c = &t->at[number], *own;
-    if (c->kind == HDX_OBJECT_ARRAY)
-        return hdx_object_array_size(&g->sizing, length);
+    if (c->kind == HDX_OBJECT_ARRAY || length >= HDX_LENGTH_ODD)
+        return hdx_object_array_size(&g->sizing, (uint32_t)length);
     if (c->kind == HDX_PRIMITIVE_ARRAY)
         return hdx_primitive_array_size(&g->sizing, c->element_type, length);
     if (t->mirror[number] && (own = hdx_class_of_object(t, id)) != NULL)

@@ -65,16 +65,17 @@ uint64_t hdx_graph_shallow(const hdx_graph *g, hdx_id id)
     const hdx_class       *c = class_at(g, id, &t), *own;
     if (c == NULL)
         return 0;
-    if (c->kind == HDX_OBJECT_ARRAY)
-        return hdx_object_array_size(&g->sizing, number_of(g, HDX_KIND_SIZE, id));
+    const uint64_t length = c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0 ? number_of(g, HDX_KIND_SIZE, id) : 0;
+    if (c->kind == HDX_OBJECT_ARRAY || length >= HDX_LENGTH_ODD)
+        return hdx_object_array_size(&g->sizing, (uint32_t)length);
     if (c->kind == HDX_PRIMITIVE_ARRAY)
-        return hdx_primitive_array_size(&g->sizing, c->element_type, number_of(g, HDX_KIND_SIZE, id));
+        return hdx_primitive_array_size(&g->sizing, c->element_type, length);
     if (t->mirror[c->number] && (own = hdx_class_of_object(t, id)) != NULL)
         return own->class_shallow;
     return c->instance_size;
 }
 
-uint64_t hdx_graph_length(const hdx_graph *g, hdx_id id) { return number_of(g, HDX_KIND_SIZE, id); }
+uint64_t hdx_graph_length(const hdx_graph *g, hdx_id id) { return (uint32_t)number_of(g, HDX_KIND_SIZE, id); }
 
 int hdx_graph_heap(const hdx_graph *g, hdx_id id)
 {

@@ -273,8 +273,9 @@ static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *er
         return open_ints(g, kind, &file, g->objects, m->dump_size + 1, out, err);
     case HDX_KIND_CLASS:
         return open_ints(g, kind, &file, g->objects, m->classes, out, err);
-    case HDX_KIND_SIZE:
-    case HDX_KIND_HEAP: /* both are u4 in the dump */
+    case HDX_KIND_SIZE: /* u4 in the dump */
+        return open_ints(g, kind, &file, g->objects, 2 * HDX_LENGTH_ODD, out, err);
+    case HDX_KIND_HEAP: /* too */
         return open_ints(g, kind, &file, g->objects, (uint64_t)UINT32_MAX + 1, out, err);
     case HDX_KIND_OUTBOUND:
     case HDX_KIND_INBOUND:

@@ -324,6 +324,10 @@ static hdx_code check_record(hdx_verifier *v, hdx_id id)
     if (array && r.event.count != hdx_graph_length(v->g, id))
         return HDX_WRONG(v, "size", "object %llu has %llu elements, its record %u", (unsigned long long)id,
                          (unsigned long long)hdx_graph_length(v->g, id), r.event.count);
+    uint64_t stored;
+    hdx_ints_read(hdx_graph_use(v->g, HDX_KIND_SIZE), id, 1, &stored);
+    if ((stored >= HDX_LENGTH_ODD) != (r.event.tag == HDX_SUB_OBJECT_ARRAY && c->kind != HDX_OBJECT_ARRAY))
+        return HDX_WRONG(v, "size", "object %llu and its class do not say the same of what it is", (unsigned long long)id);
     if ((r.event.tag == HDX_SUB_INSTANCE || r.event.tag == HDX_SUB_OBJECT_ARRAY) && r.event.class_addr != c->address &&
         (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class stands where the id it is asked by is taken (R14) */
         return HDX_WRONG(v, "class", "object %llu is of class 0x%llx, its record says 0x%llx", (unsigned long long)id,

@@ -125,7 +125,8 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     cells[DOMINATOR] = dominator_cell(g, id);
     cells[HEAP] = heap_cell(g, id);
     cells[REACHABLE] = hdx_cell_bool(hdx_graph_live(g, id));
-    cells[LENGTH] = array ? hdx_cell_uint(hdx_graph_length(g, id)) : hdx_cell_null();
+    const uint64_t length = hdx_graph_length(g, id);
+    cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
         (code = hdx_label_cell(g, id, arena, &cells[LABEL], err)) != HDX_OK || (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
         return code;

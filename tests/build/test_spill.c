@@ -61,7 +61,8 @@ static uint64_t roll(uint64_t *state, uint64_t below)
 typedef struct said {
     uint64_t  id;
     hdx_pos   position; /* + 1; 0 in a bare unit */
-    uint32_t  heap, class_number, length;
+    uint32_t  heap, class_number;
+    uint64_t  length;
     uint64_t *targets, count;
     unsigned  width;    /* of a distance; 0: whatever it is */
 } said;
@@ -110,8 +111,8 @@ static uint64_t write_unit(const said *records, uint64_t count)
 static void check_record(const hdx_spill_record *r, const said *s, const char *what)
 {
     cr_assert(r->id == s->id && r->position == s->position && r->heap == s->heap && r->class_number == s->class_number && r->length == s->length,
-              "%s: id %llu, position %llu, heap %u, class %u, length %u", what, (unsigned long long)r->id, (unsigned long long)r->position, r->heap,
-              r->class_number, r->length);
+              "%s: id %llu, position %llu, heap %u, class %u, length %llu", what, (unsigned long long)r->id, (unsigned long long)r->position, r->heap,
+              r->class_number, (unsigned long long)r->length);
     cr_assert(r->count == s->count, "%s: %llu targets of %llu, not %llu", what, (unsigned long long)r->count, (unsigned long long)s->id,
               (unsigned long long)s->count);
     cr_assert(s->width == 0 || r->width == s->width, "%s: %u bytes a distance of %llu, not %u", what, r->width, (unsigned long long)s->id, s->width);
@@ -224,7 +225,7 @@ Test(spill, lists_of_every_length_come_back)
                 for (uint64_t n = edges[k] > 8 ? edges[k] - 8 : 1; n <= edges[k] + 8 && n <= most; n++) {
                     said s = spread(id, width, n, to);
                     s.class_number = n % 2 == 0 ? ARRAYS : 0;
-                    s.length = n % 2 == 0 ? UINT32_MAX : 0;
+                    s.length = n % 2 == 0 ? HDX_LENGTH_ODD + UINT32_MAX : 0;
                     (void)comes_back((said[]){ s, { .id = 3 } }, 2, "at an edge");
                 }
         }
