@@ -17,8 +17,8 @@ typedef enum hdx_code {
     HDX_DAMAGED,   /* the index is damaged (exit 5) */
     HDX_LIMIT,     /* does not fit in memory, on disk or in a stated limit (exit 6) */
     HDX_IO,        /* input or output failed underway (exit 7) */
-    HDX_BUSY,      /* another builder holds the index, or interrupted after a checkpoint (exit 75) */
-    HDX_CANCELLED  /* the caller's cancel callback said so (exit 130) */
+    HDX_BUSY,      /* another builder holds the index (exit 76) */
+    HDX_CANCELLED  /* the caller's cancel callback said so (exit 130; 75 by SIGTERM) */
 } hdx_code;
 
 #define HDX_NOWHERE UINT64_MAX

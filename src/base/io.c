@@ -1,11 +1,13 @@
 /* io.c - the real file system behind the door. */
 #include "base/io.h"
+#include "base/mount.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -121,6 +123,14 @@ static int sys_mkdir(hdx_io *io, const char *path)
     return result(mkdir(path, 0777));
 }
 
+static int sys_lock(hdx_io *io, int fd)
+{
+    (void)io;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EINTR ? -EWOULDBLOCK : -errno;
+    return hdx_mount_locks_reach_fd(fd) ? 0 : HDX_LOCK_HERE;
+}
+
 static int sys_sync_folder(hdx_io *io, const char *path)
 {
     (void)io;
@@ -157,7 +167,7 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 hdx_io *hdx_io_system(void)
 {
     static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
-                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_sync_folder, sys_map, sys_unmap, sys_forget };
+                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
     return &io;
 }
 

@@ -10,6 +10,8 @@
 #include <heapdex/error.h>
 #include <sys/stat.h>
 
+#define HDX_LOCK_HERE 1 /* other hosts that see the file are not excluded */
+
 typedef struct hdx_io hdx_io;
 struct hdx_io {
     int (*open)(hdx_io *io, const char *path);                                        /* for reading */
@@ -25,6 +27,7 @@ struct hdx_io {
     int (*exchange)(hdx_io *io, const char *a, const char *b);                        /* swaps two names in one step */
     int (*remove)(hdx_io *io, const char *path);                                      /* a file or an empty folder */
     int (*mkdir)(hdx_io *io, const char *path);
+    int (*lock)(hdx_io *io, int fd);                                                  /* flock, at once: 0 held; HDX_LOCK_HERE held, but it may not reach other hosts; -EWOULDBLOCK */
     int (*sync_folder)(hdx_io *io, const char *path);
     int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at);                 /* read-only; len > 0 */
     void (*unmap)(hdx_io *io, const uint8_t *at, uint64_t len);

@@ -320,6 +320,8 @@ typedef struct hdx_index_home {
     char part[4096];
     char lock[4096];
     int  lock_fd;    /* -1: not held */
+    int  why_not;    /* errno, where nothing can be locked there */
+    char record[512]; /* what the lock says of us */
 } hdx_index_home;
 typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
 
@@ -330,12 +332,18 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
 /* Looks at an index without trusting it; *catalog stays open for the caller when VALID. HDX_DAMAGED as it is. */
 hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_index_state *state, hdx_catalog **catalog,
                          hdx_error *err);
-hdx_code hdx_place_lock(const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+/* ---- lock.c ---- */
+/* HDX_OK with lock_fd -1: nothing can be locked there. */
+hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+bool     hdx_place_held(const hdx_index_home *home); /* the lock is ours, and still says so */
+hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err); /* the same; HDX_BUSY, naming who took it */
 void     hdx_place_unlock(hdx_index_home *home);
+
+/* ---- place.c, building ---- */
 /* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With `resume`, a .part folder with a
    checkpoint stays as it is: *found. */
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err);
-hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err);
+hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *m, hdx_error *err);
 void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
 /* Removes a .part folder, or whatever has its name; nothing there: 0. */
 int      hdx_place_clear(hdx_io *io, const char *path);

@@ -230,6 +230,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     hdx_io    *io = doors->io;
     hdx_build *b = hdx_build_open(doors, options, HDX_FOR_INDEX, err);
     bool       found = false;
+    hdx_error  taken;
     hdx_code   code;
     if (b == NULL)
         return err->code;
@@ -253,9 +254,13 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
     hdx_checkpoint_remove(b);
-    code = hdx_place_commit(io, home, err);
+    code = hdx_place_commit(io, home, &b->manifest, err);
     report_from(&b->manifest, report);
 out:
+    if (code == HDX_IO && home->lock_fd >= 0 && hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
+        *err = taken;
+        code = HDX_BUSY;
+    }
     if (!is_kept(b, code) && code != HDX_OK)
         hdx_place_abandon(io, home);
     else if (code == HDX_CANCELLED)
@@ -331,7 +336,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (state != HDX_INDEX_VALID && options->no_build)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)), "heapdex index makes one");
     if (state != HDX_INDEX_VALID) {
-        if ((code = hdx_place_lock(options, &home, err)) != HDX_OK)
+        if ((code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
             return code;
         if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK) /* someone else may have built it meanwhile */
             goto out;
@@ -367,7 +372,7 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
         folder.index_dir = options->dump;
         code = hdx_place_find(io, &folder, &home, err);
     }
-    if (code != HDX_OK || (code = hdx_place_lock(options, &home, err)) != HDX_OK)
+    if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
         return code;
     (void)snprintf(path, path_size, "%s", home.path);
     found = hdx_place_is_index(io, home.path);

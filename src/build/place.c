@@ -3,15 +3,13 @@
  *
  *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed
  *
- * The lock is flock on a file beside the folder: the kernel gives it back when its owner dies, however it dies.
+ * Who may build is settled in lock.c.
  */
 #include "build/build.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define EDGE (64u << 10) /* bytes sampled at the head and the tail of a dump ... */
@@ -188,66 +186,6 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
     return code;
 }
 
-/* ---- the lock ---- */
-static void owner_of(int fd, char *out, size_t size)
-{
-    ssize_t n = pread(fd, out, size - 1, 0);
-    out[n < 0 ? 0 : n] = '\0';
-}
-
-hdx_code hdx_place_lock(const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
-{
-    char owner[32], line[160];
-    bool told = false;
-    for (;;) {
-        struct stat by_fd, by_path;
-        int         fd = open(home->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0) {
-            if (errno == EACCES || errno == EROFS || errno == ENOENT || errno == EPERM)
-                return HDX_OK; /* nothing can be written there: hdx_place_begin finds another place, and locks that */
-            return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(errno));
-        }
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            /* the owner before us removes the file when it is done: what we hold may be a lock that nobody else sees */
-            if (fstat(fd, &by_fd) == 0 && stat(home->lock, &by_path) == 0 && by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev) {
-                int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
-                if (ftruncate(fd, 0) == 0)
-                    (void)!pwrite(fd, owner, (size_t)n, 0);
-                home->lock_fd = fd;
-                return HDX_OK;
-            }
-            (void)close(fd);
-            continue;
-        }
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            int why = errno;
-            (void)close(fd);
-            return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(why));
-        }
-        owner_of(fd, owner, sizeof owner);
-        (void)close(fd);
-        if (options->no_wait)
-            return hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is at work (process %ld)", strtol(owner, NULL, 10));
-        if (!told && options->notice != NULL) {
-            (void)snprintf(line, sizeof line, "waiting for another builder of this index (process %ld)", strtol(owner, NULL, 10));
-            options->notice(options->notice_context, line);
-            told = true;
-        }
-        if (options->progress.cancelled != NULL && options->progress.cancelled(options->progress.context))
-            return hdx_tick_stop(err);
-        (void)usleep(50000);
-    }
-}
-
-void hdx_place_unlock(hdx_index_home *home)
-{
-    if (home->lock_fd < 0)
-        return;
-    (void)unlink(home->lock);
-    (void)close(home->lock_fd);
-    home->lock_fd = -1;
-}
-
 /* ---- building and commit ---- */
 static int make_parents(hdx_io *io, const char *path)
 {
@@ -290,50 +228,68 @@ static bool has_checkpoint(const char *part)
     return is_real_folder(part) && is_real_folder(path);
 }
 
+/* An empty folder *.part, or one with a checkpoint. The lock is held. A negative errno: none can be made. */
+static hdx_code take_part(hdx_io *io, const hdx_index_home *home, bool resume, bool *found, int *rc, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *rc = 0;
+    *found = resume && has_checkpoint(home->part);
+    if (*found || (code = clear(io, home->part, err)) != HDX_OK)
+        return code;
+    *rc = io->mkdir(io, home->part);
+    return HDX_OK;
+}
+
+/* Where nothing can be written beside the dump. */
+static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path, bool resume, bool *found, hdx_error *err)
+{
+    char     line[4300];
+    int      rc;
+    hdx_code code;
+    hdx_place_unlock(home);
+    if ((code = set_paths(home, path, err)) != HDX_OK)
+        return code;
+    if ((rc = make_parents(io, home->path)) < 0)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
+    if ((code = hdx_place_lock(io, options, home, err)) != HDX_OK)
+        return code;
+    rc = home->lock_fd < 0 ? -home->why_not : 0;
+    if (rc == 0 && (code = take_part(io, home, resume, found, &rc, err)) != HDX_OK)
+        return code;
+    if (rc < 0)
+        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
+    if (!*found && options->notice != NULL) {
+        (void)snprintf(line, sizeof line, "the dump's folder cannot be written; the index is %s", home->path);
+        options->notice(options->notice_context, line);
+    }
+    return HDX_OK;
+}
+
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err)
 {
     struct stat st;
-    char        cached[4096], line[4300];
+    char        cached[4096];
     hdx_code    code;
-    int         rc;
+    int         rc = 0;
+    *found = false;
     if (io->stat(io, home->path, &st) >= 0 && !hdx_place_is_index(io, home->path)) {
         if (!S_ISDIR(st.st_mode))
             return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"), "name a folder that does not exist yet");
         if (rmdir(home->path) != 0) /* an empty folder may become one */
             return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"), "name a folder that does not exist yet");
     }
-    if (options->index_dir != NULL)
-        (void)make_parents(io, home->path);
-    *found = resume && home->lock_fd >= 0 && has_checkpoint(home->part);
-    if (*found)
-        return HDX_OK;
-    if (home->lock_fd >= 0 && (code = clear(io, home->part, err)) != HDX_OK)
-        return code;
-    rc = io->mkdir(io, home->part);
-    if (rc >= 0)
-        return HDX_OK;
-    if (options->index_dir != NULL || (rc != -EACCES && rc != -EROFS && rc != -EPERM) || !cache_path(options, cached, sizeof cached))
-        return hdx_hint(err, hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
-                        "--index-dir DIR puts the index elsewhere");
-    hdx_place_unlock(home);
-    if ((code = set_paths(home, cached, err)) != HDX_OK)
-        return code;
-    if ((rc = make_parents(io, home->path)) < 0)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
-    if ((code = hdx_place_lock(options, home, err)) != HDX_OK)
-        return code;
-    *found = resume && has_checkpoint(home->part);
-    if (*found)
-        return HDX_OK;
-    if ((code = clear(io, home->part, err)) != HDX_OK)
-        return code;
-    if ((rc = io->mkdir(io, home->part)) < 0)
-        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
-    if (options->notice != NULL) {
-        (void)snprintf(line, sizeof line, "the dump's folder cannot be written; the index is %s", home->path);
-        options->notice(options->notice_context, line);
+    if (options->index_dir != NULL && home->lock_fd < 0) {
+        if ((rc = make_parents(io, home->path)) >= 0 && (code = hdx_place_lock(io, options, home, err)) != HDX_OK)
+            return code;
     }
-    return HDX_OK;
+    if (rc >= 0)
+        rc = home->lock_fd < 0 ? -home->why_not : 0;
+    if (rc == 0 && ((code = take_part(io, home, resume, found, &rc, err)) != HDX_OK || rc >= 0))
+        return code;
+    if (options->index_dir == NULL && (rc == -EACCES || rc == -EROFS || rc == -EPERM) && cache_path(options, cached, sizeof cached))
+        return begin_in_cache(io, options, home, cached, resume, found, err);
+    return hdx_hint(err, hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
+                    "--index-dir DIR puts the index elsewhere");
 }
 
 static hdx_code parent_of(const char *path, char *out, size_t size)
@@ -343,13 +299,36 @@ static hdx_code parent_of(const char *path, char *out, size_t size)
     return HDX_OK;
 }
 
-hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err)
+/* Whoever took the place over writes the same names: a file that is not as long as it was made is not ours. */
+static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_manifest *m, hdx_error *err)
+{
+    hdx_code code = hdx_place_still_held(home, err);
+    for (unsigned i = 0; i < HDX_KINDS_MAX && code == HDX_OK; i++) {
+        char        path[4200];
+        struct stat st;
+        if (m->files[i].name[0] == '\0')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s.hdx", home->part, m->files[i].name);
+        const int rc = io->stat(io, path, &st);
+        if (rc < 0)
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot find it again: %s", strerror(-rc));
+        else if ((uint64_t)st.st_size != m->files[i].bytes)
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "has %llu bytes, %llu were written", (unsigned long long)st.st_size,
+                            (unsigned long long)m->files[i].bytes);
+    }
+    return code;
+}
+
+hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *m, hdx_error *err)
 {
     struct stat st;
     char        parent[4096];
+    hdx_code    code;
     int         rc = hdx_io_sync_files(io, home->part);
     if (rc < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
+    if ((code = still_ours(io, home, m, err)) != HDX_OK)
+        return code;
     if (io->stat(io, home->path, &st) >= 0) {
         if ((rc = io->exchange(io, home->part, home->path)) < 0) /* a file system that cannot swap: readers may see a moment without index */
             (void)hdx_io_remove_folder(io, home->path);
@@ -366,6 +345,6 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, hdx_error *err)
 
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home)
 {
-    if (home->lock_fd >= 0)
+    if (hdx_place_held(home)) /* else it is another's by now */
         (void)hdx_io_remove_folder(io, home->part);
 }

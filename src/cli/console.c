@@ -287,7 +287,7 @@ int cli_exit_code(hdx_code code)
     case HDX_DAMAGED: return 5;
     case HDX_LIMIT: return 6;
     case HDX_IO: return 7;
-    case HDX_BUSY: return 75;
+    case HDX_BUSY: return 76;
     case HDX_CANCELLED: return cli_signal() == SIGTERM || cli_signal() == SIGHUP ? 75 : 130;
     }
     return 7;

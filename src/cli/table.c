@@ -141,7 +141,7 @@ const cli_option cli_options[] = {
     { CLI_OPT_DUMP_NUMBER, "dump-number", 0, "N", NULL, CLI_EVERY, "which heap of a file that holds several; 1 by default" },
     { CLI_OPT_INDEX_DIR, "index-dir", 0, "DIR", NULL, CLI_EVERY, "the index folder itself" },
     { CLI_OPT_NO_BUILD, "no-build", 0, NULL, NULL, CLI_EVERY, "answer from an existing index, or exit with 3" },
-    { CLI_OPT_NO_WAIT, "no-wait", 0, NULL, NULL, CLI_EVERY, "do not wait for another builder: exit with 75" },
+    { CLI_OPT_NO_WAIT, "no-wait", 0, NULL, NULL, CLI_EVERY, "do not wait for another builder: exit with 76" },
     { CLI_OPT_PROGRESS, "progress", 0, "WHEN", "auto always never json", CLI_EVERY, "progress on standard error" },
     { CLI_OPT_COLOR, "color", 0, "WHEN", "auto always never", CLI_EVERY, "colours in tables; NO_COLOR is honoured" },
     { CLI_OPT_QUIET, "quiet", 0, NULL, NULL, CLI_EVERY, "no warnings on standard error" },

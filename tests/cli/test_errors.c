@@ -1,6 +1,9 @@
 /* How a call fails: exit codes, one line for people, a document for programs, nothing half left behind. */
 #include "cli/tool.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 static char *folder;
 static void enter(void) { folder = tool_enter(); }
 static void leave(void) { tool_leave(folder); }
@@ -139,6 +142,16 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
     expect("index app.hprof --memory 64K", 6, "\nhint: ");
     expect("index app.hprof --memory 64K", 6, "--memory");
     cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 && access("app.hprof.hdx.lock", F_OK) != 0);
+}
+
+Test(errors, another_builder_is_76_and_named)
+{
+    tool_copy_bookshop("app.hprof");
+    const int fd = open("app.hprof.hdx.lock", O_RDWR | O_CREAT, 0600);
+    cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    cr_assert(dprintf(fd, "heapdex 1 host=node7 boot=b space=1 pid=4711 start=1 since=1700000000 job=slurm:12\n") > 0);
+    expect("index app.hprof --no-wait", 76, "process 4711 on node7 since 2023-11-14 22:13:20 UTC, job slurm:12");
+    (void)close(fd);
 }
 
 Test(errors, inflating_past_the_stated_limit_is_6_and_leaves_nothing)

@@ -19,6 +19,7 @@ typedef struct faulty_io {
     unsigned         fail_at; /* 0: never */
     int              with;    /* errno */
     bool             writes_only;
+    int (*lock)(int fd);      /* what flock says there; NULL: the truth */
 } faulty_io;
 
 #define FAULTY_KILL (-1) /* instead of an errno: the call kills the process, before it does anything */
