@@ -18,7 +18,7 @@ set(HDX_SEES_render base rows)
 set(HDX_SEES_cli base render rows query leaks graph build strip)
 
 # Libraries of the system, by room.
-set(HDX_LIBS_base Threads::Threads)
+set(HDX_LIBS_base Threads::Threads pcre2)
 set(HDX_LIBS_source ZLIB::ZLIB)
 set(HDX_LIBS_catalog lmdb)
 set(HDX_LIBS_algo m)

@@ -60,11 +60,14 @@ HDX_API const char *hdx_rows_title(const hdx_rows *rows);
  * ---- shaping; each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras ----
  * An unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
  *
- * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (POSIX extended regular expression, found anywhere in the text).
+ * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere in the text; one that is too
+ * costly ends the rows with HDX_USAGE).
  * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand in '...' or "...", and
  * then is nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested, text against a
  * number) is no match, except for != .
  */
+/* From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and sorting rows. */
+HDX_API void     hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress);
 HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);            /* "retained > 1M", "class ~ ^com\." */
 HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx_error *err); /* stable; numbers by value, null last */
 HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);             /* "a,b,c"; none of them stays `wide` */

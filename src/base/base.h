@@ -13,6 +13,7 @@
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
+ *   regex.h     regular expressions, whose cost is bounded
  *
  * Nothing here prints, exits or keeps global state.
  */
@@ -27,6 +28,7 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/regex.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/tick.h"

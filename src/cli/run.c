@@ -126,8 +126,10 @@ static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
         tell_unreached(s, rows);
     if (code == HDX_OK)
         code = cli_session_head(s, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK) {
+        hdx_rows_heed(rows, &s->progress);
         code = shape(c, &rows, err);
+    }
     cli_console_erase(s->console);
     if (code == HDX_OK)
         code = render(s, rows, output, err);

@@ -8,7 +8,6 @@
  */
 #include "leaks/leaks.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -173,39 +172,24 @@ static bool glob(const char *pattern, hdx_text name)
     return *p == '\0';
 }
 
-static hdx_code regular(const char *pattern, regex_t *out, hdx_error *err)
-{
-    char         why[128];
-    const size_t len = strlen(pattern);
-    char        *copy = hdx_mem_get(NULL, len);
-    if (copy == NULL)
-        return hdx_no_memory(err, "a pattern", len);
-    memcpy(copy, pattern + 1, len - 2);
-    int rc = regcomp(out, copy, REG_EXTENDED | REG_NOSUB);
-    hdx_mem_put(NULL, copy, len);
-    if (rc == 0)
-        return HDX_OK;
-    (void)regerror(rc, out, why, sizeof why);
-    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "class pattern %.80s: %s", pattern, why);
-}
-
-static hdx_code of_pattern(leak_inspector *i, const char *pattern, list *out, hdx_error *err)
+static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_progress *progress, list *out, hdx_error *err)
 {
     leak_heap   *h = i->h;
     const size_t len = strlen(pattern);
-    const bool   expression = len > 2 && pattern[0] == '/' && pattern[len - 1] == '/';
-    regex_t      compiled;
+    hdx_regex   *regex = NULL;
     bool         any = false;
-    hdx_code     code = expression ? regular(pattern, &compiled, err) : HDX_OK;
-    if (code != HDX_OK)
+    hdx_code     code = HDX_OK;
+    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' && (code = hdx_regex_open(pattern + 1, len - 2, progress, &regex, err)) != HDX_OK)
         return code;
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
         hdx_id   id;
-        char     name[1024];
-        if (expression)
-            (void)snprintf(name, sizeof name, "%.*s", (int)(h->names[c].len < sizeof name ? h->names[c].len : sizeof name - 1), h->names[c].at);
-        if (expression ? regexec(&compiled, name, 0, NULL, 0) != 0 : !glob(pattern, h->names[c]))
+        bool     named;
+        if (regex == NULL)
+            named = glob(pattern, h->names[c]);
+        else
+            code = hdx_regex_match(regex, h->names[c], &named, err);
+        if (code != HDX_OK || !named)
             continue;
         any = true;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
@@ -213,8 +197,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, list *out, hd
             if (id != 0 && hdx_graph_kind(h->g, id) != HDX_CLASS_OBJECT)
                 code = put(out, id, err);
     }
-    if (expression)
-        regfree(&compiled);
+    hdx_regex_close(regex);
     return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is named %.160s", pattern);
 }
 
@@ -231,7 +214,7 @@ hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaki
         break;
     case HDX_LEAKS_CLASSES:
         for (size_t n = 0; code == HDX_OK && n < o->class_count; n++)
-            code = of_pattern(i, o->classes[n], &l, err);
+            code = of_pattern(i, o->classes[n], o->progress, &l, err);
         break;
     }
     if (code == HDX_OK && i->h->code != HDX_OK)

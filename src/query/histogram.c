@@ -335,7 +335,7 @@ static hdx_code drop_empty(histogram *h, hdx_error *err)
 static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
 {
     if (pattern != NULL)
-        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, &h->chosen, &h->chosen_count, err)
+        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, &h->chosen, &h->chosen_count, err)
                                 : hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
     if ((h->chosen = malloc((h->class_count == 0 ? 1 : h->class_count) * sizeof *h->chosen)) == NULL)
         return hdx_no_memory(err, "a histogram", h->class_count * sizeof *h->chosen);

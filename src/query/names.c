@@ -1,12 +1,11 @@
 /*
  * names.c - objects and classes as a user names them.
  *
- * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob, /regex/ (POSIX
- * extended). A name that is not there is answered with the nearest one that is.
+ * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob, /regex/
+ * (base/regex.h). A name that is not there is answered with the nearest one that is.
  */
 #include "query/query.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,62 +58,28 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
 }
 
 typedef struct matcher {
-    hdx_text pattern;
-    bool     glob, regex;
-    regex_t  compiled;
-    char    *name; /* NUL-terminated copy for regexec */
-    size_t   room;
+    hdx_text   pattern;
+    bool       glob;
+    hdx_regex *regex; /* NULL: a name or a glob */
 } matcher;
 
-static hdx_code matcher_open(matcher *m, const char *pattern, hdx_error *err)
+static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress *progress, hdx_error *err)
 {
     size_t n = strlen(pattern);
     *m = (matcher){ .pattern = text_of(pattern) };
     if (n == 0)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
-    if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/') {
-        char  words[128];
-        char *body = strndup(pattern + 1, n - 2);
-        if (body == NULL)
-            return hdx_no_memory(err, "a pattern", n);
-        int rc = regcomp(&m->compiled, body, REG_EXTENDED | REG_NOSUB);
-        free(body);
-        if (rc != 0) {
-            (void)regerror(rc, &m->compiled, words, sizeof words);
-            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.80s is no regular expression: %s", pattern, words);
-        }
-        m->regex = true;
-    } else {
-        m->glob = hdx_is_glob(m->pattern);
-    }
+    if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/')
+        return hdx_regex_open(pattern + 1, n - 2, progress, &m->regex, err);
+    m->glob = hdx_is_glob(m->pattern);
     return HDX_OK;
-}
-
-static void matcher_close(matcher *m)
-{
-    if (m->regex)
-        regfree(&m->compiled);
-    free(m->name);
 }
 
 static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
 {
-    if (!m->regex) {
-        *yes = m->glob ? hdx_glob_match(m->pattern, name) : hdx_text_same(m->pattern, name);
-        return HDX_OK;
-    }
-    if (name.len >= m->room) {
-        size_t room = (size_t)name.len + 256;
-        char  *p = realloc(m->name, room);
-        if (p == NULL)
-            return hdx_no_memory(err, "a class name", room);
-        m->name = p;
-        m->room = room;
-    }
-    if (name.len > 0)
-        memcpy(m->name, name.at, name.len);
-    m->name[name.len] = '\0';
-    *yes = regexec(&m->compiled, m->name, 0, NULL, 0) == 0;
+    if (m->regex != NULL)
+        return hdx_regex_match(m->regex, name, yes, err);
+    *yes = m->glob ? hdx_glob_match(m->pattern, name) : hdx_text_same(m->pattern, name);
     return HDX_OK;
 }
 
@@ -137,7 +102,7 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     uint32_t         count = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
     hdx_error        own, *e = err != NULL ? err : &own;
-    hdx_code         code = hdx_classes_named(classes, count, pattern, subclasses, numbers, out_count, e);
+    hdx_code         code = hdx_classes_named(classes, count, pattern, subclasses, q->progress, numbers, out_count, e);
     if (code == HDX_NOT_FOUND) { /* no classes at all may be damage */
         hdx_error damage;
         if (hdx_graph_check(q->graph, &damage) != HDX_OK) {
@@ -148,14 +113,14 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     return code;
 }
 
-hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count,
-                           hdx_error *err)
+hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, const hdx_progress *progress,
+                           uint32_t **numbers, size_t *out_count, hdx_error *err)
 {
     uint32_t found = 0;
     matcher  m;
     *numbers = NULL;
     *out_count = 0;
-    hdx_code code = matcher_open(&m, pattern, err);
+    hdx_code code = matcher_open(&m, pattern, progress, err);
     if (code != HDX_OK)
         return code;
     uint8_t *state = calloc(count == 0 ? 1 : count, 1);
@@ -189,7 +154,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
             (*numbers)[(*out_count)++] = i;
 out:
     free(state);
-    matcher_close(&m);
+    hdx_regex_close(m.regex);
     return code;
 }
 

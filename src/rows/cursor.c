@@ -152,6 +152,8 @@ void hdx_rows_close(hdx_rows *rows)
     }
 }
 
+void hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress) { rows->base->progress = progress; }
+
 hdx_arena *hdx_rows_arena(hdx_rows *rows) { return &rows->base->keep; }
 
 hdx_code hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err)

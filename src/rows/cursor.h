@@ -42,6 +42,8 @@ struct hdx_rows {
     hdx_member *extras; /* base only; key NULL behind the last */
     uint64_t    extra_count, extra_capacity;
     char       *title;
+
+    const hdx_progress *progress; /* base only; may be NULL: nobody stops */
 };
 
 /* A cursor over *rows; takes it over and puts the new one in its place. On failure *rows is closed and NULL, and `close` is not called. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,8 +22,7 @@ typedef struct condition {
     bool     boolean;
     char    *text;   /* the value as it was written, quotes taken off */
     size_t   len;
-    regex_t  pattern;
-    bool     has_pattern;
+    hdx_regex *pattern; /* of ~ */
 } condition;
 
 /* ---- parsing ---- */
@@ -102,13 +100,12 @@ static void free_condition(condition *c)
 {
     if (c == NULL)
         return;
-    if (c->has_pattern)
-        regfree(&c->pattern);
+    hdx_regex_close(c->pattern);
     free(c->text);
     free(c);
 }
 
-static hdx_code parse_value(condition *c, const char *at, const char *whole, hdx_error *err)
+static hdx_code parse_value(condition *c, const char *at, const char *whole, const hdx_progress *progress, hdx_error *err)
 {
     size_t len = strlen(at);
     bool   quoted;
@@ -126,15 +123,9 @@ static hdx_code parse_value(condition *c, const char *at, const char *whole, hdx
     memcpy(c->text, at, len);
     c->text[len] = '\0';
     c->len = len;
-    if (c->is == MATCHES) {
-        int rc = regcomp(&c->pattern, c->text, REG_EXTENDED);
-        if (rc != 0) {
-            char why[128];
-            (void)regerror(rc, &c->pattern, why, sizeof why);
-            return hdx_fail(err, rc == REG_ESPACE ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%.80s\": %s", c->text, why);
-        }
-        c->has_pattern = true;
-    } else if (!quoted) {
+    if (c->is == MATCHES)
+        return hdx_regex_open(c->text, c->len, progress, &c->pattern, err);
+    if (!quoted) {
         c->is_null = strcmp(c->text, "null") == 0;
         c->boolean = strcmp(c->text, "true") == 0;
         c->is_bool = c->boolean || strcmp(c->text, "false") == 0;
@@ -154,7 +145,7 @@ static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_
                         "operators are = != < <= > >= ~, as in 'retained > 1M'");
     if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK)
         return code;
-    return parse_value(c, skip_space(at), text, err);
+    return parse_value(c, skip_space(at), text, rows->base->progress, err);
 }
 
 /* ---- deciding ---- */
@@ -169,15 +160,6 @@ static bool holds(operator is, int order)
     case GREATER: return order > 0;
     default: return order >= 0;
     }
-}
-
-static hdx_code matches(const condition *c, hdx_text text, bool *out, hdx_error *err)
-{
-    /* REG_STARTEND: the text is borrowed, has no NUL behind it and may have some inside. */
-    regmatch_t part = { 0, (regoff_t)(text.len > INT32_MAX ? INT32_MAX : text.len) };
-    int        rc = regexec(&c->pattern, text.at == NULL ? "" : text.at, 1, &part, REG_STARTEND);
-    *out = rc == 0;
-    return rc == 0 || rc == REG_NOMATCH ? HDX_OK : hdx_no_memory(err, "a regular expression", text.len);
 }
 
 /* Numbers and booleans as a person would write them, for ~ and for comparing with a text. */
@@ -208,7 +190,7 @@ static hdx_code decide(const condition *c, const hdx_cell *cell, bool *keep, hdx
     if (rank > 1)
         return HDX_OK;
     if (c->is == MATCHES)
-        return matches(c, as_text(cell, room), keep, err);
+        return hdx_regex_match(c->pattern, as_text(cell, room), keep, err);
     if (rank == 1)
         *keep = holds(c->is, hdx_cell_compare_texts(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
     else if (c->is_number)

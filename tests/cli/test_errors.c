@@ -31,6 +31,23 @@ Test(errors, a_wrong_call_is_2)
     expect("index app.hprof --memory much", 2, "a size is expected");
 }
 
+/* Each of them would not end before the universe does. */
+Test(errors, a_regular_expression_that_costs_too_much_is_2_wherever_it_stands)
+{
+    static const char *const calls[] = { "histogram app.hprof --class '/([a-z]+|.)+[!?]$/'", "histogram app.hprof --scan --class '/([a-z]+|.)+[!?]$/'",
+                                         "histogram app.hprof --where 'class ~ ([a-z]+|.)+[!?]$'", "objects app.hprof --class '/([a-z]+|.)+[!?]$/'",
+                                         "path app.hprof class:java.lang.String --exclude-field '/([a-z]+|.)+[!?]$/#x'",
+                                         "retained app.hprof --class '/([a-z]+|.)+[!?]$/'", "dominators app.hprof 'class:/([a-z]+|.)+[!?]$/'",
+                                         "leaks app.hprof --finder classes --class '/([a-z]+|.)+[!?]$/'", "export app.hprof --table classes --where 'name ~ ([a-z]+|.)+[!?]$'" };
+    tool_copy_bookshop("app.hprof");
+    ran r = tool_sh("\"$H\" index app.hprof");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        expect(calls[i], 2, "regular expression \"([a-z]+|.)+[!?]$\" is too costly");
+    expect("histogram app.hprof --class '/a(/'", 2, "\"a(\": missing closing parenthesis at byte 2");
+}
+
 Test(errors, an_unusable_dump_is_3)
 {
     cr_assert(mkdir("folder", 0755) == 0);

@@ -83,7 +83,7 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
     expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0, "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
     expect("a.hprof --finder classes --class app.Nobody", 4, "no class is named app.Nobody");
-    expect("a.hprof --finder classes --class '/(/'", 2, "class pattern /(/");
+    expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
     expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
     expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN go together");
     expect("a.hprof --finder filters --key x", 2, "leave --finder out");
