@@ -192,8 +192,13 @@ HDX_API hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_er
 HDX_API hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 /* Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. */
 HDX_API hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n, hdx_values *v, hdx_error *err);
-/* One field by name (the most derived of that name); *found false when there is none. */
-HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *name, hdx_value *out, bool *found, hdx_error *err);
+/*
+ * One field, as an object of this class has it: declared by the class or one above it, whatever subclasses declare
+ * under the same name. Of several the topmost counts, as in MAT. class_name NULL: of all its classes. *found false: no
+ * such field, or no object of that class.
+ */
+HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_value *out,
+                                 bool *found, hdx_error *err);
 
 /*
  * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether that was

@@ -49,7 +49,8 @@ static bool string_absent(hdx_graph *g, hdx_id id)
     hdx_record r;
     hdx_id     array;
     bool       found, there;
-    if (hdx_graph_field(g, id, "value", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+    if (hdx_graph_field(g, id, "java.lang.String", "value", &v, &found, NULL) != HDX_OK || !found || v.absent ||
+        v.type != 2 || v.as.address == 0)
         return false;
     if (!hdx_graph_find(g, v.as.address, &array))
         return true;
@@ -71,7 +72,8 @@ bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
     if (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 5)
         return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there && r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
     if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL || !hdx_class_extends(g, c->number, thread->number) ||
-        hdx_graph_field(g, id, "name", &v, &found, NULL) != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0)
+        hdx_graph_field(g, id, "java.lang.Thread", "name", &v, &found, NULL) != HDX_OK || !found || v.absent ||
+        v.type != 2 || v.as.address == 0)
         return false;
     return !hdx_graph_find(g, v.as.address, &name) || string_absent(g, name);
 }

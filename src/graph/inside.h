@@ -113,13 +113,17 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
 typedef struct hdx_instance {
     hdx_graph       *g;
     hdx_id           id;
-    const hdx_class *class;
+    const hdx_class *class;  /* what it is seen as: its own class, or the one of hdx_instance_as */
+    uint64_t         fields; /* where the fields of that class begin in the body */
     hdx_record       record;
     uint32_t         have; /* bytes of the body in `bytes` */
     uint8_t          bytes[512];
 } hdx_instance;
 /* *there false: no instance, or no record. */
 hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *there, hdx_error *err);
+/* From now on its fields are those it has as an object of this class, none of classes below. False: it is none. */
+bool     hdx_instance_as(hdx_instance *i, const char *class_name);
+/* Of the topmost class that has a field of this name, as in MAT: a subclass that declares another does not hide it. */
 hdx_code hdx_instance_field(const hdx_instance *i, const char *name, hdx_value *out, bool *found, hdx_error *err);
 
 /* Elements first .. first + n - 1 of a primitive or object array as raw bytes, big-endian; n * size bytes. *got: whole elements there. */

@@ -144,7 +144,7 @@ static hdx_code make(hdx_labels *l, hdx_id id, bool *some)
     const rule *r = rule_of(t, number);
     if (r == NULL)
         return HDX_OK;
-    if ((code = hdx_instance_open(l->g, id, &i, &there, l->err)) != HDX_OK || !there)
+    if ((code = hdx_instance_open(l->g, id, &i, &there, l->err)) != HDX_OK || !there || !hdx_instance_as(&i, r->class))
         return code;
     return r->make(l, &i, r->detail, some);
 }

@@ -22,7 +22,11 @@ typedef struct hdx_labels {
 /* Appends the label of an object; *some false: it has none, and nothing was appended. */
 hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some);
 
-/* A rule appends the label of an instance; `detail` is what its row of the table says. *some is false when it is called. */
+/*
+ * A rule appends the label of an instance, which it sees as one of the class that has the rule: fields that subclasses
+ * declare are not its business, even under the same names. `detail` is what its row of the table says. *some is false
+ * when it is called.
+ */
 typedef hdx_code hdx_label_rule(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some);
 
 hdx_label_rule hdx_label_string, hdx_label_builder, hdx_label_field, hdx_label_constant, hdx_label_value, hdx_label_flag, hdx_label_adder,

@@ -6,6 +6,8 @@
  * Knows the fields of JDK, Eclipse and OSGi classes by name; order and layout differ from JDK to JDK. Three habits of MAT are kept: a
  *      field that is missing counts as null; a field of another type than expected, or a reference that leads nowhere, gives no label at
  *      all; an object without label inside a longer text reads "null".
+ *      The fields are those of the class that has the rule; on the way through other objects ("manager.data") the
+ *      topmost of a name.
  * Cost: each field is a scan of the names of the class and its super classes.
  */
 #include "graph/label.h"
@@ -227,7 +229,7 @@ hdx_code hdx_label_adder(hdx_labels *l, const hdx_instance *i, const char *detai
             continue;
         if ((code = hdx_instance_open(l->g, cell, &one, &there, l->err)) != HDX_OK)
             goto out;
-        if (!there)
+        if (!there || !hdx_instance_as(&one, "java.util.concurrent.atomic.Striped64$Cell"))
             continue;
         if ((code = number(l, &one, "value", 11, &value, &there)) != HDX_OK)
             goto out;

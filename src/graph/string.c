@@ -230,7 +230,8 @@ hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, si
     *whole = *is_string = false;
     if (c == NULL || !hdx_text_is(c->name, "java.lang.String"))
         return HDX_OK;
-    if ((code = hdx_instance_open(g, id, &i, &there, err)) != HDX_OK || !there)
+    if ((code = hdx_instance_open(g, id, &i, &there, err)) != HDX_OK || !there ||
+        !hdx_instance_as(&i, "java.lang.String"))
         return code;
     if ((code = hdx_chars_of(&i, &chars, &there, err)) != HDX_OK || !there)
         return code;

@@ -151,6 +151,7 @@ hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *the
     out->g = g;
     out->id = id;
     out->class = &t->at[number];
+    out->fields = 0;
     if ((code = hdx_graph_record(g, id, &out->record, there, err)) != HDX_OK || !*there)
         return code;
     if (out->record.event.tag != HDX_SUB_INSTANCE) {
@@ -183,33 +184,49 @@ static hdx_code field_at(const hdx_instance *i, const hdx_class *owner, uint64_t
     return code;
 }
 
+bool hdx_instance_as(hdx_instance *i, const char *class_name)
+{
+    const hdx_class_table *t = hdx_graph_class_table(i->g);
+    while (!hdx_text_is(i->class->name, class_name)) {
+        if ((i->class->flags & HDX_CLASS_OPAQUE) != 0 || i->class->super == HDX_NO_CLASS)
+            return false; /* where the fields of an opaque class end nobody knows, nor where those above begin */
+        for (uint32_t f = 0; f < i->class->field_count; f++)
+            i->fields += hdx_type_size(i->class->fields[f].type, i->g->m->id_size);
+        i->class = &t->at[i->class->super];
+    }
+    return true;
+}
+
 hdx_code hdx_instance_field(const hdx_instance *i, const char *name, hdx_value *out, bool *found, hdx_error *err)
 {
     const hdx_class_table *t = hdx_graph_class_table(i->g);
-    uint64_t               from = 0;
-    *found = false;
-    for (uint32_t n = i->class->number; n != HDX_NO_CLASS; n = t->at[n].super) {
-        const hdx_class *c = &t->at[n];
+    const hdx_class       *owner = NULL;
+    uint64_t               from = i->fields, at = 0;
+    uint8_t                type = 0;
+    for (const hdx_class *c = i->class; c != NULL; c = c->super == HDX_NO_CLASS ? NULL : &t->at[c->super]) {
         if ((c->flags & HDX_CLASS_OPAQUE) != 0)
-            return HDX_OK; /* where its fields end nobody knows, so those of its super classes cannot be found either */
+            break;
         for (uint32_t f = 0; f < c->field_count; f++) {
-            if (hdx_text_is(c->fields[f].name, name)) {
-                *found = true;
-                return field_at(i, c, from, c->fields[f].type, out, err);
+            if (owner != c && hdx_text_is(c->fields[f].name, name)) {
+                owner = c;
+                at = from;
+                type = c->fields[f].type;
             }
             from += hdx_type_size(c->fields[f].type, i->g->m->id_size);
         }
     }
-    return HDX_OK;
+    *found = owner != NULL;
+    return owner == NULL ? HDX_OK : field_at(i, owner, at, type, out, err);
 }
 
-hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *name, hdx_value *out, bool *found, hdx_error *err)
+hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_value *out, bool *found,
+                         hdx_error *err)
 {
     hdx_instance i;
     bool         there;
     *found = false;
     hdx_code code = hdx_instance_open(g, id, &i, &there, err);
-    if (code != HDX_OK || !there)
+    if (code != HDX_OK || !there || (class_name != NULL && !hdx_instance_as(&i, class_name)))
         return code;
     return hdx_instance_field(&i, name, out, found, err);
 }

@@ -2,13 +2,17 @@
  * exclude.c - references that a path must not use (MAT 6.8).
  *
  * A rule is a set of classes and a glob over the names of their references; subclasses inherit it, and it holds for the class objects of
- * those classes (their statics) as well. A referrer is passed over when *all* its named references to the object are excluded.
+ * those classes (their statics) as well. Those of weak, soft, phantom references and finalizers mean the field that
+ * java.lang.ref has: a field of the same name in a subclass keeps its object alive and is followed. A referrer is
+ * passed over when *all* its named references to the object are excluded.
  */
 #include "query/query.h"
 
 #include <stdlib.h>
 
-static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool must_exist, hdx_error *err)
+/* own: the field that the class itself has, and no other of the name that a subclass declares */
+static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool own,
+                         hdx_error *err)
 {
     uint32_t *numbers = NULL;
     size_t    count = 0;
@@ -16,7 +20,7 @@ static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *patter
     if (x->count == HDX_RULES_MAX)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "more than %u excluded fields", HDX_RULES_MAX);
     hdx_code code = hdx_query_classes_named(q, pattern, true, &numbers, &count, &mine);
-    if (code == HDX_NOT_FOUND && !must_exist)
+    if (code == HDX_NOT_FOUND && own)
         return HDX_OK; /* a dump without soft references has none to exclude */
     if (code != HDX_OK) {
         if (err != NULL)
@@ -27,6 +31,7 @@ static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *patter
         hdx_numbers_free(numbers);
         return hdx_no_memory(err, "excluded fields", strlen(field));
     }
+    x->own[x->count] = own ? pattern : NULL;
     for (size_t i = 0; i < count; i++)
         if (numbers[i] < x->classes)
             x->of_class[numbers[i]] |= 1ull << x->count;
@@ -43,7 +48,7 @@ static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text,
     char *name = strndup(text, (size_t)(mark - text));
     if (name == NULL)
         return hdx_no_memory(err, "excluded fields", strlen(text));
-    hdx_code code = add_rule(q, x, name, mark + 1, true, err);
+    hdx_code code = add_rule(q, x, name, mark + 1, false, err);
     free(name);
     return code;
 }
@@ -65,7 +70,7 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         return hdx_no_memory(err, "excluded classes", out->classes * sizeof *out->of_class);
     for (size_t i = 0; code == HDX_OK && i < sizeof known / sizeof known[0]; i++)
         if (options->exclude & known[i].kind)
-            code = add_rule(q, out, known[i].name, known[i].field, false, err);
+            code = add_rule(q, out, known[i].name, known[i].field, true, err);
     for (size_t i = 0; code == HDX_OK && i < options->exclude_field_count; i++)
         code = add_field(q, out, options->exclude_fields[i], err);
     if (code != HDX_OK)
@@ -94,12 +99,23 @@ static uint64_t rules_of(const hdx_excludes *x, hdx_id from)
     return rules;
 }
 
-static bool excluded(const hdx_excludes *x, uint64_t rules, const char *name)
+static bool is_below(hdx_graph *g, uint32_t number, const char *class_name)
 {
-    hdx_text text = { name, (uint32_t)strlen(name) };
+    const hdx_class *c = hdx_graph_class(g, number);
+    while (c != NULL && (c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) != NULL)
+        if (hdx_text_is(c->name, class_name))
+            return true;
+    return false;
+}
+
+static bool excluded(const hdx_excludes *x, uint64_t rules, const hdx_named_ref *ref)
+{
+    hdx_text name = { ref->name, (uint32_t)strlen(ref->name) };
     for (; rules != 0; rules &= rules - 1) {
-        const char *field = x->field[__builtin_ctzll(rules)];
-        if (hdx_glob_match((hdx_text){ field, (uint32_t)strlen(field) }, text))
+        unsigned    rule = (unsigned)__builtin_ctzll(rules);
+        const char *field = x->field[rule];
+        if (hdx_glob_match((hdx_text){ field, (uint32_t)strlen(field) }, name) &&
+            (x->own[rule] == NULL || !is_below(x->g, ref->owner, x->own[rule])))
             return true;
     }
     return false;
@@ -117,7 +133,7 @@ static bool look(void *context, const hdx_named_ref *ref)
 {
     edge_names *e = context;
     e->any = true;
-    if (excluded(e->x, e->rules, ref->name))
+    if (excluded(e->x, e->rules, ref))
         return true;
     e->other = true;
     if (e->keep != NULL)

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define LOADER "java.lang.ClassLoader"
+
 /* ---- classes ---- */
 
 typedef struct class_rows {
@@ -88,6 +90,7 @@ hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err)
 typedef struct loader {
     hdx_id   id;
     hdx_addr address;
+    hdx_id   module; /* the first named one it defines, in the order of ids; HDX_NO_ID */
     uint64_t classes, instances, shallow;
 } loader;
 
@@ -110,7 +113,80 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The loader above: the field `parent` where there is one and the dump is at hand. */
+/* What the dump tells is null where there is none at hand; a dump that changed is an error. */
+static hdx_code without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
+{
+    if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
+        return HDX_OK;
+    if (err != NULL)
+        *err = *mine;
+    return code;
+}
+
+/* The object that a field refers to; HDX_NO_ID: none. */
+static hdx_code referred(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_id *to, hdx_error *err)
+{
+    hdx_value value;
+    bool      found;
+    hdx_code  code = hdx_graph_field(g, id, class_name, name, &value, &found, err);
+    if (code != HDX_OK || !found || value.absent || value.type != 2 || value.as.address == 0 ||
+        !hdx_graph_find(g, value.as.address, to))
+        *to = HDX_NO_ID;
+    return code;
+}
+
+/* The first URL that a java.net.URLClassLoader searches: of the ArrayList `path` of its URLClassPath. */
+static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
+{
+    static const char *const fields[][2] = { { "java.net.URLClassLoader", "ucp" }, { NULL, "path" },
+                                             { "java.util.ArrayList", "elementData" } };
+    hdx_values v = { 0 };
+    hdx_code   code = HDX_OK;
+    *url = id;
+    for (size_t i = 0; code == HDX_OK && *url != HDX_NO_ID && i < sizeof fields / sizeof *fields; i++)
+        code = referred(g, *url, fields[i][0], fields[i][1], url, err);
+    if (code != HDX_OK || *url == HDX_NO_ID)
+        return code;
+    code = hdx_graph_elements(g, *url, 0, 1, &v, err);
+    if (code != HDX_OK || v.count == 0 || v.at[0].value.type != 2 || v.at[0].value.absent ||
+        v.at[0].value.as.address == 0 || !hdx_graph_find(g, v.at[0].value.as.address, url))
+        *url = HDX_NO_ID;
+    hdx_values_free(&v);
+    return code;
+}
+
+static bool is_empty(const hdx_cell *c)
+{
+    return c->kind == HDX_CELL_NULL || (c->kind == HDX_CELL_TEXT && c->as.text.len == 0);
+}
+
+/*
+ * What a loader is called: its label where MAT has a rule for its class; ClassLoader.name (JDK 9 and later: "app",
+ * "platform", layers); the first URL it searches; the first module it defines.
+ */
+static hdx_code name_cell(const loader_rows *r, const loader *l, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_graph *g = r->ask.g;
+    hdx_id     id = HDX_NO_ID;
+    hdx_error  mine;
+    hdx_pos    pos;
+    hdx_code   code = hdx_label_cell(g, l->id, arena, out, err);
+    if (code != HDX_OK || out->kind != HDX_CELL_NULL || !hdx_graph_position(g, l->id, &pos))
+        return code; /* object 0 has no record */
+    for (int from = 0; code == HDX_OK && is_empty(out) && from < 3; from++) {
+        id = HDX_NO_ID;
+        switch (from) {
+        case 0: code = without_dump(g, referred(g, l->id, LOADER, "name", &id, &mine), &mine, err); break;
+        case 1: code = without_dump(g, first_url(g, l->id, &id, &mine), &mine, err); break;
+        default: id = l->module; break;
+        }
+        if (code == HDX_OK && id != HDX_NO_ID)
+            code = hdx_label_cell(g, id, arena, out, err);
+    }
+    return code;
+}
+
+/* The loader above: ClassLoader.parent where the dump is at hand. */
 static hdx_code parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *err)
 {
     hdx_error mine;
@@ -120,17 +196,10 @@ static hdx_code parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *e
     *out = hdx_cell_null();
     if (!hdx_graph_position(g, id, &pos)) /* object 0 has no record */
         return HDX_OK;
-    hdx_code code = hdx_graph_field(g, id, "parent", &value, &found, &mine);
-    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
-        return HDX_OK;
-    if (code != HDX_OK) {
-        if (err != NULL)
-            *err = mine;
-        return code;
-    }
-    if (found && value.type == 2 && (value.absent || value.as.address != 0))
+    hdx_code code = without_dump(g, hdx_graph_field(g, id, LOADER, "parent", &value, &found, &mine), &mine, err);
+    if (code == HDX_OK && found && value.type == 2 && (value.absent || value.as.address != 0))
         *out = value.absent ? (hdx_cell){ .kind = HDX_CELL_ABSENT } : hdx_cell_address(value.as.address);
-    return HDX_OK;
+    return code;
 }
 
 static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -143,7 +212,8 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
         return hdx_ask_end(&r->ask, more, err);
     const loader *l = &r->at[r->next++];
     cells[0] = hdx_cell_address(l->address);
-    if ((code = hdx_label_cell(r->ask.g, l->id, arena, &cells[1], err)) != HDX_OK || (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
+    if ((code = name_cell(r, l, arena, &cells[1], err)) != HDX_OK ||
+        (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
         return code;
     cells[3] = hdx_cell_uint(l->classes);
     cells[4] = hdx_cell_uint(l->instances);
@@ -154,11 +224,45 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
+static loader *find_loader(const loader_rows *r, hdx_id id)
+{
+    loader key = { .id = id };
+    return r->count == 0 ? NULL : bsearch(&key, r->at, r->count, sizeof *r->at, by_id);
+}
+
+/* Which loader defines a module its field says; the unnamed module, which each loader has, tells nothing. */
+static hdx_code note_modules(loader_rows *r, hdx_error *err)
+{
+    hdx_graph       *g = r->ask.g;
+    const hdx_class *module = hdx_graph_class_named(g, "java.lang.Module");
+    hdx_code         code = HDX_OK;
+    hdx_refs         refs;
+    hdx_id           id, of, name;
+    hdx_error        mine;
+    if (module == NULL)
+        return HDX_OK;
+    hdx_graph_instances(g, module->number, HDX_LIVE, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        of = name = HDX_NO_ID;
+        if ((code = referred(g, id, "java.lang.Module", "loader", &of, &mine)) == HDX_OK)
+            code = referred(g, id, "java.lang.Module", "name", &name, &mine);
+        if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
+            return HDX_OK;
+        code = without_dump(g, code, &mine, err);
+        loader *l = of == HDX_NO_ID || name == HDX_NO_ID ? NULL : find_loader(r, of);
+        if (l != NULL && l->module == HDX_NO_ID)
+            l->module = id;
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&r->ask, err);
+    }
+    return code;
+}
+
 /* Which classes are java.lang.ClassLoader or below it; several classes of that name are all taken. */
 static hdx_code loader_classes(const hdx_query *q, uint32_t **numbers, size_t *count, hdx_error *err)
 {
     hdx_error mine;
-    hdx_code  code = hdx_query_classes_named(q, "java.lang.ClassLoader", true, numbers, count, &mine);
+    hdx_code  code = hdx_query_classes_named(q, LOADER, true, numbers, count, &mine);
     if (code == HDX_NOT_FOUND)
         return HDX_OK;
     if (code != HDX_OK && err != NULL)
@@ -179,7 +283,7 @@ static hdx_code list_loaders(loader_rows *r, hdx_error *err)
             if (!hdx_mem_room(NULL, (void **)&r->at, &r->capacity, r->count, sizeof *r->at))
                 code = hdx_no_memory(err, "loaders", r->count * sizeof *r->at);
             else
-                r->at[r->count++] = (loader){ .id = id, .address = hdx_graph_address(r->ask.g, id) };
+                r->at[r->count++] = (loader){ id, hdx_graph_address(r->ask.g, id), HDX_NO_ID, 0, 0, 0 };
             if (code == HDX_OK)
                 code = hdx_ask_turn(&r->ask, err);
         }
@@ -189,15 +293,18 @@ static hdx_code list_loaders(loader_rows *r, hdx_error *err)
         qsort(r->at, r->count, sizeof *r->at, by_id);
     const hdx_class *classes = hdx_graph_classes(r->ask.g, &class_count);
     for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
-        loader key = { .id = HDX_NO_ID }, *l = NULL;
-        if (hdx_graph_live(r->ask.g, classes[i].id) && hdx_graph_find(r->ask.g, classes[i].loader, &key.id) && r->count > 0)
-            l = bsearch(&key, r->at, r->count, sizeof *r->at, by_id);
+        hdx_id  id;
+        loader *l = NULL;
+        if (hdx_graph_live(r->ask.g, classes[i].id) && hdx_graph_find(r->ask.g, classes[i].loader, &id))
+            l = find_loader(r, id);
         if (l != NULL) {
             l->classes++;
             l->instances += classes[i].live_instances;
             l->shallow += classes[i].live_bytes;
         }
     }
+    if (code == HDX_OK)
+        code = note_modules(r, err);
     return code == HDX_OK ? hdx_graph_check(r->ask.g, err) : code;
 }
 

@@ -1,13 +1,14 @@
 /*
  * merge.c - one path for each of many objects, chosen so that the paths join: the tree of merged paths (MAT 6.9).
  *
- * MAT searches from all GC roots level by level, each level in the order of ids, so the parent of an object is the lowest id among its
- * referrers on the level before. The parent that the index has (`nearest`) is on that level too, though not always the lowest: so it tells
- * the level of any object, and the lowest is found among the referrers. Where references are excluded it says nothing, and the search is done.
+ * MAT searches from all GC roots level by level, each level in the order of ids, so the parent of an object is the
+ * lowest id among its referrers on the level before. The parent that the index has (`nearest`) is on that level too,
+ * though not always the lowest: so it tells the level of any object, and the lowest is found among the referrers. Where
+ * references are excluded it says nothing, and the search is done.
  *
- * Cost without excludes: the referrers of the objects on the paths, at most 2 * STRIDE steps for each of them beside those that nobody
- * went before; memory for one object in STRIDE of deep paths. With excludes: the outbound lists of what is nearer than the targets, two
- * bits per object and 16 bytes for each one reached.
+ * Cost without excludes: the referrers of the objects on the paths, at most 2 * STRIDE steps for each of them beside
+ * those that nobody went before; memory for one object in STRIDE of deep paths. With excludes: the outbound lists of
+ * what is nearer than the targets, two bits per object and 16 bytes for each one reached.
  */
 #include "query/query.h"
 
@@ -42,7 +43,8 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     const uint64_t *known;
     while ((known = hdx_map_get(&t->depths, v)) == NULL && (parent = hdx_graph_nearest(t->ask->g, v)) != v) {
         if (parent >= t->objects || steps == t->objects) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root", (unsigned long long)id);
+            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
+                            (unsigned long long)id);
         *out = ++steps;
         if (steps > most)
             return HDX_OK;
@@ -58,7 +60,8 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     return code;
 }
 
-/* The lowest referrer on the level before that of v. A walk of a few steps is not worth remembering, so it may end as soon as it is too long. */
+/* The lowest referrer on the level before that of v. A walk of a few steps is not worth remembering, so it may end as
+   soon as it is too long. */
 static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent, hdx_error *err)
 {
     const uint64_t *known = hdx_map_get(&t->parents, v);
@@ -88,7 +91,8 @@ static hdx_code climb(tree *t, hdx_id target, hdx_error *err)
         return code;
     if ((code = depth_of(t, target, UINT64_MAX, &depth, err)) != HDX_OK)
         return code;
-    while ((code = hdx_path_step(t->out, v, err)) == HDX_OK && depth > 0 && (code = lowest_parent(t, v, depth, &v, err)) == HDX_OK)
+    while ((code = hdx_path_step(t->out, v, err)) == HDX_OK && depth > 0 &&
+           (code = lowest_parent(t, v, depth, &v, err)) == HDX_OK)
         depth--;
     if (code == HDX_OK)
         hdx_path_turn(t->out);
@@ -144,7 +148,8 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
     hdx_graph_outbound(s->ask->g, id, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
         bool no = false;
-        if (to < s->objects && !hdx_bits_test(s->seen, to) && (code = hdx_excludes_edge(s->x, id, to, &no, err)) == HDX_OK && !no)
+        if (to < s->objects && !hdx_bits_test(s->seen, to) &&
+            (code = hdx_excludes_edge(s->x, id, to, &no, err)) == HDX_OK && !no)
             code = reach(s, to, place, err);
         if (code == HDX_OK)
             code = hdx_ask_turn(s->ask, err);
@@ -152,7 +157,7 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
     return code;
 }
 
-/* The roots are the first level. An object's parent is the first that reaches it: a level is gone through in the order of ids. */
+/* The roots are the first level. A parent is the first that reaches an object: levels are walked in the order of ids. */
 static hdx_code search_all(search *s, hdx_error *err)
 {
     uint64_t        root_count = 0, level = 0, end;
@@ -182,7 +187,8 @@ static hdx_code note(const search *s, hdx_id target, hdx_paths *out, hdx_error *
     return code;
 }
 
-static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out, hdx_error *err)
+static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
+                          hdx_error *err)
 {
     search   s = { .ask = ask, .x = x, .objects = hdx_graph_objects(ask->g), .places = hdx_map_of(NULL) };
     uint64_t words = hdx_bits_words(s.objects);
@@ -203,7 +209,8 @@ static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *tar
     return code;
 }
 
-hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out, hdx_error *err)
+hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
+                         hdx_error *err)
 {
     tree     t = { ask, hdx_graph_objects(ask->g), hdx_map_of(NULL), hdx_map_of(NULL), out };
     hdx_code code = HDX_OK;

@@ -262,7 +262,8 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
         code = options->merge && options->paths <= 1 ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
-                                                     : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found, err);
+                                                     : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found,
+                                                                      err);
     }
     if (code == HDX_OK)
         code = write_all(&w, &paths, err);

@@ -119,6 +119,7 @@ typedef struct hdx_excludes {
     uint64_t  *of_class;            /* class number -> rules for its instances and for its class object */
     unsigned   count;
     char      *field[HDX_RULES_MAX];/* malloc'ed glob over names of references */
+    const char *own[HDX_RULES_MAX]; /* NULL, or the class whose own field is meant: none that a class below declares */
 } hdx_excludes;
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err);
 void     hdx_excludes_close(hdx_excludes *x);
@@ -140,8 +141,10 @@ typedef struct hdx_paths {
 /* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
 hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err);
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
-hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out, hdx_error *err);
-/* A path is written step by step behind the ones before, and turned round if it was written from the target to the root. */
+hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
+                         hdx_error *err);
+/* A path is written step by step behind the ones before, and turned round if it was written from the target to the
+   root. */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);
 void     hdx_path_turn(hdx_paths *p);

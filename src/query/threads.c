@@ -8,14 +8,20 @@
 
 #include <stdlib.h>
 
+#define THREAD "java.lang.Thread"
+
 /* ---- fields ---- */
 
-/* A field of the thread, or of its holder (JDK 19 and later). */
-static hdx_code field(hdx_graph *g, hdx_id thread, hdx_id holder, const char *name, hdx_value *value, bool *found, hdx_error *err)
+#define THREAD "java.lang.Thread"
+
+/* A field that java.lang.Thread declares, or since JDK 19 its holder. Subclasses' are none. */
+static hdx_code field(hdx_graph *g, hdx_id thread, hdx_id holder, const char *name, uint8_t type, hdx_value *value,
+                      bool *found, hdx_error *err)
 {
-    hdx_code code = hdx_graph_field(g, thread, name, value, found, err);
+    hdx_code code = hdx_graph_field(g, thread, THREAD, name, value, found, err);
     if (code == HDX_OK && !*found && holder != HDX_NO_ID)
-        code = hdx_graph_field(g, holder, name, value, found, err);
+        code = hdx_graph_field(g, holder, THREAD "$FieldHolder", name, value, found, err);
+    *found = code == HDX_OK && *found && !value->absent && value->type == type;
     return code;
 }
 
@@ -40,17 +46,18 @@ static hdx_code read_facts(hdx_graph *g, hdx_id thread, hdx_thread_facts *out, h
     hdx_value value;
     bool      found;
     hdx_id    holder = HDX_NO_ID;
-    hdx_code  code = hdx_graph_field(g, thread, "holder", &value, &found, err);
-    if (code == HDX_OK && found && !value.absent && value.type == 2 && value.as.address != 0 && !hdx_graph_find(g, value.as.address, &holder))
+    hdx_code  code = field(g, thread, HDX_NO_ID, "holder", 2, &value, &found, err);
+    if (found && (value.as.address == 0 || !hdx_graph_find(g, value.as.address, &holder)))
         holder = HDX_NO_ID;
-    if (code == HDX_OK && (code = field(g, thread, holder, "daemon", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 4)
+    if (code == HDX_OK && (code = field(g, thread, holder, "daemon", 4, &value, &found, err)) == HDX_OK && found)
         out->daemon = hdx_cell_bool(value.as.boolean);
-    if (code == HDX_OK && (code = field(g, thread, holder, "priority", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 10)
+    if (code == HDX_OK && (code = field(g, thread, holder, "priority", 10, &value, &found, err)) == HDX_OK && found)
         out->priority = hdx_cell_int(value.as.integer);
-    if (code == HDX_OK && (code = field(g, thread, holder, "threadStatus", &value, &found, err)) == HDX_OK && found && !value.absent && value.type == 10)
+    if (code == HDX_OK && (code = field(g, thread, holder, "threadStatus", 10, &value, &found, err)) == HDX_OK && found)
         out->state = hdx_cell_string(state_name(value.as.integer));
-    if (code == HDX_OK && (code = hdx_graph_field(g, thread, "contextClassLoader", &value, &found, err)) == HDX_OK && found && !value.absent &&
-        value.type == 2 && value.as.address != 0)
+    if (code == HDX_OK)
+        code = field(g, thread, HDX_NO_ID, "contextClassLoader", 2, &value, &found, err);
+    if (code == HDX_OK && found && value.as.address != 0)
         out->context_class_loader = hdx_cell_address(value.as.address);
     return code;
 }

@@ -62,9 +62,9 @@ Test(values, of_fields_come_most_derived_first)
     cr_expect(eq(i64, v.at[7].value.as.integer, 77));
     cr_expect(v.at[8].value.as.boolean);
     cr_expect(eq(u32, v.at[7].owner, hdx_graph_class_named(t.l->g, "app.Base")->number));
-    cr_assert(eq(int, hdx_graph_field(t.l->g, little_find(t.l, a), "stamp", &one_value, &found, &err), HDX_OK));
+    cr_assert(eq(int, hdx_graph_field(t.l->g, little_find(t.l, a), NULL, "stamp", &one_value, &found, &err), HDX_OK));
     cr_expect(found && one_value.as.integer == 77);
-    cr_assert(eq(int, hdx_graph_field(t.l->g, little_find(t.l, a), "stamps", &one_value, &found, &err), HDX_OK));
+    cr_assert(eq(int, hdx_graph_field(t.l->g, little_find(t.l, a), NULL, "stamps", &one_value, &found, &err), HDX_OK));
     cr_expect(not(found));
     cr_assert(eq(int, hdx_graph_fields(t.l->g, 0, &v, &err), HDX_OK)); /* the boot loader has no record */
     cr_expect(eq(u64, v.count, 0));

@@ -268,13 +268,13 @@ static void complete(model *m, heap *h)
         object      *o = &m->objects[i];
         const hdx_id id = id_at(h, o->address);
         if (o->kind == THREAD) {
-            cr_assert(eq(int, hdx_graph_field(h->g, id, "target", &value, &found, &err), HDX_OK));
+            cr_assert(eq(int, hdx_graph_field(h->g, id, "java.lang.Thread", "target", &value, &found, &err), HDX_OK));
             refer(m, i, value.as.address, false);
         }
         if (o->kind != LIST || o->ref_count == 0)
             continue;
         const int data = o->refs[0].to;
-        cr_assert(eq(int, hdx_graph_field(h->g, id, "size", &value, &found, &err), HDX_OK));
+        cr_assert(eq(int, hdx_graph_field(h->g, id, "java.util.ArrayList", "size", &value, &found, &err), HDX_OK));
         cr_assert(eq(int, hdx_graph_elements(h->g, id_at(h, m->objects[data].address), 0, (uint64_t)value.as.integer, &v, &err), HDX_OK));
         o->ref_count = 0;
         for (uint64_t e = 0; e < v.count; e++)

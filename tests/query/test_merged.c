@@ -1,5 +1,6 @@
 /*
- * test_merged.c - merged paths of real and of deep heaps against a search from all roots, level by level, each in the order of ids (MAT 6.9).
+ * test_merged.c - merged paths of real and of deep heaps against a search from all roots, level by level, each in the
+ * order of ids (MAT 6.9).
  */
 #include "heap.h"
 #include "support/golden.h"
@@ -49,7 +50,8 @@ static const hdx_cell *child(const hdx_cell *object, const char *key)
     return NULL;
 }
 
-/* Asks for `count` objects, every stride-th, and follows each path back. Gives how many steps are another than the index's own parents. */
+/* Asks for `count` objects, every stride-th, and follows each path back. Gives how many steps are another than the
+   index's own parents. */
 static uint64_t check(hdx_graph *g, const char *name, const hdx_id *parent, uint64_t count)
 {
     hdx_error        err;
@@ -68,7 +70,8 @@ static uint64_t check(hdx_graph *g, const char *name, const hdx_id *parent, uint
         cr_expect(eq(int, steps->as.list.count > 0, parent[v] != HDX_NO_ID), "%s: #%llu", name, (unsigned long long)v);
         for (uint64_t s = steps->as.list.count; s > 0; s--, v = parent[v]) {
             cr_assert(hdx_graph_find(g, child(&steps->as.list.at[s - 1], "address")->as.address, &id));
-            cr_assert(eq(u64, id, v), "%s: step %llu of the path to #%llu", name, (unsigned long long)s, (unsigned long long)ids[i]);
+            cr_assert(eq(u64, id, v), "%s: step %llu of the path to #%llu", name, (unsigned long long)s,
+                      (unsigned long long)ids[i]);
             cr_assert(eq(int, s == 1, parent[v] == v), "%s: one root, at the beginning", name);
             others += hdx_graph_nearest(g, v) != parent[v];
         }
@@ -92,7 +95,8 @@ Test(merged, paths_of_golden_dumps_have_the_parents_of_a_search_by_levels)
         test_folder_make(folder, "merged");
         hdx_index_options options = { .dump = d.path, .index_dir = folder, .threads = 2, .dump_number = 1 };
         cr_assert(eq(int, hdx_index_build(&options, &report, &err), HDX_OK), "%s: %s", d.path, err.message);
-        cr_assert(eq(int, hdx_graph_open(report.path, NULL, &g, &err), HDX_OK), "%s", err.message); /* labels would be read of each step */
+        /* labels would be read of each step */
+        cr_assert(eq(int, hdx_graph_open(report.path, NULL, &g, &err), HDX_OK), "%s", err.message);
         hdx_id *parent = parents_of(g);
         others += check(g, d.path, parent, TARGETS);
         free(parent);
@@ -102,7 +106,8 @@ Test(merged, paths_of_golden_dumps_have_the_parents_of_a_search_by_levels)
     cr_expect(others > 10, "steps at which the parent in the index would be wrong: %llu", (unsigned long long)others);
 }
 
-/* A ladder of `levels` rungs whose nodes lie in no order: each refers to some of the next rung, and back to some of all before. */
+/* A ladder of `levels` rungs whose nodes lie in no order: each refers to some of the next rung, and back to some of
+   all before. */
 static void ladder(heap *h, unsigned levels, unsigned wide, unsigned seed)
 {
     dump_maker *m = dump_maker_new(8);
