@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define CHUNK (1u << 30) /* Linux moves at most 2 GiB a call */
@@ -24,7 +25,10 @@ static int sys_open(hdx_io *io, const char *path)
 static int sys_create(hdx_io *io, const char *path)
 {
     (void)io;
-    return result(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0) /* not written into: it may be a link, or open to others */
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return result(fd);
 }
 
 static int64_t sys_read_at(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)
@@ -120,7 +124,17 @@ static int sys_remove(hdx_io *io, const char *path)
 static int sys_mkdir(hdx_io *io, const char *path)
 {
     (void)io;
-    return result(mkdir(path, 0777));
+    if (mkdir(path, 0700) < 0)
+        return -errno;
+    (void)lremovexattr(path, "system.posix_acl_access"); /* of the parent's default ACL; what is made in it shall have none either */
+    (void)lremovexattr(path, "system.posix_acl_default");
+    return 0;
+}
+
+static void sys_share(hdx_io *io, const char *path, const hdx_access *like)
+{
+    (void)io;
+    hdx_access_give(like, path);
 }
 
 static int sys_lock(hdx_io *io, int fd)
@@ -167,11 +181,12 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 hdx_io *hdx_io_system(void)
 {
     static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
-                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
+                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_share, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
     return &io;
 }
 
-int hdx_io_sync_files(hdx_io *io, const char *path)
+/* Does something with every entry of a folder, by its path; stops at the first error. */
+static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const char *name, const void *context), const void *context)
 {
     char           name[4096];
     struct dirent *entry;
@@ -182,16 +197,40 @@ int hdx_io_sync_files(hdx_io *io, const char *path)
     while (rc >= 0 && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if ((size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name)
-            rc = -ENAMETOOLONG;
-        else if ((rc = io->open(io, name)) >= 0) {
-            const int fd = rc;
-            rc = io->sync(io, fd);
-            (void)io->close(io, fd);
-        }
+        rc = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name ? -ENAMETOOLONG : act(io, name, context);
     }
     (void)closedir(folder);
+    return rc;
+}
+
+static int sync_one(hdx_io *io, const char *name, const void *context)
+{
+    (void)context;
+    const int fd = io->open(io, name);
+    if (fd < 0)
+        return fd;
+    const int rc = io->sync(io, fd);
+    (void)io->close(io, fd);
+    return rc;
+}
+
+static int share_one(hdx_io *io, const char *name, const void *context)
+{
+    io->share(io, name, context);
+    return 0;
+}
+
+int hdx_io_sync_files(hdx_io *io, const char *path)
+{
+    const int rc = each_file(io, path, sync_one, NULL);
     return rc < 0 ? rc : io->sync_folder(io, path);
+}
+
+int hdx_io_share_files(hdx_io *io, const char *path, const hdx_access *like)
+{
+    const int rc = each_file(io, path, share_one, like);
+    io->share(io, path, like);
+    return rc;
 }
 
 static int remove_folder(hdx_io *io, const char *path, unsigned depth)

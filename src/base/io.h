@@ -7,6 +7,8 @@
 #ifndef HDX_BASE_IO_H
 #define HDX_BASE_IO_H
 
+#include "base/access.h"
+
 #include <heapdex/error.h>
 #include <sys/stat.h>
 
@@ -15,7 +17,7 @@
 typedef struct hdx_io hdx_io;
 struct hdx_io {
     int (*open)(hdx_io *io, const char *path);                                        /* for reading */
-    int (*create)(hdx_io *io, const char *path);                                      /* new or emptied, read and write */
+    int (*create)(hdx_io *io, const char *path);                                      /* new, its owner's alone; what had the name goes; read and write */
     int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);
     int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len);                /* behind what was written */
     int (*write_at)(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset);
@@ -26,7 +28,8 @@ struct hdx_io {
     int (*rename)(hdx_io *io, const char *from, const char *to);
     int (*exchange)(hdx_io *io, const char *a, const char *b);                        /* swaps two names in one step */
     int (*remove)(hdx_io *io, const char *path);                                      /* a file or an empty folder */
-    int (*mkdir)(hdx_io *io, const char *path);
+    int (*mkdir)(hdx_io *io, const char *path);                                       /* its owner's alone */
+    void (*share)(hdx_io *io, const char *path, const hdx_access *like);              /* hdx_access_give */
     int (*lock)(hdx_io *io, int fd);                                                  /* flock, at once: 0 held; HDX_LOCK_HERE held, but it may not reach other hosts; -EWOULDBLOCK */
     int (*sync_folder)(hdx_io *io, const char *path);
     int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at);                 /* read-only; len > 0 */
@@ -39,6 +42,9 @@ hdx_io *hdx_io_system(void);
 
 /* Syncs the plain files of a folder, and the folder. */
 int hdx_io_sync_files(hdx_io *io, const char *path);
+
+/* Shares the plain files of a folder, then the folder. */
+int hdx_io_share_files(hdx_io *io, const char *path, const hdx_access *like);
 
 /* Removes a folder, the plain files in it, and folders of plain files in it. Nothing there: 0. */
 int hdx_io_remove_folder(hdx_io *io, const char *path);

@@ -322,6 +322,7 @@ typedef struct hdx_index_home {
     int  lock_fd;    /* -1: not held */
     int  why_not;    /* errno, where nothing can be locked there */
     char record[512]; /* what the lock says of us */
+    hdx_access access; /* of the dump: what the index gets */
 } hdx_index_home;
 typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
 
@@ -344,6 +345,8 @@ void     hdx_place_unlock(hdx_index_home *home);
    checkpoint stays as it is: *found. */
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err);
 hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *m, hdx_error *err);
+/* The dump was closed to some who could read it when its index was made: so is the index, if it is ours. */
+void     hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
 void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
 /* Removes a .part folder, or whatever has its name; nothing there: 0. */
 int      hdx_place_clear(hdx_io *io, const char *path);

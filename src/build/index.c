@@ -351,6 +351,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (state == HDX_INDEX_VALID) {
         report->reused = true;
         report_from(hdx_catalog_manifest(catalog), report);
+        hdx_place_narrow(io, &home);
     }
     add_catalog_bytes(io, report);
 out:

@@ -256,6 +256,10 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         }
         const look told_by = judge(fd, fresh, locked, looks, home, &why);
         if (told_by == GOT) {
+            hdx_access readers = home->access; /* they may ask who builds */
+            readers.mode &= ~0022u;
+            if (readers.acl_size == 0)
+                io->share(io, home->lock, &readers);
             home->lock_fd = fd;
             return HDX_OK;
         }

@@ -67,6 +67,7 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
     size_t      len = strlen(dump);
     int         n;
     home->lock_fd = -1;
+    hdx_access_of(dump, &home->access);
     if (options->index_dir != NULL)
         return set_paths(home, options->index_dir, err);
     if (options->dump_number > 1) { /* app.hprof -> app.2.hprof.hdx would hide whose it is: app.hprof.2.hdx */
@@ -187,7 +188,8 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
 }
 
 /* ---- building and commit ---- */
-static int make_parents(hdx_io *io, const char *path)
+/* `like`: for those that are made; NULL: the owner's alone, as a cache is. */
+static int make_parents(hdx_io *io, const char *path, const hdx_access *like)
 {
     char part[4096];
     int  rc = 0;
@@ -196,6 +198,8 @@ static int make_parents(hdx_io *io, const char *path)
         rc = io->mkdir(io, part);
         if (rc < 0 && rc != -EEXIST)
             return rc;
+        if (rc >= 0 && like != NULL)
+            io->share(io, part, like);
     }
     return 0;
 }
@@ -249,7 +253,7 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
     hdx_place_unlock(home);
     if ((code = set_paths(home, path, err)) != HDX_OK)
         return code;
-    if ((rc = make_parents(io, home->path)) < 0)
+    if ((rc = make_parents(io, home->path, NULL)) < 0)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
     if ((code = hdx_place_lock(io, options, home, err)) != HDX_OK)
         return code;
@@ -279,7 +283,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
             return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"), "name a folder that does not exist yet");
     }
     if (options->index_dir != NULL && home->lock_fd < 0) {
-        if ((rc = make_parents(io, home->path)) >= 0 && (code = hdx_place_lock(io, options, home, err)) != HDX_OK)
+        if ((rc = make_parents(io, home->path, &home->access)) >= 0 && (code = hdx_place_lock(io, options, home, err)) != HDX_OK)
             return code;
     }
     if (rc >= 0)
@@ -324,7 +328,9 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
     struct stat st;
     char        parent[4096];
     hdx_code    code;
-    int         rc = hdx_io_sync_files(io, home->part);
+    int         rc = hdx_io_share_files(io, home->part, &home->access);
+    if (rc >= 0)
+        rc = hdx_io_sync_files(io, home->part);
     if (rc < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
     if ((code = still_ours(io, home, m, err)) != HDX_OK)
@@ -341,6 +347,13 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
         return hdx_fail(err, HDX_IO, parent, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
     (void)hdx_io_remove_folder(io, home->part); /* the old index, if there was one */
     return HDX_OK;
+}
+
+void hdx_place_narrow(hdx_io *io, const hdx_index_home *home)
+{
+    struct stat st;
+    if (lstat(home->path, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 066 & ~home->access.mode) != 0)
+        (void)hdx_io_share_files(io, home->path, &home->access);
 }
 
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home)

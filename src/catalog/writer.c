@@ -154,7 +154,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         goto out;
     }
     /* not synced: only the compact copy lasts */
-    if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 || (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666)) != 0) {
+    if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 || (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0600)) != 0) {
         code = hdx_lmdb_fail(err, rc, "cannot create " HDX_CATALOG_WORK);
         goto out;
     }

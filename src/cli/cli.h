@@ -21,6 +21,7 @@
 #ifndef HDX_CLI_CLI_H
 #define HDX_CLI_CLI_H
 
+#include "base/access.h"
 #include "base/base.h"
 #include "render/render.h"
 #include <heapdex/heapdex.h>
@@ -189,11 +190,12 @@ typedef struct cli_output {
     uint64_t    bytes;
     const char *path;        /* of the answer; NULL: standard output */
     char       *final, *part; /* both NULL where the file is written in place (a device, a pipe) */
+    hdx_access  access;      /* of the file, once it is whole */
     size_t      filled;
     char        buffer[65536];
 } cli_output;
-/* path NULL or "-": standard output. dump: a file that must not be overwritten. */
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, hdx_error *err);
+/* path NULL or "-": standard output. dump: a file that must not be overwritten; it and `more` say who may read the output. */
+hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count, hdx_error *err);
 hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* everything out, synced, in place */

@@ -167,7 +167,7 @@ static hdx_code write_junit(cli_session *s, hdx_error *err)
         hdx_buffer_text(&out, "  </testsuite>\n");
     }
     hdx_buffer_text(&out, "</testsuites>\n");
-    code = out.failed ? hdx_no_memory(err, "the JUnit file", out.len) : cli_output_open(file, s->call->junit, s->call->dump, err);
+    code = out.failed ? hdx_no_memory(err, "the JUnit file", out.len) : cli_output_open(file, s->call->junit, s->call->dump, s->call->words, s->call->word_count, err);
     if (code == HDX_OK) {
         (void)cli_output_write(file, out.at, (size_t)out.len);
         code = cli_output_commit(file, err);

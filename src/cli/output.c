@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* As private as the dumps that it tells of, and as what it takes the place of. */
 static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t mode, hdx_error *err)
 {
     o->final = exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
@@ -21,7 +22,7 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
     if (o->final == NULL || (o->part = malloc(room)) == NULL)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(errno));
     (void)snprintf(o->part, room, "%s.part-%ld", o->final, (long)getpid());
-    o->fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    o->fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (o->fd < 0) {
         int why = errno;
         free(o->part);
@@ -29,12 +30,15 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(why));
     }
     cli_unfinished(o->part);
-    if (exists)
-        (void)fchmod(o->fd, mode & 0777);
+    if (exists) {
+        hdx_access was = o->access;
+        was.mode = mode & 0666;
+        hdx_access_narrow(&o->access, &was);
+    }
     return HDX_OK;
 }
 
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, hdx_error *err)
+hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count, hdx_error *err)
 {
     struct stat there, other;
     o->fd = STDOUT_FILENO;
@@ -46,6 +50,14 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, hdx_
     o->final = o->part = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return HDX_OK;
+    o->access = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
+    if (dump != NULL)
+        hdx_access_of(dump, &o->access);
+    for (size_t i = 0; i < more_count; i++) {
+        hdx_access also;
+        hdx_access_of(more[i], &also);
+        hdx_access_narrow(&o->access, &also);
+    }
     bool exists = stat(path, &there) == 0;
     if (exists && S_ISDIR(there.st_mode))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a folder; -o needs a file name");
@@ -129,6 +141,8 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
             return why(o, err);
         }
     }
+    if (o->part != NULL)
+        hdx_access_give(&o->access, o->part);
     if (o->part != NULL && rename(o->part, o->final) != 0) {
         o->failed = errno;
         return why(o, err);

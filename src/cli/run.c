@@ -214,7 +214,7 @@ int hdx_cli_main(int argc, const char *const *argv)
         goto out;
     }
     s->arena = hdx_arena_of(NULL);
-    (void)cli_output_open(output, NULL, NULL, &err);
+    (void)cli_output_open(output, NULL, NULL, NULL, 0, &err);
     if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
         hdx_buffer text = hdx_buffer_of(NULL);
         if (cli_complete(&text, argv[2]))
@@ -235,7 +235,8 @@ int hdx_cli_main(int argc, const char *const *argv)
         s->console = &console;
         s->progress = cli_console_progress(&console);
         /* -o of strip and restore names the dump they write; what they say goes to standard output */
-        code = cli_output_open(output, call.id == CLI_STRIP || call.id == CLI_RESTORE ? NULL : call.output, call.dump, &err);
+        code = cli_output_open(output, call.id == CLI_STRIP || call.id == CLI_RESTORE ? NULL : call.output, call.dump, call.words,
+                               call.id == CLI_LEAKS ? call.word_count : 0, &err);
         if (code == HDX_OK)
             code = answer(s, output, &err);
         if (code == HDX_OK && call.verbose && output->path != NULL)

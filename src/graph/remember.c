@@ -67,6 +67,7 @@ bool hdx_graph_remember(const hdx_graph *g, const char *name, uint64_t key, cons
     uint8_t head[HEAD];
     char    path[4096], part[4160];
     hdx_io *io = g->place.io;
+    hdx_access like; /* as the index, and so as its dump */
     if ((size_t)snprintf(path, sizeof path, "%s/%s", g->folder, name) >= sizeof path)
         return false;
     /* Two processes may keep their answers at once: each writes a file of its own, and the later rename stays. */
@@ -77,6 +78,9 @@ bool hdx_graph_remember(const hdx_graph *g, const char *name, uint64_t key, cons
         return false;
     bool good = io->write(io, fd, head, HEAD) >= 0 && io->write(io, fd, bytes, len) >= 0 && io->sync(io, fd) >= 0;
     good = io->close(io, fd) >= 0 && good;
+    hdx_access_of(g->folder, &like);
+    if (good)
+        io->share(io, part, &like);
     good = good && io->rename(io, part, path) >= 0;
     if (good)
         (void)io->sync_folder(io, g->folder);

@@ -24,6 +24,7 @@
 #ifndef HDX_STRIP_INSIDE_H
 #define HDX_STRIP_INSIDE_H
 
+#include "base/access.h"
 #include "base/base.h"
 #include "hprof/hprof.h"
 #include "model/model.h"
@@ -227,8 +228,10 @@ typedef struct sink {
     uint64_t    filled;
     uint8_t    *buffer;
     char        path[4096], part[4112];
+    hdx_access  access; /* of the file, once it is whole */
 } sink;
-hdx_code sink_open(sink *s, hdx_io *io, const char *path, int packing, hdx_mem *mem, hdx_error *err);
+/* `dump`: as private as this is. */
+hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err);
 hdx_code sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);
 hdx_code sink_zeros(sink *s, uint64_t n, hdx_error *err);
 hdx_code sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err);

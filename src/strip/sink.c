@@ -23,12 +23,13 @@ static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *
     return HDX_OK;
 }
 
-hdx_code sink_open(sink *s, hdx_io *io, const char *path, int packing, hdx_mem *mem, hdx_error *err)
+hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err)
 {
     *s = (sink){ .io = io, .mem = mem, .fd = -1 };
     if ((size_t)snprintf(s->path, sizeof s->path, "%s", path) >= sizeof s->path)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
     (void)snprintf(s->part, sizeof s->part, "%s.part", path); /* has room for it */
+    hdx_access_of(dump, &s->access);
     if ((s->buffer = hdx_mem_get(mem, ROOM)) == NULL)
         return hdx_no_memory(err, "write buffer", ROOM);
     if ((s->fd = io->create(io, s->part)) < 0)
@@ -111,6 +112,7 @@ hdx_code sink_commit(sink *s, hdx_error *err)
     const char *slash = strrchr(s->path, '/');
     int         rc = s->io->close(s->io, s->fd);
     s->fd = -1; /* given up even when close fails */
+    s->io->share(s->io, s->part, &s->access);
     if (rc < 0 || (rc = s->io->rename(s->io, s->part, s->path)) < 0)
         return hdx_fail(err, HDX_IO, s->path, HDX_NOWHERE, "cannot put in place: %s", strerror(-rc));
     s->part[0] = '\0';

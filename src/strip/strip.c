@@ -437,7 +437,7 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     if ((code = choose(&w->choice, source, tick, err)) != HDX_OK)
         return code;
     w->r = reader_of(source, false, CHUNK, NULL, tick);
-    if ((code = sink_open(&w->out, hdx_io_system(), o->output, packing(o, w->policy), NULL, err)) != HDX_OK || (code = write_all(w, err)) != HDX_OK ||
+    if ((code = sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) != HDX_OK || (code = write_all(w, err)) != HDX_OK ||
         (code = sink_finish(&w->out, err)) != HDX_OK)
         return code;
     if (w->policy->proves && (code = prove(w, source, tick, err)) != HDX_OK)
