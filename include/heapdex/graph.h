@@ -77,7 +77,7 @@ typedef struct hdx_graph_summary {
     const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
-/* Index files: fills name, bytes for i = 0 ..; false at the end. */
+/* Index files, and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the end. */
 HDX_API bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
 /* Steps of the build: fills for i = 0 ..; false at the end. */
 HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns, uint64_t *bytes);

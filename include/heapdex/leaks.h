@@ -159,6 +159,12 @@ HDX_API hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *options
 HDX_API void     hdx_leaks_free(hdx_leaks *leaks); /* NULL: nothing */
 
 /*
+ * Are the answers kept beside the index what they say? Every text, count and step of each is read, and every address is that of an object. Their sums are
+ * hdx_graph_verify's. HDX_DAMAGED names the file.
+ */
+HDX_API hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err);
+
+/*
  * The steps of one trace, from the object of the root to the one that leaks. Start with { 0 }, use again and again, free at the end; texts live as long as
  * `leaks`, the steps until the next call. HDX_DAMAGED, HDX_LIMIT.
  */

@@ -281,6 +281,8 @@ hdx_code cli_ask_verify(cli_session *s, hdx_rows **out, hdx_error *err)
     static const hdx_column columns[] = { { "file", HDX_UNIT_NONE, false }, { "bytes", HDX_UNIT_BYTES, false } };
     hdx_table              *table;
     hdx_code                code = hdx_graph_verify(s->graph, s->call->full, err);
+    if (code == HDX_OK && s->call->full)
+        code = hdx_leaks_verify(s->graph, err);
     const char             *name;
     uint64_t                bytes;
     char                    title[64];

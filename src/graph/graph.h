@@ -77,15 +77,23 @@ typedef struct hdx_dump_reader {
 hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick, hdx_error *err);
 
 /*
- * Answers remembered beside an index: a file of `name` in its folder, put in place by a rename. They belong to the folder and go with it.
- * recall: *bytes from hdx_mem_get(NULL), NULL where nothing sound is remembered under this key. remember: false where the folder cannot
- * be written, which is no failure.
+ * Answers remembered beside an index (notes): up to HDX_NOTES files leaks-0 .. leaks-f in its folder, each put in place by a rename. They belong to the
+ * folder and go with it.
  */
+#define HDX_NOTES 16u
 typedef struct hdx_remembered {
     uint8_t *at; /* *size bytes from hdx_mem_get(NULL, size) */
     uint64_t size;
 } hdx_remembered;
-hdx_remembered hdx_graph_recall(const hdx_graph *g, const char *name, uint64_t key);
-bool           hdx_graph_remember(const hdx_graph *g, const char *name, uint64_t key, const void *bytes, uint64_t len);
+/* at NULL where nothing sound is remembered under this key. */
+hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key);
+/* False where the folder cannot be written, which is no failure. */
+bool           hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len);
+/* The file that a key falls to. */
+const char    *hdx_graph_kept_name(uint64_t key);
+/* The i-th note that is there; false past the last. */
+bool           hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
+/* One note, whatever its key: sums, length, index and name compared. HDX_DAMAGED says what is wrong with it, HDX_NOT_FOUND: it is not there. */
+hdx_code       hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err);
 
 #endif

@@ -201,7 +201,7 @@ bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t 
         return true;
     }
     if (i > 0)
-        return false;
+        return hdx_graph_kept(g, i - 1, name, bytes);
     /* The catalog is a file of the index too; the manifest lies in it and cannot know its size. */
     struct stat st;
     char        path[4096];

@@ -388,6 +388,20 @@ static hdx_code compare(hdx_verifier *v, bool full)
     return records(v);
 }
 
+/* Their content is for the room that keeps them. */
+static hdx_code notes(const hdx_graph *g, hdx_error *err)
+{
+    hdx_remembered note;
+    const char    *name;
+    uint64_t       bytes, key;
+    hdx_code       code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && hdx_graph_kept(g, i, &name, &bytes); i++) {
+        code = hdx_graph_kept_read(g, name, &key, &note, err);
+        hdx_mem_put(NULL, note.at, note.size);
+    }
+    return code == HDX_DAMAGED ? hdx_hint(err, code, "it is safe to delete: %s/%s", g->folder, name) : code;
+}
+
 hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err)
 {
     hdx_verifier v = { .g = g, .err = err };
@@ -401,8 +415,8 @@ hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err)
         if (noted != HDX_OK && err != NULL)
             *err = e;
         code = noted != HDX_OK ? noted : code;
-    } else {
-        code = hdx_graph_check(g, err);
+    } else if ((code = hdx_graph_check(g, err)) == HDX_OK) {
+        code = notes(g, err);
     }
     hdx_mem_put(NULL, v.live, hdx_bits_words(g->objects) * 8);
     return code;

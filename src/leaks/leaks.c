@@ -9,8 +9,6 @@
 
 #include <stdio.h>
 
-#define KEPT 16u /* answers beside an index: the key says which of so many files */
-
 const char *hdx_leak_kind_name(hdx_leak_kind kind)
 {
     return kind == HDX_LEAK_APPLICATION ? "application" : kind == HDX_LEAK_LIBRARY ? "library" : "unreachable";
@@ -142,6 +140,80 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
     return code;
 }
 
+/* ---- what was kept ---- */
+
+static bool is_object(const hdx_graph *g, hdx_addr address)
+{
+    hdx_id id;
+    return hdx_graph_find(g, address, &id);
+}
+
+/* A trace says of which object it is in front of its steps, too. */
+static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_trace *t, hdx_leak_steps *steps, hdx_error *err)
+{
+    hdx_code code = hdx_leak_steps_read(&a->out, t, steps, err);
+    for (uint64_t s = 0; code == HDX_OK && s < steps->count; s++)
+        if (!is_object(g, steps->at[s].address) || (!steps->at[s].last && steps->at[s].ref_name == NULL && !is_object(g, steps->at[s].ref_key)))
+            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "step %llu of a kept trace names no object of the dump", (unsigned long long)s);
+    if (code == HDX_OK && (steps->at[steps->count - 1].address != t->address || strcmp(steps->at[steps->count - 1].class_name, t->class_name) != 0))
+        code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace does not end at the object it is said to be of");
+    return code;
+}
+
+/* What an answer is made of but for the steps; they are checked when they are read. */
+static bool fits(const hdx_graph *g, const leak_answer *a)
+{
+    for (uint64_t i = 0; i < a->out.leak_count; i++)
+        for (uint64_t t = 0; t < a->out.leaks[i].trace_count; t++)
+            if (!is_object(g, a->out.leaks[i].traces[t].address) || (a->out.leaks[i].traces[t].root_type == NULL) != (a->out.leaks[i].kind == HDX_LEAK_UNREACHABLE))
+                return false;
+    return true;
+}
+
+static leak_answer *recall(hdx_graph *g, uint64_t key)
+{
+    hdx_remembered r = hdx_graph_recall(g, key);
+    leak_answer   *a = r.at != NULL ? leak_decode(r.at, r.size) : NULL;
+    if (a == NULL)
+        hdx_mem_put(NULL, r.at, r.size);
+    else if (!fits(g, a)) {
+        hdx_leaks_free(&a->out);
+        a = NULL;
+    }
+    return a;
+}
+
+hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
+{
+    hdx_leak_steps steps = { .count = 0 };
+    const char    *name;
+    uint64_t       bytes, key;
+    hdx_code       code = HDX_OK;
+    for (unsigned n = 0; code == HDX_OK && hdx_graph_kept(g, n, &name, &bytes); n++) {
+        hdx_remembered r;
+        if ((code = hdx_graph_kept_read(g, name, &key, &r, err)) != HDX_OK)
+            break;
+        leak_answer *a = leak_decode(r.at, r.size);
+        if (a == NULL) {
+            hdx_mem_put(NULL, r.at, r.size);
+            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept answer makes no sense");
+        } else {
+            if (!fits(g, a))
+                code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace names no object of the dump, or a root where there is none");
+            for (uint64_t i = 0; code == HDX_OK && i < a->out.leak_count; i++)
+                for (uint64_t t = 0; code == HDX_OK && t < a->out.leaks[i].trace_count; t++)
+                    code = check_trace(g, a, &a->out.leaks[i].traces[t], &steps, err);
+            hdx_leaks_free(&a->out);
+        }
+        if (code == HDX_DAMAGED && err != NULL) {
+            (void)snprintf(err->where, sizeof err->where, "%s", name);
+            (void)hdx_hint(err, code, "it is safe to delete");
+        }
+    }
+    hdx_leak_steps_free(&steps);
+    return code;
+}
+
 hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **out, hdx_error *err)
 {
     leak_rules   rules;
@@ -149,7 +221,6 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
     hdx_error    own = { .code = HDX_OK };
     hdx_error   *e = err != NULL ? err : &own;
     hdx_buffer   bytes = hdx_buffer_of(NULL);
-    char         name[32];
     *out = NULL;
     if (o->finder == HDX_LEAKS_CLASSES && o->class_count == 0)
         return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "the finder of classes needs a class");
@@ -158,14 +229,8 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
     hdx_code code = leak_rules_read(o, &rules, e);
     if (code == HDX_OK) {
         const uint64_t key = leak_key(&rules, o);
-        (void)snprintf(name, sizeof name, "leaks-%x", (unsigned)(key % KEPT));
-        if (!o->no_memory_of_it) {
-            hdx_remembered r = hdx_graph_recall(g, name, key);
-            if (r.at != NULL && (a = leak_decode(r.at, r.size)) != NULL)
-                a->out.remembered = true;
-            else
-                hdx_mem_put(NULL, r.at, r.size);
-        }
+        if (!o->no_memory_of_it && (a = recall(g, key)) != NULL)
+            a->out.remembered = true;
         if (a == NULL && (code = fresh_answer(g, &rules, o, &bytes, e)) == HDX_OK) {
             uint8_t *copy = hdx_mem_get(NULL, bytes.len);
             if (copy != NULL)
@@ -174,7 +239,7 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
                 hdx_mem_put(NULL, copy, bytes.len);
                 code = hdx_no_memory(e, "the answer", bytes.len);
             } else if (!o->no_memory_of_it)
-                (void)hdx_graph_remember(g, name, key, bytes.at, bytes.len);
+                (void)hdx_graph_remember(g, key, bytes.at, bytes.len);
         }
     }
     hdx_buffer_free(&bytes);

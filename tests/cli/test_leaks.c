@@ -146,6 +146,21 @@ Test(leaks, are_remembered_until_something_changes)
     expect("a.hprof", 0, "1 APPLICATION LEAK\n");
 }
 
+Test(leaks, that_were_kept_are_counted_checked_and_removed)
+{
+    expect("a.hprof", 0, "APPLICATION");
+    ran r = tool_sh("\"$H\" info a.hprof --format json | grep -c '\"name\": *\"leaks-' ; \"$H\" verify a.hprof | grep -c leaks- ; \"$H\" verify a.hprof --full | grep -c leaks-");
+    cr_expect(eq(str, r.out, "1\n1\n1\n"), "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("printf X | dd of=$(echo a.hprof.hdx/leaks-?) bs=1 seek=60 conv=notrunc 2>/dev/null; \"$H\" verify a.hprof");
+    cr_expect(eq(int, r.code, 5));
+    cr_expect(strstr(r.err, "leaks-") != NULL && strstr(r.err, "its sum is wrong") != NULL && strstr(r.err, "safe to delete") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" remove a.hprof && test ! -e a.hprof.hdx");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
 Test(leaks, that_were_kept_and_damaged_are_searched_anew)
 {
     expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
