@@ -77,6 +77,7 @@ typedef struct hdx_leaks_options {
     unsigned            threads;        /* 0: as many as processors */
     unsigned            width;          /* 0: of ids as the objects allow; 64 to force (tests) */
     const hdx_progress *progress;       /* may be NULL */
+    uint64_t            memory;         /* the most a search may take, mapped pages counted; HDX_LIMIT names a size that would do. 0: what it takes */
 } hdx_leaks_options;
 
 /* ---- the answer ---- */

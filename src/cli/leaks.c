@@ -39,7 +39,7 @@ static hdx_code leak_options(cli_session *s, hdx_leaks_options *o, hdx_error *er
     const cli_call *c = s->call;
     hdx_code        code;
     *o = (hdx_leaks_options){ .finder = c->finder, .classes = c->classes, .class_count = c->class_count, .retained = !c->no_retained, .key = c->key,
-                              .min_watch_ms = c->min_watch * 1000, .threads = c->threads, .progress = &s->progress };
+                              .min_watch_ms = c->min_watch * 1000, .threads = c->threads, .progress = &s->progress, .memory = c->memory };
     if ((code = read_file(s, c->matchers, &o->matcher_file, err)) != HDX_OK || (code = read_file(s, c->filters, &o->rule_file, err)) != HDX_OK)
         return code;
     return read_file(s, c->mapping, &o->mapping, err);

@@ -31,7 +31,7 @@ static hdx_code advise(const cli_session *s, hdx_code code, hdx_error *err)
     if (code == HDX_DAMAGED)
         return hdx_hint(err, code, "heapdex index --force %s builds it again", s->call->dump);
     if (code == HDX_LIMIT && s->call->memory != 0)
-        return hdx_hint(err, code, "--memory is less than this build needs; give it more");
+        return hdx_hint(err, code, "--memory is less than this needs; give it more");
     if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL) /* the door to files passes on the system's words, and only those */
         return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
     return code;

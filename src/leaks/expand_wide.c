@@ -13,34 +13,45 @@ static inline void add(search *k, NID to, leak_how by, uint32_t n, NID key, uint
 {
     if (to == NONE)
         return;
-    if (k->edge_count == k->edge_capacity && !hdx_mem_room(NULL, (void **)&k->edges, &k->edge_capacity, k->edge_count, sizeof *k->edges)) {
+    if (k->edge_count == k->edge_capacity && !hdx_mem_room(k->s->mem, (void **)&k->edges, &k->edge_capacity, k->edge_count, sizeof *k->edges)) {
         k->out_of_memory = true;
         return;
     }
     k->edges[k->edge_count++] = (edge){ to, key, n, matcher, (uint8_t)by, low };
+    if (k->edge_count % ENOUGH == 0 && hdx_tick(k->s->tick, 0))
+        k->stopped = k->out_of_memory = true;
+}
+
+hdx_code WIDE(leak_ended)(const search *k, hdx_error *err)
+{
+    return k->stopped ? hdx_tick_stop(err) : hdx_no_memory(err, "references of an object", k->edge_capacity * sizeof *k->edges);
+}
+
+static NID field_of(const search *k, const object *o, uint32_t field)
+{
+    if (o->kind != HDX_INSTANCE || o->count == 0)
+        return NONE;
+    const leak_plan *p = &k->plans[o->number];
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->slots[i].known == field)
+            return slot(k->st, o, i);
+    return NONE;
 }
 
 /* What a field behind a virtual reference holds, in any instance whose hierarchy declares it. */
 static NID known(const search *k, NID of, uint32_t field)
 {
-    if (of == NONE || kind_of(k->st, of) != HDX_INSTANCE)
+    if (of == NONE)
         return NONE;
-    const leak_plan *p = &k->plans[number_of(k->st, of)];
-    if (k->st->at[of + 1] == k->st->at[of])
-        return NONE;
-    for (uint32_t i = 0; i < p->count; i++)
-        if (p->slots[i].known == field)
-            return k->st->slots[k->st->at[of] + i];
-    return NONE;
+    const object o = look(k->st, of);
+    return field_of(k, &o, field);
 }
 
-static const NID *array(const search *k, NID of, uint64_t *count)
+/* An object array; of anything else no elements. */
+static object array(const search *k, NID of)
 {
-    *count = 0;
-    if (of == NONE || kind_of(k->st, of) != HDX_OBJECT_ARRAY)
-        return NULL;
-    *count = k->st->at[of + 1] - k->st->at[of];
-    return k->st->slots + k->st->at[of];
+    const object none = { NULL, 0, NO_NUMBER, false, HDX_PRIMITIVE_ARRAY }, o = of != NONE ? look(k->st, of) : none;
+    return o.kind == HDX_OBJECT_ARRAY ? o : none;
 }
 
 /* Brent: the mark moves to powers of two; a chain that meets it is a circle. */
@@ -78,34 +89,35 @@ static void linked(search *k, NID id)
 
 static void listed(search *k, NID id, uint32_t field, bool cut)
 {
-    uint64_t         count;
-    const NID       *at = array(k, known(k, id, field), &count);
-    const leak_plan *p = &k->plans[number_of(k->st, id)];
-    if (cut) {
-        const NID size = p->size_offset >= 0 && k->st->at[id + 1] - k->st->at[id] == p->count + 1u ? k->st->slots[k->st->at[id] + p->count] : NONE;
-        if (size == NONE)
+    const object     of = look(k->st, id), elements = array(k, field_of(k, &of, field));
+    const leak_plan *p = &k->plans[of.number];
+    uint64_t         count = elements.count;
+    if (cut) { /* size + 1; 0 where nobody read one */
+        const bool     sized = p->size_offset >= 0 && of.count == p->count + size_entries(k->st);
+        const uint32_t behind = sized ? hdx_le32(of.at + (size_t)p->count * k->st->lists.width) : 0;
+        if (behind == 0)
             count = 0;
-        else if (size < count)
-            count = size;
+        else if (behind - 1 < count)
+            count = behind - 1;
     }
-    for (uint64_t i = 0; i < count && i < UINT32_MAX; i++)
-        add(k, at[i], BY_INDEX, (uint32_t)i, NONE, 0, false);
+    for (uint64_t i = 0; i < count && i < UINT32_MAX && !k->out_of_memory; i++)
+        add(k, slot(k->st, &elements, i), BY_INDEX, (uint32_t)i, NONE, 0, false);
 }
 
 /* table: array of buckets, each a chain of nodes. */
 static void hashed(search *k, NID map, uint32_t table, uint32_t key, uint32_t value, uint32_t next, bool members)
 {
-    uint64_t   count;
-    const NID *buckets = array(k, known(k, map, table), &count);
-    for (uint64_t i = 0; i < count; i++) {
-        NID   node = buckets[i];
+    const object buckets = array(k, known(k, map, table));
+    for (uint64_t i = 0; i < buckets.count && !k->out_of_memory; i++) {
+        NID   node = slot(k->st, &buckets, i);
         chain c = chain_from(node);
         while (node != NONE && !k->out_of_memory) {
-            const NID name = known(k, node, key);
+            const object o = look(k->st, node);
+            const NID    name = field_of(k, &o, key);
             add(k, name, members ? BY_MEMBER : BY_KEY, 0, NONE, 0, false);
             if (!members)
-                add(k, known(k, node, value), BY_VALUE, 0, name, 0, false);
-            node = known(k, node, next);
+                add(k, field_of(k, &o, value), BY_VALUE, 0, name, 0, false);
+            node = field_of(k, &o, next);
             if (!chain_goes_on(&c, node))
                 break;
         }
@@ -192,7 +204,8 @@ static void locals(search *k, NID id, uint32_t serial)
 static void animated(search *k, NID id)
 {
     const NID weak = known(k, id, LK_ANIMATOR_TARGET);
-    if (weak != NONE && !is_class(k->st, weak) && number_of(k->st, weak) == k->st->plans->weak_reference)
+    const object o = weak != NONE ? look(k->st, weak) : (object){ .number = NO_NUMBER };
+    if (o.kind == HDX_INSTANCE && o.number != NO_NUMBER && o.number == k->st->plans->weak_reference)
         add(k, known(k, weak, LK_REFERENT), BY_TARGET, 0, NONE, 0, true);
 }
 
@@ -242,10 +255,9 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
         hashed(k, known(k, id, all->set_map), LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, true);
         break;
     case LE_ARRAY_SET: {
-        uint64_t   count;
-        const NID *at = array(k, known(k, id, LK_ARRAYSET_ARRAY), &count);
-        for (uint64_t i = 0; i < count; i++)
-            add(k, at[i], BY_MEMBER, 0, NONE, 0, false);
+        const object at = array(k, known(k, id, LK_ARRAYSET_ARRAY));
+        for (uint64_t i = 0; i < at.count && !k->out_of_memory; i++)
+            add(k, slot(k->st, &at, i), BY_MEMBER, 0, NONE, 0, false);
         break;
     }
     case LE_SAFE_MAP:
@@ -266,21 +278,19 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
     }
 }
 
-void WIDE(leak_expand_object)(search *k, NID id)
+void WIDE(leak_expand_object)(search *k, NID id, const object *o)
 {
-    const NID *slots = k->st->slots + k->st->at[id];
     k->edge_count = 0;
-    if (k->st->at[id + 1] == k->st->at[id] && (is_class(k->st, id) || kind_of(k->st, id) != HDX_INSTANCE))
+    if (o->number == NO_NUMBER || (o->count == 0 && o->kind != HDX_INSTANCE))
         return;
-    const leak_plan *p = &k->plans[number_of(k->st, id)];
-    const bool       statics = is_class(k->st, id);
-    const leak_slot *slot = statics ? p->statics : p->slots;
-    const uint32_t   count = statics ? p->static_count : p->count;
-    if (!statics && (p->expand != LE_NONE || p->is_thread))
+    const leak_plan *p = &k->plans[o->number];
+    const leak_slot *of = o->is_class ? p->statics : p->slots;
+    const uint32_t   count = o->is_class ? p->static_count : o->kind == HDX_INSTANCE ? p->count : 0;
+    if (o->kind == HDX_INSTANCE && (p->expand != LE_NONE || p->is_thread))
         virtual_references(k, id, p);
-    if ((!statics && !p->plain) || k->st->at[id + 1] - k->st->at[id] < count)
+    if ((!o->is_class && !p->plain) || o->count < count)
         return;
     for (uint32_t i = 0; i < count; i++)
-        if (slots[i] != NONE && (slot[i].flags & (LEAK_SLOT_IGNORED | LEAK_SLOT_SILENT)) == 0)
-            add(k, slots[i], statics ? BY_STATIC : BY_FIELD, i, NONE, slot[i].matcher, (slot[i].flags & LEAK_SLOT_LOW) != 0);
+        if ((of[i].flags & (LEAK_SLOT_IGNORED | LEAK_SLOT_SILENT)) == 0)
+            add(k, slot(k->st, o, i), o->is_class ? BY_STATIC : BY_FIELD, i, NONE, of[i].matcher, (of[i].flags & LEAK_SLOT_LOW) != 0);
 }

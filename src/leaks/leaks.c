@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#define BESIDE (32ull << 20) /* code, stacks, tables of classes, pieces of the dump */
+
 const char *hdx_leak_kind_name(hdx_leak_kind kind)
 {
     return kind == HDX_LEAK_APPLICATION ? "application" : kind == HDX_LEAK_LIBRARY ? "library" : "unreachable";
@@ -44,49 +46,65 @@ void hdx_leaks_free(hdx_leaks *leaks)
     hdx_mem_put(NULL, a, sizeof *a);
 }
 
-static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick)
+static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_leaks_options *o, hdx_mem *mem, hdx_ticker *tick)
 {
-    leak_search s = { .h = h, .rules = rules, .retained = o->retained, .threads = o->threads != 0 ? o->threads : hdx_workers_default(), .tick = tick };
-    s.arena = hdx_arena_of(NULL);
-    s.bytes = hdx_map_of(NULL);
-    s.counts = hdx_map_of(NULL);
+    leak_search s = { .h = h, .rules = rules, .retained = o->retained, .threads = o->threads != 0 ? o->threads : hdx_workers_default(), .mem = mem, .tick = tick };
+    s.arena = hdx_arena_of(mem);
+    s.bytes = hdx_map_of(mem);
+    s.counts = hdx_map_of(mem);
     return s;
 }
 
 /* 32 bits where they do, which is nearly always. */
-static hdx_code run(leak_search *s, unsigned width, hdx_error *err)
+static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
-    if (width == 64)
+    if (o->width == 64)
         return leak_search_run_64(s, err);
     hdx_code code = leak_search_run_32(s, err);
     if (code == HDX_OK || !s->too_wide)
         return code;
-    leak_search again = { .h = s->h, .rules = s->rules, .holds = s->holds, .leaking = s->leaking, .leaking_count = s->leaking_count, .retained = s->retained,
-                          .threads = s->threads, .tick = s->tick };
+    leak_search again = new_search(s->h, s->rules, o, s->mem, s->tick);
+    again.holds = s->holds;
+    again.leaking = s->leaking;
+    again.leaking_count = s->leaking_count;
+    again.apart = s->apart;
     leak_search_free(s);
-    again.arena = hdx_arena_of(NULL);
-    again.bytes = hdx_map_of(NULL);
-    again.counts = hdx_map_of(NULL);
     *s = again;
     return leak_search_run_64(s, err);
+}
+
+/* Pages of the index that the search looks at are mapped, and count as its memory. */
+static uint64_t mapped(const hdx_graph *g)
+{
+    static const char *const looked_at[] = { "address", "class", "size" };
+    const char              *name;
+    uint64_t                 bytes, all = 0;
+    for (unsigned i = 0; hdx_graph_file(g, i, &name, &bytes); i++)
+        for (unsigned n = 0; n < sizeof looked_at / sizeof *looked_at; n++)
+            all += strcmp(name, looked_at[n]) == 0 ? bytes : 0;
+    return all;
 }
 
 static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick, hdx_buffer *out, hdx_error *err)
 {
     leak_heap  *h = i->h;
-    leak_search s = new_search(h, rules, o, tick);
+    hdx_mem     mem = { .keep = true };
+    leak_search s = new_search(h, rules, o, &mem, tick);
     leak_made  *made = NULL;
     uint64_t    made_count = 0;
     leak_facts  facts = { NULL, 0, 0 };
     hdx_id     *leaking = NULL;
     uint64_t    room = 0;
     bool       *holds = NULL;
+    s.apart = BESIDE + mapped(h->g);
+    if (o->memory != 0) /* too small for anything: the search says with its first block what would do */
+        mem.limit = o->memory > s.apart + BESIDE ? o->memory - s.apart : BESIDE;
     hdx_ticker_step(tick, "leaking objects", 0, "objects");
     hdx_code code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : leak_find(i, o, &leaking, &s.leaking_count, &room, err);
     s.leaking = leaking;
     if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
-        code = run(&s, o->width, err);
+        code = run(&s, o, err);
     }
     if (code == HDX_OK && hdx_tick(tick, 0))
         code = hdx_tick_stop(err);
@@ -104,6 +122,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     hdx_mem_put(NULL, holds, rules->matcher_count * sizeof *holds);
     hdx_mem_put(NULL, leaking, room * sizeof *leaking);
     leak_search_free(&s);
+    hdx_mem_close(&mem);
     return code;
 }
 

@@ -4,7 +4,7 @@
  *     dump ---slots_wide.c---> references of every object, in Shark's order, nulls kept
  *          ---search_wide.c--> two queues from the roots: who was reached from whom (expand_wide.c: what each object yields)
  *          ---paths_wide.c---> paths with named references
- *          ---sizes_wide.c---> exact dominators over what was yielded
+ *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by dominators of all objects, where that takes too long
  *     paths ---trace.c-------> statuses, suspects, signatures, groups      (inspect.c, android.c: reasons and labels of one object)
  *
  * mapping.c   names of R8 and ProGuard given back            rules.c     the caller's matchers and rules of state, line by line
@@ -171,7 +171,7 @@ typedef struct leak_plans {
     leak_plan *at; /* by class number */
     uint32_t   linked_head, linked_item, linked_next, list_data, cow_array, node_key, node_value, node_next, set_map; /* leak_known in force */
     uint32_t   weak_reference; /* class number of java.lang.ref.WeakReference */
-    hdx_text   new_activities_owner;
+    bool       lists_activities; /* some class has LE_CLIENT_RECORD */
     hdx_arena  arena;
 } leak_plans;
 /* holds: which matchers hold for this device, by place in rules. */
@@ -214,6 +214,8 @@ typedef struct leak_search {
     uint64_t          leaking_count;
     bool              retained;
     unsigned          threads;
+    hdx_mem          *mem;
+    uint64_t          apart;     /* bytes that count for the budget and do not come from mem */
     hdx_ticker       *tick;
     hdx_arena         arena;
     /* out */

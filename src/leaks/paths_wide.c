@@ -39,10 +39,10 @@ static bool has_leak_above(const search *k, NID id, uint64_t *clean, uint64_t *b
 static hdx_code collect(search *k, hdx_error *err)
 {
     leak_search *s = k->s;
-    uint64_t    *clean = hdx_mem_array(NULL, hdx_bits_words(k->st->objects), sizeof *clean);
+    uint64_t    *clean = hdx_mem_array(k->s->mem, hdx_bits_words(k->st->objects), sizeof *clean);
     s->paths = hdx_arena_get(&s->arena, k->found_count * sizeof *s->paths);
     if (clean == NULL || s->paths == NULL) {
-        hdx_mem_put(NULL, clean, clean != NULL ? hdx_bits_words(k->st->objects) * sizeof *clean : 0);
+        hdx_mem_put(k->s->mem, clean, clean != NULL ? hdx_bits_words(k->st->objects) * sizeof *clean : 0);
         return hdx_no_memory(err, "paths", k->found_count * sizeof *s->paths);
     }
     hdx_code code = HDX_OK;
@@ -64,7 +64,7 @@ static hdx_code collect(search *k, hdx_error *err)
         for (uint64_t j = p->count; code == HDX_OK && j-- > 0; at = k->from[at])
             p->objects[j] = at;
     }
-    hdx_mem_put(NULL, clean, hdx_bits_words(k->st->objects) * sizeof *clean);
+    hdx_mem_put(k->s->mem, clean, hdx_bits_words(k->st->objects) * sizeof *clean);
     return code;
 }
 
@@ -85,7 +85,7 @@ typedef struct branches {
 static uint64_t add_branch(branches *b, hdx_id id, bool *fresh)
 {
     uint64_t *place = hdx_map_put(&b->of, id, fresh);
-    if (place == NULL || (*fresh && !hdx_mem_room(NULL, (void **)&b->at, &b->capacity, b->count, sizeof *b->at)))
+    if (place == NULL || (*fresh && !hdx_mem_room(b->of.mem, (void **)&b->at, &b->capacity, b->count, sizeof *b->at)))
         return 0;
     if (*fresh) {
         b->at[b->count] = (branch){ .up = 0 };
@@ -127,9 +127,9 @@ static bool grow(branches *b, const leak_path *p, uint64_t number)
 
 static hdx_code sort_paths(leak_search *s, hdx_error *err)
 {
-    branches   b = { .of = hdx_map_of(NULL) };
+    branches   b = { .of = hdx_map_of(s->mem) };
     leak_path *sorted = hdx_arena_get(&s->arena, s->path_count * sizeof *sorted);
-    bool       good = sorted != NULL && hdx_mem_room(NULL, (void **)&b.at, &b.capacity, 0, sizeof *b.at);
+    bool       good = sorted != NULL && hdx_mem_room(s->mem, (void **)&b.at, &b.capacity, 0, sizeof *b.at);
     uint64_t   n = 0;
     if (good)
         b.at[b.count++] = (branch){ .up = 0 };
@@ -147,7 +147,7 @@ static hdx_code sort_paths(leak_search *s, hdx_error *err)
         at = at > 1 ? b.at[at - 1].next : 0;
     }
     hdx_map_free(&b.of);
-    hdx_mem_put(NULL, b.at, b.capacity * sizeof *b.at);
+    hdx_mem_put(s->mem, b.at, b.capacity * sizeof *b.at);
     if (!good)
         return hdx_no_memory(err, "paths", s->path_count * sizeof *sorted);
     s->paths = sorted; /* every path ends in a leaf of the tree: leaks do not nest */
@@ -158,7 +158,7 @@ static hdx_code sort_paths(leak_search *s, hdx_error *err)
 static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
 {
     leak_heap       *h = k->st->h;
-    const uint32_t   number = number_of(k->st, from);
+    const uint32_t   number = look(k->st, from).number;
     const leak_plan *p = &k->plans[number];
     const char      *text = NULL;
     *hop = (leak_hop){ .from = from, .to = e->to, .kind = HDX_LEAK_REF_ARRAY_ENTRY, .key = HDX_NO_ID, .owner = number, .matcher = e->matcher, .low = e->low };
@@ -208,23 +208,24 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
 static void name_targets(search *k, NID from, pair *at, uint64_t count)
 {
     const bool late = hdx_bits_test(k->late, from);
-    if (walks_elements(k, from)) {
-        const NID *slots = k->st->slots + k->st->at[from];
-        uint32_t   n = 0; /* the index counts only elements that are there (3.5) */
-        for (uint64_t i = 0; i < k->st->at[from + 1] - k->st->at[from]; i++) {
-            if (slots[i] == NONE)
+    const object o = look(k->st, from);
+    if (walks_elements(k, &o)) {
+        uint32_t n = 0; /* the index counts only elements that are there (3.5) */
+        for (uint64_t i = 0; i < o.count; i++) {
+            const NID to = slot(k->st, &o, i);
+            if (to == NONE)
                 continue;
-            const pair wanted = { from, slots[i], NULL };
+            const pair wanted = { from, to, NULL };
             pair      *p = bsearch(&wanted, at, (size_t)count, sizeof *at, by_from);
             if (p != NULL && p->hop->to == HDX_NO_ID) {
-                const edge e = { .to = slots[i], .key = NONE, .n = n, .how = BY_ELEMENT };
+                const edge e = { .to = to, .key = NONE, .n = n, .how = BY_ELEMENT };
                 name_hop(k, &e, from, p->hop);
             }
             n++;
         }
         return;
     }
-    WIDE(leak_expand_object)(k, from);
+    WIDE(leak_expand_object)(k, from, &o);
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint64_t i = 0; i < k->edge_count; i++) {
             const edge *e = &k->edges[i];
@@ -244,7 +245,7 @@ static hdx_code name_paths(search *k, hdx_error *err)
     uint64_t     n = 0, count = 0;
     for (uint64_t i = 0; i < s->path_count; i++)
         n += s->paths[i].count - 1;
-    pair *pairs = hdx_mem_array(NULL, n, sizeof *pairs);
+    pair *pairs = hdx_mem_array(k->s->mem, n, sizeof *pairs);
     if (pairs == NULL)
         return hdx_no_memory(err, "paths", n * sizeof *pairs);
     for (uint64_t i = 0; i < s->path_count; i++)
@@ -254,7 +255,7 @@ static hdx_code name_paths(search *k, hdx_error *err)
         qsort(pairs, (size_t)n, sizeof *pairs, by_from);
     hdx_code code = HDX_OK;
     uint64_t kept = 0; /* equal pairs stand together: the first is named, the others copy it afterwards */
-    pair    *distinct = hdx_mem_array(NULL, n, sizeof *distinct);
+    pair    *distinct = hdx_mem_array(k->s->mem, n, sizeof *distinct);
     if (distinct == NULL)
         code = hdx_no_memory(err, "paths", n * sizeof *distinct);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
@@ -271,9 +272,9 @@ static hdx_code name_paths(search *k, hdx_error *err)
     for (uint64_t i = 1; code == HDX_OK && i < n; i++)
         if (by_from(&pairs[i - 1], &pairs[i]) == 0)
             *pairs[i].hop = *pairs[i - 1].hop;
-    hdx_mem_put(NULL, pairs, n * sizeof *pairs);
-    hdx_mem_put(NULL, distinct, distinct != NULL ? n * sizeof *distinct : 0);
-    return code == HDX_OK && k->out_of_memory ? hdx_no_memory(err, "paths", n * sizeof *pairs) : code;
+    hdx_mem_put(k->s->mem, pairs, n * sizeof *pairs);
+    hdx_mem_put(k->s->mem, distinct, distinct != NULL ? n * sizeof *distinct : 0);
+    return code == HDX_OK && k->out_of_memory ? WIDE(leak_ended)(k, err) : code;
 }
 
 static hdx_code leave_out(search *k, hdx_error *err)

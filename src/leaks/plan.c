@@ -259,6 +259,7 @@ static void find_collections(leak_heap *h, leak_plans *p)
             (e == LE_SAFE_MAP && leak_class_raw(h, "androidx.arch.core.internal.SafeIterableMap") == NULL))
             continue;
         p->at[c->number].expand = e;
+        p->lists_activities |= e == LE_CLIENT_RECORD;
     }
 }
 

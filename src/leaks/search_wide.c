@@ -4,9 +4,9 @@
  *     first  everything that is simply referred to                                 last  what a library matcher, a local or an animator holds
  *
  * In:  the store, the leaking ids, matchers that hold.
- * Out: parents of all that was reached, from which paths_wide.c makes paths; with sizes, what every object yielded, for sizes_wide.c.
+ * Out: parents of all that was reached, from which paths_wide.c makes paths.
  * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know what an object yields (expand_wide.c).
- * Cost: about 9 bytes per object and one look at each of its references; with sizes an id per reference besides.
+ * Cost: up to 9 bytes per object and one look at each of its references, until the last leak is found.
  */
 #include "leaks/wide.h"
 
@@ -20,15 +20,13 @@
 static bool push(search *k, NID id, bool low)
 {
     if (low) {
-        if (!hdx_mem_room(NULL, (void **)&k->last, &k->last_capacity, k->last_count, sizeof *k->last))
+        if (!hdx_mem_room(k->s->mem, (void **)&k->last, &k->last_capacity, k->last_count, sizeof *k->last))
             return false;
         k->last[k->last_count++] = id;
         hdx_bits_put(k->waiting, id);
         return true;
     }
-    if (!hdx_mem_room(NULL, (void **)&k->r.order, &k->r.capacity, k->r.count, sizeof *k->r.order))
-        return false;
-    k->r.order[k->r.count++] = id;
+    k->first[k->first_count++] = id; /* an object is pushed once at the most: there is room for all */
     return true;
 }
 
@@ -59,50 +57,50 @@ static hdx_code enqueue_roots(search *k, hdx_error *err)
     return HDX_OK;
 }
 
-static bool keep_edge(search *k, NID to)
-{
-    if (k->r.edge_count == k->r.edge_capacity && !hdx_mem_room(NULL, (void **)&k->r.edges, &k->r.edge_capacity, k->r.edge_count, sizeof *k->r.edges))
-        return false;
-    k->r.edges[k->r.edge_count++] = to;
-    return true;
-}
-
 static bool visit(search *k, NID id)
 {
-    const bool keep = k->s->retained;
-    bool       good = true;
-    if (walks_elements(k, id)) {
-        const NID     *at = k->st->slots + k->st->at[id];
-        const uint64_t n = k->st->at[id + 1] - k->st->at[id];
-        for (uint64_t i = 0; good && i < n; i++)
-            if (at[i] != NONE)
-                good = enqueue(k, at[i], id, false) && (!keep || keep_edge(k, at[i]));
+    const object o = look(k->st, id);
+    bool         good = true;
+    if (walks_elements(k, &o)) {
+        for (uint64_t i = 0; good && i < o.count; i++) {
+            const NID to = slot(k->st, &o, i);
+            good = to == NONE || enqueue(k, to, id, false);
+            if (i % ENOUGH == ENOUGH - 1 && hdx_tick(k->s->tick, 0))
+                k->stopped = k->out_of_memory = true, good = false;
+        }
     } else {
-        WIDE(leak_expand_object)(k, id);
+        WIDE(leak_expand_object)(k, id, &o);
         for (uint64_t i = 0; good && i < k->edge_count; i++)
-            good = enqueue(k, k->edges[i].to, id, k->edges[i].low) && (!keep || keep_edge(k, k->edges[i].to));
+            good = enqueue(k, k->edges[i].to, id, k->edges[i].low);
     }
     return good && !k->out_of_memory;
 }
 
 static void ahead(const search *k, uint64_t done)
 {
-    const store *s = k->st;
-    if (done + AHEAD >= k->r.count || k->turned)
+    if (done + AHEAD >= k->first_count || k->turned)
         return;
-    const NID far = k->r.order[done + AHEAD], near = k->r.order[done + AHEAD / 2];
-    __builtin_prefetch(&s->class_of[far]);
-    __builtin_prefetch(&s->at[far]);
-    __builtin_prefetch(&s->slots[s->at[near]]);
+    hdx_packed_base_ahead(&k->st->lists, k->first[done + AHEAD]);
+    hdx_packed_list_ahead(&k->st->lists, k->first[done + AHEAD / 2]);
+}
+
+/* All leaks that there are to find were found: nothing that follows changes their paths (3.4). But the objects of ActivityThread's list are yielded by what
+   was visited before (3.6): sizes need all of the search then. */
+static bool is_over(const search *k)
+{
+    return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);
 }
 
 static hdx_code run(search *k, hdx_error *err)
 {
-    uint64_t done = 0;
+    uint64_t done = 0, ticked = 0;
+    if (is_over(k))
+        return HDX_OK;
     for (;;) {
         NID id;
-        if (!k->turned && done < k->r.count) {
-            id = k->r.order[done];
+        if (!k->turned && done < k->first_count) {
+            ahead(k, done);
+            id = k->first[done++];
         } else {
             k->turned = true;
             while (k->last_head < k->last_count && !hdx_bits_test(k->waiting, k->last[k->last_head]))
@@ -112,26 +110,19 @@ static hdx_code run(search *k, hdx_error *err)
             id = k->last[k->last_head++];
             hdx_bits_clear(k->waiting, id);
             hdx_bits_put(k->late, id);
-            if (!hdx_mem_room(NULL, (void **)&k->r.order, &k->r.capacity, k->r.count, sizeof *k->r.order))
-                return hdx_no_memory(err, "queues of the search", k->r.count * sizeof(NID));
-            k->r.order[k->r.count++] = id;
         }
-        ahead(k, done);
-        done++;
         if (hdx_bits_test(k->wanted, id)) {
             k->found[k->found_count++] = id;
-            if (k->found_count == k->s->leaking_count && !k->s->retained)
+            if (is_over(k))
                 return HDX_OK;
         }
         if (!visit(k, id))
-            return hdx_no_memory(err, "queues of the search", (k->r.count + k->r.edge_count + k->last_count) * sizeof(NID));
-        if (k->s->retained) {
-            if (!hdx_mem_room(NULL, (void **)&k->r.edge_end, &k->r.edge_end_capacity, done, sizeof *k->r.edge_end))
-                return hdx_no_memory(err, "references of reached objects", done * sizeof *k->r.edge_end);
-            k->r.edge_end[done - 1] = k->r.edge_count;
+            return k->out_of_memory ? WIDE(leak_ended)(k, err) : hdx_no_memory(err, "queues of the search", k->last_count * sizeof(NID));
+        if ((ticked += 1 + k->edge_count) >= TICK) {
+            if (hdx_tick(k->s->tick, ticked))
+                return hdx_tick_stop(err);
+            ticked = 0;
         }
-        if (done % TICK == 0 && hdx_tick(k->s->tick, TICK))
-            return hdx_tick_stop(err);
     }
 }
 
@@ -170,8 +161,8 @@ static int by_serial(const void *a, const void *b)
 static hdx_code sort_locals(search *k, hdx_error *err)
 {
     const uint64_t n = k->local_count;
-    const local  **at = hdx_mem_array(NULL, n, sizeof *at);
-    local         *sorted = hdx_mem_array(NULL, n, sizeof *sorted);
+    const local  **at = hdx_mem_array(k->s->mem, n, sizeof *at);
+    local         *sorted = hdx_mem_array(k->s->mem, n, sizeof *sorted);
     if (at != NULL && sorted != NULL) {
         for (uint64_t i = 0; i < n; i++)
             at[i] = &k->locals[i];
@@ -183,17 +174,17 @@ static hdx_code sort_locals(search *k, hdx_error *err)
             memcpy(k->locals, sorted, (size_t)(n * sizeof *sorted));
     }
     const bool good = at != NULL && sorted != NULL;
-    hdx_mem_put(NULL, (void *)at, n * sizeof *at);
-    hdx_mem_put(NULL, sorted, n * sizeof *sorted);
+    hdx_mem_put(k->s->mem, (void *)at, n * sizeof *at);
+    hdx_mem_put(k->s->mem, sorted, n * sizeof *sorted);
     return good ? HDX_OK : hdx_no_memory(err, "locals", n * sizeof *sorted);
 }
 
-static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *out, hdx_id object)
+static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *out, hdx_id id)
 {
     uint32_t m = 0;
-    if (kind == LR_JNI_GLOBAL && (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, object), NULL)) != 0 && k->s->rules->matchers[m - 1].ignored)
+    if (kind == LR_JNI_GLOBAL && (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, id), NULL)) != 0 && k->s->rules->matchers[m - 1].ignored)
         return false;
-    *out = (sorted_root){ { object, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 }, leak_name_of(k->st->h, object), d->pos };
+    *out = (sorted_root){ { id, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 }, leak_name_of(k->st->h, id), d->pos };
     return true;
 }
 
@@ -201,8 +192,8 @@ static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *
 static hdx_code take_roots(search *k, hdx_error *err)
 {
     store       *st = k->st;
-    hdx_map      known_serials = hdx_map_of(NULL);
-    sorted_root *at = hdx_mem_array(NULL, st->root_count, sizeof *at);
+    hdx_map      known_serials = hdx_map_of(k->s->mem);
+    sorted_root *at = hdx_mem_array(k->s->mem, st->root_count, sizeof *at);
     uint64_t     n = 0;
     bool         fresh, good = at != NULL;
     hdx_code     code = HDX_OK;
@@ -221,7 +212,7 @@ static hdx_code take_roots(search *k, hdx_error *err)
         if (id == HDX_NO_ID)
             continue;
         if (kind == LR_JAVA_FRAME && hdx_map_get(&known_serials, d->serial) != NULL) {
-            good = hdx_mem_room(NULL, (void **)&k->locals, &k->local_capacity, k->local_count, sizeof *k->locals);
+            good = hdx_mem_room(k->s->mem, (void **)&k->locals, &k->local_capacity, k->local_count, sizeof *k->locals);
             if (good)
                 k->locals[k->local_count++] = (local){ d->serial, (NID)id };
         } else
@@ -236,7 +227,7 @@ static hdx_code take_roots(search *k, hdx_error *err)
     k->root_count = n;
     if (!good)
         code = hdx_no_memory(err, "roots", st->root_count * sizeof *at);
-    hdx_mem_put(NULL, at, st->root_count * sizeof *at);
+    hdx_mem_put(k->s->mem, at, st->root_count * sizeof *at);
     hdx_map_free(&known_serials);
     return code == HDX_OK ? sort_locals(k, err) : code;
 }
@@ -246,76 +237,81 @@ static hdx_code take_roots(search *k, hdx_error *err)
 static hdx_code prepare(search *k, hdx_error *err)
 {
     const uint64_t n = k->st->objects, words = hdx_bits_words(n);
-    k->from = hdx_mem_array(NULL, n, sizeof *k->from);
-    k->seen = hdx_mem_array(NULL, words, sizeof *k->seen);
-    k->waiting = hdx_mem_array(NULL, words, sizeof *k->waiting);
-    k->wanted = hdx_mem_array(NULL, words, sizeof *k->wanted);
-    k->late = hdx_mem_array(NULL, words, sizeof *k->late);
-    k->found = hdx_mem_array(NULL, k->s->leaking_count, sizeof *k->found);
-    if (k->from == NULL || k->seen == NULL || k->waiting == NULL || k->wanted == NULL || k->late == NULL || k->found == NULL)
-        return hdx_no_memory(err, "the search", n * sizeof *k->from);
-    for (uint64_t i = 0; i < k->s->leaking_count; i++)
+    const bool     whole = hdx_graph_summary_of(k->st->h->g)->complete; /* garbage is known, and no search comes to it */
+    k->from = hdx_mem_raw(k->s->mem, n, sizeof *k->from);
+    k->first = hdx_mem_raw(k->s->mem, n, sizeof *k->first);
+    k->seen = hdx_mem_array(k->s->mem, words, sizeof *k->seen);
+    k->waiting = hdx_mem_array(k->s->mem, words, sizeof *k->waiting);
+    k->wanted = hdx_mem_array(k->s->mem, words, sizeof *k->wanted);
+    k->late = hdx_mem_array(k->s->mem, words, sizeof *k->late);
+    k->found = hdx_mem_array(k->s->mem, k->s->leaking_count, sizeof *k->found);
+    if (k->from == NULL || k->first == NULL || k->seen == NULL || k->waiting == NULL || k->wanted == NULL || k->late == NULL || k->found == NULL)
+        return hdx_no_memory(err, "the search", n * 2 * sizeof *k->from);
+    k->first_capacity = n;
+    for (uint64_t i = 0; i < k->s->leaking_count; i++) {
         hdx_bits_put(k->wanted, k->s->leaking[i]);
+        k->to_find += !whole || hdx_graph_live(k->st->h->g, k->s->leaking[i]);
+    }
     return HDX_OK;
+}
+
+/* What the paths needed is not needed for sizes. */
+static void drop_queues(search *k)
+{
+    const uint64_t n = k->st->objects, words = hdx_bits_words(n);
+    hdx_mem       *mem = k->s->mem;
+    hdx_mem_put(mem, k->from, n * sizeof *k->from);
+    hdx_mem_put(mem, k->first, n * sizeof *k->first);
+    hdx_mem_put(mem, k->seen, words * sizeof *k->seen);
+    hdx_mem_put(mem, k->waiting, words * sizeof *k->waiting);
+    hdx_mem_put(mem, k->wanted, words * sizeof *k->wanted);
+    hdx_mem_put(mem, k->late, words * sizeof *k->late);
+    hdx_mem_put(mem, k->found, k->s->leaking_count * sizeof *k->found);
+    hdx_mem_put(mem, k->last, k->last_capacity * sizeof *k->last);
+    k->from = k->first = k->last = k->found = NULL;
+    k->seen = k->waiting = k->wanted = k->late = NULL;
+    k->last_capacity = 0;
 }
 
 static void drop(search *k)
 {
-    const uint64_t n = k->st->objects, words = hdx_bits_words(n);
-    hdx_mem_put(NULL, k->from, n * sizeof *k->from);
-    hdx_mem_put(NULL, k->seen, words * sizeof *k->seen);
-    hdx_mem_put(NULL, k->waiting, words * sizeof *k->waiting);
-    hdx_mem_put(NULL, k->wanted, words * sizeof *k->wanted);
-    hdx_mem_put(NULL, k->late, words * sizeof *k->late);
-    hdx_mem_put(NULL, k->found, k->s->leaking_count * sizeof *k->found);
-    hdx_mem_put(NULL, k->last, k->last_capacity * sizeof *k->last);
-    hdx_mem_put(NULL, k->locals, k->local_capacity * sizeof *k->locals);
-    hdx_mem_put(NULL, k->edges, k->edge_capacity * sizeof *k->edges);
+    drop_queues(k);
+    hdx_mem_put(k->s->mem, k->locals, k->local_capacity * sizeof *k->locals);
+    hdx_mem_put(k->s->mem, k->edges, k->edge_capacity * sizeof *k->edges);
     hdx_map_free(&k->root_of);
     hdx_map_free(&k->serials);
-    k->from = k->last = k->found = NULL;
-    k->seen = k->waiting = k->wanted = k->late = NULL;
-    k->locals = NULL;
-    k->edges = NULL;
-    k->last_capacity = k->local_capacity = k->edge_capacity = 0;
 }
 
-static hdx_code ask_sizes(search *k, const hdx_map *native, hdx_error *err)
+static hdx_code find_sizes(search *k, hdx_error *err)
 {
     leak_search *s = k->s;
-    bool         fresh;
-    uint64_t     n = 0;
+    hdx_map      native = hdx_map_of(s->mem);
+    bool         fresh, gave_up = false, good = true;
     for (uint64_t i = 0; i < s->path_count; i++)
-        for (uint64_t j = 0; j < s->paths[i].count; j++)
-            if (hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) == NULL || hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) == NULL)
-                return hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
-    if ((k->r.roots = hdx_mem_array(NULL, k->root_count, sizeof *k->r.roots)) == NULL)
-        return hdx_no_memory(err, "roots", k->root_count * sizeof *k->r.roots);
-    memset(k->waiting, 0, (size_t)(hdx_bits_words(k->st->objects) * sizeof *k->waiting));
-    for (uint64_t i = 0; i < k->root_count; i++)
-        if (hdx_bits_set(k->waiting, k->roots[i].object))
-            k->r.roots[n++] = (NID)k->roots[i].object;
-    k->r.root_count = n;
-    const uint64_t rooms = k->root_count;
-    drop(k); /* what the paths needed is not needed for sizes, and sizes need most */
-    hdx_code code = WIDE(leak_sizes)(k->st, &k->r, native, s, err);
-    hdx_mem_put(NULL, k->r.roots, rooms * sizeof *k->r.roots);
-    k->r.roots = NULL;
+        for (uint64_t j = 0; good && j < s->paths[i].count; j++)
+            good = hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) != NULL && hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) != NULL;
+    hdx_code code = good ? leak_native_sizes(s->h, &native, err) : hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
+    drop_queues(k);
+    if (code == HDX_OK)
+        code = WIDE(leak_flood)(k, &native, &gave_up, err);
+    if (code == HDX_OK && gave_up)
+        code = WIDE(leak_sizes)(k, &native, err);
+    hdx_map_free(&native);
     return code;
 }
 
 hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
 {
-    leak_plans plans = { NULL };
-    store      st = { .h = s->h, .plans = &plans };
-    search     k = { .st = &st, .s = s, .root_of = hdx_map_of(NULL), .serials = hdx_map_of(NULL), .new_activities = NONE };
-    hdx_map    native = hdx_map_of(NULL);
-    hdx_code   code;
+    leak_plans     plans = { NULL };
+    store          st = { .h = s->h, .plans = &plans, .mem = s->mem, .apart = s->apart };
+    search         k = { .st = &st, .s = s, .root_of = hdx_map_of(s->mem), .serials = hdx_map_of(s->mem), .new_activities = NONE };
+    const uint64_t each = 2 * hdx_graph_objects(s->h->g) * sizeof(NID);
+    hdx_code       code;
     if ((code = leak_plans_make(s->h, s->rules, s->holds, &plans, err)) != HDX_OK)
         goto out;
     k.plans = plans.at;
     hdx_ticker_step(s->tick, "references", 2 * hdx_graph_summary_of(s->h->g)->file_size, "bytes");
-    if ((code = WIDE(leak_store_read)(&st, s->threads, s->tick, &s->too_wide, err)) != HDX_OK)
+    if ((code = WIDE(leak_store_read)(&st, s->threads, each + each / 12, s->tick, &s->too_wide, err)) != HDX_OK)
         goto out;
     s->dangling = st.dangling;
     hdx_ticker_step(s->tick, "paths", st.objects, "objects");
@@ -323,18 +319,13 @@ hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
         (code = run(&k, err)) != HDX_OK || (code = WIDE(leak_paths)(&k, err)) != HDX_OK)
         goto out;
     if (s->retained && s->path_count > 0) {
-        hdx_ticker_step(s->tick, "sizes", k.r.count, "objects");
-        if ((code = leak_native_sizes(s->h, &native, err)) == HDX_OK)
-            code = ask_sizes(&k, &native, err);
+        hdx_ticker_step(s->tick, "sizes", st.objects, "objects");
+        code = find_sizes(&k, err);
     }
 out:
     if (code == HDX_OK && s->h->code != HDX_OK)
         code = (*err = s->h->err, s->h->code);
     drop(&k);
-    hdx_map_free(&native);
-    hdx_mem_put(NULL, k.r.order, k.r.capacity * sizeof *k.r.order);
-    hdx_mem_put(NULL, k.r.edge_end, k.r.edge_end_capacity * sizeof *k.r.edge_end);
-    hdx_mem_put(NULL, k.r.edges, k.r.edge_capacity * sizeof *k.r.edges);
     WIDE(leak_store_free)(&st);
     leak_plans_free(&plans, s->h->class_count);
     return code;

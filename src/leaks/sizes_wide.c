@@ -1,145 +1,216 @@
 /*
- * sizes_wide.c - exact retained sizes of the objects on paths (4.4 to 4.7).
+ * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c gave up (4.4 to 4.7).
  *
- * In:  what every reached object yielded, in the order of the search; all roots under one super root.
+ * In:  the store; all roots under one super root.
  * Out: retained bytes and objects.
- * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's; the nodes here are places in the order of the search, which keeps neighbours
- * of the graph neighbours in memory.
- * Cost: the reference lists once more turned round, and what algo says of its searches; the lists of slots are given back before.
+ * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's.
+ * Cost: what every object yields in packed lists, beside the slots until all are made; these turned round, and what algo says of its searches.
  */
 #include "leaks/wide.h"
 
+#include <stdlib.h>
+
 /* ---- one object (1.8, 4.5) ---- */
 
-static uint64_t primitive_array(const store *st, hdx_id id)
+static uint64_t primitive_array(const store *st, hdx_id id, uint32_t c)
 {
     static const uint8_t widths[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
-    const uint32_t       c = number_of(st, id);
-    const uint8_t        type = c < st->h->class_count ? st->h->classes[c].element_type : 0;
+    const uint8_t        type = c != NO_NUMBER ? st->h->classes[c].element_type : 0;
     return hdx_graph_length(st->h->g, id) * (type < 12 ? widths[type] : 0);
 }
 
-static uint64_t plain_size(const store *st, hdx_id id)
+static uint64_t plain_size(const store *st, hdx_id id, const object *o)
 {
-    const uint32_t c = number_of(st, id);
-    switch (kind_of(st, id)) {
+    switch (o->kind) {
     case HDX_CLASS_OBJECT:
-        return st->class_size[c];
+        return o->number != NO_NUMBER ? st->class_size[o->number] : 0;
     case HDX_INSTANCE:
-        return st->h->classes[c].stated_size;
+        return st->h->classes[o->number].stated_size;
     case HDX_OBJECT_ARRAY:
-        return (st->at[id + 1] - st->at[id]) * st->h->id_size;
+        return o->count * st->h->id_size;
     case HDX_PRIMITIVE_ARRAY:
         break;
     }
-    return primitive_array(st, id);
+    return primitive_array(st, id, o->number);
+}
+
+static uint64_t size_at(const store *st, NID id)
+{
+    const object o = look(st, id);
+    return plain_size(st, id, &o);
 }
 
 /* A String has its characters, an array of wrappers its elements, each as heavy as the first. */
-static uint64_t size_of(const store *st, hdx_id id)
+uint64_t WIDE(leak_weight)(const store *st, hdx_id id)
 {
-    uint64_t       size = plain_size(st, id), elements = 0;
-    const uint32_t c = number_of(st, id);
-    if (is_class(st, id) || c >= st->h->class_count)
+    const object o = look(st, id);
+    uint64_t     size = plain_size(st, id, &o), elements = 0;
+    if (o.is_class || o.number == NO_NUMBER)
         return size;
-    const leak_plan *p = &st->plans->at[c];
-    const NID       *slots = st->slots + st->at[id];
-    const uint64_t   count = st->at[id + 1] - st->at[id];
+    const leak_plan *p = &st->plans->at[o.number];
     NID              first = NONE;
     if (p->string)
-        for (uint32_t i = 0; i < p->count && i < count; i++)
-            if (p->slots[i].known == LK_STRING_VALUE && slots[i] != NONE)
-                size += plain_size(st, slots[i]);
+        for (uint32_t i = 0; i < p->count && i < o.count; i++)
+            if (p->slots[i].known == LK_STRING_VALUE && slot(st, &o, i) != NONE)
+                size += size_at(st, slot(st, &o, i));
     if (p->wrappers) {
-        for (uint64_t i = 0; i < count; i++)
-            if (slots[i] != NONE) {
-                first = first == NONE ? slots[i] : first;
-                elements++;
-            }
+        for (uint64_t i = 0; i < o.count; i++) {
+            const NID to = slot(st, &o, i);
+            first = first == NONE ? to : first;
+            elements += to != NONE;
+        }
         if (first != NONE)
-            size += elements * plain_size(st, first);
+            size += elements * size_at(st, first);
     }
     return size;
 }
 
-/* ---- the graph ---- */
+/* ---- the graph of what is yielded ---- */
 
-typedef struct sizing {
-    NID                *to_number; /* id -> place in the order; NONE: not reached */
-    NID                *starts;
-    uint64_t           *own;       /* by node: bytes */
-    WIDE(leak_tree)     tree;
-} sizing;
+typedef struct yields {
+    search    *k;
+    hdx_packed lists;
+    NID       *to; /* targets of a piece's objects, one behind the other */
+    uint64_t   count, capacity;
+    uint32_t  *lengths;
+} yields;
 
-static hdx_code build_graph(const store *st, reached *r, const hdx_map *native, sizing *z, hdx_error *err)
+static int rising(const void *a, const void *b)
 {
-    const uint64_t n = r->count;
-    z->to_number = hdx_mem_array(NULL, st->objects, sizeof(NID));
-    z->starts = hdx_mem_array(NULL, n + 1, sizeof(NID));
-    z->own = hdx_mem_array(NULL, n, sizeof *z->own);
-    if (z->to_number == NULL || z->starts == NULL || z->own == NULL)
-        return hdx_no_memory(err, "the graph of reached objects", n * (sizeof(NID) + sizeof *z->own));
-    memset(z->to_number, 0xff, (size_t)(st->objects * sizeof(NID)));
+    const NID x = *(const NID *)a, y = *(const NID *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool add(yields *y, NID to)
+{
+    if (y->count == y->capacity && !hdx_mem_room(y->k->s->mem, (void **)&y->to, &y->capacity, y->count, sizeof *y->to))
+        return false;
+    y->to[y->count++] = to;
+    return true;
+}
+
+/* What an object yields, ascending, behind what is there. */
+static bool yield(yields *y, NID id, uint32_t *length)
+{
+    search        *k = y->k;
+    const object   o = look(k->st, id);
+    const uint64_t from = y->count;
+    bool           good = true;
+    if (walks_elements(k, &o)) {
+        for (uint64_t i = 0; good && i < o.count; i++)
+            good = slot(k->st, &o, i) == NONE || add(y, slot(k->st, &o, i));
+    } else {
+        WIDE(leak_expand_object)(k, id, &o);
+        for (uint64_t i = 0; good && i < k->edge_count; i++)
+            good = add(y, k->edges[i].to);
+    }
+    if (good && y->count - from > 1)
+        qsort(y->to + from, (size_t)(y->count - from), sizeof *y->to, rising);
+    *length = (uint32_t)(y->count - from);
+    return good && y->count - from < UINT32_MAX && !k->out_of_memory;
+}
+
+static hdx_code pack_piece(yields *y, uint64_t piece, hdx_error *err)
+{
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(&y->lists, piece);
+    const NID     *at;
+    hdx_code       code;
+    y->count = 0;
     for (uint64_t i = 0; i < n; i++) {
-        const hdx_id    id = r->order[i];
-        const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
-        z->to_number[id] = (NID)i;
-        z->starts[i + 1] = (NID)r->edge_end[i];
-        z->own[i] = size_of(st, id) + (more != NULL ? *more : 0);
+        if (i % ENOUGH == 0 && hdx_tick(y->k->s->tick, 0))
+            return hdx_tick_stop(err);
+        if (!yield(y, (NID)(first + i), &y->lengths[i]))
+            return y->k->out_of_memory ? WIDE(leak_ended)(y->k, err) : hdx_no_memory(err, "what objects yield", y->count * sizeof *y->to);
     }
-    /* Promoted objects stand in the first queue only; what waited in the last is counted where it was taken from. So every edge has a node. */
-    for (uint64_t e = 0; e < r->edge_count; e++) {
-        if (e + 16 < r->edge_count)
-            __builtin_prefetch(&z->to_number[r->edges[e + 16]]);
-        r->edges[e] = z->to_number[r->edges[e]];
+    if ((code = hdx_packed_lay(&y->lists, piece, y->lengths, y->k->s->mem, err)) != HDX_OK)
+        return code;
+    at = y->to;
+    for (uint64_t i = 0; i < n; i++) {
+        uint8_t *to = hdx_packed_begin(&y->lists, first + i, 0);
+        for (uint32_t e = 0; e < y->lengths[i]; e++)
+            to = hdx_packed_put(to, *at++, y->lists.width);
     }
-    for (uint64_t i = 0; i < r->root_count; i++)
-        r->roots[i] = z->to_number[r->roots[i]];
+    y->lists.edges += y->count;
     return HDX_OK;
 }
 
-/* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
-static hdx_code sum(const sizing *z, const uint64_t *own, hdx_map *wanted, hdx_error *err)
+static hdx_code pack(yields *y, hdx_error *err)
 {
-    const WIDE(leak_tree) *t = &z->tree;
-    uint64_t              *retained = hdx_mem_array(NULL, t->reached + 1, sizeof *retained);
+    hdx_mem       *mem = y->k->s->mem;
+    const uint64_t n = y->k->st->objects, most = n < HDX_PACKED_PIECE ? n : HDX_PACKED_PIECE;
+    hdx_code       code = hdx_packed_new(&y->lists, n, mem, err);
+    if (code == HDX_OK && (y->lengths = hdx_mem_raw(mem, most, sizeof *y->lengths)) == NULL)
+        code = hdx_no_memory(err, "what objects yield", most * sizeof *y->lengths);
+    for (uint64_t piece = 0; code == HDX_OK && piece < y->lists.piece_count; piece++)
+        code = pack_piece(y, piece, err);
+    hdx_mem_put(mem, y->to, y->capacity * sizeof *y->to);
+    hdx_mem_put(mem, y->lengths, most * sizeof *y->lengths);
+    return code;
+}
+
+/* ---- sums ---- */
+
+/* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
+static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
+{
+    uint64_t *retained = hdx_mem_array(t->mem, t->reached + 1, sizeof *retained);
     if (retained == NULL)
         return hdx_no_memory(err, "retained sizes", (t->reached + 1) * sizeof *retained);
     for (uint64_t i = 0; i < t->nodes; i++)
         if (t->number[i] != 0)
             retained[t->number[i]] = own != NULL ? own[i] : 1;
-    hdx_code code = WIDE(hdx_retained)(&t->search, t->reached, &t->idoms, t->idom_count, NULL, retained, false, err);
-    if (code != HDX_OK) {
-        hdx_mem_put(NULL, retained, (t->reached + 1) * sizeof *retained);
-        return code;
+    hdx_code code = WIDE(hdx_retained)(&t->search, t->reached, &t->idoms, t->idom_count, t->mem, retained, false, err);
+    for (uint64_t i = 0; code == HDX_OK && i < wanted->capacity; i++) {
+        hdx_map_slot *slot_of = &wanted->slots[i];
+        if (slot_of->key != wanted->empty)
+            slot_of->value = retained[t->number[slot_of->key]];
     }
-    for (uint64_t i = 0; i < wanted->capacity; i++) {
-        hdx_map_slot *slot = &wanted->slots[i];
-        if (slot->key != wanted->empty && z->to_number[slot->key] != NONE)
-            slot->value = retained[t->number[z->to_number[slot->key]]];
-    }
-    hdx_mem_put(NULL, retained, (t->reached + 1) * sizeof *retained);
-    return HDX_OK;
+    hdx_mem_put(t->mem, retained, (t->reached + 1) * sizeof *retained);
+    return code;
 }
 
-hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_search *s, hdx_error *err)
+/* Distinct objects of the roots, in their order. */
+static hdx_code distinct_roots(const search *k, NID *to, uint64_t *count, hdx_error *err)
 {
-    const uint64_t n = r->count, objects = st->objects;
-    sizing         z = { .starts = NULL };
-    hdx_code       code;
-    if (r->edge_count >= NONE || n >= NONE - 1) {
+    hdx_map seen = hdx_map_of(k->s->mem);
+    bool    fresh, good = true;
+    *count = 0;
+    for (uint64_t i = 0; good && i < k->root_count; i++)
+        if ((good = hdx_map_put(&seen, k->roots[i].object, &fresh) != NULL) && fresh)
+            to[(*count)++] = (NID)k->roots[i].object;
+    hdx_map_free(&seen);
+    return good ? HDX_OK : hdx_no_memory(err, "roots", k->root_count * sizeof *to);
+}
+
+hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
+{
+    leak_search    *s = k->s;
+    yields          y = { .k = k };
+    WIDE(leak_tree) tree = { .mem = s->mem };
+    const uint64_t  n = k->st->objects;
+    uint64_t        root_count = 0;
+    uint64_t       *own = hdx_mem_array(s->mem, n, sizeof *own);
+    NID            *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
+    hdx_code        code = own == NULL || roots == NULL ? hdx_no_memory(err, "sizes", n * sizeof *own) : distinct_roots(k, roots, &root_count, err);
+    for (uint64_t id = 0; code == HDX_OK && id < n; id++) {
+        const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
+        own[id] = WIDE(leak_weight)(k->st, id) + (more != NULL ? *more : 0);
+        if (id % ENOUGH == 0 && hdx_tick(s->tick, 0))
+            code = hdx_tick_stop(err);
+    }
+    if (code == HDX_OK)
+        code = pack(&y, err);
+    if (code == HDX_OK && y.lists.edges >= NONE) {
         s->too_wide = true;
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu references", (unsigned long long)r->edge_count);
+        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu references", (unsigned long long)y.lists.edges);
     }
-    if ((code = build_graph(st, r, native, &z, err)) == HDX_OK) {
-        WIDE(leak_store_free)(st);
-        if ((code = WIDE(leak_dominate)(n, z.starts, r->edges, r->roots, r->root_count, s->threads, s->tick, &z.tree, err)) == HDX_OK &&
-            (code = sum(&z, z.own, &s->bytes, err)) == HDX_OK)
-            code = sum(&z, NULL, &s->counts, err);
-    }
-    WIDE(leak_tree_free)(&z.tree);
-    hdx_mem_put(NULL, z.to_number, objects * sizeof(NID));
-    hdx_mem_put(NULL, z.starts, (n + 1) * sizeof(NID));
-    hdx_mem_put(NULL, z.own, n * sizeof *z.own);
+    WIDE(leak_store_free)(k->st);
+    if (code == HDX_OK && (code = WIDE(leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) == HDX_OK &&
+        (code = sum(&tree, own, &s->bytes, err)) == HDX_OK)
+        code = sum(&tree, NULL, &s->counts, err);
+    WIDE(leak_tree_free)(&tree);
+    hdx_packed_free(&y.lists, s->mem);
+    hdx_mem_put(s->mem, own, n * sizeof *own);
+    hdx_mem_put(s->mem, roots, k->root_count * sizeof *roots);
     return code;
 }

@@ -4,8 +4,8 @@
  * In:  columns of the index (class, length), the plans, the dump.
  * Out: a store (wide.h), roots in the order of the dump.
  * Knows where references lie in an instance. Does not know what the search makes of them.
- * Cost: 12 bytes per object and an id per slot, resident; addresses are looked up in batches by whoever read them, on all threads. No more slots
- * than the bytes of the dump could hold.
+ * Cost: packed lists (wide.h), resident; addresses are looked up in batches by whoever read them, on all threads. No more slots than the bytes of
+ * the dump could hold.
  */
 #include "leaks/wide.h"
 
@@ -15,7 +15,7 @@
 
 typedef struct batch {
     hdx_addr      addresses[BATCH];
-    uint64_t      places[BATCH];
+    uint8_t      *places[BATCH];
     unsigned      count;
     uint64_t      dangling;
     hdx_dump_root *roots;
@@ -32,7 +32,7 @@ static void flush(store *s, batch *b)
     hdx_graph_find_many(s->h->g, b->addresses, b->count, ids);
     for (unsigned i = 0; i < b->count; i++) {
         if (ids[i] < s->objects)
-            s->slots[b->places[i]] = (NID)ids[i]; /* objects fit NID: checked before the slots were got */
+            (void)hdx_packed_put(b->places[i], ids[i] + 1, s->lists.width);
         else
             b->dangling++;
     }
@@ -41,29 +41,29 @@ static void flush(store *s, batch *b)
 
 static batch *batch_of(reader *r, unsigned worker, hdx_error *err)
 {
-    if (r->batches[worker] == NULL && (r->batches[worker] = hdx_mem_get(NULL, sizeof(batch))) == NULL)
+    if (r->batches[worker] == NULL && (r->batches[worker] = hdx_mem_get(r->s->mem, sizeof(batch))) == NULL)
         (void)hdx_no_memory(err, "references", sizeof(batch));
     return r->batches[worker];
 }
 
-static inline void keep(store *s, batch *b, hdx_addr address, uint64_t place)
+static inline void keep(store *s, batch *b, hdx_addr address, const uint8_t *place)
 {
     if (address == 0)
         return;
     b->addresses[b->count] = address;
-    b->places[b->count++] = place;
+    b->places[b->count++] = (uint8_t *)(uintptr_t)place;
     if (b->count == BATCH)
         flush(s, b);
 }
 
 static inline hdx_addr address_at(const uint8_t *p, uint32_t id_size) { return id_size == 4 ? hdx_be32(p) : hdx_be64(p); }
 
-static uint32_t slots_of_instance(const leak_plan *p) { return p->count + (p->size_offset >= 0 && p->count > 0); }
+static uint32_t slots_of_instance(const store *s, const leak_plan *p) { return p->count + (p->size_offset >= 0 && p->count > 0 ? size_entries(s) : 0); }
 
 static hdx_code on_root(void *context, unsigned worker, const hdx_dump_root *root, hdx_error *err)
 {
     batch *b = batch_of(context, worker, err);
-    if (b == NULL || !hdx_mem_room(NULL, (void **)&b->roots, &b->root_capacity, b->root_count, sizeof *b->roots))
+    if (b == NULL || !hdx_mem_room(((reader *)context)->s->mem, (void **)&b->roots, &b->root_capacity, b->root_count, sizeof *b->roots))
         return hdx_no_memory(err, "roots", sizeof *root);
     b->roots[b->root_count++] = *root;
     return HDX_OK;
@@ -76,19 +76,19 @@ static hdx_code on_instance(void *context, unsigned worker, hdx_id id, const uin
     batch  *b = batch_of(r, worker, err);
     if (b == NULL)
         return HDX_LIMIT;
-    if (is_class(s, id) || number_of(s, id) >= s->h->class_count)
+    const object o = look(s, id);
+    if (o.kind != HDX_INSTANCE)
         return HDX_OK;
-    const leak_plan *p = &s->plans->at[number_of(s, id)];
-    const uint64_t   base = s->at[id];
+    const leak_plan *p = &s->plans->at[o.number];
     const uint32_t   width = s->h->id_size;
-    if (s->at[id + 1] - base != slots_of_instance(p))
+    if (o.count != slots_of_instance(s, p))
         return HDX_OK;
     for (uint32_t i = 0; i < p->count; i++)
         if (p->slots[i].offset <= len && width <= len - p->slots[i].offset)
-            keep(s, b, address_at(bytes + p->slots[i].offset, width), base + i);
+            keep(s, b, address_at(bytes + p->slots[i].offset, width), o.at + (size_t)i * s->lists.width);
     if (p->size_offset >= 0 && p->count > 0 && len >= 4 && (uint32_t)p->size_offset <= len - 4) {
         const uint32_t size = hdx_be32(bytes + p->size_offset);
-        s->slots[base + p->count] = size > INT32_MAX ? 0 : (NID)size;
+        hdx_put32((uint8_t *)(uintptr_t)o.at + (size_t)p->count * s->lists.width, size > INT32_MAX ? 1 : size + 1);
     }
     return HDX_OK;
 }
@@ -97,16 +97,16 @@ static hdx_code on_elements(void *context, unsigned worker, hdx_id id, uint64_t 
 {
     reader        *r = context;
     store         *s = r->s;
-    const uint64_t there = s->at[id + 1] - s->at[id];
+    const object   o = look(s, id);
     batch         *b = batch_of(r, worker, err);
     if (b == NULL)
         return HDX_LIMIT;
-    if (is_class(s, id) || from > there || kind_of(s, id) != HDX_OBJECT_ARRAY)
+    if (from > o.count || o.kind != HDX_OBJECT_ARRAY)
         return HDX_OK;
-    if (count > there - from)
-        count = there - from;
+    if (count > o.count - from)
+        count = o.count - from;
     for (uint64_t i = 0; i < count; i++)
-        keep(s, b, address_at(ids + i * s->h->id_size, s->h->id_size), s->at[id] + from + i);
+        keep(s, b, address_at(ids + i * s->h->id_size, s->h->id_size), o.at + (from + i) * s->lists.width);
     return HDX_OK;
 }
 
@@ -117,53 +117,107 @@ static hdx_code on_class(void *context, unsigned worker, hdx_id id, uint64_t siz
     batch  *b = batch_of(r, worker, err);
     if (b == NULL)
         return HDX_LIMIT;
-    if (!is_class(s, id))
+    const object o = look(s, id);
+    if (!o.is_class || o.number == NO_NUMBER)
         return HDX_OK;
-    const leak_plan *p = &s->plans->at[number_of(s, id)];
-    s->class_size[number_of(s, id)] = size;
-    for (uint32_t i = 0; i < p->static_count; i++)
+    const leak_plan *p = &s->plans->at[o.number];
+    s->class_size[o.number] = size;
+    for (uint32_t i = 0; i < p->static_count && i < o.count; i++)
         if (p->statics[i].offset < count && statics[p->statics[i].offset].type == 2 && !statics[p->statics[i].offset].absent)
-            keep(s, b, statics[p->statics[i].offset].as.address, s->at[id] + i);
+            keep(s, b, statics[p->statics[i].offset].as.address, o.at + (size_t)i * s->lists.width);
     return HDX_OK;
 }
 
-/* Classes and how many slots each object has. */
-static hdx_code lay_out(store *s, hdx_error *err)
+/* ---- how many slots each object has ---- */
+
+static int by_instances(const void *a, const void *b)
 {
-    const uint64_t n = s->objects;
-    uint64_t       next = 0, most;
-    uint64_t       lengths[HDX_RUN];
-    uint8_t        kinds[HDX_RUN];
-    for (hdx_id first = 0; first < n; first += HDX_RUN) {
-        const uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
-        hdx_graph_read_classes(s->h->g, first, here, s->class_of + first);
-        hdx_graph_read_kinds(s->h->g, first, here, kinds);
-        hdx_graph_read_lengths(s->h->g, first, here, lengths);
-        for (uint32_t i = 0; i < here; i++) {
-            const hdx_id   id = first + i;
-            uint64_t       slots = 0;
-            const uint32_t c = s->class_of[id];
-            if (kinds[i] == HDX_CLASS_OBJECT) {
-                const hdx_class *own = hdx_graph_class_object(s->h->g, id);
-                s->class_of[id] = CLASS_OBJECT | (own != NULL ? own->number : 0);
-                slots = own != NULL ? s->plans->at[own->number].static_count : 0;
-            } else if (c >= s->h->class_count) {
-                s->class_of[id] = CLASS_OBJECT - 1; /* no class: nothing is known of it */
-            } else if (kinds[i] == HDX_INSTANCE) {
-                slots = slots_of_instance(&s->plans->at[c]);
-            } else if (kinds[i] == HDX_OBJECT_ARRAY) {
-                slots = lengths[i];
-            }
-            s->at[id] = next;
-            if (!hdx_add(next, slots, &next))
-                next = UINT64_MAX;
+    const hdx_class *const *x = a, *const *y = b;
+    if ((*x)->instances != (*y)->instances)
+        return (*x)->instances > (*y)->instances ? -1 : 1;
+    return (*x)->number < (*y)->number ? -1 : 1;
+}
+
+static hdx_code choose_codes(store *s, hdx_error *err)
+{
+    const uint32_t    n = s->h->class_count;
+    const hdx_class **order = hdx_mem_array(s->mem, n, sizeof *order);
+    s->numbers = hdx_mem_array(s->mem, n, sizeof *s->numbers);
+    s->codes = hdx_mem_array(s->mem, n, sizeof *s->codes);
+    const bool good = order != NULL && s->numbers != NULL && s->codes != NULL;
+    for (uint32_t c = 0; good && c < n; c++)
+        order[c] = &s->h->classes[c];
+    if (good && n > 1)
+        qsort(order, n, sizeof *order, by_instances);
+    for (uint32_t c = 0; good && c < n; c++) {
+        s->numbers[c] = order[c]->number;
+        s->codes[order[c]->number] = c;
+    }
+    hdx_mem_put(s->mem, (void *)order, (uint64_t)n * sizeof *order);
+    return good ? HDX_OK : hdx_no_memory(err, "classes", (uint64_t)n * sizeof *order);
+}
+
+/* Code and slots of objects first .. first + n - 1; class objects are marked. */
+static void count_run(store *s, hdx_id first, uint32_t n, uint32_t *codes, uint64_t *slots)
+{
+    uint32_t numbers[HDX_RUN];
+    uint8_t  kinds[HDX_RUN];
+    hdx_graph_read_classes(s->h->g, first, n, numbers);
+    hdx_graph_read_kinds(s->h->g, first, n, kinds);
+    hdx_graph_read_lengths(s->h->g, first, n, slots);
+    for (uint32_t i = 0; i < n; i++) {
+        const hdx_class *own = kinds[i] == HDX_CLASS_OBJECT ? hdx_graph_class_object(s->h->g, first + i) : NULL;
+        const uint32_t   c = own != NULL ? own->number : numbers[i];
+        if (kinds[i] == HDX_CLASS_OBJECT) {
+            hdx_bits_put(s->class_objects, first + i);
+            slots[i] = own != NULL ? s->plans->at[c].static_count : 0;
+            codes[i] = own != NULL ? s->codes[c] : UINT32_MAX;
+            continue;
+        }
+        codes[i] = c < s->h->class_count ? s->codes[c] : UINT32_MAX; /* no class: nothing is known of it */
+        if (codes[i] == UINT32_MAX || kinds[i] == HDX_PRIMITIVE_ARRAY)
+            slots[i] = 0;
+        else if (kinds[i] == HDX_INSTANCE)
+            slots[i] = slots_of_instance(s, &s->plans->at[c]);
+    }
+}
+
+/* Fields, elements and statics lie in the dump; the sizes of lists, a few bytes each, do not. */
+static hdx_code lay_piece(store *s, uint64_t piece, uint32_t *entries, uint32_t *codes, uint64_t *all, hdx_error *err)
+{
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(&s->lists, piece);
+    const uint64_t dump = hdx_graph_summary_of(s->h->g)->dump_size;
+    uint64_t       slots[HDX_RUN], bytes;
+    for (uint64_t done = 0, now; done < n; done += now) {
+        now = n - done < HDX_RUN ? n - done : HDX_RUN;
+        count_run(s, first + done, (uint32_t)now, codes + done, slots);
+        for (uint64_t i = 0; i < now; i++) {
+            const uint64_t of = hdx_packed_entries(codes[done + i], slots[i]);
+            if (!hdx_add(*all, slots[i], all) || of > UINT32_MAX)
+                *all = UINT64_MAX;
+            entries[done + i] = (uint32_t)of;
         }
     }
-    s->at[n] = s->slot_count = next;
-    /* Fields, elements and statics lie in the dump; the sizes of lists are the slots that do not. */
-    if (!hdx_mul(next, s->h->id_size, &most) || most > 2 * hdx_graph_summary_of(s->h->g)->dump_size)
-        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references are more than the dump could hold", (unsigned long long)next);
-    return hdx_graph_check(s->h->g, err);
+    if (!hdx_mul(*all, s->h->id_size, &bytes) || bytes > 4 * dump)
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references are more than the dump could hold", (unsigned long long)*all);
+    hdx_code code = hdx_packed_lay(&s->lists, piece, entries, s->mem, err);
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+        (void)hdx_packed_begin(&s->lists, first + i, codes[i]);
+    return code;
+}
+
+static hdx_code lay_out(store *s, hdx_ticker *tick, hdx_error *err)
+{
+    const uint64_t most = s->objects < HDX_PACKED_PIECE ? s->objects : HDX_PACKED_PIECE;
+    uint32_t      *entries = hdx_mem_raw(s->mem, most, sizeof *entries), *codes = hdx_mem_raw(s->mem, most, sizeof *codes);
+    uint64_t       all = 0;
+    hdx_code       code = entries == NULL || codes == NULL ? hdx_no_memory(err, "references of all objects", 2 * most * sizeof *codes) : HDX_OK;
+    for (uint64_t piece = 0; code == HDX_OK && piece < s->lists.piece_count; piece++)
+        code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : lay_piece(s, piece, entries, codes, &all, err);
+    hdx_mem_put(s->mem, entries, most * sizeof *entries);
+    hdx_mem_put(s->mem, codes, most * sizeof *codes);
+    s->slot_count = all;
+    return code == HDX_OK ? hdx_graph_check(s->h->g, err) : code;
 }
 
 static int by_position(const void *a, const void *b)
@@ -182,13 +236,13 @@ static hdx_code gather(store *s, reader *r, hdx_error *err)
         flush(s, b);
         s->dangling += b->dangling;
         for (uint64_t i = 0; code == HDX_OK && i < b->root_count; i++) {
-            if (!hdx_mem_room(NULL, (void **)&s->roots, &s->root_capacity, s->root_count, sizeof *s->roots))
+            if (!hdx_mem_room(s->mem, (void **)&s->roots, &s->root_capacity, s->root_count, sizeof *s->roots))
                 code = hdx_no_memory(err, "roots", s->root_count * sizeof *s->roots);
             else
                 s->roots[s->root_count++] = b->roots[i];
         }
-        hdx_mem_put(NULL, b->roots, b->root_capacity * sizeof *b->roots);
-        hdx_mem_put(NULL, b, sizeof *b);
+        hdx_mem_put(s->mem, b->roots, b->root_capacity * sizeof *b->roots);
+        hdx_mem_put(s->mem, b, sizeof *b);
         r->batches[w] = NULL;
     }
     if (s->root_count > 1)
@@ -196,30 +250,39 @@ static hdx_code gather(store *s, reader *r, hdx_error *err)
     return code;
 }
 
-hdx_code WIDE(leak_store_read)(store *s, unsigned threads, hdx_ticker *tick, bool *too_wide, hdx_error *err)
+/* Does what is to come fit, too? */
+static hdx_code afford(const store *s, uint64_t beside, hdx_error *err)
+{
+    const uint64_t used = s->mem->used, limit = s->mem->limit;
+    if (limit == 0 || used + beside <= limit)
+        return HDX_OK;
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks takes more than --memory allows; --memory %lluM would do",
+                    (unsigned long long)((used + beside + s->apart) >> 20) + 8);
+}
+
+hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide, hdx_error *err)
 {
     const uint64_t n = s->objects = hdx_graph_objects(s->h->g);
-    reader        *r = NULL;
     hdx_code       code;
-    *too_wide = n >= NONE - 1;
-    if (*too_wide || s->h->class_count >= CLASS_OBJECT - 1)
+    *too_wide = n >= NONE / 2;
+    if (*too_wide || s->h->class_count >= NO_NUMBER)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "too many objects or classes");
-    s->class_of = hdx_mem_array(NULL, n, sizeof *s->class_of);
-    s->at = hdx_mem_array(NULL, n + 1, sizeof *s->at);
-    s->class_size = hdx_mem_array(NULL, s->h->class_count, sizeof *s->class_size);
-    r = hdx_mem_get(NULL, sizeof *r);
-    if (s->class_of == NULL || s->at == NULL || s->class_size == NULL || r == NULL) {
-        code = hdx_no_memory(err, "references of all objects", n * (sizeof *s->at + sizeof *s->class_of));
+    if ((code = hdx_packed_new(&s->lists, n, s->mem, err)) != HDX_OK || (code = choose_codes(s, err)) != HDX_OK)
+        return code;
+    if (s->h->class_count > n) { /* a crafted dump: a code must fit an entry, too */
+        s->lists.width = hdx_packed_width(s->h->class_count);
+        s->lists.mask = ~(~0ull << 8 * s->lists.width);
+    }
+    reader *r = hdx_mem_get(s->mem, sizeof *r);
+    s->class_objects = hdx_mem_array(s->mem, hdx_bits_words(n), 8);
+    s->class_size = hdx_mem_array(s->mem, s->h->class_count, sizeof *s->class_size);
+    if (s->class_objects == NULL || s->class_size == NULL || r == NULL) {
+        code = hdx_no_memory(err, "classes", (uint64_t)s->h->class_count * sizeof *s->class_size);
         goto out;
     }
     r->s = s;
-    if ((code = lay_out(s, err)) != HDX_OK)
+    if ((code = lay_out(s, tick, err)) != HDX_OK || (code = afford(s, beside, err)) != HDX_OK)
         goto out;
-    if ((s->slots = hdx_mem_array(NULL, s->slot_count, sizeof *s->slots)) == NULL) {
-        code = hdx_no_memory(err, "references of all objects", s->slot_count * sizeof *s->slots);
-        goto out;
-    }
-    memset(s->slots, 0xff, (size_t)(s->slot_count * sizeof *s->slots)); /* NONE */
     const hdx_dump_reader to = { r, on_root, on_instance, on_elements, on_class };
     code = hdx_graph_reread(s->h->g, threads, &to, tick, err);
     hdx_error own;
@@ -229,21 +292,21 @@ hdx_code WIDE(leak_store_read)(store *s, unsigned threads, hdx_ticker *tick, boo
         *err = own;
     }
 out:
-    hdx_mem_put(NULL, r, sizeof *r);
+    hdx_mem_put(s->mem, r, sizeof *r);
     return code;
 }
 
 void WIDE(leak_store_free)(store *s)
 {
-    hdx_mem_put(NULL, s->class_of, s->objects * sizeof *s->class_of);
-    hdx_mem_put(NULL, s->at, (s->objects + 1) * sizeof *s->at);
-    hdx_mem_put(NULL, s->slots, s->slot_count * sizeof *s->slots);
-    hdx_mem_put(NULL, s->class_size, (uint64_t)s->h->class_count * sizeof *s->class_size);
-    hdx_mem_put(NULL, s->roots, s->root_capacity * sizeof *s->roots);
-    s->class_of = NULL;
-    s->at = NULL;
-    s->slots = NULL;
-    s->class_size = NULL;
+    const uint64_t classes = s->h->class_count;
+    hdx_packed_free(&s->lists, s->mem);
+    hdx_mem_put(s->mem, s->numbers, classes * sizeof *s->numbers);
+    hdx_mem_put(s->mem, s->codes, classes * sizeof *s->codes);
+    hdx_mem_put(s->mem, s->class_objects, hdx_bits_words(s->objects) * 8);
+    hdx_mem_put(s->mem, s->class_size, classes * sizeof *s->class_size);
+    hdx_mem_put(s->mem, s->roots, s->root_capacity * sizeof *s->roots);
+    s->numbers = s->codes = NULL;
+    s->class_objects = s->class_size = NULL;
     s->roots = NULL;
-    s->root_capacity = s->slot_count = 0;
+    s->root_capacity = 0;
 }

@@ -1,12 +1,10 @@
 /*
  * wide.h - what the files compiled once per width of an id share: slots, expand, search, paths, sizes; seen by them alone, once per width of an id.
  *
- *     class_of  1 0 0 2 ...            class number; CLASS_OBJECT | own number for class objects
- *     at        0 3 3 5 ...            slots of object i: at[i] .. at[i + 1] - 1
- *     slots     7 - 2 9 ...            ids; NONE where the reference is null or names no object
- *
- * An instance has the slots of its class's plan; those of java.util.ArrayList one more, which holds `size`. An object array has its elements, a
- * class object its static references, everything else nothing.
+ * An instance has the slots of its class's plan; those of java.util.ArrayList some bytes more, which hold `size`. An object array has its elements, a
+ * class object its static references, everything else nothing. They lie in packed lists (algo/packed.h), 3 or 4 bytes each with some 2.6 bytes an
+ * object beside them: a slot is the id + 1, 0 where the reference is null or names no object. The class of a list is a code, by falling number of
+ * instances, so that nearly all take a byte.
  */
 #ifndef HDX_LEAKS_WIDE_H
 #define HDX_LEAKS_WIDE_H
@@ -14,16 +12,19 @@
 #include "algo/width.h"
 #include "leaks/leaks.h"
 
-#define CLASS_OBJECT 0x80000000u
+#define NO_NUMBER UINT32_MAX /* of an object whose class nobody knows */
 
 typedef struct WIDE(leak_store) {
     leak_heap        *h;
     const leak_plans *plans;
+    hdx_mem          *mem;
+    uint64_t          apart;      /* bytes that count for the budget and do not come from mem */
     uint64_t          objects;
-    uint32_t         *class_of;
-    uint64_t         *at;
-    NID              *slots;
+    hdx_packed        lists;
     uint64_t          slot_count;
+    uint32_t         *numbers;    /* class number by code */
+    uint32_t         *codes;      /* the other way round */
+    uint64_t         *class_objects; /* bits over ids */
     uint64_t         *class_size; /* by class number: bytes of its CLASS_DUMP without the tag */
     hdx_dump_root    *roots;      /* in the order of the dump */
     uint64_t          root_count, root_capacity;
@@ -31,25 +32,36 @@ typedef struct WIDE(leak_store) {
 } WIDE(leak_store);
 typedef WIDE(leak_store) store;
 
-/* s->h and s->plans are set. *too_wide: NID does not suffice (HDX_LIMIT). */
-hdx_code WIDE(leak_store_read)(store *s, unsigned threads, hdx_ticker *tick, bool *too_wide, hdx_error *err);
+/* s->h, s->plans, s->mem and s->apart are set. *too_wide: NID does not suffice (HDX_LIMIT). `beside`: bytes that the search will hold besides, so that a budget
+   too small for both is refused here. */
+hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide, hdx_error *err);
 void     WIDE(leak_store_free)(store *s);
 
-/* What was reached, in the order in which it was taken from the queues, and what each yielded. */
-typedef struct WIDE(leak_reached) {
-    NID      *order;
-    uint64_t  count, capacity;
-    uint64_t *edge_end;      /* by place in order; with sizes only */
-    uint64_t  edge_end_capacity;
-    NID      *edges;         /* ids */
-    uint64_t  edge_count, edge_capacity;
-    NID      *roots;         /* distinct root objects in root order */
-    uint64_t  root_count;
-} WIDE(leak_reached);
-typedef WIDE(leak_reached) reached;
+/* An object as the search looks at it: one look-up. */
+typedef struct WIDE(leak_object) {
+    const uint8_t  *at;     /* slots */
+    uint64_t        count;
+    uint32_t        number; /* of its class; of a class object its own; NO_NUMBER */
+    bool            is_class;
+    hdx_object_kind kind;
+} WIDE(leak_object);
+typedef WIDE(leak_object) object;
 
-/* Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). Uses up r. native: bytes by id. */
-hdx_code WIDE(leak_sizes)(store *st, reached *r, const hdx_map *native, leak_search *s, hdx_error *err);
+static inline object look(const store *s, hdx_id id)
+{
+    const hdx_packed_list l = hdx_packed_at(&s->lists, id);
+    object                o = { l.at, l.count, l.class_number < s->h->class_count ? s->numbers[l.class_number] : NO_NUMBER, hdx_bits_test(s->class_objects, id),
+                                HDX_CLASS_OBJECT };
+    if (!o.is_class)
+        o.kind = o.number != NO_NUMBER ? s->h->classes[o.number].kind : HDX_PRIMITIVE_ARRAY;
+    return o;
+}
+
+/* The id in a slot; NONE. */
+static inline NID slot(const store *s, const object *o, uint64_t i) { return (NID)((hdx_le64(o->at + i * s->lists.width) & s->lists.mask) - 1); }
+
+/* Entries that hold the 32 bits of a list's size. */
+static inline uint32_t size_entries(const store *s) { return (4 + s->lists.width - 1) / s->lists.width; }
 
 /*
  * A search under way.
@@ -78,9 +90,8 @@ typedef struct WIDE(leak_walk) {
     const leak_plan *plans;
     NID          *from;
     uint64_t     *seen, *waiting, *wanted, *late; /* bits over ids; late: taken from the last queue */
-    reached       r;       /* order is the first queue until it is empty, too */
-    NID          *last;
-    uint64_t      last_head, last_count, last_capacity;
+    NID          *first, *last;
+    uint64_t      first_count, first_capacity, last_head, last_count, last_capacity;
     bool          turned, naming;
     leak_root    *roots;
     uint64_t      root_count;
@@ -93,14 +104,17 @@ typedef struct WIDE(leak_walk) {
     NID           new_activities;
     bool          record_listed;
     NID          *found;
-    uint64_t      found_count;
-    bool          out_of_memory;
+    uint64_t      found_count, to_find; /* to_find: that can be reached at all */
+    bool          out_of_memory, stopped; /* stopped: not by lack of memory, but because the caller asked for it */
 } WIDE(leak_walk);
 typedef WIDE(leak_walk) search;
 
 /* ---- expand_wide.c ---- */
+#define ENOUGH 65536u /* references looked at between two questions whether to go on */
+/* The error of k->out_of_memory. */
+hdx_code WIDE(leak_ended)(const search *k, hdx_error *err);
 /* Everything an instance or a class object yields, in order, into k->edges. Arrays are walked where they are used. */
-void WIDE(leak_expand_object)(search *k, NID id);
+void WIDE(leak_expand_object)(search *k, NID id, const object *o);
 /* Place + 1 of the last matcher that holds; member NULL, class_name.at NULL: any. */
 uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name, const char *member);
 
@@ -108,27 +122,28 @@ uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, h
 /* s->paths of the outermost leaks, each reference named; s->lost. */
 hdx_code WIDE(leak_paths)(search *k, hdx_error *err);
 
-static inline bool is_class(const store *s, hdx_id id) { return (s->class_of[id] & CLASS_OBJECT) != 0; }
-static inline uint32_t number_of(const store *s, hdx_id id) { return s->class_of[id] & ~CLASS_OBJECT; }
-static inline hdx_object_kind kind_of(const store *s, hdx_id id)
-{
-    return is_class(s, id) ? HDX_CLASS_OBJECT : number_of(s, id) < s->h->class_count ? s->h->classes[number_of(s, id)].kind : HDX_PRIMITIVE_ARRAY;
-}
+/* ---- flood_wide.c ---- */
+/* Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). native: bytes by id. *gave_up: it would take too long. */
+hdx_code WIDE(leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err);
+/* What one object weighs (1.8, 4.5); sizes_wide.c. */
+uint64_t WIDE(leak_weight)(const store *st, hdx_id id);
 
-static inline bool walks_elements(const search *k, hdx_id id)
-{
-    return kind_of(k->st, id) == HDX_OBJECT_ARRAY && k->plans[number_of(k->st, id)].elements;
-}
+/* ---- sizes_wide.c ---- */
+/* The same, by the dominators of all objects. Uses up k's store. */
+hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err);
 
-/* dominate_wide.c: the dominator tree of a graph in memory; lists are put into ascending order. Free it whatever came out. */
+static inline bool walks_elements(const search *k, const object *o) { return o->kind == HDX_OBJECT_ARRAY && o->number != NO_NUMBER && k->plans[o->number].elements; }
+
+/* dominate_wide.c: the dominator tree of a graph whose lists lie in memory, in ascending order; they are given back. Free it whatever came out. */
 typedef struct WIDE(leak_tree) {
+    hdx_mem *mem;
     uint64_t nodes, reached;
     NID     *number; /* by node, depth-first; 0: not reached */
     hdx_tape search, idoms; /* as hdx_depth_first and hdx_dominators write them */
     uint64_t idom_count;
 } WIDE(leak_tree);
-hdx_code WIDE(leak_dominate)(uint64_t nodes, const NID *starts, NID *edges, const NID *roots, uint64_t root_count, unsigned threads, hdx_ticker *tick,
-                             WIDE(leak_tree) *out, hdx_error *err);
+hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads, hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out,
+                             hdx_error *err);
 void     WIDE(leak_tree_free)(WIDE(leak_tree) *tree);
 
 #endif
