@@ -19,6 +19,6 @@ set(HDX_SEES_cli base render rows query leaks graph build strip)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads pcre2)
-set(HDX_LIBS_source ZLIB::ZLIB)
+set(HDX_LIBS_source ZLIB::ZLIB isal)
 set(HDX_LIBS_catalog lmdb)
 set(HDX_LIBS_algo m)

@@ -25,3 +25,12 @@ need_packages() {
         return 1
     fi
 }
+# want_packages NAME...: the same for packages that heapdex does without: no word where they are not to be had.
+want_packages() {
+    local name had=()
+    command -v apt-cache >/dev/null || return 0
+    for name in "$@"; do
+        apt-cache show "$name" >/dev/null 2>&1 && had+=("$name")
+    done
+    [ ${#had[@]} -eq 0 ] || need_packages "${had[@]}" 2>/dev/null || true
+}

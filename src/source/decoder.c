@@ -4,7 +4,7 @@
  * In:  bytes of the file, from its start or from a seek point on.
  * Out: bytes of the dump; seek points, damage and checksums of slices for the source.
  * Knows members, trailers, blocks. Does not know HPROF, threads or caches.
- * Cost: zlib's inflate plus one CRC-32 of the output; memory is fixed whatever the file holds: no limit by ratio, since real
+ * Cost: zlib's inflate, or ISA-L's where that is sure to say the same (isal.c), plus one CRC-32 of the output; memory is fixed whatever the file holds: no limit by ratio, since real
  *       dumps reach 559 : 1 (gzip facts 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
@@ -21,6 +21,10 @@
 #include <stdio.h>
 
 #define TINY (16u << 10)  /* bytes of members on the average, below which they are not inflated ahead */
+#define IN_BYTES (sizeof((hdx_decoder *)0)->in - HDX_BEFORE)
+#define BLOCK_SMALL (8u << 10) /* behind a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 us */
+#define SMALL_SKIP (128u << 10)
+#define INSIDE_AHEAD 1024u /* zlib has come to a place inside a block by itself, where a point may be: more than the longest match */
 #define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
 
 static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
@@ -38,6 +42,8 @@ hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop)
         return NULL;
     }
     d->z_open = true;
+    d->z.next_in = d->in + HDX_BEFORE;
+    d->isal = hdx_isal_new(source);
     return d;
 }
 
@@ -46,6 +52,7 @@ void hdx_decoder_free(hdx_decoder *d)
     if (d == NULL)
         return;
     hdx_members_free(d->members);
+    hdx_isal_free(d->isal, d->source);
     if (d->z_open)
         (void)inflateEnd(&d->z);
     hdx_mem_put(d->source->mem, d, sizeof *d);
@@ -62,9 +69,11 @@ static hdx_code refill(hdx_decoder *d, hdx_error *err)
         return HDX_OK;
     if (d->stop != NULL && *d->stop)
         return hdx_fail(err, HDX_CANCELLED, d->source->path, d->in_end, "reading was given up");
-    if ((code = hdx_source_file_read(d->source, d->in_end, d->in, sizeof d->in, &got, err)) != HDX_OK)
+    memmove(d->in, d->z.next_in - HDX_BEFORE, HDX_BEFORE);
+    d->z.next_in = d->in + HDX_BEFORE;
+    /* pieces end at the same bytes wherever reading began: where zlib pauses has a part in where points inside blocks are (P5) */
+    if ((code = hdx_source_file_read(d->source, d->in_end, d->in + HDX_BEFORE, IN_BYTES - d->in_end % IN_BYTES, &got, err)) != HDX_OK)
         return code;
-    d->z.next_in = d->in;
     d->z.avail_in = (uInt)got;
     d->in_end += got;
     d->at_end_of_file = got == 0;
@@ -112,7 +121,7 @@ static void sum(hdx_decoder *d, const uint8_t *bytes, size_t n)
 {
     if (d->source->kind == HDX_ZLIB)
         d->check = (uint32_t)adler32(d->check, bytes, narrow(n));
-    d->run = (uint32_t)crc32(d->run, bytes, narrow(n));
+    d->run = hdx_crc32(d->run, bytes, n);
     d->run_len += n;
     d->out += n;
 }
@@ -303,6 +312,9 @@ static hdx_code begin_body(hdx_decoder *d, hdx_error *err)
 {
     d->step = HDX_STEP_BODY;
     d->bit = d->header_bit = hdx_decoder_consumed(d) * 8;
+    d->odd = 0;
+    d->at_block = true;
+    d->by_isal = d->z_behind = false;
     return inflateReset(&d->z) == Z_OK ? HDX_OK : hdx_no_memory(err, "inflating", sizeof d->z);
 }
 
@@ -388,6 +400,7 @@ typedef struct plan {
     hdx_pos due;    /* first: a point is taken at a block boundary from here on */
     hdx_pos giant;  /* first: and inside a block from here on */
     size_t  piece;  /* bytes to produce at most */
+    hdx_pos isal;   /* from here on zlib does the work */
 } plan;
 
 /*
@@ -409,14 +422,111 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
     if (max != 0 && piece > max - d->out)
         piece = max - d->out + 1; /* one too many shows that there is more; it is not handed on */
     p.piece = (size_t)piece;
+    p.isal = p.next != HDX_NOWHERE || p.giant < INSIDE_AHEAD ? HDX_NOWHERE : p.giant - INSIDE_AHEAD;
+    if (max != 0 && p.isal > max - 1)
+        p.isal = max - 1;
     return p;
 }
 
 static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
 {
-    hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->bit / 8, "inflates to more than %llu bytes, the limit max_uncompressed",
+    hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->header_bit / 8, "inflates to more than %llu bytes, the limit max_uncompressed",
                              (unsigned long long)d->source->max_uncompressed);
     return hdx_hint(err, code, "a larger --max-uncompressed, or none, lets it through");
+}
+
+/* Brings z to the begin of a block, which d->odd bits before next_in belong to already; `have` bytes of the member end at `end`. */
+static hdx_code catch_up(hdx_decoder *d, const uint8_t *end, size_t have, hdx_error *err)
+{
+    const uInt len = (uInt)(have < HDX_WINDOW ? have : HDX_WINDOW);
+    d->z_behind = false;
+    if (inflateReset(&d->z) != Z_OK || (d->odd > 0 && inflatePrime(&d->z, (int)d->odd, d->z.next_in[-1] >> (8 - d->odd)) != Z_OK) ||
+        (len > 0 && inflateSetDictionary(&d->z, end - len, len) != Z_OK))
+        return hdx_no_memory(err, "inflating", HDX_WINDOW);
+    return HDX_OK;
+}
+
+static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err);
+
+/* ISA-L's block becomes zlib's: it is inflated once more up to where it has come to, so at most one spacing where points are looked for. */
+static hdx_code hand_over(hdx_decoder *d, hdx_error *err)
+{
+    uint8_t        again[4096];
+    uint32_t       len;
+    const uint8_t *window = hdx_isal_window(d->isal, &len);
+    uint64_t       left = d->out - d->block_out;
+    hdx_code       code;
+    d->by_isal = d->z_behind = false;
+    if (inflateReset(&d->z) != Z_OK)
+        return hdx_no_memory(err, "inflating", sizeof d->z);
+    if ((code = feed_from(d, d->header_bit, err)) != HDX_OK)
+        return code;
+    if (len > 0 && inflateSetDictionary(&d->z, window, len) != Z_OK)
+        return hdx_no_memory(err, "inflating", HDX_WINDOW);
+    while (left > 0) {
+        const size_t piece = left < sizeof again ? (size_t)left : sizeof again;
+        if ((code = refill(d, err)) != HDX_OK)
+            return code;
+        const bool dry = d->z.avail_in == 0;
+        d->z.next_out = again;
+        d->z.avail_out = (uInt)piece;
+        const int rc = inflate(&d->z, Z_BLOCK);
+        left -= piece - d->z.avail_out;
+        if ((left > 0 && (rc != Z_OK || (d->z.data_type & 128) != 0)) || (dry && d->z.avail_out == piece))
+            return hdx_source_changed(d->source, d->out, err);
+    }
+    d->bit = hdx_decoder_consumed(d) * 8 - (uint64_t)(d->z.data_type & 63);
+    return HDX_OK;
+}
+
+/* The same as body() in a block that ISA-L inflates. */
+static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *got, hdx_error *err)
+{
+    const bool     first = p->next == HDX_NOWHERE, dry = d->z.avail_in == 0;
+    uint8_t       *at = to + *got;
+    const uint64_t piece = d->out < p->isal && p->piece > p->isal - d->out ? p->isal - d->out : p->piece;
+    if (d->out >= p->isal)
+        return hand_over(d, err);
+    d->z.next_out = at;
+    d->z.avail_out = (uInt)piece;
+    const hdx_isal_step step = hdx_isal_run(d->isal, &d->z, &d->odd);
+    const size_t        n = (size_t)(d->z.next_out - at);
+    hdx_code            code = HDX_OK;
+    if (step == HDX_ISAL_UNSURE || (step == HDX_ISAL_MORE && n == 0 && dry))
+        return hand_over(d, err);
+    sum(d, at, n);
+    *got += n;
+    if (step != HDX_ISAL_MORE) {
+        d->by_isal = false;
+        d->z_behind = true;
+        d->at_block = step == HDX_ISAL_BLOCK;
+        d->bit = hdx_decoder_consumed(d) * 8 - d->odd;
+        if (d->out - d->block_out < BLOCK_SMALL)
+            d->zlib_until = d->out + SMALL_SKIP;
+    }
+    if (step == HDX_ISAL_BLOCK) {
+        d->header_bit = d->bit;
+        if (first && d->out >= p->due)
+            code = mark(d, HDX_POINT_BLOCK, d->bit, to + *got, d->tail_len + *got, err);
+    }
+    if (code == HDX_OK && d->out == p->next && n > 0)
+        code = pass(d, err);
+    if (step == HDX_ISAL_LAST) {
+        d->few_have = 0;
+        d->step = HDX_STEP_TRAILER;
+    }
+    return code;
+}
+
+/* Who inflates the block that begins here. */
+static hdx_code choose(hdx_decoder *d, const plan *p, const uint8_t *end, size_t have, hdx_error *err)
+{
+    if (have > d->out - d->member_out)
+        have = (size_t)(d->out - d->member_out);
+    d->at_block = false;
+    d->block_out = d->out;
+    d->by_isal = d->out < p->isal && d->out >= d->zlib_until && hdx_isal_begin(d->isal, &d->z, d->odd, end, have);
+    return !d->by_isal && d->z_behind ? catch_up(d, end, have, err) : HDX_OK;
 }
 
 /* One call of inflate, up to the next block, seek point or piece. */
@@ -427,13 +537,15 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
     plan              p = plan_ahead(d, room - *got);
     bool              first = p.next == HDX_NOWHERE, dry = d->z.avail_in == 0;
     uint8_t          *at = to + *got;
+    hdx_code          code = d->at_block ? choose(d, &p, at, d->tail_len + *got, err) : HDX_OK;
+    if (code != HDX_OK || d->by_isal)
+        return code != HDX_OK ? code : isal_body(d, &p, to, got, err);
     d->z.next_out = at;
     d->z.avail_out = (uInt)p.piece;
     int      rc = inflate(&d->z, Z_BLOCK);
     size_t   n = p.piece - d->z.avail_out, given = 0;
     uint64_t bit = hdx_decoder_consumed(d) * 8 - (uint64_t)(d->z.data_type & 63), back = 0;
     bool     boundary = (d->z.data_type & 128) != 0 && rc != Z_STREAM_END, moved = n > 0 || bit != d->bit;
-    hdx_code code = HDX_OK;
     if (max != 0 && n > max - d->out) {
         sum(d, at, n - 1);
         *got += n - 1;
@@ -451,6 +563,8 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
     d->bit = bit;
     if (boundary) {
         d->header_bit = bit;
+        d->odd = (unsigned)d->z.data_type & 63;
+        d->at_block = d->odd < 8 && (d->z.data_type & 64) == 0; /* behind the last one zlib stops as well */
         if (code == HDX_OK && first && (d->z.data_type & 64) == 0 && d->out >= p.due)
             code = mark(d, HDX_POINT_BLOCK, bit, to + *got, d->tail_len + *got, err);
     }
@@ -569,6 +683,10 @@ hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
     d->check = point.check;
     d->bit = point.bit;
     d->header_bit = point.kind == HDX_POINT_INSIDE ? point.header_bit : point.bit;
+    d->at_block = point.kind == HDX_POINT_BLOCK;
+    d->by_isal = d->z_behind = false;
+    d->odd = (unsigned)(-point.bit & 7);
+    d->zlib_until = 0;
     d->tail_len = point.window_len;
     if (point.window_len > 0)
         memcpy(d->tail + sizeof d->tail - point.window_len, window, point.window_len);

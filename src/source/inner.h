@@ -6,7 +6,8 @@
  *        ├── damage    in the order of the file             damage.c
  *        └── cache     inflated slices, idle decoders       cache.c
  *     hdx_decoder      goes over the file from a point on   decoder.c    one thread at a time
- *        └── members   inflated ahead of it by others       members.c
+ *        ├── members   inflated ahead of it by others       members.c
+ *        └── isal      blocks that zlib need not inflate    isal.c
  *     hdx_stream       a decoder with a thread ahead        stream.c
  *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
  *
@@ -50,6 +51,7 @@ struct hdx_source {
     hdx_damage_list damage;
     hdx_cache      *cache;
     hdx_overlay     overlay;
+    bool            zlib_alone; /* ISA-L is left out: nothing but time differs, as tests see */
     hdx_source     *lower; /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
 };
 
@@ -64,6 +66,29 @@ void hdx_damage_free(hdx_damage_list *list, hdx_mem *mem);
  * reserved for such a place, so that a flood of wrong checksums does not hide where the data end.
  */
 void hdx_damage_note(hdx_damage_list *list, uint64_t nth, bool last, const hdx_damage *entry);
+
+/* ---- isal.c ---- */
+#define HDX_BEFORE 16u /* bytes of the file that stay readable before those at hand: so many ISA-L may give back */
+typedef struct hdx_isal hdx_isal;
+/* NULL: no memory, or built without; then zlib does it all. */
+hdx_isal *hdx_isal_new(const hdx_source *source);
+void      hdx_isal_free(hdx_isal *isal, const hdx_source *source);
+/*
+ * Begins the block at z->next_in, `odd` bits of which are the upper ones of the byte before; `len` bytes of the member end at `end`.
+ * False: nothing was done, this block is zlib's. `isal` may be NULL.
+ */
+bool hdx_isal_begin(hdx_isal *isal, z_stream *z, unsigned odd, const uint8_t *end, size_t len);
+typedef enum hdx_isal_step {
+    HDX_ISAL_MORE,   /* z has no more input or no more room, or neither any more */
+    HDX_ISAL_BLOCK,  /* the block ended; *odd is as above */
+    HDX_ISAL_LAST,   /* it was the last of its stream */
+    HDX_ISAL_UNSURE  /* zlib is to say what is there, from the begin of the block on; what was given so far is right */
+} hdx_isal_step;
+hdx_isal_step hdx_isal_run(hdx_isal *isal, z_stream *z, unsigned *odd);
+/* The bytes before the block that was begun last. */
+const uint8_t *hdx_isal_window(const hdx_isal *isal, uint32_t *len);
+/* zlib's crc32, quicker where there is ISA-L. */
+uint32_t hdx_crc32(uint32_t crc, const uint8_t *bytes, size_t len);
 
 /* ---- members.c ---- */
 /* A member that was inflated ahead: it is whole, its sum and length are right. Borrowed until the next one is taken. */
@@ -87,7 +112,14 @@ typedef struct hdx_decoder {
     hdx_source  *source;
     const _Atomic bool *stop;   /* set by another thread: give up (HDX_CANCELLED); NULL: nobody does */
     z_stream     z;             /* raw deflate; next_in and avail_in are the file's bytes at hand in every step */
+    hdx_isal    *isal;          /* may be NULL */
     bool         z_open, at_end_of_file;
+    bool         at_block;      /* BODY: a block begins here, and who inflates it is not decided */
+    bool         by_isal;       /* the block is ISA-L's */
+    bool         z_behind;      /* z is not here: ISA-L did the block before */
+    unsigned     odd;           /* at_block: bits of the block in the byte before next_in */
+    hdx_pos      block_out;     /* by_isal: where the block began, at bit header_bit */
+    hdx_pos      zlib_until;    /* blocks before are small: they are zlib's */
     uint64_t     in_end;        /* byte of the file behind those at hand */
     hdx_step     step;
     hdx_head     head;
@@ -109,7 +141,7 @@ typedef struct hdx_decoder {
     size_t       ready_at;      /* so many bytes of it are out */
     size_t       tail_len;
     uint8_t      tail[HDX_HISTORY]; /* newest bytes, the newest last */
-    uint8_t      in[64u << 10];
+    uint8_t      in[HDX_BEFORE + (64u << 10)];
 } hdx_decoder;
 
 /* A decoder at position 0. NULL: no memory. */

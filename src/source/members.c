@@ -51,8 +51,9 @@ struct hdx_members {
 
 /* What a worker needs to take a member apart. */
 typedef struct tool {
-    z_stream z;
-    uint8_t  in[READ];
+    z_stream  z;
+    hdx_isal *isal; /* may be NULL */
+    uint8_t   in[HDX_BEFORE + READ];
 } tool;
 
 static bool more(const hdx_members *m, tool *t, uint64_t *next)
@@ -60,9 +61,10 @@ static bool more(const hdx_members *m, tool *t, uint64_t *next)
     size_t got;
     if (t->z.avail_in > 0)
         return true;
-    if (hdx_source_file_read(m->source, *next, t->in, sizeof t->in, &got, NULL) != HDX_OK || got == 0)
+    memmove(t->in, t->z.next_in - HDX_BEFORE, HDX_BEFORE);
+    t->z.next_in = t->in + HDX_BEFORE;
+    if (hdx_source_file_read(m->source, *next, t->in + HDX_BEFORE, READ, &got, NULL) != HDX_OK || got == 0)
         return false;
-    t->z.next_in = t->in;
     t->z.avail_in = (uInt)got;
     *next += got;
     return true;
@@ -83,24 +85,59 @@ static bool header(const hdx_members *m, tool *t, uint64_t *next)
     return state == HDX_HEAD_DONE && !head.bad_sum;
 }
 
+/* Goes to the data of the member at e->at. */
+static bool begin(const hdx_members *m, tool *t, entry *e, uint64_t *next)
+{
+    *next = e->at;
+    e->crc = 0;
+    t->z.avail_in = 0;
+    t->z.next_out = e->bytes;
+    t->z.avail_out = MEMBER_MAX;
+    return header(m, t, next) && inflateReset(&t->z) == Z_OK;
+}
+
+static bool by_zlib(const hdx_members *m, tool *t, entry *e, uint64_t *next)
+{
+    int rc = Z_OK;
+    while (rc == Z_OK && *next - e->at <= PACKED_MAX && more(m, t, next)) {
+        const uint8_t *before = t->z.next_out;
+        rc = inflate(&t->z, Z_NO_FLUSH);
+        e->crc = hdx_crc32(e->crc, before, (size_t)(t->z.next_out - before));
+    }
+    return rc == Z_STREAM_END;
+}
+
+/* Block by block; *unsure: zlib is to say. */
+static bool by_isal(const hdx_members *m, tool *t, entry *e, uint64_t *next, bool *unsure)
+{
+    unsigned      odd = 0;
+    hdx_isal_step step = HDX_ISAL_BLOCK;
+    *unsure = true;
+    while (step != HDX_ISAL_LAST) {
+        const uint8_t *before = t->z.next_out;
+        if (*next - e->at > PACKED_MAX || !more(m, t, next) || (step == HDX_ISAL_BLOCK && !hdx_isal_begin(t->isal, &t->z, odd, before, (size_t)(before - e->bytes))))
+            return false;
+        const bool full = t->z.avail_out == 0;
+        step = hdx_isal_run(t->isal, &t->z, &odd);
+        if (step == HDX_ISAL_UNSURE)
+            return false;
+        *unsure = !(full && step == HDX_ISAL_MORE && t->z.avail_in > 0); /* too large, whoever inflates it */
+        if (!*unsure)
+            return false;
+        e->crc = hdx_crc32(e->crc, before, (size_t)(t->z.next_out - before));
+    }
+    return true;
+}
+
 /* Is there a whole member at e->at, of no more than MEMBER_MAX bytes, with the right sum and length? */
 static bool inflate_member(const hdx_members *m, tool *t, entry *e)
 {
-    uint64_t next = e->at;
+    uint64_t next;
     uint8_t  trailer[8];
-    int      rc = Z_OK;
-    t->z.avail_in = 0;
-    if (!header(m, t, &next) || inflateReset(&t->z) != Z_OK)
+    bool     unsure = true;
+    if (!begin(m, t, e, &next))
         return false;
-    e->crc = 0;
-    t->z.next_out = e->bytes;
-    t->z.avail_out = MEMBER_MAX;
-    while (rc == Z_OK && next - e->at <= PACKED_MAX && more(m, t, &next)) {
-        const uint8_t *before = t->z.next_out;
-        rc = inflate(&t->z, Z_NO_FLUSH);
-        e->crc = (uint32_t)crc32(e->crc, before, (uInt)(t->z.next_out - before));
-    }
-    if (rc != Z_STREAM_END)
+    if (!by_isal(m, t, e, &next, &unsure) && (!unsure || !begin(m, t, e, &next) || !by_zlib(m, t, e, &next)))
         return false;
     e->len = MEMBER_MAX - t->z.avail_out;
     for (unsigned i = 0; i < sizeof trailer; i++) {
@@ -121,7 +158,7 @@ static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t lim
     while (*at < limit) {
         size_t         got = 0, left;
         const uint8_t *p;
-        if (hdx_source_file_read(m->source, *at, t->in, sizeof t->in, &got, NULL) != HDX_OK || got < 10)
+        if (hdx_source_file_read(m->source, *at, t->in, READ, &got, NULL) != HDX_OK || got < 10)
             break; /* a header has ten bytes */
         for (p = t->in, left = got - 9; left > 0 && (p = memchr(p, 0x1f, left)) != NULL; p++, left = got - 9 - (size_t)(p - t->in))
             if (p[1] == 0x8b && p[2] == 8 && (p[3] & 0xe0) == 0) {
@@ -166,6 +203,8 @@ static void *work(void *context)
         hdx_mem_put(m->source->mem, t, sizeof *t);
         return NULL; /* the others, or the decoder, do it all */
     }
+    t->z.next_in = t->in + HDX_BEFORE;
+    t->isal = hdx_isal_new(m->source);
     (void)pthread_mutex_lock(&m->lock);
     while (!m->stop) {
         if (m->scanning || m->head - m->tail == m->room) {
@@ -190,6 +229,7 @@ static void *work(void *context)
     }
     (void)pthread_mutex_unlock(&m->lock);
     (void)inflateEnd(&t->z);
+    hdx_isal_free(t->isal, m->source);
     hdx_mem_put(m->source->mem, t, sizeof *t);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /*
  * fuzz_gzip.c - any bytes as a dump file: a stream to the end, random reads, a second stream; all must agree and nothing may be hurt. Then
- * another source on other threads, which must find the same points, and one that is given them. The first bytes may be of any container; inflating stops at 64 MiB so that small inputs stay quick.
+ * another source on other threads and by zlib alone, which must find the same points, and one that is given them. The first bytes may be
+ * of any container; inflating stops at 64 MiB so that small inputs stay quick.
  */
 #include "tests/source/kept.h"
 
@@ -37,6 +38,7 @@ static void compare_kept(hdx_source *whole, gm_file *door, uint32_t crc, uint64_
     uint64_t    len;
     if (hdx_source_compression(whole) == HDX_PLAIN || hdx_source_open_io(&door->io, "fuzz", &options, &other, &err) != HDX_OK)
         return;
+    other->zlib_alone = true;
     if (kept_from(whole, &first, &err) != HDX_OK || pass(other, 50000, &len, &code) != crc || len != length || kept_from(other, &second, &err) != HDX_OK ||
         first.count != second.count || memcmp(first.at, second.at, first.count * sizeof *first.at) != 0 || first.bytes.len != second.bytes.len ||
         (first.bytes.len > 0 && memcmp(first.bytes.at, second.bytes.at, first.bytes.len) != 0))
@@ -48,6 +50,26 @@ static void compare_kept(hdx_source *whole, gm_file *door, uint32_t crc, uint64_
     hdx_source_close(given);
     kept_free(&first);
     kept_free(&second);
+}
+
+/* What zlib alone says of the same bytes (isal.c). */
+static void compare_damage(hdx_source *source, gm_file *door, uint32_t crc, uint64_t length, hdx_code code)
+{
+    const hdx_source_options options = { .max_uncompressed = 64u << 20, .threads = 1 };
+    const hdx_damage *ours = NULL, *theirs = NULL;
+    hdx_source       *other;
+    hdx_error         err;
+    hdx_code          other_code;
+    uint64_t          len;
+    if (hdx_source_compression(source) == HDX_PLAIN || hdx_source_open_io(&door->io, "fuzz", &options, &other, &err) != HDX_OK)
+        return;
+    other->zlib_alone = true;
+    if (pass(other, 60001, &len, &other_code) != crc || len != length || other_code != code)
+        abort();
+    const size_t places = hdx_source_damage(source, &ours);
+    if (hdx_source_damage(other, &theirs) != places || (places > 0 && memcmp(ours, theirs, places * sizeof *ours) != 0))
+        abort();
+    hdx_source_close(other);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -70,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (pass(source, 777, &second, &again) != crc || second != first || again != code)
         abort();
+    compare_damage(source, &door, crc, first, code);
     if (code == HDX_OK && (!hdx_source_size(source, &known) || known != first))
         abort();
     if (code == HDX_OK)
