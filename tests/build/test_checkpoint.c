@@ -4,6 +4,7 @@
  */
 #include "build/parted.h"
 #include "support/folder.h"
+#include "tests/indexes/forged.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -354,70 +355,27 @@ Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
     tell_again(&p, "object");
 }
 
-/* The catalog of a checkpoint with other contents and right sums. */
-static void change_catalog(unsigned k, void (*change)(hdx_manifest *m, hdx_class *classes, uint32_t count), const char *what, bool goes_on)
+/* The catalog of a checkpoint, or files of it, with other contents and right sums. */
+static void change_catalog(unsigned k, void (*change)(forgery *f), const char *what, bool goes_on)
 {
-    hdx_io               *io = hdx_io_system();
-    hdx_catalog          *c;
-    hdx_catalog_writer   *w;
-    const hdx_class      *classes;
-    const hdx_thread     *threads;
-    const hdx_heap_space *heaps;
-    uint32_t              n;
-    uint64_t              thread_count, heap_count;
-    char                  inner[128];
-    hdx_error             err;
-    parted                p = { .count = 0 };
+    parted p = { .count = 0 };
     parted_write(&left[k], part);
-    (void)snprintf(inner, sizeof inner, "%s/checkpoint", part);
-    cr_assert(hdx_catalog_open(io, inner, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &n, &err) == HDX_OK &&
-              hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK && hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK);
-    hdx_manifest m = *hdx_catalog_manifest(c);
-    hdx_class   *copy = malloc(n * sizeof *copy);
-    memcpy(copy, classes, n * sizeof *copy);
-    change(&m, copy, n);
-    cr_assert(hdx_catalog_create(io, inner, NULL, &w, &err) == HDX_OK);
-    for (uint32_t i = 0; i < n; i++)
-        cr_assert(hdx_catalog_put_class(w, &copy[i], &err) == HDX_OK);
-    cr_assert(hdx_catalog_put_roots(w, NULL, 0, &err) == HDX_OK && hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
-              hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, &m, &err) == HDX_OK &&
-              hdx_catalog_commit(w, &err) == HDX_OK);
-    hdx_catalog_close(c);
-    free(copy);
+    forgery f = forge_begin(part, "checkpoint");
+    change(&f);
+    forge_end(&f);
     parted_read_folder(&p, part);
     parted_seal(&p, true);
     cr_expect(finish_from(&p, what) == goes_on, "%s", what);
 }
 
-static void no_id(hdx_manifest *m, hdx_class *classes, uint32_t count)
+static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
+static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
+static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
+static void a_file_more(forgery *f) { f->m.files[HDX_KIND_RETAINED] = f->m.files[HDX_KIND_ADDRESS]; }
+static void odd_layout(forgery *f)
 {
-    (void)m;
-    classes[count - 1].id = HDX_NO_ID;
-}
-static void many_objects(hdx_manifest *m, hdx_class *classes, uint32_t count)
-{
-    (void)classes;
-    (void)count;
-    m->objects = 1ull << 60;
-}
-static void no_files(hdx_manifest *m, hdx_class *classes, uint32_t count)
-{
-    (void)classes;
-    (void)count;
-    memset(m->files, 0, sizeof m->files);
-}
-static void a_file_more(hdx_manifest *m, hdx_class *classes, uint32_t count)
-{
-    (void)classes;
-    (void)count;
-    m->files[HDX_KIND_RETAINED] = m->files[HDX_KIND_ADDRESS];
-}
-static void odd_layout(hdx_manifest *m, hdx_class *classes, uint32_t count)
-{
-    (void)classes;
-    (void)count;
-    m->alignment = 0;
-    m->reference_size = 77;
+    f->m.alignment = 0;
+    f->m.reference_size = 77;
 }
 
 Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
@@ -431,62 +389,9 @@ Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
     }
 }
 
-/* ---- an index outbound that somebody made, with right sums ---- */
-typedef struct forged {
-    uint64_t  keys, count;
-    uint64_t *degrees, *values, *of; /* of: keys of the values */
-} forged;
-
-static hdx_code forged_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
-{
-    (void)err;
-    memcpy(degrees, ((forged *)context)->degrees + first, n * sizeof *degrees);
-    return HDX_OK;
-}
-
-static hdx_code forged_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
-{
-    const forged *f = context;
-    (void)err;
-    memcpy(values, f->values + first, n * sizeof *values);
-    memcpy(keys, f->of + first, n * sizeof *keys);
-    return HDX_OK;
-}
-
-static void forge_lists(hdx_manifest *m, hdx_kind kind, void (*change)(forged *f))
-{
-    hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
-    hdx_index_file  file = { m->files[kind].bytes, m->files[kind].sum };
-    forged          f = { .keys = kind == HDX_KIND_INSTANCES ? m->classes : m->objects };
-    hdx_one_to_n   *lists;
-    hdx_damage_note note = { 0 };
-    hdx_error       err;
-    uint64_t        first, length;
-    memcpy(place_of.identity, m->identity, sizeof place_of.identity);
-    cr_assert(hdx_one_to_n_open(&place_of, kind, &file, f.keys, m->objects, &note, &lists, &err) == HDX_OK, "%s", err.message);
-    f.count = hdx_one_to_n_values(lists);
-    f.degrees = calloc(f.keys, 8);
-    f.values = calloc(f.count, 8);
-    f.of = calloc(f.count, 8);
-    for (uint64_t v = 0; v < f.keys; v++) {
-        hdx_one_to_n_list(lists, v, &first, &length);
-        hdx_one_to_n_read(lists, v, first, (uint32_t)length, f.values + first);
-        f.degrees[v] = length;
-        for (uint64_t i = first; i < first + length; i++)
-            f.of[i] = v;
-    }
-    hdx_one_to_n_close(lists);
-    change(&f);
-    cr_assert(hdx_one_to_n_write(&place_of, kind, f.keys, f.count, forged_degrees, forged_lists, &f, &file, &err) == HDX_OK, "%s", err.message);
-    m->files[kind].bytes = file.bytes;
-    m->files[kind].sum = file.sum;
-    free(f.degrees);
-    free(f.values);
-    free(f.of);
-}
-
+/* ---- index files that somebody made, with right sums ---- */
 /* Number of the first value of a list of several. */
-static uint64_t several(const forged *f)
+static uint64_t several(const forged_lists *f)
 {
     uint64_t at = 0, v = 0;
     for (; f->degrees[v] < 2; v++)
@@ -494,26 +399,31 @@ static uint64_t several(const forged *f)
     return at;
 }
 
-static void swap_two(forged *f)
+static void swap_two(forged_lists *f)
 {
     const uint64_t at = several(f), value = f->values[at];
     f->values[at] = f->values[at + 1];
     f->values[at + 1] = value;
 }
-static void say_twice(forged *f)
+static void say_twice(forged_lists *f)
 {
     const uint64_t at = several(f);
     f->values[at + 1] = f->values[at];
 }
-static void forge(hdx_manifest *m, void (*change)(forged *f)) { forge_lists(m, HDX_KIND_OUTBOUND, change); }
+static void lead_outside(forged_lists *f) { f->values[f->count - 1] = f->keys; }
+static void change_nothing(forged_lists *f) { (void)f; }
 
-static void lead_outside(forged *f) { f->values[f->count - 1] = f->keys; }
-static void change_nothing(forged *f) { (void)f; }
+static void forge_lists(forgery *f, hdx_kind kind, void (*change)(forged_lists *l))
+{
+    forged_lists l = forge_lists_begin(f, kind, kind == HDX_KIND_INSTANCES ? f->m.classes : f->m.objects);
+    change(&l);
+    forge_lists_end(f, kind, &l);
+}
 
-static void falling(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, swap_two); }
-static void twice(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, say_twice); }
-static void outside(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, lead_outside); }
-static void as_it_was(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge(m, change_nothing); }
+static void falling(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, swap_two); }
+static void twice(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, say_twice); }
+static void outside(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, lead_outside); }
+static void as_it_was(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, change_nothing); }
 
 /* Lists are laid out from the file again, and what comes behind trusts them. */
 Test(checkpoint, with_lists_that_no_build_writes_is_left)
@@ -525,7 +435,7 @@ Test(checkpoint, with_lists_that_no_build_writes_is_left)
 }
 
 /* Two values of neighbouring lists change places: both lists still rise. */
-static void exchange(forged *f)
+static void exchange(forged_lists *f)
 {
     uint64_t at = 0;
     for (uint64_t v = 0; v + 1 < f->keys; at += f->degrees[v++])
@@ -537,46 +447,21 @@ static void exchange(forged *f)
         }
     cr_assert(false, "no such lists");
 }
-static void other_inbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INBOUND, exchange); }
-static void other_outbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_OUTBOUND, exchange); }
-static void other_instances(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INSTANCES, exchange); }
-static void same_inbound(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, forge_lists(m, HDX_KIND_INBOUND, change_nothing); }
+static void other_inbound(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, exchange); }
+static void other_outbound(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, exchange); }
+static void other_instances(forgery *f) { forge_lists(f, HDX_KIND_INSTANCES, exchange); }
+static void same_inbound(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, change_nothing); }
 
-/* Columns: one value of one of them is another. */
-typedef struct column {
-    uint64_t *values;
-    uint64_t  count;
-} column;
-
-static hdx_code column_values(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
-{
-    (void)err;
-    memcpy(values, ((column *)context)->values + first, n * sizeof *values);
-    return HDX_OK;
-}
-
+/* One value of a column is another. */
 static uint64_t at_place, to_value;
 static hdx_kind of_kind;
 
-static void other_value(hdx_manifest *m, hdx_class *classes, uint32_t class_count)
+static void other_value(forgery *f)
 {
-    hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
-    hdx_index_file  file = { m->files[of_kind].bytes, m->files[of_kind].sum };
-    column          c = { .count = of_kind == HDX_KIND_NEAREST ? m->specials : m->objects };
-    hdx_damage_note note = { 0 };
-    hdx_ints       *ints;
-    hdx_error       err;
-    (void)classes, (void)class_count;
-    memcpy(place_of.identity, m->identity, sizeof place_of.identity);
-    cr_assert(hdx_ints_open(&place_of, of_kind, &file, c.count, 0, &note, &ints, &err) == HDX_OK, "%s", err.message);
-    c.values = calloc(c.count, 8);
-    hdx_ints_read(ints, 0, (uint32_t)c.count, c.values);
-    hdx_ints_close(ints);
-    c.values[at_place % c.count] = c.values[at_place % c.count] == to_value ? to_value + 1 : to_value;
-    cr_assert(hdx_ints_write(&place_of, of_kind, c.count, column_values, &c, &file, &err) == HDX_OK, "%s", err.message);
-    m->files[of_kind].bytes = file.bytes;
-    m->files[of_kind].sum = file.sum;
-    free(c.values);
+    forged_ints c = forge_ints_begin(f, of_kind, of_kind == HDX_KIND_NEAREST ? f->m.specials : f->m.objects);
+    uint64_t   *value = &c.values[at_place % c.count];
+    *value = *value == to_value ? to_value + 1 : to_value;
+    forge_ints_end(f, of_kind, &c);
 }
 
 Test(checkpoint, with_files_that_contradict_each_other_is_left)
@@ -608,22 +493,23 @@ Test(checkpoint, with_files_that_contradict_each_other_is_left)
 }
 
 /* Reckoned again from the rest, so it does not matter what is said. */
-static void odd_counts(hdx_manifest *m, hdx_class *classes, uint32_t count)
+static void odd_counts(forgery *f)
 {
+    hdx_manifest *m = &f->m;
     m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = m->dominators = m->gc_roots = m->roots = m->threads = 1ull << 60;
-    for (uint32_t i = 0; i < count; i++) {
-        classes[i].instances = classes[i].live_instances = classes[i].bytes = classes[i].live_bytes = 1ull << 60;
-        classes[i].instance_size = classes[i].class_shallow = ~0ull - i;
+    for (uint32_t i = 0; i < f->class_count; i++) {
+        hdx_class *c = &f->classes[i];
+        c->instances = c->live_instances = c->bytes = c->live_bytes = 1ull << 60;
+        c->instance_size = c->class_shallow = ~0ull - i;
     }
 }
-static void more_references(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, m->references++; }
-static void more_values(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)classes, (void)count, m->outbound_values++; }
-static void no_such_kind(hdx_manifest *m, hdx_class *classes, uint32_t count) { (void)m, (void)count, classes[2].kind = HDX_CLASS_OBJECT; }
-static void no_such_element(hdx_manifest *m, hdx_class *classes, uint32_t count)
+static void more_references(forgery *f) { f->m.references++; }
+static void more_values(forgery *f) { f->m.outbound_values++; }
+static void no_such_kind(forgery *f) { f->classes[2].kind = HDX_CLASS_OBJECT; }
+static void no_such_element(forgery *f)
 {
-    (void)m, (void)count;
-    classes[2].kind = HDX_PRIMITIVE_ARRAY;
-    classes[2].element_type = 77;
+    f->classes[2].kind = HDX_PRIMITIVE_ARRAY;
+    f->classes[2].element_type = 77;
 }
 
 Test(checkpoint, with_counts_of_its_own_is_counted_again)
