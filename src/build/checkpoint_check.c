@@ -374,9 +374,17 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
            (p->width == 64 || (b->objects < UINT32_MAX - 2 && p->spill.edges < UINT32_MAX - 2));
 }
 
+/* Whoever asks a finished index knows the class of classes by its name. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
-    return c->id < b->objects && c->kind <= HDX_PRIMITIVE_ARRAY && (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
+    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->class_class) && c->id < b->objects && c->kind <= HDX_PRIMITIVE_ARRAY && (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
+}
+
+/* Of a compressed dump the index seek knows how long it is. */
+static bool size_holds(const hdx_build *b)
+{
+    uint64_t size;
+    return b->manifest.dump_size < UINT64_MAX / 4 && (!hdx_source_size(b->source, &size) || size == b->manifest.dump_size);
 }
 
 static bool numbers_hold(const hdx_pass *p, uint64_t done)
@@ -384,9 +392,11 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     const hdx_build    *b = p->b;
     const hdx_manifest *m = &b->manifest;
     const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
-    if (!steps_hold(p, done) || !objects_hold(p, done) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
+    if (!steps_hold(p, done) || !objects_hold(p, done) || !size_holds(b) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
         (m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
         p->reached > b->objects)
+        return false;
+    if (b->class_objects.count != b->class_count) /* two with one object */
         return false;
     for (uint32_t i = 0; i < b->class_count; i++)
         if (!class_holds(b, &b->classes[i]))

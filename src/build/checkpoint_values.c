@@ -32,6 +32,7 @@ typedef struct reading {
     hdx_ints        *position, *class, *size, *heap, *nearest; /* NULL: the steps done have none */
     hdx_one_to_n    *outbound, *inbound, *instances;
     hdx_ranks       *special;
+    hdx_seek        *seek;
     uint64_t        *is_class; /* bit set over ids; with inbound */
     _Atomic uint64_t next;     /* piece, then class */
     atomic_bool      wrong, stopped;
@@ -287,13 +288,21 @@ static hdx_code open_searched(reading *r, hdx_error *err)
     return open_ints(r, HDX_KIND_NEAREST, b->manifest.specials, b->objects + 2, &r->nearest, err);
 }
 
+/* Points and windows are what whoever reads the dump goes by. */
+static hdx_code open_seek(reading *r, hdx_error *err)
+{
+    const hdx_build     *b = r->p->b;
+    const hdx_index_file file = { b->manifest.files[HDX_KIND_SEEK].bytes, b->manifest.files[HDX_KIND_SEEK].sum };
+    return b->manifest.files[HDX_KIND_SEEK].name[0] == '\0' ? HDX_OK : hdx_seek_open(&b->place, &file, b->manifest.dump_size, b->manifest.file_size, &r->note, &r->seek, err);
+}
+
 static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
 {
     hdx_build           *b = r->p->b;
     const uint64_t       n = b->objects;
     const hdx_index_file address = { b->manifest.files[HDX_KIND_ADDRESS].bytes, b->manifest.files[HDX_KIND_ADDRESS].sum };
     hdx_code             code = hdx_addresses_open(&b->place, HDX_KIND_ADDRESS, &address, n, &r->note, &r->addresses, err);
-    if (code != HDX_OK || !hdx_checkpoint_has(done, HDX_PASS_OBJECTS))
+    if (code != HDX_OK || (code = open_seek(r, err)) != HDX_OK || !hdx_checkpoint_has(done, HDX_PASS_OBJECTS))
         return code;
     if ((code = open_ints(r, HDX_KIND_POSITION, n, b->manifest.dump_size + 1, &r->position, err)) != HDX_OK ||
         (code = open_ints(r, HDX_KIND_CLASS, n, b->class_count, &r->class, err)) != HDX_OK ||
@@ -319,7 +328,22 @@ static void close_all(reading *r)
     hdx_one_to_n_close(r->inbound);
     hdx_one_to_n_close(r->instances);
     hdx_ranks_close(r->special);
+    hdx_seek_close(r->seek);
     hdx_mem_put(&b->mem, r->is_class, hdx_bits_words(b->objects) * 8);
+}
+
+/* A class has the address of its object, but for one that stands where another has it. */
+static bool classes_hold(const reading *r)
+{
+    const hdx_build *b = r->p->b;
+    hdx_seek_cursor  cursor = { 0 };
+    hdx_seek_point   point;
+    for (uint32_t i = 0; i < b->class_count; i++)
+        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0 && hdx_addresses_at(r->addresses, b->classes[i].id) != b->classes[i].address)
+            return false;
+    while (r->seek != NULL && hdx_seek_next(r->seek, &cursor, &point))
+        ;
+    return true;
 }
 
 static bool sums_hold(const reading *r)
@@ -349,7 +373,7 @@ hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err)
             hdx_workers_run(b->threads, read_classes, &r);
         if (atomic_load(&r.stopped))
             code = hdx_tick_stop(err);
-        else if (atomic_load(&r.wrong) || hdx_note_check(&r.note, err) != HDX_OK || !sums_hold(&r))
+        else if (atomic_load(&r.wrong) || !classes_hold(&r) || hdx_note_check(&r.note, err) != HDX_OK || !sums_hold(&r))
             code = unusable(err);
     } else if (code != HDX_LIMIT)
         code = unusable(err);

@@ -15,6 +15,17 @@ const char hdx_file_shut = 0;
 static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err);
 static void     fill_summary(hdx_graph *g);
 
+/* Whoever goes over all objects asks the index address, one of whose bytes tells of eight at the most: of more the first question would never end. */
+static hdx_code check_objects(hdx_io *io, const char *folder, const hdx_manifest *m, hdx_error *err)
+{
+    char        path[4096];
+    struct stat st;
+    const int   n = snprintf(path, sizeof path, "%s/%s.hdx", folder, hdx_kind_name(HDX_KIND_ADDRESS));
+    if (m->objects >> 32 == 0 || (n > 0 && (size_t)n < sizeof path && io->stat(io, path, &st) >= 0 && m->objects / 8 <= (uint64_t)st.st_size))
+        return HDX_OK; /* so many end in any case, and where an index is damaged is told by whoever reads it */
+    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects, for which the index address is too small", (unsigned long long)m->objects);
+}
+
 static char *copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -51,7 +62,7 @@ hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hd
     if ((code = hdx_catalog_open(io, g->folder, &g->catalog, err)) != HDX_OK)
         goto out;
     g->m = hdx_catalog_manifest(g->catalog);
-    if ((code = check_manifest(g->m, err)) != HDX_OK)
+    if ((code = check_manifest(g->m, err)) != HDX_OK || (code = check_objects(io, g->folder, g->m, err)) != HDX_OK)
         goto out;
     g->objects = g->m->objects;
     g->sizing = (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes };

@@ -325,6 +325,9 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
         return HDX_OK;
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
         return code;
+    if (r.event.count != length) /* whoever goes over all elements would go on for as long as the index says */
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements, its record %u", (unsigned long long)id, (unsigned long long)length,
+                        r.event.count);
     uint8_t  type = c->kind == HDX_OBJECT_ARRAY ? 2 : c->element_type;
     unsigned size = hdx_type_size(type, g->m->id_size);
     if (size == 0)

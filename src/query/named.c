@@ -68,8 +68,8 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
     case HDX_OBJECT_ARRAY:
         length = hdx_graph_length(g, id);
         for (uint64_t first = 0; first < length; first += PIECE)
-            if ((code = hdx_graph_elements(g, id, first, PIECE, &values, err)) != HDX_OK || !keep_dangling(list, g, &values, HDX_REF_ELEMENT, first))
-                break;
+            if ((code = hdx_graph_elements(g, id, first, PIECE, &values, err)) != HDX_OK || values.count == 0 || !keep_dangling(list, g, &values, HDX_REF_ELEMENT, first))
+                break; /* an array without a record has none, whatever the index says */
         break;
     default:
         break;
