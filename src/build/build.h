@@ -348,6 +348,8 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
 /* The dump was closed to some who could read it when its index was made: so is the index, if it is ours. */
 void     hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
 void     hdx_place_abandon(hdx_io *io, hdx_index_home *home);
+/* An error where it belongs to another user. */
+hdx_code hdx_place_foreign(const char *path, hdx_error *err);
 /* Removes a .part folder, or whatever has its name; nothing there: 0. */
 int      hdx_place_clear(hdx_io *io, const char *path);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */

@@ -376,6 +376,10 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
         return code;
     (void)snprintf(path, path_size, "%s", home.path);
+    if ((code = hdx_place_foreign(home.part, err)) != HDX_OK) {
+        hdx_place_unlock(&home);
+        return code;
+    }
     found = hdx_place_is_index(io, home.path);
     if (io->stat(io, home.part, &st) >= 0) {
         found = true;

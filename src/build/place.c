@@ -7,6 +7,7 @@
  */
 #include "build/build.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,27 @@ static hdx_code set_paths(hdx_index_home *home, const char *path, hdx_error *err
     return HDX_OK;
 }
 
+static const char *parent_of(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(out, size, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    return out;
+}
+
+/* Where $XDG_CACHE_HOME is a place for all, another user could have been there first. */
+static bool is_own_cache(const char *path)
+{
+    char        parent[4096];
+    struct stat st;
+    return lstat(parent_of(path, parent, sizeof parent), &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+static void notice(const hdx_index_options *options, const char *line)
+{
+    if (options->notice != NULL)
+        options->notice(options->notice_context, line);
+}
+
 /* The user's cache folder, for dumps whose own folder cannot be written: one index per absolute path. */
 static bool cache_path(const hdx_index_options *options, char *out, size_t size)
 {
@@ -78,7 +100,7 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
         return too_long(dump, err);
     if (!hdx_place_is_index(io, path)) {
         char cached[4096];
-        if (cache_path(options, cached, sizeof cached) && hdx_place_is_index(io, cached))
+        if (cache_path(options, cached, sizeof cached) && is_own_cache(cached) && hdx_place_is_index(io, cached))
             return set_paths(home, cached, err);
     }
     return set_paths(home, path, err);
@@ -219,6 +241,60 @@ int hdx_place_clear(hdx_io *io, const char *path)
     return lstat(path, &st) == 0 ? io->remove(io, path) : 0;
 }
 
+/* ---- leftovers ---- */
+typedef enum trust { NOTHING, OURS, OPEN, FOREIGN } trust; /* OPEN: ours, but others can write to it, or could */
+
+static trust worst(trust a, trust b) { return a > b ? a : b; }
+
+static trust trust_of(const struct stat *st)
+{
+    return st->st_uid != geteuid() ? FOREIGN : (st->st_mode & 022) != 0 || !(S_ISDIR(st->st_mode) || S_ISREG(st->st_mode)) ? OPEN : OURS;
+}
+
+static trust look_into(const char *folder, unsigned depth)
+{
+    trust          found = OURS;
+    struct dirent *entry;
+    DIR           *d = opendir(folder);
+    while (d != NULL && found < FOREIGN && (entry = readdir(d)) != NULL) {
+        char        path[4400];
+        struct stat st;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path || lstat(path, &st) != 0)
+            found = worst(found, OPEN);
+        else {
+            found = worst(found, trust_of(&st));
+            if (S_ISDIR(st.st_mode) && depth > 0)
+                found = worst(found, look_into(path, depth - 1));
+        }
+    }
+    if (d != NULL)
+        (void)closedir(d);
+    return d == NULL ? OPEN : found;
+}
+
+/* What another user put into a folder of ours is not used, but ours to clear; what he has himself is neither. */
+static trust leftover(const char *part)
+{
+    struct stat st;
+    if (lstat(part, &st) != 0)
+        return NOTHING;
+    const trust t = trust_of(&st);
+    if (t == FOREIGN || !S_ISDIR(st.st_mode))
+        return t;
+    return worst(t, look_into(part, 1)) == OURS ? OURS : OPEN;
+}
+
+hdx_code hdx_place_foreign(const char *path, hdx_error *err)
+{
+    struct stat st;
+    if (leftover(path) != FOREIGN || lstat(path, &st) != 0)
+        return HDX_OK;
+    return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
+                    "its owner can remove it; --index-dir DIR puts the index elsewhere");
+}
+
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
 {
     int rc = hdx_place_clear(io, path);
@@ -233,11 +309,22 @@ static bool has_checkpoint(const char *part)
 }
 
 /* An empty folder *.part, or one with a checkpoint. The lock is held. A negative errno: none can be made. */
-static hdx_code take_part(hdx_io *io, const hdx_index_home *home, bool resume, bool *found, int *rc, hdx_error *err)
+static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hdx_index_home *home, bool resume, bool *found, int *rc, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    *rc = 0;
-    *found = resume && has_checkpoint(home->part);
+    const trust left = leftover(home->part);
+    char        line[4300];
+    hdx_code    code = HDX_OK;
+    *found = false;
+    *rc = left == FOREIGN ? -EPERM : 0;
+    if (left == FOREIGN)
+        return HDX_OK;
+    if (left == OPEN) {
+        if (is_real_folder(home->part))
+            (void)chmod(home->part, 0700); /* before it is cleared: nobody else moves names in it */
+        (void)snprintf(line, sizeof line, "%s could be written by others: not used", home->part);
+        notice(options, line);
+    }
+    *found = resume && left == OURS && has_checkpoint(home->part);
     if (*found || (code = clear(io, home->part, err)) != HDX_OK)
         return code;
     *rc = io->mkdir(io, home->part);
@@ -245,9 +332,10 @@ static hdx_code take_part(hdx_io *io, const hdx_index_home *home, bool resume, b
 }
 
 /* Where nothing can be written beside the dump. */
-static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path, bool resume, bool *found, hdx_error *err)
+static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path, const char *why, bool resume,
+                               bool *found, hdx_error *err)
 {
-    char     line[4300];
+    char     line[8600];
     int      rc;
     hdx_code code;
     hdx_place_unlock(home);
@@ -255,24 +343,34 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
         return code;
     if ((rc = make_parents(io, home->path, NULL)) < 0)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
+    if (!is_own_cache(home->path))
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "the cache folder belongs to another user"), "--index-dir DIR puts the index elsewhere");
+    io->share(io, parent_of(home->path, line, sizeof line), &(hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() });
     if ((code = hdx_place_lock(io, options, home, err)) != HDX_OK)
         return code;
     rc = home->lock_fd < 0 ? -home->why_not : 0;
-    if (rc == 0 && (code = take_part(io, home, resume, found, &rc, err)) != HDX_OK)
+    if (rc == 0 && (code = take_part(io, options, home, resume, found, &rc, err)) != HDX_OK)
         return code;
     if (rc < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
-    if (!*found && options->notice != NULL) {
-        (void)snprintf(line, sizeof line, "the dump's folder cannot be written; the index is %s", home->path);
-        options->notice(options->notice_context, line);
+    if (!*found) {
+        (void)snprintf(line, sizeof line, "%s; the index is %s", why, home->path);
+        notice(options, line);
     }
     return HDX_OK;
+}
+
+static const char *not_used(const hdx_error *foreign, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s %s", foreign->where, foreign->message);
+    return out;
 }
 
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err)
 {
     struct stat st;
-    char        cached[4096];
+    char        cached[4096], why[560];
+    hdx_error   foreign;
     hdx_code    code;
     int         rc = 0;
     *found = false;
@@ -288,19 +386,15 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     }
     if (rc >= 0)
         rc = home->lock_fd < 0 ? -home->why_not : 0;
-    if (rc == 0 && ((code = take_part(io, home, resume, found, &rc, err)) != HDX_OK || rc >= 0))
+    if (rc == 0 && ((code = take_part(io, options, home, resume, found, &rc, err)) != HDX_OK || rc >= 0))
         return code;
     if (options->index_dir == NULL && (rc == -EACCES || rc == -EROFS || rc == -EPERM) && cache_path(options, cached, sizeof cached))
-        return begin_in_cache(io, options, home, cached, resume, found, err);
+        return begin_in_cache(io, options, home, cached, hdx_place_foreign(home->part, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
+                              : "the dump's folder cannot be written", resume, found, err);
+    if (rc == -EPERM && (code = hdx_place_foreign(home->part, err)) != HDX_OK)
+        return code;
     return hdx_hint(err, hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
                     "--index-dir DIR puts the index elsewhere");
-}
-
-static hdx_code parent_of(const char *path, char *out, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(out, size, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
-    return HDX_OK;
 }
 
 /* Whoever took the place over writes the same names: a file that is not as long as it was made is not ours. */
@@ -342,8 +436,7 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
         rc = -ENOENT;
     if (rc < 0 && (rc = io->rename(io, home->part, home->path)) < 0)
         return hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot put the index in place: %s", strerror(-rc));
-    (void)parent_of(home->path, parent, sizeof parent);
-    if ((rc = io->sync_folder(io, parent)) < 0)
+    if ((rc = io->sync_folder(io, parent_of(home->path, parent, sizeof parent))) < 0)
         return hdx_fail(err, HDX_IO, parent, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
     (void)hdx_io_remove_folder(io, home->part); /* the old index, if there was one */
     return HDX_OK;
@@ -358,6 +451,6 @@ void hdx_place_narrow(hdx_io *io, const hdx_index_home *home)
 
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home)
 {
-    if (hdx_place_held(home)) /* else it is another's by now */
-        (void)hdx_io_remove_folder(io, home->part);
+    if (hdx_place_held(home) && leftover(home->part) != FOREIGN) /* else it is another's by now, or was all the time */
+        (void)hdx_place_clear(io, home->part);
 }

@@ -136,6 +136,7 @@ static inline void parted_read_folder(parted *p, const char *folder)
 static inline void parted_write(const parted *p, const char *folder)
 {
     char path[1024];
+    (void)umask(022); /* what others can write is not used */
     (void)hdx_place_clear(hdx_io_system(), folder);
     (void)mkdir(folder, 0777);
     for (unsigned i = 0; i < p->count; i++) {
