@@ -125,6 +125,12 @@ def targets(t):
         used = t.get("queries", c, "heapdex", "cpu")
         if most and used and name == "mix":
             out.append(("7" if "." in what else "12", f"{c}, CPU", f"<= {engineering(most)}", engineering(used), "yes" if used <= most else "**no**"))
+    for c in t.cases("leaks"):
+        most, peak = (0.05, 64) if c.endswith("again") else (3, 512 * MIB if c.endswith("tight") else 600)
+        if t.failed("leaks", c):
+            out.append(("leaks", c, "exit 0", f"exit {t.failed('leaks', c)[0]}", "**no**"))
+        add("leaks", f"{c}: CPU, s", t.get("leaks", c, "heapdex", "cpu"), "<=", most)
+        add("leaks", f"{c}: peak memory, MB", t.get("leaks", c, "heapdex", "peak"), "<=", peak, "{:.0f}")
     for c in t.cases("interrupted"):
         if c.startswith("killed"):
             if t.failed("interrupted", c):
@@ -162,7 +168,7 @@ def print_table(head, rows):
 
 def print_figures(t):
     for scenario, title in (("builds", "Builds"), ("memory", "mix within a budget"), ("scan", "histogram --scan"), ("cold", "Page cache dropped"),
-                            ("gc", "Collectors and shapes"), ("interrupted", "Killed and resumed")):
+                            ("gc", "Collectors and shapes"), ("leaks", "Searches for leaks"), ("interrupted", "Killed and resumed")):
         rows = []
         for (s, c, tool), rounds in t.rows.items():
             if s == scenario:

@@ -5,6 +5,7 @@
  *
  * An answer is always made from its bytes (answer.c), so a remembered one is the same as a fresh one.
  */
+#include "algo/packed.h"
 #include "leaks/leaks.h"
 
 #include <stdio.h>
@@ -85,6 +86,20 @@ static uint64_t mapped(const hdx_graph *g)
     return all;
 }
 
+/* A refusal in words that help: for the whole of the search, from what the index says of the heap; with dominators of all objects, if it came to them. */
+static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_error *err)
+{
+    const hdx_graph_summary *sum = hdx_graph_summary_of(s->h->g);
+    const uint64_t           n = sum->objects, references = 2 * sum->references + n, id = n < UINT32_MAX / 2 ? 4 : 8;
+    uint64_t                 need = s->apart + BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) + s->mem->used / 4;
+    if (s->by_dominators)
+        need += n * (10 * id) + references * 4 * id;
+    if (need < o->memory + o->memory / 4)
+        need = o->memory + o->memory / 4;
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks takes more than --memory allows; --memory %lluM would do",
+                    (unsigned long long)(need >> 20) + 1);
+}
+
 static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick, hdx_buffer *out, hdx_error *err)
 {
     leak_heap  *h = i->h;
@@ -97,14 +112,16 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     uint64_t    room = 0;
     bool       *holds = NULL;
     s.apart = BESIDE + mapped(h->g);
-    if (o->memory != 0) /* too small for anything: the search says with its first block what would do */
-        mem.limit = o->memory > s.apart + BESIDE ? o->memory - s.apart : BESIDE;
+    if (o->memory != 0)
+        mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
     hdx_ticker_step(tick, "leaking objects", 0, "objects");
     hdx_code code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : leak_find(i, o, &leaking, &s.leaking_count, &room, err);
     s.leaking = leaking;
     if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
         code = run(&s, o, err);
+        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
+            code = refused(&s, o, err);
     }
     if (code == HDX_OK && hdx_tick(tick, 0))
         code = hdx_tick_stop(err);

@@ -225,6 +225,7 @@ typedef struct leak_search {
     uint64_t          lost_count;
     uint64_t          dangling;
     bool              too_wide; /* 32 bits do not suffice: run again with 64 */
+    bool              by_dominators; /* of all objects, which takes more */
     /* sizes of the objects on paths: by id; NULL without `retained` */
     hdx_map           bytes, counts;
 } leak_search;

@@ -191,6 +191,7 @@ hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
     uint64_t        root_count = 0;
     uint64_t       *own = hdx_mem_array(s->mem, n, sizeof *own);
     NID            *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
+    s->by_dominators = true;
     hdx_code        code = own == NULL || roots == NULL ? hdx_no_memory(err, "sizes", n * sizeof *own) : distinct_roots(k, roots, &root_count, err);
     for (uint64_t id = 0; code == HDX_OK && id < n; id++) {
         const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;

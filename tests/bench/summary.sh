@@ -19,6 +19,8 @@ rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
     echo "builds,mix,hprof-analyzer,1,3,1,1,1,1,1,,9,$rest"
     echo "steps,mix:references,heapdex,new,1,2e-6,4e-6,,100,5,40,0,$rest"
     echo "steps,mix:reference_count,heapdex,new,1,,,,,,80,0,$rest"
+    echo "leaks,shop:first,heapdex,new,1,2,2,0.5,469,5,,0,$rest"
+    echo "leaks,shop:tight,heapdex,new,1,2,3,0.5,500,5,,0,$rest"
     echo "forecast,a.hprof,estimate,new,1,2,,,100,5,6,0,$rest"
     echo "forecast,a.hprof,heapdex,new,1,5,4,1,90,5,6,0,$rest"
 } > "$folder/results.csv"
@@ -26,6 +28,7 @@ python3 "$bench/summary.py" "$folder/results.csv" > "$folder/page"
 for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" "mix: peak memory, MB | <= 1200 | 1300 | \*\*no\*\*" \
     "bytes an object | <= 12.00 | 11.00 | yes" "most memory taken / forecast (a.hprof) | <= 1.00 | 0.90 | yes" \
     "longest / forecast (a.hprof) | <= 2.00 | 2.50 | \*\*no\*\*" "| mix | references | 0.00 | 0.00 | 50 | 100 | 50 |" \
+    "shop:first: peak memory, MB | <= 600 | 469 | yes" "shop:tight: CPU, s | <= 3.00 | 3.50 | \*\*no\*\*" \
     "heapdex new; some processor, 2 cores, 24 GiB, 2026-01-01"; do
     grep -q "$wanted" "$folder/page" || { echo "no '$wanted' in" && cat "$folder/page" && exit 1; }
 done

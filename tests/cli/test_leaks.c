@@ -146,6 +146,18 @@ Test(leaks, are_remembered_until_something_changes)
     expect("a.hprof", 0, "1 APPLICATION LEAK\n");
 }
 
+Test(leaks, within_too_little_memory_are_refused_with_a_size_that_would_do)
+{
+    ran r = tool_sh("\"$H\" index a.hprof --quiet && \"$H\" leaks a.hprof --memory 2M");
+    cr_expect(eq(int, r.code, 6), "%d %s", r.code, r.err);
+    const char *named = strstr(r.err, "--memory allows; --memory ");
+    cr_assert(named != NULL && strstr(r.err, "would do") != NULL, "%s", r.err);
+    ran again = tool_sh("\"$H\" leaks a.hprof --memory %dM", atoi(named + strlen("--memory allows; --memory ")));
+    cr_expect(eq(int, again.code, 0), "%s", again.err);
+    ran_free(&again);
+    ran_free(&r);
+}
+
 Test(leaks, that_were_kept_are_counted_checked_and_removed)
 {
     expect("a.hprof", 0, "APPLICATION");

@@ -385,6 +385,92 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
     }
 }
 
+/*
+ * A list of `length` nodes that ends in the leak; with `crossed` each node refers to one object more, the same for all. What a node retains are the nodes
+ * behind it, the leak, and for the first that object. Crossed, the list makes the flood walk up to the first node from each: dominators of all are
+ * the faster way from some hundred nodes on (flood_wide.c), and give the same.
+ */
+static void list_with_a_leak(unsigned length, bool crossed, unsigned width)
+{
+    heap           h;
+    hdx_leaks     *leaks;
+    hdx_leak_steps steps = { .count = 0 };
+    dump_maker    *d = dump_maker_new(8);
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), node = dump_maker_class(d, "p/Node", object_class, "next:L all:L");
+    const uint64_t at_end = dump_maker_instance(d, dump_maker_class(d, "p/Leak", object_class, "n:J"), DUMP_VALUES(0));
+    const uint64_t all = crossed ? dump_maker_instance(d, dump_maker_class(d, "p/All", object_class, "n:I"), DUMP_VALUES(0)) : 0;
+    uint64_t       next = at_end;
+    for (unsigned i = 0; i < length; i++)
+        next = dump_maker_instance(d, node, DUMP_VALUES(next, all));
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, next, 0, 0);
+    heap_open(&h, d);
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .width = width, .no_memory_of_it = true };
+    cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
+    cr_assert(eq(int, hdx_leak_steps_read(leaks, &leaks->leaks[0].traces[0], &steps, &h.err), HDX_OK));
+    cr_assert(eq(u64, steps.count, length + 1));
+    for (uint64_t i = 0; i < steps.count; i++) {
+        const uint64_t behind = length - i, more = i == 0 && crossed;
+        cr_assert(steps.at[i].retained_objects == behind + 1 + more && steps.at[i].retained_bytes == 16 * behind + 8 + 4 * more,
+                  "%u nodes, step %llu: %llu bytes in %llu objects", length, (unsigned long long)i, (unsigned long long)steps.at[i].retained_bytes,
+                  (unsigned long long)steps.at[i].retained_objects);
+    }
+    hdx_leak_steps_free(&steps);
+    hdx_leaks_free(leaks);
+    heap_close(&h);
+}
+
+Test(search, sums_up_what_a_long_list_retains_in_either_way)
+{
+    for (unsigned width = 0; width <= 64; width += 64) {
+        list_with_a_leak(40, true, width);
+        list_with_a_leak(3000, false, width);
+        list_with_a_leak(3000, true, width);
+    }
+}
+
+/*
+ * An object on a path that is reached late from elsewhere. a and z, both below x, refer to u, so x seems to retain u; then y3, which lies deeper than
+ * both, refers to a: all that was concluded while a seemed to hang below x alone is concluded again.
+ *
+ *     root -> x -> a -> A       a -> u <- z       root -> y1 -> y2 -> y3 -> B
+ *             x -> z -> Z                         y3 -> a
+ */
+Test(search, concludes_again_when_a_second_way_to_an_object_shows_late)
+{
+    heap           h;
+    hdx_leaks     *leaks;
+    hdx_leak_steps steps = { .count = 0 };
+    dump_maker    *d = dump_maker_new(8);
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), plain = dump_maker_class(d, "p/Plain", object_class, "a:L b:L");
+    const uint64_t leak = dump_maker_class(d, "p/Leak", plain, "");
+    const uint64_t u = dump_maker_instance(d, plain, DUMP_VALUES(0, 0)), below_a = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
+    const uint64_t below_b = dump_maker_instance(d, leak, DUMP_VALUES(0, 0)), below_z = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
+    const uint64_t a = dump_maker_instance(d, plain, DUMP_VALUES(below_a, u)), z = dump_maker_instance(d, plain, DUMP_VALUES(below_z, u));
+    const uint64_t x = dump_maker_instance(d, plain, DUMP_VALUES(a, z)), y3 = dump_maker_instance(d, plain, DUMP_VALUES(below_b, a));
+    const uint64_t y2 = dump_maker_instance(d, plain, DUMP_VALUES(y3, 0)), y1 = dump_maker_instance(d, plain, DUMP_VALUES(y2, 0));
+    const struct { uint64_t address, objects; } want[] = { { x, 3 }, { a, 2 }, { below_a, 1 }, { z, 2 }, { below_z, 1 }, { y1, 4 }, { y2, 3 }, { y3, 2 }, { below_b, 1 } };
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, x, 0, 0);
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, y1, 0, 0);
+    heap_open(&h, d);
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .no_memory_of_it = true };
+    cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
+    unsigned seen = 0; /* x is on two paths */
+    for (uint64_t l = 0; l < leaks->leak_count; l++)
+        for (uint64_t n = 0; n < leaks->leaks[l].trace_count; n++) {
+            cr_assert(eq(int, hdx_leak_steps_read(leaks, &leaks->leaks[l].traces[n], &steps, &h.err), HDX_OK));
+            for (uint64_t i = 0; i < steps.count; i++)
+                for (size_t w = 0; w < sizeof want / sizeof *want; w++)
+                    if (want[w].address == steps.at[i].address) {
+                        seen++;
+                        cr_expect(eq(u64, steps.at[i].retained_objects, want[w].objects), "object %zu", w);
+                    }
+        }
+    cr_expect(eq(uint, seen, 10));
+    hdx_leak_steps_free(&steps);
+    hdx_leaks_free(leaks);
+    heap_close(&h);
+}
+
 Test(search, answers_again_from_what_it_kept_and_anew_when_a_rule_changes)
 {
     model      m;
