@@ -2,33 +2,60 @@
 #include "base/map.h"
 #include "base/bytes.h"
 
+#include <sys/auxv.h>
+
 #define FIRST 64u
+#define STEPS_MOST 512u /* keys that fall anywhere fill some 150 neighbouring slots of millions at the most */
 
 /* Five slots of eight at the most: a pair of neighbours more is looked at, and many a map takes half the memory. */
 static bool is_full(uint64_t count, uint64_t capacity) { return count > capacity / 8 * 5; }
 
-static hdx_map_slot *slot_for(hdx_map_slot *slots, uint64_t capacity, uint64_t empty, uint64_t key)
+/* steps: slots passed over. */
+static hdx_map_slot *slot_for(const hdx_map *map, uint64_t key, uint64_t *steps)
 {
-    for (uint64_t i = key * 0x9e3779b97f4a7c15ull >> 20;; i++) {
-        hdx_map_slot *s = &slots[i & (capacity - 1)];
-        if (s->key == key || s->key == empty)
+    const uint64_t first = key * map->multiplier >> map->shift;
+    for (uint64_t i = first;; i++) {
+        hdx_map_slot *s = &map->slots[i & (map->capacity - 1)];
+        if (s->key == key || s->key == map->empty) {
+            *steps = i - first;
             return s;
+        }
     }
 }
 
-static bool grow_to(hdx_map *map, uint64_t capacity)
+/* An odd number that the kernel gave this process and nobody else; another one for each turn. */
+static uint64_t secret(uint64_t turn)
 {
-    hdx_map_slot *slots = hdx_mem_array(map->mem, capacity, sizeof *slots);
-    if (slots == NULL)
+    const uint8_t *bytes = (const uint8_t *)getauxval(AT_RANDOM);
+    return hdx_mix64((bytes == NULL ? (uint64_t)(uintptr_t)&bytes : hdx_le64(bytes)) ^ turn) | 1;
+}
+
+static bool move_to(hdx_map *map, uint64_t capacity, uint64_t multiplier)
+{
+    hdx_map  to = *map;
+    uint64_t steps;
+    to.slots = hdx_mem_array(map->mem, capacity, sizeof *to.slots);
+    to.capacity = capacity;
+    to.multiplier = multiplier;
+    to.shift = 64 - (unsigned)__builtin_ctzll(capacity);
+    if (to.slots == NULL)
         return false;
     for (uint64_t i = 0; i < capacity; i++)
-        slots[i].key = map->empty;
+        to.slots[i].key = map->empty;
     for (uint64_t i = 0; i < map->capacity; i++)
         if (map->slots[i].key != map->empty)
-            *slot_for(slots, capacity, map->empty, map->slots[i].key) = map->slots[i];
-    hdx_mem_put(map->mem, map->slots, map->capacity * sizeof *slots);
-    map->slots = slots;
-    map->capacity = capacity;
+            *slot_for(&to, map->slots[i].key, &steps) = map->slots[i];
+    hdx_mem_put(map->mem, map->slots, map->capacity * sizeof *map->slots);
+    *map = to;
+    return true;
+}
+
+/* Once a map was aimed at, it keeps its secret. */
+static bool grow_to(hdx_map *map, uint64_t capacity)
+{
+    if (!move_to(map, capacity, map->multiplier == 0 ? 0x9e3779b97f4a7c15ull : map->multiplier))
+        return false;
+    map->moved = false;
     return true;
 }
 
@@ -46,6 +73,7 @@ uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh)
 {
     bool          unused;
     hdx_map_slot *s;
+    uint64_t      steps;
     if (fresh == NULL)
         fresh = &unused;
     if (key == map->empty) {
@@ -55,7 +83,13 @@ uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh)
     }
     if (is_full(map->count + 1, map->capacity) && !grow_to(map, map->capacity == 0 ? FIRST : 2 * map->capacity))
         return NULL;
-    s = slot_for(map->slots, map->capacity, map->empty, key);
+    s = slot_for(map, key, &steps);
+    if (steps > STEPS_MOST && !map->moved) {
+        map->moved = true;
+        if (!move_to(map, map->capacity, secret(map->multiplier)))
+            return NULL;
+        s = slot_for(map, key, &steps);
+    }
     *fresh = s->key == map->empty;
     if (*fresh) {
         s->key = key;

@@ -1,4 +1,9 @@
-/* map.h - a hash map from 64-bit keys to 64-bit values, and hashing of bytes. Open addressing, at most half full; not thread-safe for writers. */
+/*
+ * map.h - a hash map from 64-bit keys to 64-bit values, and hashing of bytes. Open addressing; not thread-safe for writers.
+ *
+ * Keys are ids of a dump, and whoever writes one may choose them all for the same slot. A map that is asked to step over as many slots as no honest keys
+ * fill takes another multiplier, which nobody outside the process knows.
+ */
 #ifndef HDX_BASE_MAP_H
 #define HDX_BASE_MAP_H
 
@@ -12,6 +17,9 @@ typedef struct hdx_map {
     uint64_t      capacity; /* a power of two, or 0 */
     uint64_t      count;
     uint64_t      empty;    /* key that marks a free slot; the same key as a real one is kept in `own` */
+    uint64_t      multiplier;
+    unsigned      shift;    /* a key's slot: the upper bits of its product */
+    bool          moved;    /* to a secret multiplier, since it grew */
     bool          has_own;
     uint64_t      own;
     hdx_mem      *mem;
@@ -39,7 +47,7 @@ void      hdx_map_free(hdx_map *map);
 static inline void hdx_map_ahead(const hdx_map *map, uint64_t key)
 {
     if (map->capacity > 0)
-        __builtin_prefetch(&map->slots[(key * 0x9e3779b97f4a7c15ull >> 20) & (map->capacity - 1)]);
+        __builtin_prefetch(&map->slots[key * map->multiplier >> map->shift]);
 }
 static inline const uint64_t *hdx_map_get(const hdx_map *map, uint64_t key) /* NULL: not there */
 {
@@ -47,7 +55,7 @@ static inline const uint64_t *hdx_map_get(const hdx_map *map, uint64_t key) /* N
         return map->has_own ? &map->own : NULL;
     if (map->capacity == 0)
         return NULL;
-    for (uint64_t i = key * 0x9e3779b97f4a7c15ull >> 20;; i++) {
+    for (uint64_t i = key * map->multiplier >> map->shift;; i++) {
         const hdx_map_slot *s = &map->slots[i & (map->capacity - 1)];
         if (s->key == key)
             return &s->value;

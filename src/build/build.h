@@ -96,11 +96,13 @@ typedef struct hdx_class_use {
     hdx_pos  last_pos;                    /* of the last instance in the file ... */
     uint32_t first_bytes;
     uint32_t last_bytes;                  /* ... and the bytes it has (MAT 1.6 sizes an unknown class by it) */
+    uint32_t most_bytes;                  /* of any instance */
 } hdx_class_use;
 
 typedef struct hdx_heap_name {
-    uint32_t number;
+    hdx_pos  pos;
     uint64_t name;
+    uint32_t number;
 } hdx_heap_name;
 
 /* Everything the first pass leaves. Arrays are in file order once hdx_scan has returned. */
@@ -127,6 +129,8 @@ typedef struct hdx_scan_result {
     bool            compressed; /* an object array lies in the room that its predecessor needs with 8-byte references (MAT 2.1) */
     hdx_pos        *skipped;   uint64_t skipped_count, skipped_capacity; /* records that are not kept (second ones of an id), ascending */
     hdx_map         by_string; /* string id -> place in strings */
+    hdx_map         long_names; /* place in strings -> address of the hdx_text of its class name, in hdx_build.texts; guarded by hdx_build.lock */
+    hdx_map         long_sums;  /* place in strings -> sum */
 } hdx_scan_result;
 
 /* Locals of threads: extra references of the thread's object (MAT 3.4), sorted by thread, then target, each pair once. */
@@ -135,7 +139,7 @@ typedef hdx_pair hdx_local; /* first: the thread, second: what it holds */
 /* Android heaps in order of first use. */
 #define HDX_HEAPS_MAX 255u
 
-/* Order of the classes' instance data: where the references are (offsets ascending). */
+/* Order of the classes' instance data: where the references are (offsets ascending), as far as the longest record of an instance goes. */
 typedef struct hdx_class_layout {
     uint64_t bytes;       /* of all fields of the chain */
     uint64_t first;       /* reference offsets in hdx_build.offsets */
@@ -215,6 +219,11 @@ void     hdx_scan_classes_free(hdx_build *b); /* of it class records (but their 
 bool     hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes);
 /* The string as text, decoded once however many name it, into the arena of whoever asks first; at NULL: not in the dump. False: no memory. Any thread. */
 bool     hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out);
+/* The string as the name of a class, into the arena; a long one once, however many classes have it. At NULL: not in the dump. False: no memory. Any thread. */
+bool     hdx_scan_class_name(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out);
+#define HDX_NAME_LONG 256u
+/* A sum of a long string, reckoned once; one thread. */
+uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id);
 
 /* ---- seek.c ---- */
 /* From here on windows of seek points go to a temporary file; a plain dump has none. */

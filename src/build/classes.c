@@ -18,7 +18,9 @@ enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
 static const char *const named[NAMED] = { "java.lang.Object", "java.lang.Class", "java.lang.ClassLoader", "boolean[]", "char[]", "float[]", "double[]", "byte[]",
                                           "short[]", "int[]", "long[]" };
 
+#define SUPER_BYTES (1u << 20) /* fields invented for super classes may always fill so much */
 #define PART 1024u /* classes a thread reads at a time */
+#define UNKNOWN (HDX_NO_CLASS - 1) /* no number of a class */
 #define AHEAD 8u /* look-ups in maps larger than a cache are asked for so many before */
 
 typedef struct maker {
@@ -29,6 +31,7 @@ typedef struct maker {
     bool      *missing;     /* of each class read: a name of it is nowhere */
     uint32_t  *places;      /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
     uint64_t   place_capacity;
+    uint32_t  *longest;     /* bytes of the longest record of an instance: by place, then by number */
     _Atomic uint64_t unlisted; /* classes read whose address is not in there */
     uint64_t   named[NAMED];/* places of the first class of each name */
     uint64_t   unknown;     /* numbers of invented names */
@@ -114,14 +117,24 @@ static bool loaded_string(const hdx_build *b, uint64_t use, hdx_view *out)
 }
 
 /* The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was refused. */
-static bool loaded_name(const hdx_build *b, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
+static bool loaded_name(hdx_build *b, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
 {
-    hdx_view string;
     *memory = true;
-    if (!loaded_string(b, use, &string))
+    if (use >= b->scan.load_count)
         return false;
-    *memory = hdx_java_class_name(arena, string, out);
-    return *memory;
+    *memory = hdx_scan_class_name(b, b->scan.loads[use].name, arena, out);
+    return *memory && out->at != NULL;
+}
+
+/* Do two LOAD_CLASSes say the same name? Where it is long by a sum, since a record names a text in a few bytes. */
+static bool same_name(hdx_build *b, uint64_t use, uint64_t other)
+{
+    hdx_view x, y;
+    if (b->scan.loads[use].name == b->scan.loads[other].name)
+        return true;
+    if (!(loaded_string(b, use, &x) & loaded_string(b, other, &y)) || x.len != y.len)
+        return false;
+    return x.len <= HDX_NAME_LONG ? memcmp(x.at, y.at, x.len) == 0 : hdx_scan_string_sum(b, b->scan.loads[use].name) == hdx_scan_string_sum(b, b->scan.loads[other].name);
 }
 
 /* R13: the first name stands. */
@@ -134,9 +147,7 @@ static hdx_code check_loads(maker *m, hdx_error *err)
         if (!r->loads[i].again)
             continue;
         const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
-        hdx_view       x, y;
-        const bool     both = loaded_string(b, first, &x) & loaded_string(b, i, &y);
-        if (r->loads[first].name != r->loads[i].name && !(both && x.len == y.len && memcmp(x.at, y.at, x.len) == 0))
+        if (!same_name(b, first, i))
             code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
                                     (unsigned long long)r->loads[i].addr);
     }
@@ -422,11 +433,14 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
     return code;
 }
 
-/* The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size less its own fields (MAT 1.6). */
+/*
+ * The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size less its own fields (MAT 1.6). A size
+ * is a number that costs nothing to write down: all invented fields together fill some bytes for each byte of class records, and no more.
+ */
 static hdx_code invent_supers(maker *m, hdx_error *err)
 {
     hdx_build *b = m->b;
-    uint64_t   place;
+    uint64_t   place, left = SUPER_BYTES + 4 * b->scan.class_bytes;
     hdx_code   code;
     for (uint64_t i = 0; i < m->count; i++) {
         if (m->at[i].super_address == 0)
@@ -436,7 +450,8 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
         if (m->places[m->at[i].super] != HDX_NO_CLASS)
             continue;
         const hdx_class c = m->at[i];
-        const uint64_t  own = own_bytes(&c, b->survey.head.id_size), rest = c.stated_size > own ? c.stated_size - own : 0;
+        const uint64_t  own = own_bytes(&c, b->survey.head.id_size), said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
+        left -= rest;
         if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
             (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
                                      (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
@@ -485,6 +500,8 @@ static void count_instances(maker *m)
             continue;
         hdx_class *c = &m->at[m->places[i]];
         c->instances += r->uses[i].instances + r->uses[i].arrays;
+        uint32_t *longest = &m->longest[m->places[i]];
+        *longest = r->uses[i].most_bytes > *longest ? r->uses[i].most_bytes : *longest;
         c->flags |= r->uses[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
     }
     for (uint8_t t = 4; t <= 11; t++) {
@@ -571,16 +588,21 @@ static hdx_code number_classes(maker *m, hdx_error *err)
     hdx_build *b = m->b;
     hdx_mem   *mem = &b->mem;
     uint32_t  *order = order_of(m), *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
-    if (order != NULL && number != NULL) {
+    uint32_t  *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
+    if (order != NULL && number != NULL && ranked != NULL) {
         for (uint64_t i = 0; i < m->count; i++)
             number[order[i]] = (uint32_t)i;
         tell_numbers(m, number);
+        for (uint64_t i = 0; i < m->count; i++)
+            ranked[i] = m->longest[order[i]];
+        memcpy(m->longest, ranked, m->count * sizeof *ranked);
         put_in_order(m->at, order, (uint32_t)m->count);
         if ((b->classes = hdx_mem_resize(mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) != NULL) {
             m->at = NULL;
             b->class_count = (uint32_t)m->count;
         }
     }
+    hdx_mem_put(mem, ranked, m->count * sizeof *ranked);
     hdx_mem_put(mem, number, m->count * sizeof *number);
     hdx_mem_put(mem, order, m->count * sizeof *order);
     return b->classes == NULL ? no_memory(err) : HDX_OK;
@@ -604,39 +626,78 @@ static hdx_code cut_cycles(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* Where the references of an instance are: own fields first, then those of the super classes (HPROF 3.2). */
-static hdx_code lay_out(hdx_build *b, hdx_error *err)
+/* Bytes of all fields of every class, and for each the nearest class above it that has any. Chains end. */
+static void sum_chains(hdx_build *b, uint32_t *path, uint32_t *above)
 {
     const uint32_t id_size = b->survey.head.id_size;
-    uint64_t       capacity = 0, count = 0;
-    b->layouts = hdx_mem_array(&b->mem, b->class_count, sizeof *b->layouts);
-    if (b->layouts == NULL || !hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, 0, sizeof *b->offsets)) /* never NULL: places in it are formed */
-        return no_memory(err);
-    b->offset_count = capacity;
     for (uint32_t i = 0; i < b->class_count; i++) {
-        hdx_class_layout *l = &b->layouts[i];
-        bool              used = b->classes[i].kind == HDX_INSTANCE && b->classes[i].instances > 0;
-        l->first = count;
         if (i + AHEAD < b->class_count)
             hdx_lines_ahead(b->classes[i + AHEAD].fields, 128);
-        if (!used) /* a chain of 3000 classes without instances must not cost 3000 squared */
-            continue;
-        for (uint32_t c = i; c != HDX_NO_CLASS; c = b->classes[c].super)
-            for (uint32_t f = 0; f < b->classes[c].field_count; f++) {
-                uint8_t type = b->classes[c].fields[f].type;
-                if (type == 2) {
-                    if (!hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, count, sizeof *b->offsets))
-                        return no_memory(err);
-                    b->offset_count = capacity;
-                    if (l->bytes > UINT32_MAX) /* no instance record is that long */
-                        break;
-                    b->offsets[count++] = (uint32_t)l->bytes;
-                    l->references++;
-                }
-                l->bytes += hdx_type_size(type, id_size);
-            }
+        b->layouts[i].bytes = own_bytes(&b->classes[i], id_size); /* so far */
+        above[i] = UNKNOWN;
     }
-    return HDX_OK;
+    for (uint32_t i = 0; i < b->class_count; i++) {
+        uint32_t depth = 0;
+        for (uint32_t c = i; c != HDX_NO_CLASS && above[c] == UNKNOWN; c = b->classes[c].super) {
+            above[c] = HDX_NO_CLASS;
+            path[depth++] = c;
+        }
+        while (depth > 0) {
+            const uint32_t c = path[--depth], super = b->classes[c].super;
+            if (super == HDX_NO_CLASS)
+                continue;
+            const uint64_t higher = above[super] == HDX_NO_CLASS ? 0 : b->layouts[above[super]].bytes;
+            above[c] = b->layouts[super].bytes > higher ? super : above[super];
+            b->layouts[c].bytes += b->layouts[super].bytes;
+        }
+    }
+}
+
+/*
+ * Where the references of an instance of class i are: own fields first, then those of the super classes (HPROF 3.2). As far as records of instances
+ * go: a field costs a byte of the dump then, and thousands of classes above each other, whose instances have no bytes, cost nothing.
+ */
+static bool lay_out_one(hdx_build *b, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity, uint64_t *count)
+{
+    const uint32_t    id_size = b->survey.head.id_size;
+    hdx_class_layout *l = &b->layouts[i];
+    uint64_t          at = 0;
+    for (uint32_t c = i; c != HDX_NO_CLASS && at < longest; c = above[c]) {
+        const hdx_class *k = &b->classes[c];
+        for (uint32_t f = 0; f < k->field_count && at < longest; f++) {
+            const uint8_t type = k->fields[f].type;
+            if (type == 2 && longest - at >= id_size) {
+                if (!hdx_mem_room(&b->mem, (void **)&b->offsets, capacity, *count, sizeof *b->offsets))
+                    return false;
+                b->offset_count = *capacity;
+                b->offsets[(*count)++] = (uint32_t)at; /* below longest, which is a u4 */
+                l->references++;
+            }
+            at += hdx_type_size(type, id_size);
+        }
+    }
+    return true;
+}
+
+/* longest: by class number, bytes of the longest record of an instance. */
+static hdx_code lay_out(hdx_build *b, const uint32_t *longest, hdx_error *err)
+{
+    uint64_t  capacity = 0, count = 0;
+    uint32_t *path = hdx_mem_array(&b->mem, b->class_count, sizeof *path), *above = hdx_mem_array(&b->mem, b->class_count, sizeof *above);
+    b->layouts = hdx_mem_array(&b->mem, b->class_count, sizeof *b->layouts);
+    bool memory = path != NULL && above != NULL && b->layouts != NULL;
+    if (memory && (memory = hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, 0, sizeof *b->offsets))) { /* never NULL: places in it are formed */
+        b->offset_count = capacity;
+        sum_chains(b, path, above);
+        for (uint32_t i = 0; i < b->class_count && memory; i++) {
+            b->layouts[i].first = count;
+            if (b->classes[i].kind == HDX_INSTANCE)
+                memory = lay_out_one(b, i, longest[i], above, &capacity, &count);
+        }
+    }
+    hdx_mem_put(&b->mem, path, b->class_count * sizeof *path);
+    hdx_mem_put(&b->mem, above, b->class_count * sizeof *above);
+    return memory ? HDX_OK : no_memory(err);
 }
 
 hdx_code hdx_classes_find_objects(hdx_build *b, hdx_error *err)
@@ -658,6 +719,8 @@ static hdx_code do_numbers(void *context, hdx_error *err)
 {
     maker     *m = context;
     hdx_build *b = m->b;
+    if ((m->longest = hdx_mem_array(&b->mem, m->count, sizeof *m->longest)) == NULL)
+        return no_memory(err);
     count_instances(m);
     const hdx_code code = number_classes(m, err);
     if (!b->counting && b->options->first_pass == NULL) /* else counts.c wants to know more of them */
@@ -675,9 +738,9 @@ static hdx_code do_ids(void *context, hdx_error *err)
 
 static hdx_code do_layouts(void *context, hdx_error *err)
 {
-    hdx_build     *b = ((maker *)context)->b;
-    const hdx_code code = cut_cycles(b, err);
-    return code == HDX_OK ? lay_out(b, err) : code;
+    const maker   *m = context;
+    const hdx_code code = cut_cycles(m->b, err);
+    return code == HDX_OK ? lay_out(m->b, m->longest, err) : code;
 }
 
 static hdx_code do_class_objects(void *context, hdx_error *err)
@@ -706,6 +769,7 @@ hdx_code hdx_classes_resolve(hdx_build *b, hdx_error *err)
         code = invent_missing(&m, err);
     if (code == HDX_OK && (code = hdx_run_tasks(b->threads, all, TASKS, err)) == HDX_OK)
         b->objects = hdx_addresses_count(b->ids);
+    hdx_mem_put(&b->mem, m.longest, m.count * sizeof *m.longest);
     hdx_mem_put(&b->mem, m.at, m.capacity * sizeof *m.at);
     hdx_mem_put(&b->mem, m.missing, b->scan.class_count * sizeof *m.missing);
     hdx_mem_put(&b->mem, m.places, m.place_capacity * sizeof *m.places);

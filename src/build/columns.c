@@ -30,6 +30,8 @@ typedef struct worker {
     hdx_addr    last_class_addr;
     uint32_t    last_class;
     uint64_t    dangling;
+    bool        in_heap;   /* last_heap is one */
+    uint32_t    last_heap, last_heap_place;
 } worker;
 
 /* Object arrays of one stretch, for the reference size (MAT 2.1). */
@@ -278,13 +280,20 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* Place of the object's heap in b->heaps, + 1; 0: none. */
-static uint32_t heap_of(const hdx_build *b, const hdx_event *e)
+/* Place of the object's heap in b->heaps, + 1; 0: none. Objects of a heap come together. */
+static uint32_t heap_of(const hdx_build *b, worker *w, const hdx_event *e)
 {
-    for (uint64_t i = 0; i < b->heap_count; i++)
-        if (b->heaps[i].number == e->heap)
-            return (uint32_t)(i + 1);
-    return 0;
+    if (b->heap_count == 0)
+        return 0;
+    if (!w->in_heap || w->last_heap != e->heap) {
+        w->in_heap = true;
+        w->last_heap = e->heap;
+        w->last_heap_place = 0;
+        for (uint64_t i = 0; i < b->heap_count && w->last_heap_place == 0; i++)
+            if (b->heaps[i].number == e->heap)
+                w->last_heap_place = (uint32_t)(i + 1);
+    }
+    return w->last_heap_place;
 }
 
 static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
@@ -305,7 +314,7 @@ static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hd
     else
         for (uint32_t i = 0; i < c->references && (uint64_t)c->offsets[i] + id_size <= e->body_len; i++)
             put(b, w, hdx_be_id(e->body + c->offsets[i], id_size));
-    return finish(k, w, id, number, e->pos, heap_of(b, e), 0, err);
+    return finish(k, w, id, number, e->pos, heap_of(b, w, e), 0, err);
 }
 
 static void note_array(arrays *s, const hdx_event *e)
@@ -331,7 +340,7 @@ static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id
         return no_memory(err);
     for (uint32_t i = 0; i < n; i++)
         put(b, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
-    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, e), e->count | k->shapes[number].length_mark, err);
+    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, w, e), e->count | k->shapes[number].length_mark, err);
 }
 
 /* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
@@ -364,7 +373,7 @@ static hdx_code class_object(walk *k, worker *w, const hdx_event *e, uint64_t id
     if (number == NULL)
         return changed(e->pos, err);
     hdx_code code = class_references(b, w, (uint32_t)*number, (hdx_view){ e->body, e->body_len }, err);
-    return code != HDX_OK ? code : finish(k, w, id, b->class_class, e->pos, heap_of(b, e), 0, err);
+    return code != HDX_OK ? code : finish(k, w, id, b->class_class, e->pos, heap_of(b, w, e), 0, err);
 }
 
 static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
@@ -372,7 +381,7 @@ static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t
     uint32_t number = k->p->b->primitive_class[e->type & 15];
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
-    return finish(k, w, id, number, e->pos, heap_of(k->p->b, e), e->count, err);
+    return finish(k, w, id, number, e->pos, heap_of(k->p->b, w, e), e->count, err);
 }
 
 static bool is_skipped(const hdx_build *b, hdx_pos pos)

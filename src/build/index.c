@@ -186,6 +186,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->scan.arena = hdx_arena_of(&b->mem);
     b->scan.by_string = hdx_map_of(&b->mem);
     b->scan.by_class = hdx_map_of(&b->mem);
+    b->scan.long_names = b->scan.long_sums = hdx_map_of(&b->mem);
     b->scan.frame_places = hdx_map_of(&b->mem);
     b->texts = hdx_arena_of(&b->mem);
     b->by_address = hdx_map_of(&b->mem);

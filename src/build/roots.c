@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#define FRAMES_FREE (1u << 16) /* frames of all threads together, however few the traces have */
+
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "roots and threads", 0); }
 
 static bool held_by_thread(hdx_root_type t)
@@ -125,6 +127,8 @@ typedef struct framer {
     made_stack *made;   /* room for one a thread */
     uint64_t    made_count, made_capacity;
     hdx_text   *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+    uint64_t    left;        /* frames that threads may still be given */
+    uint64_t    without;     /* threads that got none of theirs */
 } framer;
 
 static void framer_end(framer *f)
@@ -141,6 +145,7 @@ static bool framer_begin(hdx_build *b, uint64_t threads, framer *f)
 {
     const hdx_scan_result *r = &b->scan;
     *f = (framer){ .b = b, .frames.map = hdx_map_of(&b->mem), .loads.map = hdx_map_of(&b->mem), .stacks = hdx_map_of(&b->mem), .made_capacity = threads };
+    f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads that were begun at a place */
     f->class_names = hdx_mem_array(&b->mem, r->load_count, sizeof *f->class_names);
     f->made = hdx_mem_array(&b->mem, threads, sizeof *f->made);
     return f->class_names != NULL && f->made != NULL && places_of(&b->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
@@ -160,12 +165,11 @@ static bool text_of(hdx_build *b, uint64_t id, hdx_text *out)
 static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
 {
     uint64_t place;
-    hdx_view name;
     *out = (hdx_text){ "<UNKNOWN CLASS>", 15 };
     if (!find_place(&f->loads, serial, &place))
         return true;
     hdx_text *text = &f->class_names[place];
-    if (text->at == NULL && hdx_scan_string(f->b, f->b->scan.loads[place].name, &name) && !hdx_java_class_name(&f->b->texts, name, text))
+    if (text->at == NULL && !hdx_scan_class_name(f->b, f->b->scan.loads[place].name, &f->b->texts, text))
         return false;
     if (text->at != NULL)
         *out = *text;
@@ -229,10 +233,18 @@ static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t
     return HDX_OK;
 }
 
-/* The idle threads of a pool stand at one place: frames that another thread has are made once. */
+/*
+ * The idle threads of a pool stand at one place: frames that another thread has are made once. Each thread of the index has its own list all the same, so
+ * that a trace which any number of threads name is given to some of them only.
+ */
 static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
 {
     bool      fresh;
+    if (trace->count > f->left) {
+        f->without++;
+        return HDX_OK;
+    }
+    f->left -= trace->count;
     uint64_t *place = trace->count == 0 ? NULL : hdx_map_put(&f->stacks, hash_frames(f, trace), &fresh);
     if (place != NULL && !fresh && same_frames(f, trace, f->made[*place].trace)) {
         t->frames = f->made[*place].frames;
@@ -287,6 +299,9 @@ static hdx_code make_threads(void *context, hdx_error *err)
             code = frames_of(&f, trace, t, err);
     }
     hdx_sort(&b->mem, b->threads_found, count, sizeof *b->threads_found, offsetof(hdx_thread, object), by_object);
+    if (code == HDX_OK && f.without > 0)
+        code = hdx_build_damage(b, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err, "threads name traces that others have, again and again: %llu are left without frames",
+                                (unsigned long long)f.without);
     goto out;
 refused:
     code = no_memory(err);

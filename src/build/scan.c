@@ -30,6 +30,7 @@ typedef struct worker {
     hdx_map        others;       /* class address -> place in uses, behind those */
     hdx_heap_name *heaps;
     uint64_t       heap_count, heap_capacity;
+    hdx_map        heaps_met;    /* numbers of them */
     uint64_t       primitive_arrays[16], primitive_bytes[16][2];
     uint64_t       repeated;
     uint64_t       divisor;      /* of the differences between all addresses and first_addr */
@@ -96,12 +97,14 @@ static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *
 
 static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
-    for (uint64_t i = 0; i < w->heap_count; i++)
-        if (w->heaps[i].number == e->count)
-            return HDX_OK;
-    if (!hdx_mem_room(&s->b->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps))
+    bool fresh;
+    if (w->heap_count > 0 && w->heaps[w->heap_count - 1].number == e->count) /* most tell of the heap that it was before */
+        return HDX_OK;
+    if (hdx_map_put(&w->heaps_met, e->count, &fresh) == NULL ||
+        (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps)))
         return no_memory(err);
-    w->heaps[w->heap_count++] = (hdx_heap_name){ e->count, e->addr };
+    if (fresh)
+        w->heaps[w->heap_count++] = (hdx_heap_name){ e->pos, e->addr, e->count };
     return HDX_OK;
 }
 
@@ -146,9 +149,11 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
             return no_memory(err);
         if (use->instances++ == 0) {
             use->first_pos = e->pos;
-            use->first_bytes = e->count;
-        } else if (use->first_bytes != e->count && use->other_pos == 0)
-            use->other_pos = e->pos;
+            use->first_bytes = use->most_bytes = e->count;
+        } else if (use->first_bytes != e->count) {
+            use->other_pos = use->other_pos == 0 ? e->pos : use->other_pos;
+            use->most_bytes = e->count > use->most_bytes ? e->count : use->most_bytes;
+        }
         use->last_pos = e->pos; /* a worker goes forward, so this is its last one */
         use->last_bytes = e->count;
         return HDX_OK;
@@ -368,10 +373,12 @@ static void free_workers(scanner *s)
         hdx_mem_put(mem, w->uses, w->use_capacity * sizeof *w->uses);
         hdx_mem_put(mem, w->heaps, w->heap_capacity * sizeof *w->heaps);
         hdx_map_free(&w->others);
+        hdx_map_free(&w->heaps_met);
         hdx_arena_free(&w->arena);
         memset(w, 0, sizeof *w);
         w->arena = hdx_arena_of(mem);
         w->others = hdx_map_of(mem);
+        w->heaps_met = hdx_map_of(mem);
     }
     hdx_map_free(&s->class_seen);
 }
@@ -417,9 +424,12 @@ void hdx_scan_free(hdx_build *b)
     hdx_mem_put(mem, r->skipped, r->skipped_capacity * sizeof *r->skipped);
     hdx_map_free(&r->by_string);
     hdx_map_free(&r->by_class);
+    hdx_map_free(&r->long_names);
+    hdx_map_free(&r->long_sums);
     hdx_arena_free(&r->arena);
     memset(r, 0, sizeof *r);
     r->arena = hdx_arena_of(mem);
+    r->long_names = r->long_sums = hdx_map_of(mem);
     r->by_string = hdx_map_of(mem);
     r->by_class = hdx_map_of(mem);
     r->frame_places = hdx_map_of(mem);
@@ -467,6 +477,7 @@ static void merge_use(hdx_class_use *to, const hdx_class_use *u)
     to->instances += u->instances;
     to->arrays += u->arrays;
     to->elements += u->elements;
+    to->most_bytes = u->most_bytes > to->most_bytes ? u->most_bytes : to->most_bytes;
     for (unsigned k = 0; k < 2; k++)
         to->array_bytes[k] += u->array_bytes[k];
     if (u->instances > 0 && (u->last_pos > to->last_pos || to->instances == u->instances)) {
@@ -628,6 +639,23 @@ static hdx_code index_strings(void *context, hdx_error *err)
     return HDX_OK;
 }
 
+/* Of heaps that several workers met, the first record in the file stands. */
+static hdx_code first_heaps(hdx_build *b, hdx_error *err)
+{
+    hdx_scan_result *r = &b->scan;
+    hdx_map          met = hdx_map_of(&b->mem);
+    uint64_t         kept = 0;
+    bool             fresh = true, memory = true;
+    for (uint64_t i = 0; i < r->heap_count && memory; i++) {
+        memory = hdx_map_put(&met, r->heaps[i].number, &fresh) != NULL;
+        if (memory && fresh)
+            r->heaps[kept++] = r->heaps[i];
+    }
+    r->heap_count = kept;
+    hdx_map_free(&met);
+    return memory ? HDX_OK : no_memory(err);
+}
+
 /* The workers' shares become one result in file order. */
 static hdx_code merge(void *context, hdx_error *err)
 {
@@ -644,20 +672,15 @@ static hdx_code merge(void *context, hdx_error *err)
         hdx_arena_join(&r->arena, &w->arena);
         JOIN(classes, class_count, class_capacity);
         JOIN(roots, root_count, root_capacity);
-        for (uint64_t k = 0; k < w->heap_count; k++) {
-            uint64_t j = 0;
-            while (j < r->heap_count && r->heaps[j].number != w->heaps[k].number)
-                j++;
-            if (j == r->heap_count)
-                PUT(heaps, heap_count, heap_capacity, w->heaps[k]);
-        }
+        JOIN(heaps, heap_count, heap_capacity);
         for (unsigned t = 0; t < 16; t++)
             for (unsigned k = 0; k < 2; k++)
                 r->primitive_bytes[t][k] += w->primitive_bytes[t][k];
         for (unsigned t = 0; t < 16; t++)
             r->primitive_arrays[t] += w->primitive_arrays[t];
     }
-    return merge_uses(s, err);
+    const hdx_code code = first_heaps(b, err);
+    return code == HDX_OK ? merge_uses(s, err) : code;
 }
 
 bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
@@ -688,6 +711,47 @@ bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
     return true;
 }
 
+bool hdx_scan_class_name(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
+{
+    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    *out = (hdx_text){ NULL, 0 };
+    if (place == NULL)
+        return true;
+    const hdx_view bytes = b->scan.strings[*place].bytes;
+    if (bytes.len <= HDX_NAME_LONG)
+        return hdx_java_class_name(arena, bytes, out);
+    (void)pthread_mutex_lock(&b->lock);
+    bool      fresh = false, memory;
+    hdx_text *text = NULL;
+    uint64_t *made = hdx_map_put(&b->scan.long_names, *place, &fresh);
+    if ((memory = made != NULL) && *made != 0) {
+        text = (hdx_text *)(uintptr_t)*made;
+    } else if (memory && (text = hdx_arena_get(&b->texts, sizeof *text)) != NULL && hdx_java_class_name(&b->texts, bytes, text)) {
+        *made = (uintptr_t)text;
+    } else {
+        memory = false;
+    }
+    if (memory)
+        *out = *text;
+    (void)pthread_mutex_unlock(&b->lock);
+    return memory;
+}
+
+uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
+{
+    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    if (place == NULL)
+        return 0;
+    const hdx_view bytes = b->scan.strings[*place].bytes;
+    bool           fresh = true;
+    uint64_t      *sum = hdx_map_put(&b->scan.long_sums, *place, &fresh);
+    if (sum == NULL)
+        return hdx_hash_bytes(0, bytes.at, bytes.len);
+    if (fresh)
+        *sum = hdx_hash_bytes(0, bytes.at, bytes.len);
+    return *sum;
+}
+
 static hdx_code survey(scanner *s, hdx_error *err)
 {
     hdx_build         *b = s->b;
@@ -711,6 +775,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
     for (unsigned i = 0; i < s->worker_count; i++) {
         s->workers[i].arena = hdx_arena_of(&b->mem);
         s->workers[i].others = hdx_map_of(&b->mem);
+        s->workers[i].heaps_met = hdx_map_of(&b->mem);
     }
     if ((code = fresh_ids(b, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
         goto out;

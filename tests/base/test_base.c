@@ -422,6 +422,25 @@ Test(map, holds_what_was_put_whatever_the_key)
     cr_expect(eq(u64, mem.used, 0));
 }
 
+/* Multiples of the inverse of the first multiplier: all of them are meant for slot 0. */
+Test(map, keys_chosen_for_one_slot_are_spread)
+{
+    uint64_t inverse = 0x9e3779b97f4a7c15ull, far = 0;
+    hdx_map  map = hdx_map_of(NULL);
+    for (unsigned i = 0; i < 6; i++)
+        inverse *= 2 - 0x9e3779b97f4a7c15ull * inverse;
+    for (uint64_t i = 1; i <= 50000; i++)
+        *hdx_map_put(&map, i * inverse, NULL) = i;
+    for (uint64_t i = 1; i <= 50000; i++) {
+        const uint64_t *value = hdx_map_get(&map, i * inverse), home = i * inverse * map.multiplier >> map.shift;
+        cr_assert(value != NULL && *value == i);
+        const uint64_t place = (uint64_t)((const hdx_map_slot *)(const void *)(value - 1) - map.slots), steps = (place - home) & (map.capacity - 1);
+        far = steps > far ? steps : far;
+    }
+    cr_expect(far < 2000, "%llu steps", (unsigned long long)far);
+    hdx_map_free(&map);
+}
+
 Test(map, reserved_does_not_grow)
 {
     hdx_mem mem = { 0 };

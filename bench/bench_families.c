@@ -1,0 +1,108 @@
+/*
+ * bench_families.c - dumps made to cost more than they weigh (tests/build/families.h), of n records and of 4n: what a build, verify --full and some questions
+ * take of each, in a process of its own.
+ *
+ *     bench_families FOLDER [N [FAMILY]]       N: 20000
+ *
+ * One row for each: bench,family,records,bytes,what,cpu_ms,peak_rss_mb. Where cost follows bytes, the row of 4n has four times the numbers of that of n,
+ * beside what every process takes. No judgement inside.
+ */
+#include "tests/build/families.h"
+#include <heapdex/heapdex.h>
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dump[4096], place[4096];
+
+static hdx_code read_rows(hdx_code code, hdx_rows *const *of)
+{
+    const hdx_cell *cells;
+    hdx_error       err;
+    if (code != HDX_OK)
+        return code;
+    while (hdx_rows_next(*of, &cells))
+        ;
+    code = hdx_rows_end(*of, &err);
+    hdx_rows_close(*of);
+    return code;
+}
+
+static hdx_code ask(unsigned what)
+{
+    hdx_error err;
+    hdx_graph *g;
+    hdx_rows  *rows = NULL;
+    hdx_code   code;
+    if (what == 0) {
+        hdx_index_report        report;
+        const hdx_index_options options = { .dump = dump, .index_dir = place, .threads = 1, .force = true };
+        return hdx_index_build(&options, &report, &err);
+    }
+    if ((code = hdx_graph_open(place, dump, &g, &err)) != HDX_OK)
+        return code;
+    const hdx_query   q = { .graph = g, .scope = HDX_ALL, .threads = 1 };
+    const hdx_id      last = hdx_graph_objects(g) - 1;
+    hdx_leaks_options options = { .finder = HDX_LEAKS_WATCHED, .retained = true, .threads = 1, .no_memory_of_it = true };
+    hdx_leaks        *leaks = NULL;
+    switch (what) {
+    case 1: code = hdx_graph_verify(g, true, &err); break;
+    case 2: code = hdx_query_histogram(&q, HDX_BY_SUPERCLASS, NULL, false, &rows, &err); code = read_rows(code, &rows); break;
+    case 3: code = hdx_query_objects(&q, "java.lang.Object", true, &rows, &err); code = read_rows(code, &rows); break;
+    case 4: code = hdx_query_object(&q, &last, 1, 100, &rows, &err); code = read_rows(code, &rows); break;
+    case 5: code = hdx_query_table(&q, "classes", &rows, &err); code = read_rows(code, &rows); break;
+    case 6: code = hdx_query_table(&q, "named_references", &rows, &err); code = read_rows(code, &rows); break;
+    case 7: code = hdx_query_threads(&q, false, false, &rows, &err); code = read_rows(code, &rows); break;
+    default:
+        code = hdx_leaks_search(g, &options, &leaks, &err);
+        hdx_leaks_free(leaks);
+        break;
+    }
+    hdx_graph_close(g);
+    return code;
+}
+
+static const char *const whats[] = { "build", "verify_full", "histogram_superclass", "objects_subclasses", "object", "classes", "named_references", "threads", "leaks" };
+
+static void measure(unsigned which, uint64_t n)
+{
+    hdx_buffer bytes = { 0 };
+    family_write(which, n, &bytes);
+    FILE *file = fopen(dump, "wb");
+    if (file == NULL || fwrite(bytes.at, 1, bytes.len, file) != bytes.len || fclose(file) != 0)
+        exit(1);
+    const uint64_t size = bytes.len;
+    hdx_buffer_free(&bytes);
+    for (unsigned what = 0; what < sizeof whats / sizeof *whats; what++) {
+        struct rusage used;
+        int           status = 0;
+        (void)fflush(stdout);
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(ask(what) == HDX_OK ? 0 : 1);
+        if (child < 0 || wait4(child, &status, 0, &used) < 0)
+            exit(1);
+        printf("families,%s,%llu,%llu,%s%s,%.1f,%.1f\n", families[which].name, (unsigned long long)n, (unsigned long long)size, whats[what],
+               status == 0 ? "" : "_FAILED",
+               (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
+               (double)used.ru_maxrss / 1024);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 20000;
+    if (argc < 2 || n == 0 || snprintf(dump, sizeof dump, "%s/family.hprof", argv[1]) >= (int)sizeof dump ||
+        snprintf(place, sizeof place, "%s/family.hdx", argv[1]) >= (int)sizeof place) {
+        fprintf(stderr, "usage: bench_families FOLDER [N [FAMILY]]\n");
+        return 2;
+    }
+    puts("bench,family,records,bytes,what,cpu_ms,peak_rss_mb");
+    for (unsigned which = 0; which < FAMILIES; which++)
+        for (unsigned times = 1; times <= 4; times += 3)
+            if (argc < 4 || strcmp(argv[3], families[which].name) == 0)
+                measure(which, n * times);
+    return 0;
+}
