@@ -1,6 +1,10 @@
 /*
  * separated.c - csv (RFC 4180, lines end in \n) and tsv (\t, \n, \r and \\ escaped).
  *
+ * No other control character comes out, so that a text of a dump tells nothing to the terminal that shows it. tsv has \xHH for them (U+0000..001F, 007F,
+ * 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines
+ * stay (in quotes).
+ *
  * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a whole line empty,
  * because readers skip such lines. Texts are made valid UTF-8: a byte that is none becomes U+FFFD. Nested cells are JSON text.
  */
@@ -10,13 +14,33 @@ static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 static bool plain(uint8_t c, bool tsv)
 {
-    return c < 0x80 && c != '\n' && c != '\r' && (tsv ? c != '\t' && c != '\\' : c != '"' && c != ',');
+    return c >= 0x20 && c < 0x7f && (tsv ? c != '\\' : c != '"' && c != ',');
 }
 
-static void put_tsv_byte(hdx_out *out, uint8_t c)
+static bool is_control(uint32_t point) { return point < 0x20 || (point >= 0x7f && point < 0xa0); }
+
+/* A control character, or the backslash. */
+static void put_tsv_escape(hdx_out *out, uint32_t c)
 {
+    const char escape = c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c == '\\' ? '\\' : 'x';
     hdx_out_byte(out, '\\');
-    hdx_out_byte(out, c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\\');
+    hdx_out_byte(out, escape);
+    if (escape == 'x') {
+        hdx_out_byte(out, "0123456789abcdef"[c >> 4]);
+        hdx_out_byte(out, "0123456789abcdef"[c & 15]);
+    }
+}
+
+static void put_csv_control(hdx_out *out, uint32_t c)
+{
+    if (c == '\n' || c == '\r' || c == '\t') {
+        hdx_out_byte(out, (char)c);
+    } else if (c < 0x80) {
+        const char picture[3] = { '\xe2', '\x90', (char)(0x80 + (c == 0x7f ? 0x21 : c)) };
+        hdx_out_bytes(out, picture, 3);
+    } else {
+        hdx_out_bytes(out, replacement, 3);
+    }
 }
 
 /* The part of a text from its first byte on that is not plain. */
@@ -27,10 +51,12 @@ static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv)
         unsigned n = hdx_utf8(p + i, len - i, &point);
         if (n == 0)
             hdx_out_bytes(out, replacement, 3);
+        else if (tsv && (is_control(point) || point == '\\'))
+            put_tsv_escape(out, point);
+        else if (is_control(point))
+            put_csv_control(out, point);
         else if (n > 1 || plain(p[i], tsv))
             hdx_out_bytes(out, p + i, n);
-        else if (tsv)
-            put_tsv_byte(out, p[i]);
         else {
             if (p[i] == '"')
                 hdx_out_byte(out, '"');
@@ -53,7 +79,7 @@ static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
     size_t i = 0;
     for (; len - i >= 8; i += 8) {
         uint64_t word = hdx_le64(p + i);
-        uint64_t other = word | equal_bytes(word, '\n') | equal_bytes(word, '\r') | equal_bytes(word, tsv ? '\t' : '"') | equal_bytes(word, tsv ? '\\' : ',');
+        uint64_t other = word | (word - 0x2020202020202020ull) | equal_bytes(word, 0x7f) | equal_bytes(word, tsv ? '\\' : '"') | equal_bytes(word, tsv ? '\\' : ',');
         if ((other & 0x8080808080808080ull) != 0)
             break;
     }
@@ -72,7 +98,7 @@ static void put_text(hdx_out *out, const char *at, size_t len, bool tsv)
         return;
     }
     for (size_t i = clean; i < len && !tsv && !quoted; i++)
-        quoted = p[i] < 0x80 && !plain(p[i], tsv);
+        quoted = p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
     if (quoted)
         hdx_out_byte(out, '"');
     hdx_out_bytes(out, p == NULL ? (const uint8_t *)"" : p, clean);

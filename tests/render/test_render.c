@@ -116,6 +116,43 @@ Test(tsv, escapes_tabs_lines_and_backslashes)
     expect_text(rows_of(cells, 2, 2), &options, NULL, 0, "class\tsize\na\\tb\\nc\\\\d\\re\"f,\t18446744073709551615\n\t\n");
 }
 
+/* Every control character of Unicode, between letters and behind eight of them, and the characters beside the ranges. */
+Test(csv_and_tsv, let_no_control_character_out)
+{
+    for (uint32_t c = 0; c < 0xa1; c++) {
+        char text[32] = "abcdefgh.", want[2][64];
+        const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+        size_t     len = 9;
+        if (c < 0x80) {
+            text[len++] = (char)c;
+        } else {
+            text[len++] = (char)(0xc0 | c >> 6);
+            text[len++] = (char)(0x80 | (c & 63));
+        }
+        text[len] = '\0';
+        const char *const shown = c == '"' ? "\"\"" : text + 9;
+        char              picture[4] = { '\xe2', '\x90', (char)(c == 0x7f ? 0xa1 : 0x80 + c), '\0' };
+        if (!control || c == '\t' || c == '\n' || c == '\r')
+            snprintf(want[0], sizeof want[0], strchr("\",\n\r", (int)c) != NULL && c != 0 ? "class\n\"abcdefgh.%sz\"\n" : "class\nabcdefgh.%sz\n", shown);
+        else
+            snprintf(want[0], sizeof want[0], "class\nabcdefgh.%sz\n", c < 0x80 ? picture : "\xef\xbf\xbd");
+        if (c == '\t' || c == '\n' || c == '\r' || c == '\\')
+            snprintf(want[1], sizeof want[1], "class\nabcdefgh.\\%cz\n", c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\');
+        else
+            snprintf(want[1], sizeof want[1], "class\nabcdefgh.%sz\n", text + 9);
+        if (control && strchr("\t\n\r", (int)c) == NULL)
+            snprintf(want[1], sizeof want[1], "class\nabcdefgh.\\x%02xz\n", c);
+        if (c == 0)
+            snprintf(want[1], sizeof want[1], "class\nabcdefgh.\\x00z\n");
+        text[len++] = 'z';
+        for (unsigned tsv = 0; tsv < 2; tsv++) {
+            hdx_render_options options = { .format = tsv ? HDX_FORMAT_TSV : HDX_FORMAT_CSV };
+            hdx_cell           cell = hdx_cell_text((hdx_text){ text, (uint32_t)len });
+            expect_text(rows_of(&cell, 1, 1), &options, NULL, 0, want[tsv]);
+        }
+    }
+}
+
 Test(table, aligns_and_leaves_wide_columns_out)
 {
     hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
