@@ -71,7 +71,9 @@ hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err);
 /* Reads a file whole: HDX_OK, or HDX_DAMAGED where a sum does not hold. */
 hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err);
 
-/* handle: of an open file of this kind. hdx_container_mend for it. */
+/* handle: of an open file of this kind. Looks at every byte of the file, whether a key leads there or not; what is wrong is noted. */
+void hdx_index_whole(const void *handle, hdx_kind kind);
+/* hdx_container_mend for it. */
 bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address);
 
 /* ---- ints ---- */

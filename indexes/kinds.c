@@ -21,9 +21,11 @@ const char *hdx_kind_name(hdx_kind kind)
 }
 
 /* The handles of all other encodings begin with their container. */
-bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address)
+static const hdx_container *container_of(const void *handle, hdx_kind kind)
 {
-    if (kind == HDX_KIND_ADDRESS)
-        return hdx_container_mend(&((const hdx_addresses *)handle)->file, address);
-    return hdx_container_mend(handle, address);
+    return kind == HDX_KIND_ADDRESS ? &((const hdx_addresses *)handle)->file : handle; /* in the others it is the first member */
 }
+
+void hdx_index_whole(const void *handle, hdx_kind kind) { hdx_container_whole(container_of(handle, kind)); }
+
+bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address) { return hdx_container_mend(container_of(handle, kind), address); }

@@ -73,6 +73,8 @@ static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_
     uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
     return __atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1;
 }
+/* Looks at every byte behind head and foot, gaps between sections included; what is wrong is noted. */
+void hdx_container_whole(const hdx_container *c);
 /* Puts a page of zeros where the map has lost its file (a file that became shorter while it is read: SIGBUS). False: address is not in the map.
    Async-signal-safe. */
 bool hdx_container_mend(const hdx_container *c, const void *address);

@@ -127,10 +127,13 @@ static hdx_code all_there(hdx_verifier *v)
         bool named = v->g->m->files[k].name[0] != '\0';
         if (!named && from_step[k] != 0 && from_step[k] <= v->g->m->step)
             return HDX_WRONG(v, "catalog", "the index %s is not in the manifest", hdx_kind_name((hdx_kind)k));
-        if (named && hdx_graph_use(v->g, (hdx_kind)k) == NULL)
+        const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
+        if (named && file == NULL)
             return hdx_graph_check(v->g, v->err);
+        if (named) /* also what no key leads to: padding, gaps between sections */
+            hdx_index_whole(file, (hdx_kind)k);
     }
-    return HDX_OK;
+    return hdx_graph_check(v->g, v->err);
 }
 
 static hdx_code read_all(hdx_verifier *v)
