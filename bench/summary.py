@@ -112,8 +112,8 @@ def targets(t):
     if memory:
         add("5", f"forecast, {len(memory)} dumps: most memory taken / forecast ({max(memory)[1]})", max(memory)[0], "<=", 1)
     if times:
-        add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})", max(times)[0], "<=", 2)
-        add("5", f"the same, shortest / forecast ({min(times)[1]})", min(times)[0], ">=", 0.5)
+        add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})", max(times)[0], "<=", 1.5)
+        add("5", f"the same, shortest / forecast ({min(times)[1]})", min(times)[0], ">=", 0.67)
     for c in t.cases("builds"):
         size, objects = t.get("builds", c, "heapdex", "bytes"), t.get("builds", c, "heapdex", "objects")
         if size and objects:

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -137,6 +138,16 @@ static void sys_share(hdx_io *io, const char *path, const hdx_access *like)
     hdx_access_give(like, path);
 }
 
+static int sys_space(hdx_io *io, const char *path, uint64_t *bytes)
+{
+    struct statvfs st;
+    (void)io;
+    if (statvfs(path, &st) < 0)
+        return -errno;
+    *bytes = st.f_blocks == 0 ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
+    return 0;
+}
+
 static int sys_lock(hdx_io *io, int fd)
 {
     (void)io;
@@ -181,7 +192,7 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 hdx_io *hdx_io_system(void)
 {
     static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
-                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_share, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
+                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_share, sys_space, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
     return &io;
 }
 

@@ -30,6 +30,7 @@ struct hdx_io {
     int (*remove)(hdx_io *io, const char *path);                                      /* a file or an empty folder */
     int (*mkdir)(hdx_io *io, const char *path);                                       /* its owner's alone */
     void (*share)(hdx_io *io, const char *path, const hdx_access *like);              /* hdx_access_give */
+    int (*space)(hdx_io *io, const char *path, uint64_t *bytes);                      /* that may still be written there; UINT64_MAX: it does not say */
     int (*lock)(hdx_io *io, int fd);                                                  /* flock, at once: 0 held; HDX_LOCK_HERE held, but it may not reach other hosts; -EWOULDBLOCK */
     int (*sync_folder)(hdx_io *io, const char *path);
     int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at);                 /* read-only; len > 0 */

@@ -40,9 +40,12 @@ static const struct cost {
 #define WALK_NS 0.36      /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
 #define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
+#define TEMPORARY_OBJECT 6.5    /* bytes at the worst moment: Shop, Mix, the database, within a tenth */
+#define TEMPORARY_REFERENCE 1.8
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
 #define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
+#define ROOT_SPARE 176u  /* of that, what is hardly ever in use at once */
 #define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
 #define POINT_EVERY (768u << 10)  /* a seek point, and what it takes in memory */
 #define POINT_MEMORY 192u /* the list doubles */
@@ -192,6 +195,14 @@ static uint64_t bytes_of(const struct cost *c, uint64_t objects, double referenc
     return (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
 }
 
+/* A promise has room for what may be: without a budget less is taken. Highest of the outcome: 0.93 of this (Shop, threads, classes). */
+static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
+{
+    const uint64_t beside = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER, roots = scaled(f->roots, f->raise) * ROOT_SPARE;
+    promised -= promised > beside + roots ? roots : 0;
+    return promised <= beside ? promised : beside * 11 / 20 + (promised - beside) * 17 / 20;
+}
+
 static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
 {
     const hdx_sample *s = f->sample;
@@ -215,7 +226,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         if (until < c->from || until > c->to)
             continue;
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
-        step->memory = hdx_forecast(b, c->pass, width, most, false);
+        step->memory = usual(b, f, hdx_forecast(b, c->pass, width, most, false));
         step->least = hdx_forecast(b, c->pass, width, most, true);
         if (c->pass == HDX_FORECAST_SCAN) {
             step->memory += scan_peak;
@@ -236,7 +247,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
     out->disk += f->seek_bytes;
     /* the search, the dominators, and what feeds them; the spill file is gone by then */
-    out->temporary = (uint64_t)((double)objects * 3 * width / 8 + references * 3) + f->seek_bytes;
+    out->temporary = (uint64_t)((double)objects * TEMPORARY_OBJECT * width / 32 + references * TEMPORARY_REFERENCE) + f->seek_bytes;
 }
 
 static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)

@@ -7,7 +7,6 @@
  */
 #include "build/build.h"
 
-#define WORKER (6ull << 20)   /* a worker's slice of the dump, its pages being packed, its share of references */
 #define CATALOG_ROOT 64u      /* a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
 #define RANGES 16u
@@ -21,7 +20,7 @@ static uint64_t comfort(uint64_t objects, unsigned width) { return COMFORT * obj
 
 uint64_t hdx_build_room(const hdx_build *b)
 {
-    const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * WORKER;
+    const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * HDX_BUILD_WORKER;
     const unsigned width = b->objects >= UINT32_MAX - 2 ? 64 : 32;
     uint64_t       most = b->tables_bytes + beside + LEAST_COMFORT + comfort(b->objects, width);
     if (b->room != 0)
@@ -58,7 +57,7 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
 {
     const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
-    const uint64_t base = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
+    const uint64_t base = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
     const uint64_t packed = hdx_build_packed(b, m) + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
@@ -79,7 +78,7 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
 uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
 {
     const uint64_t small = resident(b, pass, width, references, LEAST), large = resident(b, pass, width, references, WHOLE);
-    const uint64_t enough = HDX_BUILD_BESIDE + b->threads * WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
+    const uint64_t enough = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 

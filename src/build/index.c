@@ -225,6 +225,26 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 /* What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the disk. */
 static bool is_kept(const hdx_build *b, hdx_code code) { return b->checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT); }
 
+/*
+ * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build can need at most is soon said;
+ * where less is free, a sample says it better.
+ */
+static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error *err)
+{
+    const uint64_t     size = hdx_source_file_size(b->source), most = (hdx_source_compression(b->source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
+    hdx_index_options  options = *b->options;
+    hdx_index_forecast f;
+    hdx_error          own;
+    uint64_t           left = 0;
+    options.progress = (hdx_progress){ .cancelled = options.progress.cancelled, .context = options.progress.context };
+    if (b->io->space(b->io, home->part, &left) < 0 || left >= most || hdx_index_estimate(&options, &f, &own) != HDX_OK || f.disk + f.temporary <= left)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, home->path, HDX_NOWHERE, "the index takes %llu MB on disk, %llu MB while it is built; %.1f MB are free there",
+                             (unsigned long long)(f.disk >> 20) + 1, (unsigned long long)((f.disk + f.temporary) >> 20) + 1, (double)left / 1048576.0),
+                    "make room on that disk, or put the index elsewhere with --index-dir DIR");
+}
+
 /* Everything from the dump to the committed folder; the lock is held. */
 static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home, hdx_index_report *report, hdx_error *err)
 {
@@ -237,6 +257,8 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         return err->code;
     if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
         (code = hdx_place_begin(io, options, home, !options->force, &found, err)) != HDX_OK)
+        goto out;
+    if (!found && (code = check_space(b, home, err)) != HDX_OK) /* one that is gone on from has most of it already */
         goto out;
     work_in(b, home);
     code = found ? hdx_passes_resume(b, err) : from_the_dump(b, err);

@@ -162,7 +162,7 @@ hdx_code cli_session_head(cli_session *s, hdx_error *err)
             failed = format == NULL;
         }
         dump[0] = (hdx_member){ "path", text(s->call->dump) };
-        dump[1] = (hdx_member){ "size", sum != NULL ? natural(sum->dump_size) : f != NULL && f->whole ? natural(f->dump_size) : text(NULL) };
+        dump[1] = (hdx_member){ "size", sum != NULL ? natural(sum->dump_size) : f != NULL ? natural(f->dump_size) : text(NULL) };
         dump[2] = (hdx_member){ "format", text(format) };
         dump[3] = (hdx_member){ "id_size", sum != NULL ? natural(sum->id_size) : f != NULL ? natural(f->id_size) : text(NULL) };
         dump[4] = (hdx_member){ "number", natural(sum != NULL ? sum->dump_number : s->call->dump_number) };

@@ -255,6 +255,33 @@ Test(index, has_the_same_bytes_from_a_gzipped_dump)
     expect_same_files(plain.path, report.path);
 }
 
+static uint64_t space_left;
+static int      tell_space(hdx_io *io, const char *path, uint64_t *bytes)
+{
+    (void)io;
+    (void)path;
+    *bytes = space_left;
+    return 0;
+}
+
+Test(index, that_the_disk_cannot_hold_is_refused_before_the_work)
+{
+    hdx_io             io = *hdx_io_system();
+    hdx_build_doors    doors = { .io = &io };
+    hdx_index_options  options = { .dump = dump };
+    hdx_index_forecast f;
+    hdx_index_report   report;
+    hdx_error          err;
+    io.space = tell_space;
+    cr_assert(hdx_index_estimate(&options, &f, &err) == HDX_OK);
+    space_left = f.disk + f.temporary - 1;
+    cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT);
+    cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; 0.") != NULL && strstr(err.hint, "--index-dir") != NULL, "%s", err.message);
+    cr_expect(!exists("%s.hdx.part", dump) && !exists("%s.hdx.lock", dump) && !exists("%s.hdx", dump));
+    space_left++;
+    cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
+}
+
 Test(index, survives_every_failing_write)
 {
     hdx_index_options options = { .dump = dump, .threads = 1 };

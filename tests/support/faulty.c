@@ -51,6 +51,7 @@ static int f_remove(hdx_io *io, const char *path)
 }
 static int f_mkdir(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->mkdir(REAL, path); }
 static void f_share(hdx_io *io, const char *path, const hdx_access *like) { (void)io; REAL->share(REAL, path, like); }
+static int f_space(hdx_io *io, const char *path, uint64_t *bytes) { (void)io; return REAL->space(REAL, path, bytes); }
 static int f_lock(hdx_io *io, int fd) { return ((faulty_io *)io)->lock != NULL ? ((faulty_io *)io)->lock(fd) : REAL->lock(REAL, fd); }
 static int f_sync_folder(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->sync_folder(REAL, path); }
 static int f_map(hdx_io *io, int fd, uint64_t len, const uint8_t **at) { return fails(io, false) ? WITH(io) : REAL->map(REAL, fd, len, at); }
@@ -61,7 +62,7 @@ static void f_forget(hdx_io *io, const uint8_t *at, uint64_t len) { (void)io; RE
 void faulty_io_init(faulty_io *f, unsigned n, int with, bool writes_only)
 {
     memset(f, 0, sizeof *f);
-    f->io = (hdx_io){ f_open, f_create, f_read_at, f_write, f_write_at, f_sync, f_push, f_close, f_stat, f_rename, f_exchange, f_remove, f_mkdir, f_share, f_lock, f_sync_folder, f_map, f_unmap, f_forget };
+    f->io = (hdx_io){ f_open, f_create, f_read_at, f_write, f_write_at, f_sync, f_push, f_close, f_stat, f_rename, f_exchange, f_remove, f_mkdir, f_share, f_space, f_lock, f_sync_folder, f_map, f_unmap, f_forget };
     f->fail_at = n;
     f->with = with;
     f->writes_only = writes_only;
