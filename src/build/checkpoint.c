@@ -69,7 +69,7 @@ static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
     *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = version_of(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
-                       .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached, .size_unit = p->size_unit,
+                       .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached,
                        .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
                        .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_edges = p->spill.edges,
                        .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,

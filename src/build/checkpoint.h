@@ -18,7 +18,7 @@ typedef struct hdx_checkpoint_head {
     uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
     uint64_t done;                  /* steps of passes.c, a bit each */
     uint64_t width, until, class_class, loader_class;
-    uint64_t reached, size_unit;
+    uint64_t reached;
     uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
     uint64_t spill_bytes, spill_longest, spill_edges;
     uint64_t referrer_bytes, referrer_entries, chunk_longest;

@@ -368,6 +368,20 @@ static void change_catalog(unsigned k, void (*change)(forgery *f), const char *w
     cr_expect(finish_from(&p, what) == goes_on, "%s", what);
 }
 
+/* The layouts that say how many references there may be are of the first pass, which is not made again. */
+Test(checkpoint, is_gone_on_from_with_a_budget_and_no_references)
+{
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    options.until = HDX_STEP_OBJECTS;
+    options.memory = 1ull << 30;
+    cr_assert(parted_stop(&options, 1, &err) == HDX_LIMIT, "%s", err.message);
+    went_on = false;
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_expect(went_on);
+}
+
 static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
 static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
 static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
