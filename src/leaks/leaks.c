@@ -90,7 +90,8 @@ static uint64_t mapped(const hdx_graph *g)
 static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_graph_summary_of(s->h->g);
-    const uint64_t           n = sum->objects, references = 2 * sum->references + n, id = n < UINT32_MAX / 2 ? 4 : 8;
+    const uint64_t           n = sum->objects, id = n < UINT32_MAX / 2 ? 4 : 8;
+    const uint64_t           references = n + 2 * (sum->references > n ? sum->references - n : 0); /* without those to classes, and as many nulls */
     uint64_t                 need = s->apart + BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) + s->mem->used / 4;
     if (s->by_dominators)
         need += n * (10 * id) + references * 4 * id;
