@@ -80,6 +80,8 @@ hdx_code hdx_chunks_new(hdx_chunks *c, hdx_mem *mem, unsigned shift, uint64_t ch
 void     hdx_chunks_free(hdx_chunks *c, hdx_mem *mem);
 /* Adds by a single thread, with room made where needed. */
 hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fresh, hdx_error *err);
+/* The words of a chunk, by a single thread, with room made where needed. */
+hdx_code hdx_chunks_take(hdx_chunks *c, hdx_mem *mem, uint64_t number, uint64_t **words, hdx_error *err);
 /* Where a chunk that is there lies in the room. */
 uint32_t hdx_chunks_place(const hdx_chunks *c, uint64_t number);
 /* Changes of form while building. to_map: *done false where the map would take more than limit bytes, or memory is refused. */

@@ -109,13 +109,21 @@ static hdx_code more_chunks(hdx_chunks *c, hdx_mem *mem, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fresh, hdx_error *err)
+hdx_code hdx_chunks_take(hdx_chunks *c, hdx_mem *mem, uint64_t number, uint64_t **words, hdx_error *err)
 {
-    uint64_t  slot = address >> c->shift, number = slot >> HDX_CHUNK_BITS, *words;
-    hdx_code  code;
-    while ((words = words_taken(c, number)) == NULL)
+    hdx_code code;
+    while ((*words = words_taken(c, number)) == NULL)
         if ((code = more_chunks(c, mem, err)) != HDX_OK)
             return code;
+    return HDX_OK;
+}
+
+hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fresh, hdx_error *err)
+{
+    uint64_t  slot = address >> c->shift, *words = NULL;
+    hdx_code  code = hdx_chunks_take(c, mem, slot >> HDX_CHUNK_BITS, &words, err);
+    if (code != HDX_OK)
+        return code;
     *fresh = hdx_bits_set(words, slot & ((1u << HDX_CHUNK_BITS) - 1));
     return HDX_OK;
 }

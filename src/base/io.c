@@ -32,6 +32,12 @@ static int sys_create(hdx_io *io, const char *path)
     return result(fd);
 }
 
+static int sys_change(hdx_io *io, const char *path)
+{
+    (void)io;
+    return result(open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+}
+
 static int64_t sys_read_at(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)
 {
     uint64_t got = 0;
@@ -191,7 +197,7 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 
 hdx_io *hdx_io_system(void)
 {
-    static hdx_io io = { sys_open,   sys_create,   sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
+    static hdx_io io = { sys_open,   sys_create,   sys_change, sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
                          sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_share, sys_space, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
     return &io;
 }

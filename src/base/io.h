@@ -18,6 +18,7 @@ typedef struct hdx_io hdx_io;
 struct hdx_io {
     int (*open)(hdx_io *io, const char *path);                                        /* for reading */
     int (*create)(hdx_io *io, const char *path);                                      /* new, its owner's alone; what had the name goes; read and write */
+    int (*change)(hdx_io *io, const char *path);                                      /* one that is there, read and write */
     int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);
     int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len);                /* behind what was written */
     int (*write_at)(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset);

@@ -15,6 +15,7 @@
  *   passes.c         the order of the passes (passes.h: what they hand to each other)
  *   tape.c, spill.c  temporary files between passes
  *   checkpoint.c     what a build has done, kept for the next one if this one is killed; checkpoint_check.c, checkpoint_values.c: is it what a build leaves
+ *   kept.c           what a reading of the dump has done, kept where it is told to stop
  *   seek.c           seek points of a compressed dump: windows beside memory, the index file of them
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
@@ -190,6 +191,8 @@ typedef struct hdx_build {
     hdx_manifest    manifest;
     hdx_catalog    *resumed;         /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
     bool            checkpointed;    /* there is a checkpoint in the folder */
+    bool            kept_scan, kept_columns; /* there are such files (kept.h) in the folder: to go on from, or written by this build */
+    uint32_t        kept_scan_sum;   /* which one it is */
     bool            every_step;      /* of hdx_build_doors */
     uint64_t        saved_at, saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
     uint64_t        room;            /* of hdx_build_doors */
@@ -296,6 +299,7 @@ bool     hdx_tape_trim(hdx_tape_file *t); /* written whole: memory behind its en
 hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err); /* into its file, where it is not there yet: a checkpoint has it */
 /* One that is there, to be read; its end is for the caller to say. */
 hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err);
+hdx_code hdx_tape_file_change(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err); /* likewise, to be written on, too */
 void     hdx_tape_file_close(hdx_tape_file *t);  /* the file stays; all zero: nothing */
 void     hdx_tape_file_remove(hdx_tape_file *t); /* it has served */
 

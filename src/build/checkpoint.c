@@ -21,7 +21,7 @@
 #define FOLDER "checkpoint"
 #define FRESH "checkpoint.new"
 
-static uint64_t version_of(const hdx_build *b)
+uint64_t hdx_checkpoint_version(const hdx_build *b)
 {
     const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_CHECKPOINT_FORMAT, HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
                                b->options->dump_number, b->options->width, b->options->until };
@@ -68,7 +68,7 @@ static hdx_code save_catalog(hdx_build *b, const char *folder, hdx_error *err)
 static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
-    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = version_of(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
+    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = hdx_checkpoint_version(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
                        .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached,
                        .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
                        .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_edges = p->spill.edges,
@@ -136,6 +136,14 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
     return HDX_OK;
 }
 
+bool hdx_checkpoint_is_there(const hdx_build *b)
+{
+    char        path[4200];
+    struct stat st;
+    path_of(b, FOLDER, "", path, sizeof path);
+    return b->io->stat(b->io, path, &st) >= 0;
+}
+
 void hdx_checkpoint_remove(hdx_build *b)
 {
     char path[4200];
@@ -174,7 +182,7 @@ static bool sum_holds(hdx_build *b, int fd, uint64_t bytes)
 static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_t bytes)
 {
     uint64_t roots, units, chunks, sum = sizeof *h + 4;
-    return h->magic == MAGIC && h->bytes == bytes && h->version == version_of(b) && hdx_mul(h->roots, sizeof(hdx_root), &roots) &&
+    return h->magic == MAGIC && h->bytes == bytes && h->version == hdx_checkpoint_version(b) && hdx_mul(h->roots, sizeof(hdx_root), &roots) &&
            hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
            hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
            h->catalog == catalog_of(b, FOLDER) && h->class_class < b->class_count && h->loader_class < b->class_count &&

@@ -27,7 +27,9 @@ typedef struct hdx_checkpoint_head {
 
 /* All files of the steps so far are in the folder and closed or will be read again. */
 hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err);
+bool     hdx_checkpoint_is_there(const hdx_build *b);
 void     hdx_checkpoint_remove(hdx_build *b);
+uint64_t hdx_checkpoint_version(const hdx_build *b); /* of everything that must be alike to go on: heapdex, formats, parameters */
 /* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on from, b and p are to be
    thrown away. b->manifest holds what hdx_place_sample said of the dump. */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
@@ -36,6 +38,10 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
 /* checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes. */
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
+/* Of all objects there is one record in references.tmp; `counted`: of each class as many as the first pass found; likewise. */
+hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err);
+/* Has a reading of the dump left files to go on from (kept.h)? All others go. False: the folder is of no use. */
+bool     hdx_checkpoint_find_kept(hdx_build *b);
 /* Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no links. */
 bool     hdx_checkpoint_is_plain(const hdx_build *b);
 /* Temporary files that a checkpoint of these steps has. */

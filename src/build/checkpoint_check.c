@@ -7,6 +7,7 @@
  * all bounds looked at: sums tell rot, this tells anything else.
  */
 #include "build/checkpoint.h"
+#include "build/kept.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ static bool number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 typedef struct spilled {
     hdx_pass *p;
     uint64_t *seen;
+    uint64_t *instances;      /* by class number */
     uint64_t  objects, edges; /* so far */
     uint8_t   widths[4];
 } spilled;
@@ -84,6 +86,7 @@ static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, c
         (b->classes[head >> 2].kind != HDX_INSTANCE && (!number(&here, stop, &value) || value > UINT32_MAX)))
         return false;
     s->objects++;
+    s->instances[head >> 2]++;
     return list_holds(s, id, b->classes[head >> 2].id, s->widths[head & 3], here, stop);
 }
 
@@ -107,27 +110,45 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     return s->objects - before.objects == u->objects && s->edges - before.edges == u->edges;
 }
 
-static hdx_code check_spill(hdx_pass *p, hdx_error *err)
+static bool instances_hold(const spilled *s)
+{
+    const hdx_build *b = s->p->b;
+    for (uint32_t i = 0; i < b->class_count; i++)
+        if (s->instances[i] != b->classes[i].instances)
+            return false;
+    return true;
+}
+
+hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err)
 {
     hdx_build     *b = p->b;
     spilled        s = { .p = p };
     const uint64_t room = p->spill.longest + HDX_PACKED_SLACK;
     uint8_t       *bytes;
-    hdx_code       code = open_tape(b, "references.tmp", &p->spill.file, err);
-    if (code != HDX_OK || p->spill.longest > p->spill.file.end || b->objects > p->spill.file.end / RECORD_LEAST)
+    hdx_code       code = HDX_OK;
+    if (p->spill.longest > p->spill.file.end || b->objects > p->spill.file.end / RECORD_LEAST ||
+        (p->width == 32 && p->spill.edges >= UINT32_MAX - 2))
         return unusable(err);
     hdx_spill_widths(b->objects, s.widths);
     s.seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    s.instances = hdx_mem_array(&b->mem, b->class_count, sizeof *s.instances);
     bytes = hdx_mem_get(&b->mem, room);
-    if (s.seen == NULL || bytes == NULL)
+    if (s.seen == NULL || s.instances == NULL || bytes == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
     for (uint64_t i = 0; i < p->spill.count && code == HDX_OK; i++)
         code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
-    if (code == HDX_OK && (s.objects != b->objects || s.edges != p->spill.edges))
+    if (code == HDX_OK && (s.objects != b->objects || s.edges != p->spill.edges || (counted && !instances_hold(&s))))
         code = unusable(err);
     hdx_mem_put(&b->mem, bytes, room);
+    hdx_mem_put(&b->mem, s.instances, b->class_count * sizeof *s.instances);
     hdx_mem_put(&b->mem, s.seen, hdx_bits_words(b->objects) * 8);
     return code;
+}
+
+static hdx_code check_spill(hdx_pass *p, hdx_error *err)
+{
+    const hdx_code code = open_tape(p->b, "references.tmp", &p->spill.file, err);
+    return code != HDX_OK ? code : hdx_checkpoint_check_spill(p, false, err); /* a catalog may say anything: instances are counted again */
 }
 
 /* ---- tapes ---- */
@@ -306,16 +327,21 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
            (strcmp(name, "idoms.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS));
 }
 
-/* The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. */
-static hdx_code remove_others(const hdx_pass *p, uint64_t done, hdx_error *err)
+static bool belongs_to_kept(const hdx_build *b, const char *name)
 {
-    hdx_build     *b = p->b;
+    return strcmp(name, HDX_KEPT_SCAN) == 0 || (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
+}
+
+/* The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL: before the first step. */
+static hdx_code remove_others(hdx_build *b, const hdx_pass *p, uint64_t done, hdx_error *err)
+{
     DIR           *folder = opendir(b->folder);
     struct dirent *entry;
     char           name[4600];
     int            rc = folder == NULL ? -1 : 0;
     while (rc >= 0 && (entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || belongs(p, done, entry->d_name))
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            (p == NULL ? belongs_to_kept(b, entry->d_name) : belongs(p, done, entry->d_name)))
             continue;
         (void)snprintf(name, sizeof name, "%s/%s", b->folder, entry->d_name);
         rc = is_folder_of(entry->d_name) ? hdx_io_remove_folder(b->io, name) : b->io->remove(b->io, name);
@@ -457,6 +483,18 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
         code = check_tape(p, &p->idoms, p->idoms.end / (p->width / 4), p->width / 4, look_at_idoms, err);
     if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (code = hdx_checkpoint_values(p, done, err)) == HDX_OK)
-        code = remove_others(p, done, err);
+        code = remove_others(p->b, p, done, err);
     return code;
+}
+
+bool hdx_checkpoint_find_kept(hdx_build *b)
+{
+    struct stat st;
+    char        path[4200];
+    hdx_error   err;
+    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, b->folder);
+    b->kept_scan = hdx_checkpoint_is_plain(b) && b->io->stat(b->io, path, &st) >= 0;
+    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, b->folder);
+    b->kept_columns = b->kept_scan && b->io->stat(b->io, path, &st) >= 0;
+    return b->kept_scan && remove_others(b, NULL, 0, &err) == HDX_OK;
 }

@@ -4,10 +4,13 @@
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids, sorted, each once,
  *      without the class (MAT 3.1).
+ * Told to stop, it keeps which stretches are read (kept.h); whoever goes on from there looks at all of the file when it is whole, as it does at
+ * that of a checkpoint.
  * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
  * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
  */
-#include "build/passes.h"
+#include "build/checkpoint.h"
+#include "build/kept.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +32,8 @@ typedef struct worker {
     uint64_t    stretch;
     hdx_addr    last_class_addr;
     uint32_t    last_class;
-    uint64_t    dangling;
+    uint64_t    dangling;  /* of finished objects, and of the one at hand */
+    uint64_t    dangling_at_hand;
     bool        in_heap;   /* last_heap is one */
     uint32_t    last_heap, last_heap_place;
 } worker;
@@ -56,6 +60,7 @@ typedef struct walk {
     shape    *shapes;   /* by class number */
     arrays   *arrays;   /* by stretch; NULL where ids have 4 bytes, and so have references */
     uint8_t   widths[4]; /* hdx_spill_widths */
+    hdx_halt  at;
     worker    workers[HDX_WORKERS_MAX];
 } walk;
 
@@ -226,6 +231,8 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     else
         w->last_pos = pos;
     w->next_id = id + 1;
+    w->dangling += w->dangling_at_hand;
+    w->dangling_at_hand = 0;
     w->unit.first = id < w->unit.first ? id : w->unit.first;
     w->unit.last = id > w->unit.last ? id : w->unit.last;
     w->unit.objects++;
@@ -240,7 +247,7 @@ static inline void put(hdx_build *b, worker *w, hdx_addr target)
         return;
     id = hdx_addresses_find(b->ids, target);
     if (id == HDX_NO_ID)
-        w->dangling++;
+        w->dangling_at_hand++;
     else
         w->values[w->value_count++] = id;
 }
@@ -448,7 +455,7 @@ static hdx_code on_begin(void *context, unsigned number, uint64_t stretch, hdx_e
     worker *w = &((walk *)context)->workers[number];
     (void)err;
     w->stretch = stretch;
-    w->value_count = 0;
+    w->value_count = w->dangling_at_hand = 0;
     return HDX_OK;
 }
 
@@ -515,6 +522,126 @@ static void find_alignment(hdx_build *b)
     b->sizing.alignment = hdx_alignment_of(divisor);
 }
 
+/* ---- what is kept ---- */
+typedef struct kept_numbers {
+    uint64_t scan_sum, stretches, dangling;
+    uint64_t spill_bytes, longest, edges;
+} kept_numbers;
+
+typedef struct kept_misfit {
+    uint64_t class_number;
+    hdx_pos  pos; /* + 1 */
+} kept_misfit;
+
+static hdx_code put_misfits(const hdx_build *b, hdx_kept *file, hdx_error *err)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < b->class_count; i++)
+        count += atomic_load(&b->layouts[i].misfit) != 0;
+    hdx_code code = hdx_kept_put(file, &count, sizeof count, err);
+    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
+        const kept_misfit m = { i, atomic_load(&b->layouts[i].misfit) };
+        if (m.pos != 0)
+            code = hdx_kept_put(file, &m, sizeof m, err);
+    }
+    return code;
+}
+
+/* Told to stop: whole objects that workers hold go to the file, and which stretches they were in is written down. */
+static hdx_code keep(walk *k, hdx_error *err)
+{
+    hdx_pass    *p = k->p;
+    hdx_build   *b = p->b;
+    hdx_kept    *file = NULL;
+    kept_numbers numbers = { .scan_sum = b->kept_scan_sum, .stretches = k->arrays == NULL ? 0 : b->survey.stretch_count, .dangling = atomic_load(&b->dangling_references) };
+    uint32_t     sum;
+    hdx_code     code = HDX_OK;
+    for (unsigned i = 0; i < b->threads && code == HDX_OK; i++) {
+        numbers.dangling += k->workers[i].dangling;
+        code = write_unit(k, &k->workers[i], err);
+    }
+    numbers.spill_bytes = p->spill.file.end;
+    numbers.longest = p->spill.longest;
+    numbers.edges = p->spill.edges;
+    if (code == HDX_OK && (code = hdx_kept_create(b, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK && (code = hdx_kept_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
+        (code = hdx_kept_put(file, &k->at, sizeof k->at, err)) == HDX_OK &&
+        (code = hdx_kept_put_array(file, sizeof *p->spill.units, p->spill.units, p->spill.count, err)) == HDX_OK &&
+        (code = put_misfits(b, file, err)) == HDX_OK)
+        code = hdx_kept_put(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
+    if ((code = hdx_kept_end(file, code, &sum, err)) == HDX_OK)
+        b->kept_columns = true;
+    return code;
+}
+
+static hdx_code get_misfits(hdx_build *b, hdx_kept *file, hdx_error *err)
+{
+    kept_misfit *list;
+    uint64_t     count;
+    hdx_code     code = hdx_kept_array(file, sizeof *list, (void **)&list, &count, err);
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++)
+        if (list[i].class_number >= b->class_count || list[i].pos == 0 || list[i].pos > b->manifest.dump_size)
+            code = hdx_kept_refuse(err);
+        else
+            misfit(&b->layouts[list[i].class_number], list[i].pos - 1);
+    hdx_mem_put(&b->mem, list, count * sizeof *list);
+    return code;
+}
+
+/* Runs lie before `next`, and begin inside their first stretch. What of them and of the units is not as it should be shows when all is read. */
+static bool halt_holds(const hdx_build *b, const hdx_halt *at)
+{
+    if (at->next > b->survey.stretch_count || at->count > HDX_WORKERS_MAX)
+        return false;
+    for (uint32_t i = 0; i < at->count; i++) {
+        const hdx_left *run = &at->left[i];
+        if (run->from >= run->end || run->end > at->next ||
+            (run->pos != 0 && (run->pos < b->survey.stretches[run->from].from || run->pos > b->survey.stretches[run->from].end)))
+            return false;
+    }
+    return true;
+}
+
+static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
+{
+    hdx_pass    *p = k->p;
+    hdx_build   *b = p->b;
+    kept_numbers numbers;
+    struct stat  st;
+    hdx_code     code;
+    if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK || (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
+        return code;
+    if (numbers.scan_sum != b->kept_scan_sum || numbers.stretches != (k->arrays == NULL ? 0 : b->survey.stretch_count) || !halt_holds(b, &k->at) ||
+        b->io->stat(b->io, p->spill.file.path, &st) < 0 || numbers.spill_bytes > (uint64_t)st.st_size || numbers.longest > numbers.spill_bytes)
+        return hdx_kept_refuse(err);
+    atomic_store(&b->dangling_references, numbers.dangling);
+    p->spill.file.end = numbers.spill_bytes;
+    p->spill.longest = numbers.longest;
+    p->spill.edges = numbers.edges;
+    if ((code = hdx_kept_array(file, sizeof *p->spill.units, (void **)&p->spill.units, &p->spill.count, err)) == HDX_OK &&
+        (code = get_misfits(b, file, err)) == HDX_OK)
+        code = hdx_kept_get(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
+    p->spill.capacity = p->spill.count;
+    for (uint64_t i = 0; i < numbers.stretches && code == HDX_OK; i++) {
+        uint8_t overlap;
+        memcpy(&overlap, &k->arrays[i].overlap, sizeof overlap); /* a bool that is neither must not be read as one */
+        if (overlap > 1)
+            code = hdx_kept_refuse(err);
+    }
+    return code;
+}
+
+static hdx_code go_on(walk *k, hdx_error *err)
+{
+    hdx_pass *p = k->p;
+    hdx_kept *file = NULL;
+    uint32_t  sum;
+    hdx_code  code = hdx_spill_reopen(p->b, "references.tmp", &p->spill, err) == HDX_OK ? HDX_OK : hdx_kept_refuse(err);
+    if (code == HDX_OK && (code = hdx_kept_open(p->b, HDX_KEPT_COLUMNS, &file, &sum, err)) == HDX_OK)
+        code = get_numbers(k, file, err);
+    hdx_kept_close(file);
+    return code;
+}
+
 static hdx_code prepare(walk *k, hdx_error *err)
 {
     hdx_pass  *p = k->p;
@@ -539,7 +666,7 @@ static hdx_code prepare(walk *k, hdx_error *err)
         k->workers[i].last_class = HDX_NO_CLASS;
         k->workers[i].unit.first = HDX_NO_ID;
     }
-    return hdx_spill_open(b, "references.tmp", &p->spill, err);
+    return b->kept_columns ? go_on(k, err) : hdx_spill_open(b, "references.tmp", &p->spill, err);
 }
 
 hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
@@ -547,14 +674,18 @@ hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
     hdx_build       *b = p->b;
     hdx_walk_visitor visitor = { NULL, on_begin, on_events, on_end };
     walk            *k = hdx_mem_get(&b->mem, sizeof *k);
+    const bool       went_on = b->kept_columns;
     hdx_code         code;
     if (k == NULL)
         return no_memory(err);
     k->p = p;
     visitor.context = k;
-    if ((code = prepare(k, err)) == HDX_OK && (!lists || (code = hdx_entries_begin(p, err)) == HDX_OK))
-        code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, &b->tick, err);
-    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK) {
+    if ((code = prepare(k, err)) == HDX_OK && (!lists || went_on || (code = hdx_entries_begin(p, err)) == HDX_OK))
+        code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &k->at, &b->mem, &b->tick, err);
+    if (code == HDX_CANCELLED && b->kept_scan && hdx_kept_is_worth(b, code))
+        (void)keep(k, NULL);
+    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (!went_on || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
+        (code = tell_misfits(b, err)) == HDX_OK) {
         find_reference_size(k);
         find_alignment(b);
     }

@@ -264,7 +264,7 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     scan_wall = hdx_now_ns() - wall;
     wall = hdx_now_ns();
     cpu = hdx_cpu_ns();
-    if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &b->mem, NULL, err)) != HDX_OK)
+    if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, NULL, &b->mem, NULL, err)) != HDX_OK)
         return code;
     f->references = atomic_load(&counted.references);
     f->longest = atomic_load(&counted.longest);

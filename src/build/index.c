@@ -2,6 +2,7 @@
  * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the commit.
  */
 #include "build/checkpoint.h"
+#include "build/kept.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
@@ -216,14 +217,29 @@ static void work_in(hdx_build *b, const hdx_index_home *home)
 
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 {
-    hdx_code code;
-    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK || (code = hdx_counts_tell(b, err)) != HDX_OK)
+    const bool goes_on = b->kept_scan;
+    hdx_code   code;
+    if (goes_on)
+        notice(b->options, b->kept_columns ? "an earlier build was reading the dump for the second time: going on there" : "an earlier build was reading the dump: going on there");
+    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK || (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }
 
+/* Behind the last step done, or where a reading of the dump was stopped. HDX_NOT_FOUND: neither can be. */
+static hdx_code go_on(hdx_build *b, hdx_error *err)
+{
+    hdx_code code;
+    if (hdx_checkpoint_is_there(b))
+        return hdx_passes_resume(b, err);
+    if (!hdx_checkpoint_find_kept(b))
+        return HDX_NOT_FOUND;
+    code = from_the_dump(b, err);
+    return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* what was kept may say so, and not the dump */
+}
+
 /* What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the disk. */
-static bool is_kept(const hdx_build *b, hdx_code code) { return b->checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT); }
+static bool is_kept(const hdx_build *b, hdx_code code) { return (b->checkpointed || b->kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT); }
 
 /*
  * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build can need at most is soon said;
@@ -261,7 +277,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     if (!found && (code = check_space(b, home, err)) != HDX_OK) /* one that is gone on from has most of it already */
         goto out;
     work_in(b, home);
-    code = found ? hdx_passes_resume(b, err) : from_the_dump(b, err);
+    code = found ? go_on(b, err) : from_the_dump(b, err);
     if (found && (code == HDX_NOT_FOUND || code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
         hdx_build_close(b);
         if ((b = hdx_build_open(doors, options, HDX_FOR_INDEX, err)) == NULL) {
@@ -287,7 +303,7 @@ out:
     if (!is_kept(b, code) && code != HDX_OK)
         hdx_place_abandon(io, home);
     else if (code == HDX_CANCELLED)
-        (void)hdx_hint(err, code, "the steps done are kept: the next run goes on behind them; heapdex remove clears them");
+        (void)hdx_hint(err, code, "what is done is kept: the next run goes on there; heapdex remove clears it");
     if (code != HDX_OK && err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
     hdx_build_close(b);

@@ -2,6 +2,7 @@
  * passes.c - the order of the passes behind the first one.
  */
 #include "build/checkpoint.h"
+#include "build/kept.h"
 
 #include <stdio.h>
 
@@ -94,8 +95,10 @@ static hdx_code do_remove_spill(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
     (void)err;
-    if (!p->b->checkpointed)
+    if (!p->b->checkpointed) {
+        p->taken_away = true;
         hdx_spill_remove(p->b, &p->spill);
+    }
     return HDX_OK;
 }
 
@@ -180,8 +183,10 @@ static hdx_code do_remove_referrers(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
     (void)err;
-    if (!p->b->checkpointed)
+    if (!p->b->checkpointed) {
+        p->taken_away = true;
         hdx_tape_file_remove(&p->referrer_file);
+    }
     return HDX_OK;
 }
 
@@ -239,10 +244,22 @@ static const struct pass {
 
 static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 
+/* What the readings of the dump have kept: with a checkpoint nobody goes on from there. */
+static void remove_kept(hdx_build *b)
+{
+    if (b->kept_columns)
+        hdx_kept_remove(b, HDX_KEPT_COLUMNS);
+    if (b->kept_scan)
+        hdx_kept_remove(b, HDX_KEPT_SCAN);
+    b->kept_columns = b->kept_scan = false;
+}
+
 /* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the next one stands, which does not
    need it any more. */
 static void drop_served(hdx_pass *p, uint64_t done)
 {
+    if (p->b->checkpointed)
+        remove_kept(p->b);
     if (is_done(done, HDX_PASS_OBJECTS))
         hdx_spill_remove(p->b, &p->spill);
     if (is_done(done, HDX_PASS_DOMINATORS)) {
@@ -274,6 +291,7 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
         return HDX_OK;
     }
     hdx_code code = hdx_checkpoint_save(p, done, err);
+    p->saved = done;
     b->saved_at = hdx_now_ns();
     b->saving_ns = b->saved_at - begun;
     if (code == HDX_OK)
@@ -281,11 +299,24 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
     return code;
 }
 
+/* Told to stop inside a step: what was done before it and is not kept yet. The step may have made files, which are not among those. */
+static void save_begun(hdx_pass *p, uint64_t done)
+{
+    hdx_build *b = p->b;
+    if (done == 0 || done == p->saved || p->taken_away || !hdx_kept_is_worth(b, HDX_CANCELLED))
+        return;
+    const hdx_manifest now = b->manifest;
+    b->manifest = p->begun;
+    (void)hdx_checkpoint_save(p, done, NULL);
+    b->manifest = now;
+}
+
 /* Behind the steps done. */
 static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
     hdx_code   code = HDX_OK;
+    p->saved = done;
     hdx_mem_want(&b->mem, 0); /* all threads have work */
     for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
         const struct pass *pass = &passes[i];
@@ -295,9 +326,14 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
             (code = hdx_forecast_check(b, p->spill.edges, pass->forecast, p->until, p->width, err)) != HDX_OK)
             break;
+        p->begun = b->manifest;
+        p->taken_away = false;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
-        if ((code = pass->run(p, err)) != HDX_OK)
+        if ((code = pass->run(p, err)) != HDX_OK) {
+            if (code == HDX_CANCELLED)
+                save_begun(p, done);
             break;
+        }
         hdx_manifest_step_end(b);
         done |= 1ull << i;
         if (i != HDX_PASS_RETAINED) /* behind the last one the index is whole in a moment */
@@ -309,6 +345,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_tape_file_remove(&p->search);
         hdx_tape_file_remove(&p->referrer_file);
         hdx_tape_file_remove(&p->idoms);
+        remove_kept(b);
     }
     return code;
 }

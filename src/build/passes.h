@@ -48,6 +48,9 @@ typedef struct hdx_pass {
     void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
     uint64_t      numbers_bytes, sums_bytes;
     bool          narrow;       /* sums have 4 bytes, else 8 */
+    hdx_manifest  begun;        /* as it was before the step at hand */
+    uint64_t      saved;        /* steps that a checkpoint, or nobody, has to keep */
+    bool          taken_away;   /* the step at hand has removed what it began with */
 } hdx_pass;
 
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */

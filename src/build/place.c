@@ -5,7 +5,7 @@
  *
  * Who may build is settled in lock.c.
  */
-#include "build/build.h"
+#include "build/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -301,11 +301,16 @@ static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s", strerror(-rc)) : HDX_OK;
 }
 
+/* Or what a reading of the dump has kept (kept.h). */
 static bool has_checkpoint(const char *part)
 {
-    char path[4200];
+    char        path[4200];
+    struct stat st;
     (void)snprintf(path, sizeof path, "%s/checkpoint", part);
-    return is_real_folder(part) && is_real_folder(path);
+    if (!is_real_folder(part) || is_real_folder(path))
+        return is_real_folder(part);
+    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, part);
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* An empty folder *.part, or one with a checkpoint. The lock is held. A negative errno: none can be made. */

@@ -591,8 +591,10 @@ static hdx_code do_remove_search(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
     (void)err;
-    if (!p->b->checkpointed)
+    if (!p->b->checkpointed) {
+        p->taken_away = true;
         hdx_tape_file_remove(&p->search);
+    }
     return HDX_OK;
 }
 

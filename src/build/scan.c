@@ -6,9 +6,10 @@
  * When only counts are wanted (hdx_build.counting) no address is kept, roots and frames are left out.
  * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that met
  * a repeated address is made again on one thread, an address at a time; such dumps are rare.
+ * Told to stop, it keeps what it has of the heap (kept.h), and a later build goes on from there; top-level records are read again.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
-#include "build/passes.h"
+#include "build/kept.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -47,8 +48,9 @@ typedef struct worker {
 
 typedef struct scanner {
     hdx_build *b;
-    worker     workers[HDX_WORKERS_MAX];
+    worker     workers[HDX_WORKERS_MAX + 1]; /* the last: what an earlier build had read */
     unsigned   worker_count;
+    hdx_survey_halt halt;
     bool       sizing;    /* bytes of arrays are wanted */
     bool       careful;   /* an address at a time, one thread */
     hdx_map    class_seen;/* careful: class address -> place of its record in workers[0].classes, + 1 */
@@ -580,6 +582,12 @@ static hdx_pos head_of(const uint8_t *element)
     return pos;
 }
 
+static int by_pos(const void *a, const void *b)
+{
+    const hdx_pos x = head_of(a), y = head_of(b);
+    return x < y ? -1 : x > y;
+}
+
 /* Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second place. */
 static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, uint64_t more, size_t size)
 {
@@ -752,11 +760,197 @@ uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
     return *sum;
 }
 
+/* ---- what is kept ---- */
+static hdx_code put_classes(const scanner *s, hdx_kept *k, hdx_error *err)
+{
+    uint64_t count = 0;
+    hdx_code code;
+    for (unsigned i = 0; i < s->worker_count; i++)
+        count += s->workers[i].class_count;
+    code = hdx_kept_put(k, &count, sizeof count, err);
+    for (unsigned i = 0; i < s->worker_count; i++)
+        for (uint64_t c = 0; c < s->workers[i].class_count && code == HDX_OK; c++) {
+            const hdx_raw_class *class = &s->workers[i].classes[c];
+            const uint64_t       head[] = { class->pos, class->addr, class->record.len };
+            if ((code = hdx_kept_put(k, head, sizeof head, err)) == HDX_OK)
+                code = hdx_kept_put(k, class->record.at, class->record.len, err);
+        }
+    return code;
+}
+
+static hdx_code put_roots(const scanner *s, hdx_kept *k, hdx_error *err)
+{
+    uint64_t count = 0;
+    hdx_code code;
+    for (unsigned i = 0; i < s->worker_count; i++)
+        count += s->workers[i].root_count;
+    code = hdx_kept_put(k, &count, sizeof count, err);
+    for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
+        code = hdx_kept_put(k, s->workers[i].roots, s->workers[i].root_count * sizeof(hdx_scan_root), err);
+    return code;
+}
+
+static hdx_code put_uses(const scanner *s, hdx_kept *k, hdx_error *err)
+{
+    uint64_t count = 0;
+    hdx_code code = HDX_OK;
+    for (int round = 0; round < 2 && code == HDX_OK; round++) {
+        if (round == 1)
+            code = hdx_kept_put(k, &count, sizeof count, err);
+        for (unsigned i = 0; i < s->worker_count; i++)
+            for (uint64_t u = 0; u < s->workers[i].use_count && code == HDX_OK; u++) {
+                const hdx_class_use *use = &s->workers[i].uses[u];
+                if (use->instances + use->arrays == 0)
+                    continue;
+                count += round == 0;
+                if (round == 1)
+                    code = hdx_kept_put(k, use, sizeof *use, err);
+            }
+    }
+    return code;
+}
+
+static hdx_code put_heaps(const scanner *s, hdx_kept *k, hdx_error *err)
+{
+    uint64_t count = 0;
+    hdx_code code;
+    for (unsigned i = 0; i < s->worker_count; i++)
+        count += s->workers[i].heap_count;
+    code = hdx_kept_put(k, &count, sizeof count, err);
+    for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
+        code = hdx_kept_put(k, s->workers[i].heaps, s->workers[i].heap_count * sizeof(hdx_heap_name), err);
+    return code;
+}
+
+/* But for what only counts that are told early need: a build that goes on tells none. */
+static hdx_code keep(scanner *s, hdx_error *err)
+{
+    hdx_build *b = s->b;
+    hdx_kept  *k = NULL;
+    uint64_t   primitive_arrays[16] = { 0 };
+    hdx_code   code = hdx_kept_create(b, HDX_KEPT_SCAN, &k, err);
+    for (unsigned i = 0; i < s->worker_count; i++)
+        for (unsigned t = 0; t < 16; t++)
+            primitive_arrays[t] += s->workers[i].primitive_arrays[t];
+    if (code == HDX_OK && (code = hdx_kept_put(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK &&
+        (code = hdx_kept_put(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK &&
+        (code = hdx_kept_put_array(k, sizeof *s->halt.pieces, s->halt.pieces, s->halt.piece_count, err)) == HDX_OK &&
+        (code = hdx_kept_put(k, primitive_arrays, sizeof primitive_arrays, err)) == HDX_OK &&
+        (code = hdx_addresses_keep(b->ids, hdx_kept_put, k, err)) == HDX_OK && (code = put_classes(s, k, err)) == HDX_OK &&
+        (code = put_roots(s, k, err)) == HDX_OK && (code = put_uses(s, k, err)) == HDX_OK)
+        code = put_heaps(s, k, err);
+    if ((code = hdx_kept_end(k, code, &b->kept_scan_sum, err)) == HDX_OK)
+        b->kept_scan = true;
+    return code;
+}
+
+/* Records of the file, each in the set, none twice. */
+static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k, hdx_error *err)
+{
+    hdx_build *b = s->b;
+    uint64_t   count, head[3];
+    hdx_map    seen = hdx_map_of(&b->mem);
+    hdx_code   code = hdx_kept_get(k, &count, sizeof count, err);
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        hdx_class_dump d;
+        hdx_view       record;
+        bool           fresh;
+        if ((code = hdx_kept_get(k, head, sizeof head, err)) != HDX_OK || head[2] > k->end || head[2] > UINT32_MAX || head[0] >= hdx_source_file_size(b->source)) {
+            code = hdx_kept_refuse(err);
+            break;
+        }
+        char *bytes = hdx_arena_get(&w->arena, head[2]);
+        if (bytes == NULL || !hdx_mem_room(&b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes) ||
+            hdx_map_put(&seen, head[1], &fresh) == NULL)
+            code = no_memory(err);
+        else if ((code = hdx_kept_get(k, bytes, head[2], err)) == HDX_OK) {
+            record = (hdx_view){ (const uint8_t *)bytes, (size_t)head[2] };
+            w->classes[w->class_count++] = (hdx_raw_class){ head[0], head[1], record };
+            w->class_bytes += head[2];
+            if (!fresh || !hdx_class_dump_cut(record, id_size, &d) || d.addr != head[1] || d.size != head[2] || !hdx_addresses_has(b->ids, head[1]))
+                code = hdx_kept_refuse(err);
+        }
+    }
+    hdx_map_free(&seen);
+    if (code == HDX_OK)
+        hdx_sort(&b->mem, w->classes, w->class_count, sizeof *w->classes, offsetof(hdx_raw_class, pos), by_pos);
+    return code;
+}
+
+static hdx_code get_roots(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
+{
+    hdx_build *b = s->b;
+    hdx_code   code = hdx_kept_array(k, sizeof *w->roots, (void **)&w->roots, &w->root_count, err);
+    w->root_capacity = w->root_count;
+    for (uint64_t i = 0; i < w->root_count && code == HDX_OK; i++)
+        if (hdx_sub_name(w->roots[i].raw.tag) == NULL || is_object(w->roots[i].raw.tag) || w->roots[i].raw.pos >= hdx_source_file_size(b->source))
+            code = hdx_kept_refuse(err);
+    if (code == HDX_OK)
+        hdx_sort(&b->mem, w->roots, w->root_count, sizeof *w->roots, offsetof(hdx_raw_root, pos), by_pos);
+    return code;
+}
+
+static hdx_code get_uses(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
+{
+    hdx_build     *b = s->b;
+    hdx_class_use *uses;
+    uint64_t       count;
+    bool           fresh;
+    hdx_code       code = hdx_kept_array(k, sizeof *uses, (void **)&uses, &count, err);
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        uint64_t *place = hdx_map_put(&w->others, uses[i].addr, &fresh);
+        if (place == NULL || !hdx_mem_room(&b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses))
+            code = no_memory(err);
+        else if (fresh) {
+            *place = w->use_count;
+            w->uses[w->use_count++] = uses[i];
+        } else
+            merge_use(&w->uses[*place], &uses[i]);
+    }
+    hdx_mem_put(&b->mem, uses, count * sizeof *uses);
+    return code;
+}
+
+static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
+{
+    const hdx_code code = hdx_kept_array(k, sizeof *w->heaps, (void **)&w->heaps, &w->heap_count, err);
+    w->heap_capacity = w->heap_count;
+    if (code == HDX_OK)
+        hdx_sort(mem, w->heaps, w->heap_count, sizeof *w->heaps, offsetof(hdx_heap_name, pos), by_pos);
+    return code;
+}
+
+/* What an earlier build has read is one more worker's share. */
+static hdx_code go_on(scanner *s, hdx_error *err)
+{
+    hdx_build      *b = s->b;
+    worker         *w = &s->workers[s->worker_count++];
+    hdx_kept       *k = NULL;
+    hdx_hprof_head  head;
+    hdx_code        code = hdx_head_read(b->source, &head, err);
+    w->arena = hdx_arena_of(&b->mem);
+    w->others = hdx_map_of(&b->mem);
+    w->heaps_met = hdx_map_of(&b->mem);
+    if (code == HDX_OK && hdx_source_compression(b->source) != HDX_PLAIN) /* read with all rules, from its beginning */
+        code = hdx_kept_refuse(err);
+    if (code == HDX_OK && (code = hdx_kept_open(b, HDX_KEPT_SCAN, &k, &b->kept_scan_sum, err)) == HDX_OK &&
+        (code = hdx_kept_get(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK && (code = hdx_kept_get(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK)
+        code = hdx_kept_array(k, sizeof *s->halt.pieces, (void **)&s->halt.pieces, &s->halt.piece_count, err);
+    s->halt.piece_capacity = s->halt.piece_count;
+    s->halt.holds = true;
+    if (code == HDX_OK && (code = hdx_kept_get(k, w->primitive_arrays, sizeof w->primitive_arrays, err)) == HDX_OK &&
+        (code = hdx_addresses_restore(b->ids, hdx_kept_get, k, err)) == HDX_OK && (code = get_classes(s, w, head.id_size, k, err)) == HDX_OK &&
+        (code = get_roots(s, w, k, err)) == HDX_OK && (code = get_uses(s, w, k, err)) == HDX_OK)
+        code = get_heaps(&b->mem, w, k, err);
+    hdx_kept_close(k);
+    return code;
+}
+
 static hdx_code survey(scanner *s, hdx_error *err)
 {
     hdx_build         *b = s->b;
     hdx_survey_options options = { .dump_number = b->options->dump_number, .threads = s->careful ? 1 : b->threads, .sequential = s->careful,
-                                   .mem = &b->mem, .tick = &b->tick };
+                                   .mem = &b->mem, .tick = &b->tick, .halt = s->careful ? NULL : &s->halt };
     hdx_survey_sink    sink = { s, on_heap, on_top, on_restart };
     return hdx_hprof_survey(b->source, &options, &sink, &b->survey, err);
 }
@@ -777,10 +971,20 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         s->workers[i].others = hdx_map_of(&b->mem);
         s->workers[i].heaps_met = hdx_map_of(&b->mem);
     }
-    if ((code = fresh_ids(b, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
+    if ((code = fresh_ids(b, err)) != HDX_OK || (b->kept_scan && (code = go_on(s, err)) != HDX_OK))
         goto out;
+    const uint64_t begun = s->halt.at.count == 0 ? s->halt.at.next : UINT64_MAX;
+    code = survey(s, err);
     for (unsigned i = 0; i < s->worker_count; i++)
         repeated += s->workers[i].repeated;
+    /* what was whole before stays as it is: what the second pass has done is of that */
+    if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) && hdx_kept_is_worth(b, code)) {
+        const hdx_code kept = keep(s, code == HDX_OK ? err : NULL);
+        code = code == HDX_OK ? kept : code;
+        b->saved_at = hdx_now_ns();
+    }
+    if (code != HDX_OK)
+        goto out;
     if (repeated > 0) {
         hdx_survey_free(&b->survey);
         s->careful = true;
@@ -793,6 +997,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         code = add_class_ids(b, err);
 out:
     free_workers(s);
+    hdx_mem_put(&b->mem, s->halt.pieces, s->halt.piece_capacity * sizeof *s->halt.pieces);
     hdx_mem_put(&b->mem, s, sizeof *s);
     return code;
 }

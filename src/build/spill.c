@@ -12,6 +12,13 @@ hdx_code hdx_spill_open(hdx_build *b, const char *name, hdx_spill *s, hdx_error 
     return hdx_tape_file_open(b, name, &s->file, err);
 }
 
+hdx_code hdx_spill_reopen(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err)
+{
+    *s = (hdx_spill){ .open = true };
+    (void)pthread_mutex_init(&s->lock, NULL);
+    return hdx_tape_file_change(b, name, &s->file, err);
+}
+
 void hdx_spill_close(hdx_build *b, hdx_spill *s)
 {
     if (s->open) {

@@ -61,6 +61,8 @@ typedef struct hdx_spill_reader {
 } hdx_spill_reader;
 
 hdx_code hdx_spill_open(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err);
+/* One that is there, to be read and written on; what it has is for the caller to say. */
+hdx_code hdx_spill_reopen(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err);
 void     hdx_spill_close(hdx_build *b, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
 void     hdx_spill_remove(hdx_build *b, hdx_spill *s); /* it has served */
 /* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */

@@ -41,15 +41,19 @@ hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hd
     return HDX_OK;
 }
 
-hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+static hdx_code reopen(hdx_build *b, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t, hdx_error *err)
 {
     *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
     t->tape = (hdx_tape){ t, put, get, NULL };
-    if ((t->fd = b->io->open(b->io, t->path)) < 0)
+    if ((t->fd = open(b->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot open: %s", strerror(-t->fd));
     return HDX_OK;
 }
+
+hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err) { return reopen(b, name, b->io->open, t, err); }
+
+hdx_code hdx_tape_file_change(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err) { return reopen(b, name, b->io->change, t, err); }
 
 static bool resize(hdx_tape_file *t, uint64_t bytes)
 {

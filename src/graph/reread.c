@@ -128,7 +128,7 @@ hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader 
         if (survey.head.id_size != r->id_size)
             code = hdx_fail(err, HDX_BAD_DUMP, g->dump, 0, "ids of %u bytes, %u when it was indexed: the dump changed", survey.head.id_size, r->id_size);
         else
-            code = hdx_hprof_walk(source, &survey, threads, &visitor, NULL, tick, err);
+            code = hdx_hprof_walk(source, &survey, threads, &visitor, NULL, NULL, tick, err);
         hdx_survey_free(&survey);
     }
     for (unsigned i = 0; i < HDX_WORKERS_MAX; i++)

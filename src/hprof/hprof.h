@@ -10,7 +10,7 @@
  *
  *     hdx_survey survey;
  *     hdx_hprof_survey(source, &options, &sink, &survey, err);      addresses, classes, roots, strings
- *     hdx_hprof_walk(source, &survey, threads, &visitor, tick, err);  bodies
+ *     hdx_hprof_walk(source, &survey, threads, &visitor, NULL, mem, tick, err);  bodies
  */
 #ifndef HDX_HPROF_HPROF_H
 #define HDX_HPROF_HPROF_H
@@ -90,18 +90,46 @@ typedef struct hdx_survey_sink {
     hdx_code (*restart)(void *context, hdx_error *err);
 } hdx_survey_sink;
 
+/*
+ * Where readers were when they were told to stop, and where others go on: runs of heap records (survey) or stretches (walk) are taken in the
+ * order of the file, so nothing behind `next` is done, and all before it but what is left of the runs that were at hand. All zero: at the beginning.
+ */
+typedef struct hdx_left {
+    uint64_t from, end;
+    hdx_pos  pos;  /* in `from`, of a sub-record; 0: at its beginning */
+    uint32_t heap; /* Android heap number in force there */
+} hdx_left;
+typedef struct hdx_halt {
+    uint64_t next;
+    uint32_t count;
+    hdx_left left[HDX_WORKERS_MAX];
+} hdx_halt;
+
+typedef struct hdx_stretch {
+    hdx_pos  from, end; /* whole sub-records of the chosen dump from `from` (a tag byte) to `end` */
+    uint32_t heap;      /* Android heap number in force at `from` */
+} hdx_stretch;
+
+/*
+ * In: what an earlier survey of the same file, which was cancelled, had done; the sink has seen it, but for top-level records, which come again.
+ * Out: the same of this one, cancelled or done; `holds` is false where nothing can go on from it: one that reads with all rules.
+ */
+typedef struct hdx_survey_halt {
+    bool         holds;
+    hdx_halt     at;
+    uint64_t     counts[256]; /* of sub-records of the chosen dump, by tag */
+    hdx_stretch *pieces;      /* of records longer than a stretch, or that were stopped in; file order; from options.mem */
+    uint64_t     piece_count, piece_capacity;
+} hdx_survey_halt;
+
 typedef struct hdx_survey_options {
     uint32_t    dump_number; /* 1 ..; 0 means 1 */
     unsigned    threads;     /* at most this many workers */
     bool        sequential;  /* one thread, file order, whatever the source */
     hdx_mem    *mem;
     hdx_ticker *tick;        /* counts bytes of the file; may be NULL */
+    hdx_survey_halt *halt;   /* NULL: nobody goes on from it */
 } hdx_survey_options;
-
-typedef struct hdx_stretch {
-    hdx_pos  from, end; /* whole sub-records of the chosen dump from `from` (a tag byte) to `end` */
-    uint32_t heap;      /* Android heap number in force at `from` */
-} hdx_stretch;
 
 #define HDX_DAMAGE_MAX 1000u /* entries kept; further ones are only counted */
 
@@ -138,6 +166,8 @@ bool hdx_survey_damage(hdx_survey *survey, const hdx_damage *entry);
  * begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's bytes (whole, up to
  * 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in parts: several events with growing
  * body_from, in a row; an array without elements: one event with body_len 0), CLASS_DUMP whole. Primitive arrays come without body.
+ * A walk that is cancelled fills *halt (NULL: nobody goes on from it), and another begins there: with `begin` of a stretch again where it was
+ * stopped inside, and at the first part of an array of which not all parts were given.
  */
 typedef struct hdx_walk_visitor {
     void *context;
@@ -146,8 +176,8 @@ typedef struct hdx_walk_visitor {
     hdx_code (*end)(void *context, unsigned worker, uint64_t stretch, hdx_error *err);
 } hdx_walk_visitor;
 
-hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_mem *mem,
-                        hdx_ticker *tick, hdx_error *err);
+hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_halt *halt,
+                        hdx_mem *mem, hdx_ticker *tick, hdx_error *err);
 
 /*
  * The header of one object record at a position (from the index): tag, addr, class_addr, count, type, checked as in the survey;

@@ -113,6 +113,16 @@ bool hdx_survey_stretch(hdx_survey *survey, hdx_pos from, hdx_pos end, uint32_t 
 void hdx_survey_warn(hdx_survey *survey, const char *text);
 void hdx_survey_count(hdx_survey *survey, const uint64_t counts[256]);
 
+/* ---- walk.c ---- */
+/* The next run of stretches, about `bytes` of them with `head` more for each; what was left of earlier ones first. The caller holds a lock. */
+bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head, hdx_left *run);
+/* What is left of a run. Likewise. */
+static inline void hdx_halt_leave(hdx_halt *at, const hdx_left *run)
+{
+    if (run->from < run->end)
+        at->left[at->count++] = *run; /* a worker leaves one at most, and has taken it */
+}
+
 /* ---- swift.c, careful.c: fill the survey; its head is set ---- */
 /* *odd: something is there that only the careful reader may judge; the sink may have been called. */
 hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, bool *odd, hdx_error *err);

@@ -13,11 +13,19 @@
  */
 #include "hprof/inside.h"
 
+#include <stddef.h>
+
 #define SLICE (4u << 20)
 #define TABLE_CHUNK (256u << 10) /* tables are read in full */
 #define HOP_CHUNK 512u           /* behind a heap record: another header, mostly (ART writes one per 4 KB) */
 #define SCAN_CHUNK (256u << 10)  /* stays in the second-level cache */
 #define OTHER_DUMP UINT32_MAX    /* in the heap number of a record of a dump that was not chosen */
+
+static int by_from(const void *a, const void *b)
+{
+    const hdx_stretch *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
 
 typedef struct swift_worker {
     hdx_stretch *pieces; /* of heap records longer than a stretch may be, in file order */
@@ -36,7 +44,7 @@ typedef struct swift {
     swift_worker             *workers;
     unsigned                  threads;
     pthread_mutex_t           lock;    /* guards what follows */
-    uint64_t                  next;    /* record to hand out */
+    hdx_halt                  at;      /* records handed out */
     bool                      odd;
     hdx_code                  code;
     hdx_error                 err;
@@ -122,16 +130,12 @@ static void fail(swift *s, hdx_code code, const hdx_error *err)
     atomic_store(&s->stop, true);
 }
 
-/* The next run of records: about SLICE bytes. */
-static bool take(swift *s, uint64_t *from, uint64_t *end)
+static bool take(swift *s, hdx_left *run)
 {
     (void)pthread_mutex_lock(&s->lock);
-    *from = s->next;
-    for (uint64_t bytes = 0; s->next < s->count && bytes < SLICE; s->next++)
-        bytes += s->records[s->next].end - s->records[s->next].from + HDX_TOP_HEAD;
-    *end = s->next;
+    const bool more = hdx_halt_take(&s->at, s->records, s->count, SLICE, HDX_TOP_HEAD, run);
     (void)pthread_mutex_unlock(&s->lock);
-    return *from < *end;
+    return more;
 }
 
 static hdx_code flush(swift *s, hdx_scan *scan, unsigned n, bool chosen, hdx_error *err)
@@ -141,17 +145,30 @@ static hdx_code flush(swift *s, hdx_scan *scan, unsigned n, bool chosen, hdx_err
     return count == 0 || !chosen ? HDX_OK : s->sink->heap(s->sink->context, n, scan->events, count, err);
 }
 
-/* One heap record; *odd where anything does not fit. */
-static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, const hdx_stretch *record, bool *odd, hdx_error *err)
+static hdx_code add_piece(swift *s, swift_worker *worker, const hdx_stretch *piece, hdx_error *err)
 {
-    swift_worker *worker = &s->workers[n];
-    const bool    chosen = record->heap != OTHER_DUMP, cut = chosen && record->end - record->from > HDX_STRETCH;
-    uint64_t      ignored[256];
-    hdx_stretch   piece = { record->from, record->from, 0 };
-    hdx_pos       pos = record->from;
-    uint64_t      want = 1;
-    hdx_code      code;
-    scan->heap = 0; /* HEAP_DUMP_INFO holds until the end of the segment (3.10) */
+    if (piece->from == piece->end)
+        return HDX_OK;
+    if (!hdx_mem_room(s->out->mem, (void **)&worker->pieces, &worker->capacity, worker->count, sizeof *piece))
+        return hdx_no_memory(err, "list of stretches", (worker->count + 1) * sizeof *piece);
+    worker->pieces[worker->count++] = *piece;
+    return HDX_OK;
+}
+
+/*
+ * The first record of a run; *odd where anything does not fit. Behind it run->pos is 0, unless it was stopped inside: then what was read is a
+ * piece, and so will be the rest.
+ */
+static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd, hdx_error *err)
+{
+    swift_worker      *worker = &s->workers[n];
+    const hdx_stretch *record = &s->records[run->from];
+    const bool         chosen = record->heap != OTHER_DUMP, cut = chosen && (record->end - record->from > HDX_STRETCH || run->pos != 0);
+    uint64_t           ignored[256], want = 1;
+    hdx_pos            pos = run->pos != 0 ? run->pos : record->from;
+    hdx_stretch        piece = { pos, pos, run->heap };
+    hdx_code           code;
+    scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (3.10) */
     scan->counts = chosen ? worker->counts : ignored;
     if (!chosen)
         memset(ignored, 0, sizeof ignored);
@@ -161,10 +178,17 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
         if (!hdx_window_holds(w, pos, want)) { /* it will move, and class dumps of the batch point into it */
             if ((code = flush(s, scan, n, chosen, err)) != HDX_OK)
                 return code;
-            if (atomic_load_explicit(&s->stop, memory_order_relaxed))
-                return HDX_OK;
-        }
-        if ((code = hdx_window_at(w, pos, want, &at, &have, err)) != HDX_OK)
+            run->pos = pos;
+            run->heap = scan->heap;
+            code = atomic_load_explicit(&s->stop, memory_order_relaxed) ? HDX_CANCELLED : hdx_window_at(w, pos, want, &at, &have, err);
+            if (code == HDX_CANCELLED) {
+                piece.end = pos;
+                if (chosen && add_piece(s, worker, &piece, err) != HDX_OK)
+                    return HDX_LIMIT;
+            }
+            if (code != HDX_OK)
+                return code;
+        } else if ((code = hdx_window_at(w, pos, want, &at, &have, err)) != HDX_OK)
             return code;
         if (have < want) {
             *odd = true;
@@ -173,9 +197,8 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
         const hdx_scan_stop stop = hdx_scan_run(scan, at, have, &pos, record->end);
         if (cut && pos - piece.from >= HDX_STRETCH) {
             piece.end = pos;
-            if (!hdx_mem_room(s->out->mem, (void **)&worker->pieces, &worker->capacity, worker->count, sizeof piece))
-                return hdx_no_memory(err, "list of stretches", (worker->count + 1) * sizeof piece);
-            worker->pieces[worker->count++] = piece;
+            if ((code = add_piece(s, worker, &piece, err)) != HDX_OK)
+                return code;
             piece = (hdx_stretch){ pos, pos, scan->heap };
         }
         if (stop == HDX_SCAN_END)
@@ -188,29 +211,29 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
         if (stop == HDX_SCAN_FULL && (code = flush(s, scan, n, chosen, err)) != HDX_OK)
             return code;
     }
-    if (cut && pos > piece.from) {
-        piece.end = pos;
-        if (!hdx_mem_room(s->out->mem, (void **)&worker->pieces, &worker->capacity, worker->count, sizeof piece))
-            return hdx_no_memory(err, "list of stretches", (worker->count + 1) * sizeof piece);
-        worker->pieces[worker->count++] = piece;
-    }
-    return HDX_OK;
+    piece.end = pos;
+    run->pos = 0;
+    run->heap = 0;
+    run->from++;
+    return cut ? add_piece(s, worker, &piece, err) : HDX_OK;
 }
 
-static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, uint64_t from, uint64_t end, bool *odd, hdx_error *err)
+static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    w->limit = s->records[end - 1].end;
+    const uint64_t first = run->from;
+    hdx_code       code = HDX_OK;
+    w->limit = s->records[run->end - 1].end;
     w->ended = false;
-    for (uint64_t k = from; k < end && code == HDX_OK && !*odd; k++) {
-        if (k > from && s->records[k].heap != s->records[k - 1].heap && (code = flush(s, scan, n, s->records[k - 1].heap != OTHER_DUMP, err)) != HDX_OK)
+    while (run->from < run->end && code == HDX_OK && !*odd) {
+        const bool before = run->from > first && s->records[run->from - 1].heap != OTHER_DUMP;
+        if (run->from > first && before != (s->records[run->from].heap != OTHER_DUMP) && (code = flush(s, scan, n, before, err)) != HDX_OK)
             break;
         if (atomic_load_explicit(&s->stop, memory_order_relaxed))
-            break;
-        code = scan_record(s, n, w, scan, &s->records[k], odd, err);
+            return flush(s, scan, n, before, err);
+        code = scan_record(s, n, w, scan, run, odd, err);
     }
     if (code == HDX_OK && !*odd)
-        code = flush(s, scan, n, s->records[end - 1].heap != OTHER_DUMP, err);
+        code = flush(s, scan, n, s->records[run->end - 1].heap != OTHER_DUMP, err);
     return code;
 }
 
@@ -220,11 +243,16 @@ static void work(void *context, unsigned n)
     hdx_event  events[HDX_BATCH];
     hdx_scan   scan = { .id_size = s->out->head.id_size, .events = events, .exist = UINT64_MAX };
     hdx_window w = hdx_window_of(s->source, NULL, SCAN_CHUNK, s->out->mem, s->options->tick);
-    uint64_t   from, end;
+    hdx_left   run;
     bool       odd = false;
     hdx_error  err = { 0 };
-    while (!atomic_load(&s->stop) && take(s, &from, &end)) {
-        const hdx_code code = scan_slice(s, n, &w, &scan, from, end, &odd, &err);
+    while (!atomic_load(&s->stop) && take(s, &run)) {
+        const hdx_code code = scan_slice(s, n, &w, &scan, &run, &odd, &err);
+        (void)pthread_mutex_lock(&s->lock);
+        hdx_halt_leave(&s->at, &run);
+        (void)pthread_mutex_unlock(&s->lock);
+        if (code == HDX_CANCELLED && atomic_load(&s->stop)) /* because of another, who said why */
+            break;
         if (code != HDX_OK || odd) {
             fail(s, code, &err);
             break;
@@ -235,14 +263,34 @@ static void work(void *context, unsigned n)
 
 /* ---- both together ---- */
 
-/* The heap records of the chosen dump become the stretches; long ones are replaced by their pieces. */
-static hdx_code make_stretches(swift *s, hdx_error *err)
+/* All pieces, those of an earlier survey too, in the order of the file. */
+static hdx_code gather_pieces(swift *s, hdx_survey_halt *all, hdx_error *err)
+{
+    uint64_t count = all->piece_count;
+    for (unsigned n = 0; n < s->threads; n++)
+        count += s->workers[n].count;
+    if (count == 0)
+        return HDX_OK;
+    void *pieces = hdx_mem_resize(s->options->mem, all->pieces, all->piece_capacity * sizeof *all->pieces, count * sizeof *all->pieces);
+    if (pieces == NULL)
+        return hdx_no_memory(err, "list of stretches", count * sizeof *all->pieces);
+    all->pieces = pieces;
+    all->piece_capacity = count;
+    for (unsigned n = 0; n < s->threads; n++) {
+        if (s->workers[n].count > 0)
+            memcpy(all->pieces + all->piece_count, s->workers[n].pieces, s->workers[n].count * sizeof *all->pieces);
+        all->piece_count += s->workers[n].count;
+    }
+    hdx_sort(s->options->mem, all->pieces, count, sizeof *all->pieces, offsetof(hdx_stretch, from), by_from);
+    return HDX_OK;
+}
+
+/* The heap records of the chosen dump become the stretches; those in pieces are replaced by them. */
+static hdx_code make_stretches(swift *s, const hdx_survey_halt *all, hdx_error *err)
 {
     hdx_survey *out = s->out;
-    uint64_t    next[HDX_WORKERS_MAX] = { 0 }, pieces = 0;
-    for (unsigned n = 0; n < s->threads; n++)
-        pieces += s->workers[n].count;
-    if (pieces == 0 && s->others == 0) { /* the usual case: taken over as they are */
+    uint64_t    next = 0;
+    if (all->piece_count == 0 && s->others == 0) { /* the usual case: taken over as they are */
         out->stretches = s->records;
         out->stretch_count = s->count;
         out->stretch_capacity = s->capacity;
@@ -253,18 +301,63 @@ static hdx_code make_stretches(swift *s, hdx_error *err)
         const hdx_stretch *r = &s->records[k];
         if (r->heap == OTHER_DUMP)
             continue;
-        unsigned n = 0;
-        while (n < s->threads && (next[n] == s->workers[n].count || s->workers[n].pieces[next[n]].from != r->from))
-            n++;
-        if (n == s->threads && !hdx_survey_stretch(out, r->from, r->end, 0))
+        if ((next == all->piece_count || all->pieces[next].from >= r->end) && !hdx_survey_stretch(out, r->from, r->end, 0))
             return hdx_no_memory(err, "list of stretches", (out->stretch_count + 1) * sizeof *r);
-        for (; n < s->threads && next[n] < s->workers[n].count && s->workers[n].pieces[next[n]].from < r->end; next[n]++) {
-            const hdx_stretch *piece = &s->workers[n].pieces[next[n]];
-            if (!hdx_survey_stretch(out, piece->from, piece->end, piece->heap))
+        for (; next < all->piece_count && all->pieces[next].from < r->end; next++)
+            if (!hdx_survey_stretch(out, all->pieces[next].from, all->pieces[next].end, all->pieces[next].heap))
                 return hdx_no_memory(err, "list of stretches", (out->stretch_count + 1) * sizeof *r);
-        }
     }
     return HDX_OK;
+}
+
+static bool is_chosen(const swift *s, uint64_t record) { return s->records[record].heap != OTHER_DUMP; }
+
+/* Can a survey go on from there? Whoever kept it may not be who made it. Pieces are whole where records are: they are read as stretches. */
+static bool halt_holds(const swift *s, const hdx_survey_halt *h)
+{
+    uint64_t record = 0;
+    hdx_pos  before = 0;
+    if (h->at.next > s->count || h->at.count > HDX_WORKERS_MAX)
+        return false;
+    for (uint32_t i = 0; i < h->at.count; i++) {
+        const hdx_left *run = &h->at.left[i];
+        if (run->from >= run->end || run->end > h->at.next || (run->pos != 0 && (run->pos < s->records[run->from].from || run->pos > s->records[run->from].end)))
+            return false;
+    }
+    for (uint64_t i = 0; i < h->piece_count; i++) {
+        const hdx_stretch *piece = &h->pieces[i];
+        while (record < s->count && s->records[record].end <= piece->from)
+            record++;
+        if (record == s->count || !is_chosen(s, record) || piece->from < s->records[record].from || piece->from < before || piece->from >= piece->end ||
+            piece->end > s->records[record].end)
+            return false;
+        before = piece->end;
+    }
+    return true;
+}
+
+/* Bytes that are not read again, for whoever watches. */
+static uint64_t bytes_done(const swift *s)
+{
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < s->at.next; i++)
+        bytes += s->records[i].end - s->records[i].from;
+    for (uint32_t i = 0; i < s->at.count; i++) {
+        const hdx_left *run = &s->at.left[i];
+        for (uint64_t k = run->from; k < run->end; k++)
+            bytes -= s->records[k].end - (k == run->from && run->pos != 0 ? run->pos : s->records[k].from);
+    }
+    return bytes;
+}
+
+/* Where a survey ended, or was stopped, into *halt, whose pieces and counts are those of all. */
+static void keep(swift *s, hdx_survey_halt *halt)
+{
+    halt->holds = !s->odd && (s->code == HDX_OK || s->code == HDX_CANCELLED);
+    halt->at = s->at;
+    for (unsigned n = 0; n < s->threads; n++)
+        for (unsigned tag = 0; tag < 256; tag++)
+            halt->counts[tag] += s->workers[n].counts[tag];
 }
 
 hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, bool *odd, hdx_error *err)
@@ -273,8 +366,11 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
     hdx_window w = hdx_window_of(source, NULL, TABLE_CHUNK, options->mem, NULL);
     hdx_pos    size = 0;
     hdx_code   code;
+    hdx_survey_halt own = { 0 }, *halt = options->halt != NULL ? options->halt : &own;
+    const bool goes_on = halt->holds;
     s.threads = options->threads == 0 ? 1 : options->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : options->threads;
     *odd = true;
+    halt->holds = false;
     if (!hdx_source_size(source, &size))
         return HDX_OK;
     (void)pthread_mutex_init(&s.lock, NULL);
@@ -282,6 +378,14 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
     hdx_window_free(&w);
     if (code != HDX_OK || *odd)
         goto out;
+    if (goes_on) {
+        if (!halt_holds(&s, halt)) {
+            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no survey of this file that one could go on from");
+            goto out;
+        }
+        s.at = halt->at;
+        (void)hdx_tick(options->tick, bytes_done(&s));
+    }
     if (s.count < s.threads)
         s.threads = s.count == 0 ? 1 : (unsigned)s.count;
     s.workers = hdx_mem_array(options->mem, s.threads, sizeof *s.workers);
@@ -290,16 +394,18 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
         goto out;
     }
     hdx_workers_run(s.threads, work, &s);
+    code = gather_pieces(&s, halt, err);
+    if (code == HDX_OK)
+        keep(&s, halt);
     if (s.code != HDX_OK) {
         if (err != NULL)
             *err = s.err;
         code = s.code;
     } else if (s.odd)
         *odd = true;
-    else {
-        for (unsigned n = 0; n < s.threads; n++)
-            hdx_survey_count(out, s.workers[n].counts);
-        code = make_stretches(&s, err);
+    else if (code == HDX_OK) {
+        hdx_survey_count(out, halt->counts);
+        code = make_stretches(&s, halt, err);
     }
 out:
     if (s.workers != NULL)
@@ -307,6 +413,7 @@ out:
             hdx_mem_put(options->mem, s.workers[n].pieces, s.workers[n].capacity * sizeof *s.workers[n].pieces);
     hdx_mem_put(options->mem, s.workers, s.threads * sizeof *s.workers);
     hdx_mem_put(options->mem, s.records, s.capacity * sizeof *s.records);
+    hdx_mem_put(options->mem, own.pieces, own.piece_capacity * sizeof *own.pieces);
     (void)pthread_mutex_destroy(&s.lock);
     return code;
 }

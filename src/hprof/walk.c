@@ -20,7 +20,7 @@ typedef struct walk {
     hdx_mem                *mem;
     hdx_ticker             *tick;
     pthread_mutex_t         lock; /* guards what follows */
-    uint64_t                next;
+    hdx_halt                at;
     hdx_code                code;
     hdx_error               err;
     atomic_bool             stop;
@@ -33,13 +33,22 @@ static hdx_code flush(walk *k, hdx_scan *scan, unsigned n, hdx_error *err)
     return count == 0 ? HDX_OK : k->visitor->events(k->visitor->context, n, scan->events, count, err);
 }
 
-static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan, uint64_t number, hdx_error *err)
+/* Before something that may take long: where another walk would go on. */
+static void mark(hdx_left *run, const hdx_scan *scan, hdx_pos pos)
 {
+    run->pos = scan->parts > 0 ? scan->held.pos : pos;
+    run->heap = scan->heap;
+}
+
+/* The first stretch of a run; behind it run->pos is 0, unless it was stopped inside. */
+static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, hdx_error *err)
+{
+    const uint64_t     number = run->from;
     const hdx_stretch *stretch = &k->survey->stretches[number];
-    hdx_pos            pos = stretch->from;
+    hdx_pos            pos = run->pos != 0 ? run->pos : stretch->from;
     uint64_t           want = 1;
     hdx_code           code;
-    scan->heap = stretch->heap;
+    scan->heap = run->pos != 0 ? run->heap : stretch->heap;
     scan->parts = 0;
     if ((code = k->visitor->begin(k->visitor->context, n, number, err)) != HDX_OK)
         return code;
@@ -49,6 +58,7 @@ static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan,
         if (!hdx_window_holds(w, pos, want)) { /* it will move, and the bodies of the batch point into it */
             if ((code = flush(k, scan, n, err)) != HDX_OK)
                 return code;
+            mark(run, scan, pos);
             if (atomic_load_explicit(&k->stop, memory_order_relaxed))
                 return HDX_OK;
         }
@@ -65,18 +75,30 @@ static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan,
     }
     if ((code = flush(k, scan, n, err)) != HDX_OK)
         return code;
+    run->pos = 0;
+    run->from++;
     return k->visitor->end(k->visitor->context, n, number, err);
 }
 
-static bool take(walk *k, uint64_t *from, uint64_t *end)
+bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head, hdx_left *run)
+{
+    if (at->count > 0) {
+        *run = at->left[--at->count];
+        return true;
+    }
+    *run = (hdx_left){ .from = at->next };
+    for (uint64_t sum = 0; at->next < count && sum < bytes; at->next++)
+        sum += stretches[at->next].end - stretches[at->next].from + head;
+    run->end = at->next;
+    return run->from < run->end;
+}
+
+static bool take(walk *k, hdx_left *run)
 {
     (void)pthread_mutex_lock(&k->lock);
-    *from = k->next;
-    for (uint64_t bytes = 0; k->next < k->survey->stretch_count && bytes < k->run; k->next++)
-        bytes += k->survey->stretches[k->next].end - k->survey->stretches[k->next].from;
-    *end = k->next;
+    const bool more = hdx_halt_take(&k->at, k->survey->stretches, k->survey->stretch_count, k->run, 0, run);
     (void)pthread_mutex_unlock(&k->lock);
-    return *from < *end;
+    return more;
 }
 
 static void work(void *context, unsigned n)
@@ -86,37 +108,41 @@ static void work(void *context, unsigned n)
     uint64_t   counts[256] = { 0 };
     hdx_scan   scan = { .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX };
     hdx_window w = hdx_window_of(k->source, NULL, CHUNK, k->mem, k->tick);
-    uint64_t   from, end;
+    hdx_left   run;
     hdx_error  err = { 0 };
-    while (!atomic_load(&k->stop) && take(k, &from, &end)) {
+    while (!atomic_load(&k->stop) && take(k, &run)) {
         hdx_code code = HDX_OK;
-        w.limit = k->survey->stretches[end - 1].end;
+        w.limit = k->survey->stretches[run.end - 1].end;
         w.ended = false;
-        for (uint64_t s = from; s < end && code == HDX_OK && !atomic_load_explicit(&k->stop, memory_order_relaxed); s++)
-            code = walk_stretch(k, n, &w, &scan, s, &err);
-        if (code != HDX_OK) {
-            (void)pthread_mutex_lock(&k->lock);
-            if (k->code == HDX_OK) {
-                k->code = code;
-                k->err = err;
-            }
-            (void)pthread_mutex_unlock(&k->lock);
-            atomic_store(&k->stop, true);
+        while (run.from < run.end && code == HDX_OK && !atomic_load_explicit(&k->stop, memory_order_relaxed))
+            code = walk_stretch(k, n, &w, &scan, &run, &err);
+        (void)pthread_mutex_lock(&k->lock);
+        hdx_halt_leave(&k->at, &run);
+        if (code != HDX_OK && k->code == HDX_OK) {
+            k->code = code;
+            k->err = err;
         }
+        (void)pthread_mutex_unlock(&k->lock);
+        if (code != HDX_OK)
+            atomic_store(&k->stop, true);
     }
     hdx_window_free(&w);
 }
 
-hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_mem *mem,
-                        hdx_ticker *tick, hdx_error *err)
+hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_halt *halt,
+                        hdx_mem *mem, hdx_ticker *tick, hdx_error *err)
 {
     walk k = { .source = source, .survey = survey, .visitor = visitor, .mem = mem, .tick = tick };
+    if (halt != NULL)
+        k.at = *halt;
     if (survey->stretch_count == 0)
         return HDX_OK;
     k.run = hdx_source_compression(source) == HDX_PLAIN ? RUN : RUN_COMPRESSED;
     (void)pthread_mutex_init(&k.lock, NULL);
     hdx_workers_run(threads == 0 ? 1 : threads, work, &k);
     (void)pthread_mutex_destroy(&k.lock);
+    if (halt != NULL)
+        *halt = k.at;
     if (k.code != HDX_OK && err != NULL)
         *err = k.err;
     return k.code;

@@ -358,7 +358,7 @@ static void expect_kept_steps_serve(bool go_on)
     char              path[256], command[1024];
     if (!exists("%s.hdx.part", dump))
         return;
-    cr_expect(exists("%s.hdx.part/checkpoint", dump) || exists("%s.hdx.part/checkpoint.new", dump), "leftovers that nobody can use");
+    cr_expect(exists("%s.hdx.part/checkpoint", dump) || exists("%s.hdx.part/checkpoint.new", dump) || exists("%s.hdx.part/scan.tmp", dump), "leftovers that nobody can use");
     if (go_on) {
         (void)snprintf(path, sizeof path, "%s.straight", dump);
         alone.index_dir = path;

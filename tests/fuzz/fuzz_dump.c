@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(survey[0].objects == survey[1].objects && survey[0].damage_count == survey[1].damage_count && got[0].sum == got[1].sum);
         for (unsigned k = 0; k < 2; k++) {
             const hdx_walk_visitor visitor = { &got[k], nothing, bodies, nothing };
-            must(hdx_hprof_walk(source, &survey[k], 1, &visitor, NULL, NULL, NULL) == HDX_OK);
+            must(hdx_hprof_walk(source, &survey[k], 1, &visitor, NULL, NULL, NULL, NULL) == HDX_OK);
             must(got[k].bodies == got[k].events); /* the walk sees what the survey kept */
         }
         for (size_t k = 0; k < got[0].positions; k++) {

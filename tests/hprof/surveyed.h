@@ -123,7 +123,7 @@ static inline void survey_source(surveyed *s, hdx_source *source, how h)
     if (s->count > 0)
         qsort(s->events, s->count, sizeof *s->events, by_position);
     const hdx_walk_visitor visitor = { s, walked_nothing, walked_events, walked_nothing };
-    s->code = hdx_hprof_walk(source, &s->survey, options.threads, &visitor, h.mem, NULL, &s->err);
+    s->code = hdx_hprof_walk(source, &s->survey, options.threads, &visitor, NULL, h.mem, NULL, &s->err);
 }
 
 static inline surveyed *survey_bytes(const void *bytes, size_t len, how h)

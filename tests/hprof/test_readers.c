@@ -130,7 +130,7 @@ Test(walk, a_long_object_array_comes_in_parts_in_a_row)
         cr_expect(eq(u64, s->body_bytes, COUNT * 8 + 3 * 8 + 4 * 71 + 9 + 3 * 9 + 17 + 13 + 21), "bodies: %llu", (unsigned long long)s->body_bytes);
         uint64_t               seen[3] = { 0 };
         const hdx_walk_visitor visitor = { seen, walked_nothing, parts, walked_nothing };
-        cr_assert(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, &s->err), HDX_OK));
+        cr_assert(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, NULL, &s->err), HDX_OK));
         cr_expect(eq(u64, seen[0], COUNT));
         cr_expect(eq(u64, seen[1], 4));
         cr_expect(eq(u64, seen[2], COUNT));
@@ -304,7 +304,7 @@ Test(faults, an_error_of_a_callback_ends_the_reading_and_comes_back)
         cr_expect(eq(str, (char *)err.message, (char *)"enough"));
     }
     const hdx_walk_visitor visitor = { s, walked_nothing, stops, walked_nothing };
-    cr_expect(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, &err), HDX_CANCELLED));
+    cr_expect(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, NULL, &err), HDX_CANCELLED));
     surveyed_free(s);
     hdx_source_close(source);
     dump_maker_free(m);

@@ -20,6 +20,7 @@ static bool fails(hdx_io *io, bool is_write)
 #define REAL hdx_io_system()
 
 static int f_open(hdx_io *io, const char *path) { return fails(io, false) ? WITH(io) : REAL->open(REAL, path); }
+static int f_change(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->change(REAL, path); }
 static int f_create(hdx_io *io, const char *path) { return fails(io, true) ? WITH(io) : REAL->create(REAL, path); }
 static int64_t f_read_at(hdx_io *io, int fd, void *to, uint64_t len, uint64_t at) { return fails(io, false) ? WITH(io) : REAL->read_at(REAL, fd, to, len, at); }
 static int f_write(hdx_io *io, int fd, const void *bytes, uint64_t len)
@@ -62,7 +63,7 @@ static void f_forget(hdx_io *io, const uint8_t *at, uint64_t len) { (void)io; RE
 void faulty_io_init(faulty_io *f, unsigned n, int with, bool writes_only)
 {
     memset(f, 0, sizeof *f);
-    f->io = (hdx_io){ f_open, f_create, f_read_at, f_write, f_write_at, f_sync, f_push, f_close, f_stat, f_rename, f_exchange, f_remove, f_mkdir, f_share, f_space, f_lock, f_sync_folder, f_map, f_unmap, f_forget };
+    f->io = (hdx_io){ f_open, f_create, f_change, f_read_at, f_write, f_write_at, f_sync, f_push, f_close, f_stat, f_rename, f_exchange, f_remove, f_mkdir, f_share, f_space, f_lock, f_sync_folder, f_map, f_unmap, f_forget };
     f->fail_at = n;
     f->with = with;
     f->writes_only = writes_only;
