@@ -255,6 +255,28 @@ Test(index, has_the_same_bytes_from_a_gzipped_dump)
     expect_same_files(plain.path, report.path);
 }
 
+static int no_exchange(hdx_io *io, const char *a, const char *b)
+{
+    (void)io;
+    (void)a;
+    (void)b;
+    return -EINVAL;
+}
+
+Test(index, is_replaced_where_names_cannot_be_swapped)
+{
+    hdx_io            io = *hdx_io_system();
+    hdx_build_doors   doors = { .io = &io, .every_step = true };
+    hdx_index_options options = { .dump = dump }, again = { .dump = dump, .force = true };
+    hdx_index_report  first, report;
+    hdx_error         err;
+    cr_assert(build(&options, &first) == HDX_OK);
+    io.exchange = no_exchange;
+    cr_expect(hdx_index_build_through(&doors, &again, &report, &err) == HDX_OK && !report.reused, "%s", err.message);
+    cr_expect(!exists("%s.part", report.path) && exists("%s/catalog.mdb", report.path));
+    cr_expect(build(&options, &report) == HDX_OK && report.reused);
+}
+
 static uint64_t space_left;
 static int      tell_space(hdx_io *io, const char *path, uint64_t *bytes)
 {
