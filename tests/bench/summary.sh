@@ -42,3 +42,19 @@ for dump in many one; do
 done
 cmp "$folder/many.csv" "$folder/one.csv"
 "$heapdex" verify --full "$folder/one.hprof" > /dev/null
+
+# Cores that there are not: 1 s alone; 2 s, then 4 s that four workers share, beside 3 s; 1 s alone.
+cat > "$folder/timeline" <<'TIMELINE'
+function,3,2,0,0,0,2000000000
+call,5,4,workers,0,1000000000
+function,6,5,0,0,0,1000000000
+function,7,5,1,0,0,1000000000
+function,8,5,2,0,0,1000000000
+function,9,5,3,0,0,1000000000
+function,4,2,1,1,0,1000000000
+function,10,2,2,0,0,3000000000
+call,2,1,tasks,1000000000,1000000000
+function,1,0,0,0,0,2000000000
+TIMELINE
+python3 "$bench/shares.py" "$folder/timeline" 1 2 16 > "$folder/shares"
+printf 'cores,wall_s,speedup,alone_share\n1,11.000,1.00,0.182\n2,6.500,1.69,0.182\n16,5.000,2.20,0.182\n' | diff - "$folder/shares"
