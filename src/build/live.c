@@ -113,6 +113,27 @@ uint64_t hdx_pass_size_unit(const hdx_build *b)
     return sizes == 0 ? 1 : sizes & (0 - sizes);
 }
 
+/* Live instances of java.lang.ClassLoader and of classes below it; each chain of super classes is climbed once. */
+static bool count_loaders(hdx_build *b)
+{
+    enum { UNKNOWN, BELOW, ELSEWHERE };
+    uint8_t *state = hdx_mem_get(&b->mem, b->class_count);
+    b->manifest.live_loaders = 0;
+    for (uint32_t i = 0; i < b->class_count && state != NULL; i++) {
+        uint32_t up = i;
+        while (up != HDX_NO_CLASS && up != b->loader_class && state[up] == UNKNOWN)
+            up = b->classes[up].super;
+        const uint8_t found = up == b->loader_class ? BELOW : up == HDX_NO_CLASS ? ELSEWHERE : state[up];
+        for (up = i; up != HDX_NO_CLASS && state[up] == UNKNOWN; up = up == b->loader_class ? HDX_NO_CLASS : b->classes[up].super)
+            state[up] = found;
+        if (found == BELOW)
+            b->manifest.live_loaders += b->classes[i].live_instances;
+    }
+    const bool memory = state != NULL;
+    hdx_mem_put(&b->mem, state, b->class_count);
+    return memory;
+}
+
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
 {
     hdx_build      *b = p->b;
@@ -140,14 +161,10 @@ hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
     m->unreachable_bytes = c.all_bytes - c.live_bytes;
     m->all_references = b->objects + m->outbound_values;
     m->classes = b->class_count;
-    m->live_classes = m->live_loaders = 0;
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        uint32_t up = i, steps = 0;
+    m->live_classes = 0;
+    for (uint32_t i = 0; i < b->class_count; i++)
         m->live_classes += hdx_bits_test(p->live, b->classes[i].id);
-        while (up != HDX_NO_CLASS && up != b->loader_class && steps++ < b->class_count)
-            up = b->classes[up].super;
-        if (up == b->loader_class)
-            m->live_loaders += b->classes[i].live_instances;
-    }
+    if (!count_loaders(b))
+        return hdx_no_memory(err, "class loaders", b->class_count);
     return hdx_note_check(&p->note, err);
 }

@@ -2,6 +2,7 @@
 #include "catalog/texts.h"
 
 #define FIRST_SLOTS 1024u
+#define FETCHED 256u
 
 void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem)
 {
@@ -78,7 +79,7 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
 
 void hdx_text_ahead(const hdx_text_table *t, hdx_text text)
 {
-    if (t->slot_count > 0)
+    if (t->slot_count > 0 && text.len <= FETCHED) /* a long one is likely to be known by its address (`recent`) */
         __builtin_prefetch(&t->slots[(uint32_t)hash(t, text) & (t->slot_count - 1)]);
 }
 

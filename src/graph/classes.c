@@ -74,11 +74,12 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
         return code;
     hdx_class_table  *t = hdx_mem_get(NULL, sizeof *t);
     const hdx_class **ids = hdx_mem_array(NULL, count, sizeof *ids);
-    uint8_t          *mirror = hdx_mem_get(NULL, count);
-    if (t == NULL || ids == NULL || mirror == NULL) {
+    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count);
+    if (t == NULL || ids == NULL || mirror == NULL || rules == NULL) {
         hdx_mem_put(NULL, t, sizeof *t);
         hdx_mem_put(NULL, (void *)ids, count * sizeof *ids);
         hdx_mem_put(NULL, mirror, count);
+        hdx_mem_put(NULL, rules, count);
         return hdx_no_memory(err, "classes", count * sizeof *ids);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -86,7 +87,7 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
         mirror[i] = hdx_text_is(classes[i].name, "java.lang.Class");
     }
     qsort(ids, count, sizeof *ids, by_id);
-    *t = (hdx_class_table){ classes, count, ids, mirror };
+    *t = (hdx_class_table){ classes, count, ids, mirror, rules };
     *out = t;
     return HDX_OK;
 }

@@ -28,6 +28,7 @@ typedef struct hdx_class_table {
     uint32_t          count;
     const hdx_class **by_id;  /* sorted by id of the class object */
     uint8_t          *mirror; /* by number: is it named java.lang.Class? Only its instances can be class objects */
+    uint8_t          *rules;  /* by number: what label.c has found of its labels; 0: nobody asked. Relaxed atomics */
 } hdx_class_table;
 
 typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object, then type */

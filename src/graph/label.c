@@ -85,15 +85,30 @@ static int compare(const void *name, const void *row)
     return c != 0 ? c : t->len < len ? -1 : t->len > len;
 }
 
+#define RULES (sizeof rules / sizeof *rules)
+enum { UNKNOWN, NONE, FIRST_RULE }; /* hdx_class_table.rules */
+_Static_assert(RULES + FIRST_RULE <= UINT8_MAX, "a rule is a byte");
+
+/* The rule of the nearest class that has one; every chain of super classes is climbed once. */
 static const rule *rule_of(const hdx_class_table *t, uint32_t number)
 {
-    for (; number != HDX_NO_CLASS; number = t->at[number].super) {
-        hdx_text    name = t->at[number].name;
-        const rule *r = name.len == 0 ? NULL : bsearch(&name, rules, sizeof rules / sizeof *rules, sizeof *rules, compare);
-        if (r != NULL)
-            return r;
+    uint8_t  found = UNKNOWN;
+    uint32_t c = number;
+    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED)) == UNKNOWN; c = t->at[c].super) {
+        hdx_text    name = t->at[c].name;
+        const rule *r = name.len == 0 ? NULL : bsearch(&name, rules, RULES, sizeof *rules, compare);
+        if (r != NULL) {
+            found = (uint8_t)(FIRST_RULE + (r - rules));
+            break;
+        }
     }
-    return NULL;
+    found = found == UNKNOWN ? NONE : found;
+    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED) == UNKNOWN; c = t->at[c].super) {
+        __atomic_store_n(&t->rules[c], found, __ATOMIC_RELAXED);
+        if (found >= FIRST_RULE && hdx_text_is(t->at[c].name, rules[found - FIRST_RULE].class))
+            break; /* what is above has another */
+    }
+    return found >= FIRST_RULE ? &rules[found - FIRST_RULE] : NULL;
 }
 
 /* char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what cannot be printed. */

@@ -111,6 +111,7 @@ void hdx_graph_close(hdx_graph *g)
             hdx_mem_put(NULL, (void *)by_name, t->count * sizeof *by_name);
         hdx_mem_put(NULL, (void *)t->by_id, t->count * sizeof *t->by_id);
         hdx_mem_put(NULL, t->mirror, t->count);
+        hdx_mem_put(NULL, t->rules, t->count);
         hdx_mem_put(NULL, t, sizeof *t);
     }
     hdx_locals *locals = atomic_load(&g->locals);

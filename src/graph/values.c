@@ -233,16 +233,17 @@ hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const 
 
 /* ---- all fields ---- */
 
-static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t number, const uint8_t *bytes, uint64_t len, hdx_values *v,
+/* there: only those that begin inside the bytes; a chain of super classes may be far longer than a record. */
+static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t number, bool there, const uint8_t *bytes, uint64_t len, hdx_values *v,
                            hdx_error *err)
 {
     uint64_t from = 0;
     hdx_code code;
-    for (; number != HDX_NO_CLASS; number = t->at[number].super) {
+    for (; number != HDX_NO_CLASS && !(there && from >= len); number = t->at[number].super) {
         const hdx_class *c = &t->at[number];
         if ((c->flags & HDX_CLASS_OPAQUE) != 0)
             break;
-        for (uint32_t f = 0; f < c->field_count; f++) {
+        for (uint32_t f = 0; f < c->field_count && !(there && from >= len); f++) {
             unsigned  size = hdx_type_size(c->fields[f].type, g->m->id_size);
             hdx_value value = { .type = c->fields[f].type, .absent = true };
             /* Fields that lie wholly inside the bytes are read, the others are absent (HPROF R17). */
@@ -257,7 +258,7 @@ static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t numb
     return HDX_OK;
 }
 
-hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
+static hdx_code read_fields(hdx_graph *g, hdx_id id, bool only_there, hdx_values *v, hdx_error *err)
 {
     hdx_code               code;
     hdx_record             r;
@@ -270,13 +271,14 @@ hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err
         return HDX_OK;
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there || r.event.tag != HDX_SUB_INSTANCE)
         return code;
-    want = hdx_class_field_bytes(t->at, number, g->m->id_size);
-    if (want > r.len)
-        want = r.len;
+    want = hdx_class_field_bytes(t->at, number, g->m->id_size, r.len);
     if ((code = scratch(v, want, err)) != HDX_OK || (code = body(&r, 0, v->scratch, want, &len, err)) != HDX_OK)
         return code;
-    return all_fields(g, t, number, v->scratch, len, v, err);
+    return all_fields(g, t, number, only_there, v->scratch, len, v, err);
 }
+
+hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err) { return read_fields(g, id, false, v, err); }
+hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err) { return read_fields(g, id, true, v, err); }
 
 hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
 {

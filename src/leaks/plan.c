@@ -313,7 +313,8 @@ hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *hold
         const hdx_class *c = &h->classes[n];
         uint64_t         each = 0;
         describe(h, &out->at[n], c, empty);
-        for (uint32_t s = n; s != HDX_NO_CLASS; s = h->classes[s].super)
+        const uint64_t left = dump - (spent < dump ? spent : dump); /* a chain of super classes is climbed no further than the dump has bytes for */
+        for (uint32_t s = c->instances > 0 ? n : HDX_NO_CLASS; s != HDX_NO_CLASS && each <= left; s = h->classes[s].super)
             for (uint32_t i = 0; i < h->classes[s].field_count; i++)
                 each += width(h->classes[s].fields[i].type, h->id_size);
         if (c->kind == HDX_INSTANCE && c->instances > 0 && hdx_mul(each, c->instances, &bytes) && hdx_add(spent, bytes, &spent) && spent <= dump)

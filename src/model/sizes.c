@@ -34,13 +34,13 @@ bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference)
 
 uint32_t hdx_alignment_of(uint64_t divisor) { return divisor < 8 ? 8 : divisor > 256 ? 256 : (uint32_t)divisor; }
 
-uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size)
+uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most)
 {
     uint64_t bytes = 0;
-    for (; number != HDX_NO_CLASS; number = classes[number].super)
-        for (uint32_t k = 0; k < classes[number].field_count; k++)
+    for (; number != HDX_NO_CLASS && bytes < most; number = classes[number].super)
+        for (uint32_t k = 0; k < classes[number].field_count && bytes < most; k++)
             bytes += hdx_type_size(classes[number].fields[k].type, id_size);
-    return bytes;
+    return bytes < most ? bytes : most;
 }
 
 static uint64_t own_bytes(const hdx_field *fields, uint32_t count, unsigned reference_size)

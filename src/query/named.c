@@ -4,6 +4,7 @@
  * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, behind the others: what an object refers to is
  * asked for, and the address is all that is known. They are searched for only in dumps that have any.
  */
+#include "graph/graph.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -62,7 +63,7 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
             (void)keep_dangling(list, g, &values, HDX_REF_STATIC, 0);
         break;
     case HDX_INSTANCE:
-        if (hdx_graph_position(g, id, &pos) && (code = hdx_graph_fields(g, id, &values, err)) == HDX_OK)
+        if (hdx_graph_position(g, id, &pos) && (code = hdx_graph_fields_there(g, id, &values, err)) == HDX_OK)
             (void)keep_dangling(list, g, &values, HDX_REF_FIELD, 0);
         break;
     case HDX_OBJECT_ARRAY:

@@ -64,8 +64,8 @@ Test(classes, rounding_happens_at_every_level)
         cr_expect(eq(u64, classes[0].instance_size, run == 0 ? 32 : 48));
         cr_expect(eq(u64, classes[2].instance_size, run == 0 ? 32 : 40));
     }
-    cr_expect(eq(u64, hdx_class_field_bytes(classes, 0, 8), 8 + 1 + 8 + 1));
-    cr_expect(eq(u64, hdx_class_field_bytes(classes, 0, 4), 4 + 1 + 4 + 1));
+    cr_expect(eq(u64, hdx_class_field_bytes(classes, 0, 8, UINT64_MAX), 8 + 1 + 8 + 1));
+    cr_expect(eq(u64, hdx_class_field_bytes(classes, 0, 4, UINT64_MAX), 4 + 1 + 4 + 1));
 }
 
 Test(classes, objects_of_classes_weigh_their_statics)
