@@ -58,6 +58,23 @@ void hdx_arena_join(hdx_arena *to, hdx_arena *from)
     from->last = NULL;
 }
 
+void hdx_arena_empty(hdx_arena *arena)
+{
+    hdx_arena_block *kept = arena->last;
+    if (kept == NULL)
+        return;
+    arena->last = kept->before;
+    hdx_arena_free(arena);
+    if (kept->size > BLOCK) { /* made for one large thing */
+        hdx_mem_put(arena->mem, kept, kept->size);
+        return;
+    }
+    memset((uint8_t *)kept + sizeof *kept, 0, (size_t)(kept->used - sizeof *kept));
+    kept->used = sizeof *kept;
+    kept->before = NULL;
+    arena->last = kept;
+}
+
 void hdx_arena_free(hdx_arena *arena)
 {
     for (hdx_arena_block *b = arena->last, *before; b != NULL; b = before) {

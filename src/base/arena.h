@@ -18,5 +18,7 @@ char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len);
 /* Everything of `from`, of the same hdx_mem, lives as long as `to` from now on; `from` is empty. */
 void  hdx_arena_join(hdx_arena *to, hdx_arena *from);
 void  hdx_arena_free(hdx_arena *arena);
+/* The same, but a block stays for what comes: costs what was used of it, where freeing and getting again clears 64 KiB each time. */
+void  hdx_arena_empty(hdx_arena *arena);
 
 #endif

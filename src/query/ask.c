@@ -118,8 +118,7 @@ hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out
 
 uint32_t hdx_label_run_begin(hdx_label_run *run)
 {
-    hdx_arena_free(&run->arena);
-    run->arena = hdx_arena_of(NULL);
+    hdx_arena_empty(&run->arena);
     run->size = run->size == 0 ? FIRST_RUN : run->size < HDX_LABEL_RUN / 8 ? 8 * run->size : HDX_LABEL_RUN;
     run->count = run->at = 0;
     return run->size;

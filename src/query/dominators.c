@@ -6,6 +6,9 @@
  *
  * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only who reads
  * on past the first thousand has the rest sorted.
+ *
+ * In a tree each object is the child of one. An index with lies in it may say otherwise, and nine levels of it would be more rows than anybody
+ * has time for: as soon as more children were listed or counted than there are objects, it is damaged.
  */
 #include "query/query.h"
 
@@ -30,6 +33,7 @@ typedef struct tree {
     double   total; /* live bytes */
     level   *levels;
     uint64_t count, capacity;
+    uint64_t listed, counted; /* children, in all */
     hdx_id   open;  /* the row given last may have children to go to; HDX_NO_ID: none */
     hdx_label_run run; /* rows taken from the level at hand: several where no row opens another level */
 } tree;
@@ -67,8 +71,15 @@ static child take(level *l)
     return c;
 }
 
-static hdx_code list_children(hdx_ask *ask, hdx_id of, level *l, hdx_error *err)
+/* One more child, of so many before. */
+static hdx_code one_more(hdx_graph *g, uint64_t *children, hdx_error *err)
 {
+    return ++*children <= hdx_graph_objects(g) ? HDX_OK : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
+}
+
+static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
+{
+    hdx_ask *ask = &t->ask;
     hdx_refs refs;
     hdx_id   id;
     hdx_code code;
@@ -77,7 +88,7 @@ static hdx_code list_children(hdx_ask *ask, hdx_id of, level *l, hdx_error *err)
         if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
             return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
         l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id) };
-        if ((code = hdx_ask_turn(ask, err)) != HDX_OK)
+        if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_turn(ask, err)) != HDX_OK)
             return code;
     }
     for (uint64_t i = l->count / 2; i-- > 0;)
@@ -100,18 +111,21 @@ static hdx_code push(tree *t, hdx_id of, hdx_error *err)
     if (!hdx_mem_room(NULL, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
     t->levels[t->count] = (level){ NULL, 0, 0, 0, false };
-    return list_children(&t->ask, of, &t->levels[t->count++], err);
+    return list_children(t, of, &t->levels[t->count++], err);
 }
 
-static uint64_t count_children(hdx_graph *g, hdx_id of)
+static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error *err)
 {
-    hdx_refs refs;
-    hdx_id   id;
-    uint64_t n = 0;
-    hdx_graph_dominated(g, of, &refs);
-    while (hdx_refs_next(&refs, &id))
-        n++;
-    return n;
+    const uint64_t before = t->counted;
+    hdx_refs       refs;
+    hdx_id         id;
+    hdx_code       code = HDX_OK;
+    hdx_graph_dominated(t->ask.g, of, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id))
+        if ((code = one_more(t->ask.g, &t->counted, err)) == HDX_OK)
+            code = hdx_ask_turn(&t->ask, err);
+    *children = t->counted - before;
+    return code;
 }
 
 static hdx_cell percent(uint64_t bytes, double total) { return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0); }
@@ -127,7 +141,7 @@ static hdx_code advance(tree *t, hdx_error *err)
     }
     const uint32_t wanted = t->count > 0 && last_level(t) ? hdx_label_run_begin(&t->run) : 1;
     if (wanted == 1) {
-        hdx_arena_free(&t->run.arena);
+        hdx_arena_empty(&t->run.arena);
         t->run.count = t->run.at = 0;
     }
     for (level *l = t->count > 0 ? &t->levels[t->count - 1] : NULL; l != NULL && t->run.count < wanted && l->count > 0;)
@@ -152,7 +166,9 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return hdx_ask_end(&t->ask, more, err);
     const uint32_t i = t->run.at++;
     const child    c = { t->run.ids[i], hdx_graph_retained(t->ask.g, t->run.ids[i]) };
-    uint64_t       children = count_children(t->ask.g, c.id);
+    uint64_t       children;
+    if ((code = count_children(t, c.id, &children, err)) != HDX_OK)
+        return code;
     if (children > 0 && !last_level(t))
         t->open = c.id;
     cells[0] = hdx_id_cell(t->ask.g, c.id);

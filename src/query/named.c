@@ -82,7 +82,7 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
 hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id only_target, hdx_error *err)
 {
     collector c = { list, g };
-    hdx_arena_free(&list->names);
+    hdx_arena_empty(&list->names); /* once for each object of a heap */
     list->count = 0;
     list->refused = false;
     hdx_code code = hdx_graph_named_refs(g, id, only_target, visit, &c, err);

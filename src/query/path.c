@@ -3,6 +3,7 @@
  *
  * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than STEPS_WHOLE steps
  * (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut" says how many are left out. `length` is exact.
+ * Objects deep in a list share nearly all steps of their paths: what a step says is read from the dump once.
  */
 #include "query/query.h"
 
@@ -14,6 +15,12 @@
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
 
+/* What is said of an object on its way to another. */
+typedef struct step {
+    hdx_id   next; /* HDX_NO_ID: the path ends here */
+    hdx_cell cells[COLUMNS], document;
+} step;
+
 typedef struct writer {
     hdx_ask            *ask;
     const hdx_excludes *x;
@@ -22,6 +29,7 @@ typedef struct writer {
     hdx_arena          *arena;
     uint64_t            written; /* steps so far */
     bool                merge;   /* no rows for single paths */
+    hdx_map             said;    /* id -> the last step made of it */
 } writer;
 
 static hdx_member *object_of(writer *w, uint64_t members) { return hdx_arena_get(w->arena, members * sizeof(hdx_member)); }
@@ -59,17 +67,17 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
     return HDX_OK;
 }
 
-static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx_path *p, hdx_cell *out, hdx_error *err)
+static hdx_code make_step(writer *w, hdx_id id, hdx_id next, step *out, hdx_error *err)
 {
     hdx_graph  *g = w->ask->g;
-    hdx_id      id = w->found.steps.at[p->first + place];
-    hdx_cell    cells[COLUMNS] = { [PATH] = hdx_cell_uint(number), [STEP] = hdx_cell_uint(place) }, reference = hdx_cell_null();
+    hdx_cell   *cells = out->cells, reference = hdx_cell_null();
     hdx_member *m = object_of(w, 6);
     hdx_code    code = hdx_ask_turn(w->ask, err);
     if (code == HDX_OK && m == NULL)
         code = hdx_no_memory(err, "a step", 6 * sizeof *m);
     if (code != HDX_OK)
         return code;
+    out->next = next;
     cells[ADDRESS] = hdx_id_cell(g, id);
     cells[CLASS] = hdx_class_of_cell(g, id);
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, id));
@@ -77,8 +85,7 @@ static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx
     cells[REFERENCE] = hdx_cell_null();
     if ((code = hdx_label_cell(g, id, w->arena, &cells[LABEL], err)) != HDX_OK)
         return code;
-    if (place + 1 < p->count &&
-        (code = reference_cell(w, id, w->found.steps.at[p->first + place + 1], &reference, &cells[REFERENCE], err)) != HDX_OK)
+    if (next != HDX_NO_ID && (code = reference_cell(w, id, next, &reference, &cells[REFERENCE], err)) != HDX_OK)
         return code;
     m[0] = (hdx_member){ "address", cells[ADDRESS] };
     m[1] = (hdx_member){ "class", cells[CLASS] };
@@ -86,8 +93,42 @@ static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx
     m[3] = (hdx_member){ "shallow", cells[SHALLOW] };
     m[4] = (hdx_member){ "retained", cells[RETAINED] };
     m[5] = (hdx_member){ "reference", reference };
-    *out = hdx_cell_object(m, 6);
-    return w->merge ? HDX_OK : hdx_table_add(w->table, cells, err);
+    out->document = hdx_cell_object(m, 6);
+    return HDX_OK;
+}
+
+/* The step from id to next, made or remembered. */
+static hdx_code step_of(writer *w, hdx_id id, hdx_id next, const step **out, hdx_error *err)
+{
+    bool      fresh;
+    uint64_t *place = hdx_map_put(&w->said, id, &fresh);
+    if (place == NULL)
+        return hdx_no_memory(err, "steps", w->said.count);
+    if (!fresh && *place != 0 && (*out = (const step *)(uintptr_t)*place)->next == next)
+        return HDX_OK;
+    step *made = hdx_arena_get(w->arena, sizeof *made);
+    if (made == NULL)
+        return hdx_no_memory(err, "a step", sizeof *made);
+    *out = made;
+    *place = (uint64_t)(uintptr_t)made;
+    return make_step(w, id, next, made, err);
+}
+
+static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx_path *p, hdx_cell *out, hdx_error *err)
+{
+    const hdx_id *at = &w->found.steps.at[p->first + place];
+    const step   *said;
+    hdx_cell      cells[COLUMNS];
+    hdx_code      code = step_of(w, at[0], place + 1 < p->count ? at[1] : HDX_NO_ID, &said, err);
+    if (code != HDX_OK)
+        return code;
+    *out = said->document;
+    if (w->merge)
+        return HDX_OK;
+    memcpy(cells, said->cells, sizeof cells);
+    cells[PATH] = hdx_cell_uint(number);
+    cells[STEP] = hdx_cell_uint(place);
+    return hdx_table_add(w->table, cells, err);
 }
 
 static bool is_thread(hdx_graph *g, hdx_id id)
@@ -257,7 +298,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
             return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
-    writer w = { .ask = &ask, .x = &x, .merge = options->merge };
+    writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(NULL) };
     code = hdx_table_new(options->merge ? merged_columns : columns, options->merge ? 7 : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
@@ -267,6 +308,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     }
     if (code == HDX_OK)
         code = write_all(&w, &paths, err);
+    hdx_map_free(&w.said);
     hdx_paths_drop(&w.found);
     hdx_excludes_close(&x);
     if (code != HDX_OK) {

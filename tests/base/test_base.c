@@ -528,3 +528,31 @@ Test(io, writes_reads_maps_and_removes)
     cr_expect(eq(int, io->stat(io, folder, &st), -ENOENT));
     cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
 }
+
+static bool count_request(void *context, uint64_t bytes)
+{
+    (void)bytes;
+    ++*(unsigned *)context;
+    return false;
+}
+
+Test(arena, emptied_again_and_again_it_costs_one_block_and_gives_zeroes)
+{
+    unsigned  requests = 0;
+    hdx_mem   mem = { .refuse = count_request, .context = &requests };
+    hdx_arena a = hdx_arena_of(&mem);
+    hdx_arena_empty(&a);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint8_t *p = hdx_arena_get(&a, 100);
+        for (unsigned k = 0; k < 100; k++)
+            cr_assert(eq(u8, p[k], 0));
+        memset(p, 0xff, 100);
+        hdx_arena_empty(&a);
+    }
+    cr_expect(eq(uint, requests, 1));
+    cr_assert(hdx_arena_get(&a, 1 << 20) != NULL);
+    hdx_arena_empty(&a);
+    cr_expect(lt(u64, atomic_load(&mem.used), (uint64_t)1 << 17)); /* the large one is given back */
+    hdx_arena_free(&a);
+    cr_expect(eq(u64, atomic_load(&mem.used), 0));
+}
