@@ -56,6 +56,12 @@ foreach(target IN LISTS test_targets)
   add_dependencies(${target} heapdex_cli)
 endforeach()
 
+# Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million objects.
+set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump> ${PROJECT_SOURCE_DIR}/tests/cli/interrupts $<TARGET_FILE:heapdex_cli>)
+add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000)
+set_tests_properties(cli.interrupts PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
+add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
+
 # tests/threads/NAME.c are plain programs that ThreadSanitizer can follow (preset tsan); they run in every preset.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)

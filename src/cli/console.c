@@ -5,6 +5,9 @@
  * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are process-wide. Schedulers send
  * SIGTERM more than once, and to a script that sends it on: from the second one on it changes nothing. Whoever presses Ctrl-C again means "now",
  * but a build that is writing down what it has done says so first.
+ *
+ * Questions ask for the flag once in some thousand objects. Whatever does not come to asking in time, in a library of somebody else or in giving
+ * back gigabytes of memory, is ended by a timer: outside of builds nobody waits for an answer to Ctrl-C.
  */
 #include "cli/cli.h"
 
@@ -14,34 +17,72 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* ---- signals ---- */
+
+#define INTERRUPTED "interrupted; nothing is left half done"
 
 static atomic_int caught; /* the first signal that asked to stop */
 
 static atomic_bool building; /* it keeps what it has done before it ends */
 static atomic_bool told;
 static _Atomic(const char *) unfinished; /* a file that is nobody's answer yet */
+static atomic_bool line_stands; /* of progress, on a terminal */
 
-void cli_building(bool on) { atomic_store(&building, on); }
+#define PATIENCE_US 100000 /* of 0.2 s in all; the rest is for the kernel to take the process apart */
+
+static void set_timer(void)
+{
+    static const struct itimerval soon = { .it_value = { .tv_usec = PATIENCE_US } };
+    (void)setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+void cli_building(bool on)
+{
+    atomic_store(&building, on);
+    if (!on && cli_signal() != 0)
+        set_timer();
+}
 
 void cli_unfinished(const char *path) { atomic_store(&unfinished, path); }
+
+static void leave_now(void)
+{
+    const char *part = atomic_load(&unfinished);
+    if (part != NULL)
+        (void)unlink(part);
+    _exit(cli_exit_code(HDX_CANCELLED));
+}
+
+static void too_late(int number)
+{
+    static const char line[] = "heapdex: " INTERRUPTED "\n";
+    (void)number;
+    if (atomic_load(&building))
+        return;
+    (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    leave_now();
+}
 
 static void note_signal(int number)
 {
     static const char line[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
     int               none = 0;
-    if (atomic_compare_exchange_strong(&caught, &none, number) || number != SIGINT)
+    if (atomic_compare_exchange_strong(&caught, &none, number)) {
+        if (!atomic_load(&building))
+            set_timer();
+        return;
+    }
+    if (number != SIGINT)
         return;
     if (atomic_load(&building) && !atomic_exchange(&told, true)) {
         (void)!write(STDERR_FILENO, line, sizeof line - 1);
         return;
     }
-    const char *part = atomic_load(&unfinished);
-    if (part != NULL)
-        (void)unlink(part);
-    _exit(130);
+    leave_now();
 }
 
 static _Atomic(hdx_graph *) guarded; /* whose files are read */
@@ -67,9 +108,11 @@ void cli_catch_signals(void)
     (void)sigemptyset(&bus.sa_mask);
     (void)sigaction(SIGBUS, &bus, NULL);
     struct sigaction stop = { .sa_handler = note_signal };
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, late = { .sa_handler = too_late, .sa_flags = (int)SA_RESTART };
     (void)sigemptyset(&stop.sa_mask);
     (void)sigemptyset(&ignore.sa_mask);
+    (void)sigemptyset(&late.sa_mask);
+    (void)sigaction(SIGALRM, &late, NULL);
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
@@ -208,6 +251,7 @@ static void show(void *context, const hdx_progress_report *r)
         int n = snprintf(text, sizeof text, "\r%s\x1b[K", line);
         say(text, (size_t)n);
         c->line = true;
+        atomic_store(&line_stands, true);
     } else if (next || now - c->shown_ns >= 1000000000u) { /* --progress always into a file: a line per step and second */
         cli_progress_line(line, sizeof line, 0, r, now - c->step_ns);
         int n = snprintf(text, sizeof text, "heapdex: %s\n", line);
@@ -228,6 +272,7 @@ static void erase(cli_console *c)
     if (c->line)
         say("\r\x1b[K", 4);
     c->line = false;
+    atomic_store(&line_stands, false);
 }
 
 void cli_console_erase(cli_console *c)
@@ -333,7 +378,7 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
     hdx_buffer line = hdx_buffer_of(NULL);
     int        exit_code = cli_exit_code(code);
     if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
-        given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = "interrupted; nothing is left half done" };
+        given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = INTERRUPTED };
         memcpy(given.hint, err->hint, sizeof given.hint);
     } else if (given.code != code || given.message[0] == '\0') { /* nobody said more */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE };

@@ -77,6 +77,16 @@ hdx_code cli_ask_detect(cli_session *s, hdx_rows **out, hdx_error *err)
 
 /* ---- strip and restore ---- */
 
+/* The name under which the library writes what -o will be (strip.h). */
+static void guard_output(cli_session *s)
+{
+    const size_t room = s->call->output == NULL ? 0 : strlen(s->call->output) + sizeof ".part";
+    char        *part = room == 0 ? NULL : hdx_arena_get(&s->arena, room);
+    if (part != NULL)
+        (void)snprintf(part, room, "%s.part", s->call->output);
+    cli_unfinished(part);
+}
+
 static hdx_code report_document(hdx_rows *rows, const hdx_strip_report *r, bool restored, hdx_error *err)
 {
     hdx_arena  *arena = hdx_rows_arena(rows);
@@ -151,7 +161,9 @@ hdx_code cli_ask_strip(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     const hdx_strip_options options = options_of(s);
     hdx_strip_report        report;
-    hdx_code                code = hdx_strip_write(&options, &report, err);
+    guard_output(s);
+    hdx_code code = hdx_strip_write(&options, &report, err);
+    cli_unfinished(NULL);
     cli_console_erase(s->console);
     if (code == HDX_OK && report.truncated)
         cli_notice(s->console, "%s: warning: the container holds one dump; what follows the first one is left out", s->call->dump);
@@ -162,7 +174,9 @@ hdx_code cli_ask_restore(cli_session *s, hdx_rows **out, hdx_error *err)
 {
     const hdx_strip_options options = options_of(s);
     hdx_strip_report        report;
-    hdx_code                code = hdx_strip_restore(&options, &report, err);
+    guard_output(s);
+    hdx_code code = hdx_strip_restore(&options, &report, err);
+    cli_unfinished(NULL);
     cli_console_erase(s->console);
     if (code != HDX_OK)
         return code;

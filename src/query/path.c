@@ -117,7 +117,7 @@ static hdx_code step_of(writer *w, hdx_id id, hdx_id next, const step **out, hdx
 static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx_path *p, hdx_cell *out, hdx_error *err)
 {
     const hdx_id *at = &w->found.steps.at[p->first + place];
-    const step   *said;
+    const step   *said = NULL;
     hdx_cell      cells[COLUMNS];
     hdx_code      code = step_of(w, at[0], place + 1 < p->count ? at[1] : HDX_NO_ID, &said, err);
     if (code != HDX_OK)

@@ -154,6 +154,12 @@ void hdx_rows_close(hdx_rows *rows)
 
 void hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress) { rows->base->progress = progress; }
 
+bool hdx_rows_stopped(const hdx_rows *rows)
+{
+    const hdx_progress *p = rows->base->progress;
+    return p != NULL && p->cancelled != NULL && p->cancelled(p->context);
+}
+
 hdx_arena *hdx_rows_arena(hdx_rows *rows) { return &rows->base->keep; }
 
 hdx_code hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err)

@@ -55,6 +55,8 @@ hdx_code hdx_rows_pull(hdx_rows *rows, const hdx_cell **row, hdx_error *err);
 /* Closes and forgets; gives `code` back, for error paths. */
 hdx_code hdx_rows_drop(hdx_rows **rows, hdx_code code);
 uint64_t hdx_rows_total(const hdx_rows *rows);
+/* Whether the caller wants to stop (hdx_rows_heed). */
+bool hdx_rows_stopped(const hdx_rows *rows);
 
 /* Index of a column by name; HDX_USAGE naming the columns there are, and the nearest as hint. */
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err);

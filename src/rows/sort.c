@@ -14,6 +14,7 @@
 #define SLACK 1024u
 #define AHEAD 12u
 #define RUN 16u /* sorted by insertion before runs are merged */
+#define ASK 65536u /* entries between two questions whether to stop */
 
 typedef struct entry {
     hdx_cell key; /* a text's `at` is an offset into the store until the store stops moving: see place_keys */
@@ -33,10 +34,32 @@ typedef struct sorter {
 
 static bool before_or_same(const entry *a, const entry *b, bool descending) { return hdx_cell_order(&a->key, &b->key, descending) <= 0; }
 
-/* Runs of RUN by insertion, then merges of doubling width between two arrays. Never swaps equals. */
-static bool sort_entries(entry *entries, uint64_t count, bool descending)
+/* Merges [start, middle) and [middle, end). Never swaps equals. */
+static hdx_code merge(const hdx_rows *rows, const entry *from, entry *to, uint64_t start, uint64_t middle, uint64_t end, bool descending, hdx_error *err)
 {
+    uint64_t a = start, b = middle, n = start;
+    if (middle == end || before_or_same(&from[middle - 1], &from[middle], descending)) {
+        memcpy(&to[start], &from[start], (size_t)((end - start) * sizeof *to)); /* in order already */
+        return HDX_OK;
+    }
+    while (a < middle && b < end) {
+        to[n] = before_or_same(&from[a], &from[b], descending) ? from[a++] : from[b++];
+        if (++n % ASK == 0 && hdx_rows_stopped(rows))
+            return hdx_tick_stop(err);
+    }
+    memcpy(&to[n], &from[a], (size_t)((middle - a) * sizeof *to));
+    n += middle - a;
+    memcpy(&to[n], &from[b], (size_t)((end - b) * sizeof *to));
+    return HDX_OK;
+}
+
+/* Runs of RUN by insertion, then merges of doubling width between two arrays. */
+static hdx_code sort_entries(const hdx_rows *rows, entry *entries, uint64_t count, bool descending, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
     for (uint64_t start = 0; start < count; start += RUN) {
+        if (start % ASK == 0 && hdx_rows_stopped(rows))
+            return hdx_tick_stop(err);
         uint64_t end = count - start < RUN ? count : start + RUN;
         for (uint64_t i = start + 1; i < end; i++) {
             entry    moving = entries[i];
@@ -47,24 +70,15 @@ static bool sort_entries(entry *entries, uint64_t count, bool descending)
         }
     }
     if (count <= RUN)
-        return true;
-    entry *other = hdx_mem_array(NULL, count, sizeof *other), *from = entries, *to = other;
+        return HDX_OK;
+    entry *other = hdx_mem_raw(NULL, count, sizeof *other), *from = entries, *to = other;
     if (other == NULL)
-        return false;
-    for (uint64_t width = RUN; width < count; width *= 2) {
-        for (uint64_t start = 0; start < count; start += 2 * width) {
+        return hdx_no_memory(err, "rows to sort", count * sizeof *entries);
+    for (uint64_t width = RUN; code == HDX_OK && width < count; width *= 2) {
+        for (uint64_t start = 0; code == HDX_OK && start < count; start += 2 * width) {
             uint64_t middle = count - start < width ? count : start + width;
             uint64_t end = count - middle < width ? count : middle + width;
-            uint64_t a = start, b = middle, n = start;
-            if (middle == end || before_or_same(&from[middle - 1], &from[middle], descending)) {
-                memcpy(&to[start], &from[start], (size_t)((end - start) * sizeof *to)); /* in order already */
-                continue;
-            }
-            while (a < middle && b < end)
-                to[n++] = before_or_same(&from[a], &from[b], descending) ? from[a++] : from[b++];
-            memcpy(&to[n], &from[a], (size_t)((middle - a) * sizeof *to));
-            n += middle - a;
-            memcpy(&to[n], &from[b], (size_t)((end - b) * sizeof *to));
+            code = merge(rows, from, to, start, middle, end, descending, err);
         }
         entry *swap = from;
         from = to;
@@ -73,7 +87,7 @@ static bool sort_entries(entry *entries, uint64_t count, bool descending)
     if (from != entries)
         memcpy(entries, from, (size_t)(count * sizeof *entries));
     hdx_mem_put(NULL, other, count * sizeof *other);
-    return true;
+    return code;
 }
 
 static hdx_cell placed(const sorter *s, hdx_cell key)
@@ -94,20 +108,21 @@ static void place_keys(sorter *s, bool pointers)
     }
 }
 
-static bool sort_all(sorter *s)
+static hdx_code sort_all(const hdx_rows *rows, sorter *s, hdx_error *err)
 {
     place_keys(s, true);
-    bool good = sort_entries(s->entries, s->count, s->descending);
+    hdx_code code = sort_entries(rows, s->entries, s->count, s->descending, err);
     place_keys(s, false);
-    return good;
+    return code;
 }
 
 /* Sorts what there is and drops all but the first `keep`, from the store too. */
-static hdx_code shrink(sorter *s, hdx_error *err)
+static hdx_code shrink(const hdx_rows *rows, sorter *s, hdx_error *err)
 {
     hdx_buffer kept = hdx_buffer_of(NULL);
-    if (!sort_all(s))
-        return hdx_no_memory(err, "rows to sort", s->count * sizeof *s->entries);
+    hdx_code   code = sort_all(rows, s, err);
+    if (code != HDX_OK)
+        return code;
     s->cut = true;
     s->count = s->count < s->keep ? s->count : s->keep;
     for (uint64_t i = 0; !s->stable && i < s->count; i++) {
@@ -129,7 +144,7 @@ static hdx_code shrink(sorter *s, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code take_row(sorter *s, const hdx_cell *row, unsigned columns, hdx_error *err)
+static hdx_code take_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, hdx_error *err)
 {
     entry    e = { row[s->column], (uint64_t)(uintptr_t)row };
     uint64_t text = 0;
@@ -142,7 +157,7 @@ static hdx_code take_row(sorter *s, const hdx_cell *row, unsigned columns, hdx_e
     }
     if (!s->stable) {
         e.row = s->store.len;
-        if ((code = hdx_row_pack(&s->store, row, columns, s->column, &text, err)) != HDX_OK)
+        if ((code = hdx_row_pack(&s->store, row, rows->column_count, s->column, &text, err)) != HDX_OK)
             return code;
         if (e.key.kind == HDX_CELL_TEXT)
             e.key.as.text.at = (const char *)(uintptr_t)text;
@@ -150,7 +165,7 @@ static hdx_code take_row(sorter *s, const hdx_cell *row, unsigned columns, hdx_e
     if (!hdx_mem_room(NULL, (void **)&s->entries, &s->capacity, s->count, sizeof e))
         return hdx_no_memory(err, "rows to sort", s->count * sizeof e);
     s->entries[s->count++] = e;
-    return s->keep < UINT64_MAX / 4 && s->count >= 2 * s->keep + SLACK ? shrink(s, err) : HDX_OK;
+    return s->keep < UINT64_MAX / 4 && s->count >= 2 * s->keep + SLACK ? shrink(rows, s, err) : HDX_OK;
 }
 
 static hdx_code collect(hdx_rows *rows, hdx_error *err)
@@ -159,12 +174,10 @@ static hdx_code collect(hdx_rows *rows, hdx_error *err)
     const hdx_cell *row;
     hdx_code        code;
     while ((code = hdx_rows_pull(rows, &row, err)) == HDX_OK && row != NULL)
-        if ((code = take_row(s, row, rows->column_count, err)) != HDX_OK)
+        if ((code = s->seen % ASK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err) : take_row(rows, s, row, err)) != HDX_OK)
             return code;
-    if (code != HDX_OK)
+    if (code != HDX_OK || (code = sort_all(rows, s, err)) != HDX_OK)
         return code;
-    if (!sort_all(s))
-        return hdx_no_memory(err, "rows to sort", s->count * sizeof *s->entries);
     s->count = s->count < s->keep ? s->count : s->keep;
     s->collected = true;
     return HDX_OK;

@@ -519,3 +519,28 @@ Test(sort, keeps_rows_that_nest_a_hundred_thousand_deep)
     hdx_rows_close(rows);
     free(chain);
 }
+
+static bool at_the_nth(void *context)
+{
+    unsigned *left = context;
+    return *left == 0 || --*left == 0;
+}
+
+/* Collecting, sorting runs, merging: wherever the caller says so. */
+Test(sort, ends_when_the_caller_wants_to_stop)
+{
+    for (unsigned n = 1, stopped = 1; stopped; n++) {
+        unsigned        left = n;
+        hdx_progress    progress = { .context = &left, .cancelled = at_the_nth };
+        counting        c = { .count = 300000 };
+        hdx_rows       *rows = make(&c);
+        const hdx_cell *row;
+        hdx_rows_heed(rows, &progress);
+        cr_assert(eq(int, hdx_rows_sort(&rows, "size", false, NULL), HDX_OK));
+        stopped = !hdx_rows_next(rows, &row);
+        cr_expect(eq(int, hdx_rows_end(rows, NULL), stopped ? HDX_CANCELLED : HDX_OK));
+        if (!stopped)
+            cr_expect(gt(uint, n, 15));
+        hdx_rows_close(rows);
+    }
+}
