@@ -1,8 +1,9 @@
 /*
  * json.c - cells as JSON text, and whole answers as one document or as a row a line.
  *
- * Texts come out as valid UTF-8 whatever they hold: a byte that is no UTF-8 becomes \ufffd. Control characters, C1 and the line
- * separators included, are escaped, so that a document may also be looked at on a terminal.
+ * Texts come out as valid UTF-8 whatever they hold: half of a surrogate pair is escaped (\udfff), any other byte that
+ * is no UTF-8 becomes \ufffd. Control characters, C1 and the line separators included, are escaped, so that a document
+ * may also be looked at on a terminal.
  */
 #include "render/out.h"
 #include "rows/walk.h"
@@ -56,6 +57,8 @@ void hdx_json_text(hdx_out *out, const char *at, size_t len)
             continue;
         }
         hdx_out_bytes(out, at + start, i - start);
+        if (n == 0)
+            n = hdx_utf8_half(p + i, len - i, &point);
         if (n == 0)
             put_escape(out, 0xfffd);
         else if (n > 1 || escape == 'u')

@@ -99,3 +99,11 @@ unsigned hdx_utf8(const uint8_t *p, size_t len, uint32_t *point)
     *point = v;
     return n;
 }
+
+unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point)
+{
+    if (len < 3 || p[0] != 0xed || (p[1] & 0xe0) != 0xa0 || (p[2] & 0xc0) != 0x80)
+        return 0;
+    *point = 0xd000u | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+    return 3;
+}

@@ -46,6 +46,8 @@ static inline void hdx_out_string(hdx_out *out, const char *s) { hdx_out_bytes(o
 
 /* Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), its code point in *point; 0: none begins here. */
 unsigned hdx_utf8(const uint8_t *p, size_t len, uint32_t *point);
+/* Half of a surrogate pair, as texts of a heap hold it: 3 and the half in *point; else 0. No format may pass its bytes on. */
+unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point);
 
 /* ---- json.c ---- */
 void hdx_json_cell(hdx_out *out, const hdx_cell *cell);

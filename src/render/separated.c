@@ -6,7 +6,8 @@
  * stay (in quotes).
  *
  * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a whole line empty,
- * because readers skip such lines. Texts are made valid UTF-8: a byte that is none becomes U+FFFD. Nested cells are JSON text.
+ * because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes U+FFFD, and so does any
+ * other byte that is none. Nested cells are JSON text.
  */
 #include "render/out.h"
 
@@ -48,7 +49,7 @@ static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv)
 {
     for (size_t i = 0; i < len;) {
         uint32_t point;
-        unsigned n = hdx_utf8(p + i, len - i, &point);
+        unsigned n = hdx_utf8(p + i, len - i, &point), half = n == 0 ? hdx_utf8_half(p + i, len - i, &point) : 0;
         if (n == 0)
             hdx_out_bytes(out, replacement, 3);
         else if (tsv && (is_control(point) || point == '\\'))
@@ -62,7 +63,7 @@ static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv)
                 hdx_out_byte(out, '"');
             hdx_out_byte(out, (char)p[i]);
         }
-        i += n == 0 ? 1 : n;
+        i += n > 0 ? n : half > 0 ? half : 1;
     }
 }
 

@@ -246,7 +246,8 @@ Test(json, escapes_what_is_no_plain_text)
     expect_json(hdx_cell_text((hdx_text){ "\0\x01\b\t\n\f\r\x1f\x7f", 9 }), "\"\\u0000\\u0001\\b\\t\\n\\f\\r\\u001f\\u007f\"");
     expect_json(hdx_cell_string("ä日\xf0\x9f\x98\x80"), "\"ä日\xf0\x9f\x98\x80\"");
     expect_json(hdx_cell_string("\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xc0\x80"),
-                "\"\\ufffd\\ufffd(\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
+                "\"\\ufffd\\ufffd(\\ud800\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    expect_json(hdx_cell_string("\xed\xbf\xbf\xed\xa0"), "\"\\udfff\\ufffd\\ufffd\""); /* half a pair, and half of that */
     expect_json(hdx_cell_string("\xe6\x97"), "\"\\ufffd\\ufffd\"");
     expect_json(hdx_cell_string("\xc2\x85\xe2\x80\xa8"), "\"\\u0085\\u2028\"");
 }
