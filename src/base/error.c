@@ -32,6 +32,8 @@ hdx_code hdx_hint(hdx_error *err, hdx_code code, const char *format, ...)
 
 hdx_code hdx_no_memory(hdx_error *err, const char *what, uint64_t bytes)
 {
+    if (bytes == 0) /* how much it would have been is not known */
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "no memory for %s", what);
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "no memory for %s (%llu bytes)", what, (unsigned long long)bytes);
 }
 

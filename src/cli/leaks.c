@@ -47,6 +47,24 @@ static hdx_code leak_options(cli_session *s, hdx_leaks_options *o, hdx_error *er
 
 /* ---- dumps ---- */
 
+/* A class that is not there is told as every command tells it. Names of a mapping only the search knows. */
+static hdx_code not_found(cli_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_error *err)
+{
+    hdx_query q = { .graph = g, .scope = HDX_LIVE, .progress = &s->progress };
+    hdx_error own;
+    for (size_t i = 0; i < o->class_count && o->mapping.at == NULL; i++) {
+        uint32_t *numbers = NULL;
+        size_t    count = 0;
+        hdx_code  code = hdx_query_classes_named(&q, o->classes[i], false, &numbers, &count, &own);
+        hdx_numbers_free(numbers);
+        if (code == HDX_OK)
+            continue;
+        *err = own;
+        return code;
+    }
+    return HDX_NOT_FOUND;
+}
+
 static hdx_code search(cli_session *s, hdx_graph *g, const char *name, const hdx_leaks_options *o, size_t place, hdx_error *err)
 {
     hdx_leaks *leaks;
@@ -54,6 +72,8 @@ static hdx_code search(cli_session *s, hdx_graph *g, const char *name, const hdx
     cli_console_erase(s->console);
     if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->call->word_count > 0)
         return code; /* a class that one of several dumps lacks is told with its name */
+    if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES)
+        return not_found(s, g, o, err);
     if (code != HDX_OK)
         return code;
     s->leaks[place] = leaks;

@@ -77,15 +77,27 @@ static const hdx_cell *value_of(const hdx_cell *object, const char *key)
 static void tell_unreached(cli_session *s, const hdx_rows *rows)
 {
     const cli_call   *c = s->call;
+    const char       *without = c->exclude != 0 || c->exclude_field_count > 0 ? " without the excluded references" : "";
     const hdx_member *paths;
+    const hdx_cell   *first = NULL;
+    uint64_t          count = 0, all = 0;
     for (unsigned n = 0; (paths = hdx_rows_extra(rows, n))->key != NULL && strcmp(paths->key, "paths") != 0;)
         n++;
-    for (uint64_t i = 0; paths->key != NULL && paths->value.kind == HDX_CELL_LIST && i < paths->value.as.list.count; i++) {
-        const hdx_cell *target = value_of(&paths->value.as.list.at[i], "target"), *reachable = value_of(&paths->value.as.list.at[i], "reachable");
-        if (target != NULL && target->kind == HDX_CELL_ADDRESS && reachable != NULL && reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean)
-            cli_notice(s->console, "%s: no GC root reaches 0x%llx%s", c->dump, (unsigned long long)target->as.address,
-                       c->exclude != 0 || c->exclude_field_count > 0 ? " without the excluded references" : "");
+    if (paths->key != NULL && paths->value.kind == HDX_CELL_LIST)
+        all = paths->value.as.list.count;
+    for (uint64_t i = 0; i < all; i++) {
+        const hdx_cell *target = value_of(&paths->value.as.list.at[i], "target");
+        const hdx_cell *reachable = value_of(&paths->value.as.list.at[i], "reachable");
+        if (target != NULL && target->kind == HDX_CELL_ADDRESS && reachable != NULL &&
+            reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean && count++ == 0)
+            first = target;
     }
+    if (count == 1)
+        cli_notice(s->console, "%s: no GC root reaches 0x%llx%s", c->dump, (unsigned long long)first->as.address,
+                   without);
+    else if (count > 1)
+        cli_notice(s->console, "%s: no GC root reaches %llu of the objects%s, first 0x%llx", c->dump,
+                   (unsigned long long)count, without, (unsigned long long)first->as.address);
 }
 
 static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_error *err)
@@ -122,6 +134,8 @@ static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
     if (c->format != HDX_FORMAT_JSON)
         cli_session_warn(s);
     code = c->command->ask(s, &rows, err);
+    if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
+        cli_session_warn(s); /* no document will list the damage that may be the reason */
     if (code == HDX_OK && c->id == CLI_PATH && c->format != HDX_FORMAT_JSON)
         tell_unreached(s, rows);
     if (code == HDX_OK)

@@ -23,15 +23,28 @@ hdx_index_options cli_index_options(cli_session *s)
                                 .no_wait = c->no_wait, .until = c->until, .progress = s->progress, .notice = notice, .notice_context = s };
 }
 
-/* What to do about it, where whoever met the fault did not know the options of the call. */
-static hdx_code advise(const cli_session *s, hdx_code code, hdx_error *err)
+/* Whoever ran out of memory knows what one piece takes; what a build takes is asked of a sample, without a budget. */
+static hdx_code advise_memory(cli_session *s, hdx_code code, hdx_error *err)
 {
+    hdx_index_options   options = cli_index_options(s);
+    hdx_index_forecast *forecast = hdx_arena_get(&s->arena, sizeof *forecast);
+    hdx_error           ignored;
+    options.memory = 0;
+    if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
+        forecast->least < s->call->memory)
+        return hdx_hint(err, code, "--memory is less than this needs; give it more");
+    return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
+}
+
+/* What to do about it, where whoever met the fault did not know the options of the call. */
+static hdx_code advise(cli_session *s, hdx_code code, hdx_error *err)
+{
+    if (code == HDX_LIMIT && s->call->memory != 0 && (err->hint[0] == '\0' || strncmp(err->hint, "heapdex estimate ", 17) == 0))
+        return advise_memory(s, code, err);
     if (err->hint[0] != '\0')
         return code;
     if (code == HDX_DAMAGED)
         return hdx_hint(err, code, "heapdex index --force %s builds it again", s->call->dump);
-    if (code == HDX_LIMIT && s->call->memory != 0)
-        return hdx_hint(err, code, "--memory is less than this needs; give it more");
     if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL) /* the door to files passes on the system's words, and only those */
         return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
     return code;

@@ -198,7 +198,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
                 code = put(out, id, err);
     }
     hdx_regex_close(regex);
-    return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is named %.160s", pattern);
+    return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }
 
 hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity, hdx_error *err)

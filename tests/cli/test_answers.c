@@ -97,6 +97,19 @@ Test(answers, pages_of_nothing_say_so)
     ran_free(&r);
 }
 
+Test(answers, many_targets_without_a_path_are_said_in_one_line)
+{
+    ran r = tool_sh("\"$H\" objects app.hprof --class '*' --reachable garbage --limit 300 --columns address --format csv | tail -n +2 >some; "
+                    "wc -l <some; \"$H\" path app.hprof - <some >/dev/null");
+    int count = atoi(r.out);
+    cr_expect(count > 5);
+    char want[96];
+    (void)snprintf(want, sizeof want, "heapdex: app.hprof: no GC root reaches %d of the objects, first 0x", count);
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strncmp(r.err, want, strlen(want)) == 0 && strchr(r.err, '\n') == strrchr(r.err, '\n'), "%s", r.err);
+    ran_free(&r);
+}
+
 Test(answers, a_target_without_a_path_is_said)
 {
     ran r = tool_sh("\"$H\" objects app.hprof --class '*' --reachable garbage --limit 1 --columns address --format csv | tail -n 1 | \"$H\" path app.hprof -");

@@ -161,6 +161,22 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
     cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 && access("app.hprof.hdx.lock", F_OK) != 0);
 }
 
+Test(errors, too_little_memory_names_a_size_that_would_do)
+{
+    static const char *const sizes[] = { "1", "336", "2K", "100K", "190K", "500K", "1M", "3M", "20M", "40M" };
+    tool_copy_bookshop("app.hprof.gz");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ran   r = tool_sh("\"$H\" index app.hprof.gz --memory %s", sizes[i]);
+        char *hint = strstr(r.err, "\nhint: --memory ");
+        cr_expect(r.code == 6 && hint != NULL && strstr(r.err, "(0 bytes)") == NULL, "%s: %d %s", sizes[i], r.code, r.err);
+        ran again = tool_sh("\"$H\" index app.hprof.gz --memory %.*s && rm -r app.hprof.gz.hdx",
+                            hint != NULL ? (int)strspn(hint + 16, "0123456789MG") : 0, hint != NULL ? hint + 16 : "");
+        cr_expect(eq(int, again.code, 0), "%s: %s", sizes[i], again.err);
+        ran_free(&again);
+        ran_free(&r);
+    }
+}
+
 Test(errors, another_builder_is_76_and_named)
 {
     tool_copy_bookshop("app.hprof");

@@ -76,13 +76,31 @@ Test(leaks, come_as_rows_too)
            "unreachable,1,app.Screen,,\n");
 }
 
+Test(leaks, say_of_a_class_that_is_not_there_what_other_commands_say)
+{
+    ran r = tool_sh("head -c $(($(wc -c <a.hprof) - 20)) a.hprof >cut.hprof");
+    ran_free(&r);
+    for (int json = 0; json < 2; json++) {
+        const char *format = json ? "json" : "table";
+        ran other = tool_sh("\"$H\" objects cut.hprof --class java.lang.Tread --format %s", format);
+        ran leaks = tool_sh("\"$H\" leaks cut.hprof --finder classes --class java.lang.Tread --format %s", format);
+        cr_expect(leaks.code == 4 && other.code == 4, "%d %d", leaks.code, other.code);
+        cr_expect_str_eq(leaks.out, other.out);
+        cr_expect_str_eq(leaks.err, other.err);
+        cr_expect(strstr(leaks.err, "warning: the dump is damaged in ") != NULL, "%s", leaks.err);
+        cr_expect(strstr(leaks.err, "no class is called java.lang.Tread\nhint: ") != NULL, "%s", leaks.err);
+        ran_free(&leaks);
+        ran_free(&other);
+    }
+}
+
 Test(leaks, of_one_key_or_of_some_age_or_class)
 {
     expect("a.hprof --key key-2", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --key nobody", 4, "no watched object has the key nobody");
     expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0, "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
-    expect("a.hprof --finder classes --class app.Nobody", 4, "no class is named app.Nobody");
+    expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
     expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
     expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN go together");
