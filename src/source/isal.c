@@ -158,7 +158,7 @@ bool hdx_isal_begin(hdx_isal *isal, z_stream *z, unsigned odd, const uint8_t *en
 {
     bit_reader header = { .next = z->next_in, .end = z->next_in + z->avail_in, .have = odd };
     if (odd > 0)
-        header.bits = z->next_in[-1] >> (8 - odd);
+        header.bits = (uint64_t)z->next_in[-1] >> (8 - odd);
     const uint64_t bits = header.bits;
     if (isal == NULL || !certain(&header, &isal->last))
         return false;

@@ -115,7 +115,10 @@ static void question(reader *r, unsigned which, hdx_id id)
     }
     default: code = hdx_query_info(&q, &rows, &err); break;
     }
+    const uint64_t before = r->sum;
     read_rows(r, code, rows, &err);
+    if (which == 12)
+        r->sum = before; /* info counts the bytes of answers that others had remembered by then */
     hdx_leaks_free(leaks);
 }
 
