@@ -151,6 +151,50 @@ Test(isal, random_bits_read_as_by_zlib_alone)
     }
 }
 
+/* A code of the header below: the first bit is the upper one. */
+static void code(gm_bits *b, unsigned bits, unsigned width)
+{
+    while (width-- > 0)
+        gm_bits_put(b, bits >> width & 1, 1);
+}
+
+/* 'A', three times, in a block with codes of its own: two literals and two distances of these lengths. */
+static void own_codes(gm_bytes *body, unsigned literal, unsigned distance)
+{
+    static const uint8_t lengths[18] = { [2] = 1, [15] = 2, [17] = 2 }; /* of 18 (a run of zeros), 2 and 1, as the format orders them */
+    gm_bits b = { body, 0, 0 };
+    gm_bits_put(&b, 1 | 2 << 1, 3);
+    gm_bits_put(&b, 0 | 1 << 5 | 14 << 10, 14); /* 257 literals, 2 distances, 18 lengths */
+    for (unsigned i = 0; i < 18; i++)
+        gm_bits_put(&b, lengths[i], 3);
+    code(&b, 0, 1), gm_bits_put(&b, 65 - 11, 7);
+    code(&b, 1 + literal, 2);
+    code(&b, 0, 1), gm_bits_put(&b, 138 - 11, 7);
+    code(&b, 0, 1), gm_bits_put(&b, 52 - 11, 7);
+    code(&b, 1 + literal, 2);
+    code(&b, 1 + distance, 2), code(&b, 1 + distance, 2);
+    for (unsigned i = 0; i < 4; i++)
+        code(&b, i == 3, literal);
+    gm_bits_end(&b);
+}
+
+Test(isal, codes_that_leave_patterns_unused_are_judged_by_zlib)
+{
+    for (unsigned literal = 1; literal <= 2; literal++)
+        for (unsigned distance = 1; distance <= 2; distance++) {
+            gm_bytes file = { 0 }, body = { 0 };
+            own_codes(&body, literal, distance);
+            gm_member_put(&file, "AAA", 3, &(gm_member){ .body = &body });
+            told t = tell(&file, false, 1, 0);
+            cr_expect(eq(u64, t.len, literal == 1 && distance == 1 ? 3 : 0));
+            cr_expect(eq(sz, t.places, literal == 1 && distance == 1 ? 0 : 1));
+            expect_same(&file, 1, 0, "lengths", literal * 10 + distance);
+            forget(&t);
+            gm_free(&body);
+            gm_free(&file);
+        }
+}
+
 static void golden(const char *folder, unsigned *files)
 {
     DIR           *dir = opendir(folder);
