@@ -62,6 +62,15 @@ add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000)
 set_tests_properties(cli.interrupts PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
+# A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
+# objects, on one thread and on two.
+set(stop_storm ${PROJECT_SOURCE_DIR}/tests/build/stop_storm_made.sh $<TARGET_FILE:bench_make_dump> ${PROJECT_SOURCE_DIR}/tests/build/stop_storm
+    $<TARGET_FILE:heapdex_cli>)
+add_test(NAME build.stop_storm COMMAND ${stop_storm} 1500000 80% --threads 1)
+set_tests_properties(build.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
+add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 3 --threads 1 COMMAND ${stop_storm} 20000000 3 --threads 2
+    DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
+
 # tests/threads/NAME.c are plain programs that ThreadSanitizer can follow (preset tsan); they run in every preset.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)

@@ -67,7 +67,7 @@ static void too_late(int number)
     leave_now();
 }
 
-static void note_signal(int number)
+static void take_signal(int number)
 {
     static const char line[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
     int               none = 0;
@@ -83,6 +83,14 @@ static void note_signal(int number)
         return;
     }
     leave_now();
+}
+
+/* What it interrupts goes on and looks at its own errno. */
+static void note_signal(int number)
+{
+    const int of_others = errno;
+    take_signal(number);
+    errno = of_others;
 }
 
 static _Atomic(hdx_graph *) guarded; /* whose files are read */
