@@ -273,6 +273,7 @@ hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 uint64_t hdx_build_room(const hdx_build *b);
 /* Is there room for so many bytes beside the searches? */
 bool     hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes);
+#define HDX_BUILD_READY (32ull << 20)   /* made ready before it is known what is needed: a quarter of the file, and not more */
 #define HDX_BUILD_WORKER (6ull << 20)  /* a worker's slice of the dump, its pages being packed, its share of references */
 #define HDX_BUILD_BESIDE (32ull << 20) /* what a build has beside hdx_build.mem: code, stacks, small tables, mapped pages of files */
 

@@ -2,7 +2,8 @@
  * estimate.c - what an index would cost, from a short sample of the dump and before anything is built.
  *
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
- * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time.
+ * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours in an array that are the same
+ * count once, as a list has each object once.
  * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap, counts are raised
  * for it, so that the promise stands. Disk and time come from figures per object and per reference (bench/, Mix and Shop); the sample's
  * own pace says how fast this machine is beside the one they were measured on.
@@ -40,8 +41,11 @@ static const struct cost {
 #define WALK_NS 0.36      /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
 #define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
-#define TEMPORARY_OBJECT 6.5    /* bytes at the worst moment: Shop, Mix, the database, within a tenth */
-#define TEMPORARY_REFERENCE 1.8
+#define TEMPORARY_OBJECT 7.2    /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it */
+#define TEMPORARY_REFERENCE 2.0
+#define BASE_MEMORY (8ull << 20)    /* of a build of next to nothing: code, stacks, small tables, */
+#define BASE_WORKER (1ull << 20)
+#define BASE_OBJECT 64u             /* until buffers and pages are full */
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
 #define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
@@ -54,15 +58,29 @@ static const struct cost {
 typedef struct counter {
     hdx_build       *b;
     _Atomic uint64_t references;
-    _Atomic uint64_t longest; /* object array, in elements */
+    _Atomic uint64_t longest; /* object array, in elements that are not null */
+    struct held {             /* of the array that a worker is in */
+        uint8_t  apart[HDX_APART];
+        uint64_t used;
+        hdx_addr last;
+    } held[HDX_WORKERS_MAX];
 } counter;
 
-static uint64_t not_null(const uint8_t *at, uint64_t n, uint32_t id_size)
+/* Not null, and other than the one before. */
+static uint64_t of_array(struct held *h, const hdx_event *e, uint32_t id_size)
 {
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < n; i++)
-        count += hdx_be_id(at + i * id_size, id_size) != 0;
-    return count;
+    const uint64_t n = e->body_len / id_size;
+    uint64_t       used = 0, changes = 0;
+    hdx_addr       last = e->body_from == 0 ? 0 : h->last;
+    for (uint64_t i = 0; i < n; i++) {
+        const hdx_addr to = hdx_be_id(e->body + i * id_size, id_size);
+        used += to != 0;
+        changes += to != 0 && to != last;
+        last = to != 0 ? to : last;
+    }
+    h->used = e->body_from == 0 ? used : h->used + used;
+    h->last = last;
+    return changes;
 }
 
 static uint64_t of_instance(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l)
@@ -83,13 +101,12 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
     hdx_addr         last = 0;
     uint32_t         number = HDX_NO_CLASS;
     uint64_t         count = 0, longest = 0, seen = atomic_load(&c->longest);
-    (void)worker;
     (void)err;
     for (size_t i = 0; i < n; i++) {
         const hdx_event *e = &events[i];
         if (e->tag == HDX_SUB_OBJECT_ARRAY) {
-            count += not_null(e->body, e->body_len / id_size, id_size);
-            longest = longest > e->count ? longest : e->count;
+            count += of_array(&c->held[worker], e, id_size);
+            longest = longest > c->held[worker].used ? longest : c->held[worker].used;
         }
         if (e->tag != HDX_SUB_INSTANCE)
             continue;
@@ -125,7 +142,7 @@ typedef struct findings {
     double   scale;              /* of instances and arrays in the sample to those of the file */
     double   raise;              /* of counts, for the promise */
     uint64_t references, classes, roots, locals;
-    uint64_t longest;            /* object array */
+    uint64_t longest;            /* object array, nulls left out */
     double   pace;               /* 1: the machine of the figures; 2: half as fast */
     double   wait;               /* wall time beside what CPU time says: other programs */
     double   scan_ns;            /* wall time of the first pass over all of the file */
@@ -195,22 +212,36 @@ static uint64_t bytes_of(const struct cost *c, uint64_t objects, double referenc
     return (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
 }
 
+static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->threads * BASE_WORKER; }
+
+/* What is taken before it is known whether it is needed (index.c). */
+static uint64_t ready(const hdx_build *b, const findings *f)
+{
+    const uint64_t size = hdx_source_file_size(f->sample->source) / 4;
+    if (b->threads == 1 || f->options->memory != 0)
+        return 0;
+    return base_memory(b) + (size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
+}
+
 /* A promise has room for what may be: without a budget less is taken. Highest of the outcome: 0.93 of this (Shop, threads, classes). */
 static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
 {
     const uint64_t beside = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER, roots = scaled(f->roots, f->raise) * ROOT_SPARE;
+    const uint64_t full = beside * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->objects;
+    const uint64_t base = f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are there whatever is in them */
     promised -= promised > beside + roots ? roots : 0;
-    return promised <= beside ? promised : beside * 11 / 20 + (promised - beside) * 17 / 20;
+    const uint64_t most = promised <= beside ? base : base + (promised - beside) * 17 / 20;
+    return most > ready(b, f) ? most : ready(b, f);
 }
 
 static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
 {
     const hdx_sample *s = f->sample;
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
-    const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->elements;
+    const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->slots;
     const uint64_t    objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
-    const uint64_t    elements = s->elements / objects >= s->tables ? s->tables * objects : s->elements; /* an array counts each object once */
-    const double      references = (double)f->references * f->scale + (double)elements + (double)f->locals + 2.0 * (double)f->classes;
+    const uint64_t    tables = s->references / objects >= s->tables ? s->tables * objects : s->references; /* an array counts each object once */
+    const double      references = (double)f->references * f->scale + (double)tables + (double)f->locals + 2.0 * (double)f->classes;
     out->objects = objects;
     out->references = (uint64_t)references;
     out->classes = f->classes;
@@ -244,6 +275,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         out->wall_ns += step->wall_ns;
         out->step_count++;
     }
+    out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
     out->disk += f->seek_bytes;
     /* the search, the dominators, and what feeds them; the spill file is gone by then */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #define STEPS 7u
-#define PREPARED (32ull << 20)
 #define WANTED (16ull << 20)
 #define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
 
@@ -160,7 +159,7 @@ static void prepare(hdx_build *b)
     if (b->threads == 1 || b->mem.limit != 0)
         return;
     hdx_mem_want(&b->mem, size < WANTED ? size : WANTED);
-    hdx_mem_prepare(&b->mem, size < PREPARED ? size : PREPARED);
+    hdx_mem_prepare(&b->mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose, hdx_error *err)

@@ -16,6 +16,8 @@
 #define HOP_CHUNK 512u
 #define PREFIX_MAX ((uint64_t)1 << 30)
 #define SINGLE_MIN (1u << 20)           /* heap records from here on are asked whether they are one array */
+#define GLANCES 2048u                   /* pieces of all arrays left out, and at least one of each, */
+#define GLANCE 1024u                    /* of so many elements */
 
 typedef struct part { /* of the file, in order */
     hdx_pos  from, end;   /* with the head of a heap record, without for tables */
@@ -23,6 +25,11 @@ typedef struct part { /* of the file, in order */
     bool     heap, about; /* about: begins with a class or a root */
     uint8_t  tag;
 } part;
+
+typedef struct long_array { /* of references, and left out */
+    hdx_pos  at;          /* its elements */
+    uint64_t slots;
+} long_array;
 
 typedef struct sampler {
     hdx_sample *s;
@@ -33,6 +40,8 @@ typedef struct sampler {
     bool        cut;      /* the dump goes on behind them */
     part       *parts;
     uint64_t    count, capacity;
+    long_array *tables;
+    uint64_t    table_capacity; /* s->tables of them */
     uint64_t    heap_bytes, heap_records;
     uint64_t    bytes;    /* wanted */
     uint64_t    beyond;   /* of the array that the bytes at hand end in */
@@ -146,13 +155,19 @@ static bool single(const sampler *k, const uint8_t *body, size_t have, uint64_t 
     return body[0] == HDX_SUB_PRIMITIVE_ARRAY && 10 + i + count * hdx_element_size(body[9 + i], i) == size;
 }
 
-static void leave_out(hdx_sample *s, uint64_t elements, uint64_t bytes)
+/* at: of the first of its references, where it has any. */
+static hdx_code leave_out(sampler *k, hdx_pos at, uint64_t slots, uint64_t bytes, hdx_error *err)
 {
+    hdx_sample *s = k->s;
     s->arrays++;
-    s->tables += elements > 0;
-    s->elements += elements;
-    s->longest = s->longest > elements ? s->longest : elements;
     s->array_bytes += bytes;
+    if (slots == 0)
+        return HDX_OK;
+    if (!hdx_mem_room(s->mem, (void **)&k->tables, &k->table_capacity, s->tables, sizeof *k->tables))
+        return hdx_no_memory(err, "a sample of the dump", (s->tables + 1) * sizeof *k->tables);
+    k->tables[s->tables++] = (long_array){ at, slots };
+    s->slots += slots;
+    return HDX_OK;
 }
 
 /* A heap record of the chosen dump. */
@@ -170,10 +185,8 @@ static hdx_code add_heap(sampler *k, hdx_pos from, uint64_t n, uint8_t tag, hdx_
     if (have <= HDX_TOP_HEAD)
         return HDX_OK;
     k->heap_records++;
-    if (single(k, at + HDX_TOP_HEAD, have - HDX_TOP_HEAD, n, &elements)) {
-        leave_out(k->s, elements, n);
-        return HDX_OK;
-    }
+    if (single(k, at + HDX_TOP_HEAD, have - HDX_TOP_HEAD, n, &elements))
+        return leave_out(k, body + 9 + 2 * k->id_size, elements, n, err);
     const uint8_t first = at[HDX_TOP_HEAD];
     k->heap_bytes += end - body;
     return add(k, (part){ from, end, 0, true, first == HDX_SUB_CLASS || !hdx_sub_is_object(first), tag }, err);
@@ -279,7 +292,7 @@ static void forget(sampler *k)
     k->dumps = 0;
     k->heap_bytes = k->heap_records = 0;
     k->ended = false;
-    k->s->arrays = k->s->tables = k->s->elements = k->s->longest = k->s->array_bytes = 0;
+    k->s->arrays = k->s->tables = k->s->slots = k->s->array_bytes = 0;
 }
 
 static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
@@ -334,7 +347,10 @@ static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
         need = stop == HDX_SCAN_WANT ? scan.want : 1;
     }
     if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* its head says all of the array */
-        leave_out(k->s, scan.held.tag == HDX_SUB_OBJECT_ARRAY ? scan.held.count : 0, scan.size);
+        const bool     table = scan.held.tag == HDX_SUB_OBJECT_ARRAY;
+        const hdx_code code = leave_out(k, pos + 9 + 2 * k->id_size, table ? scan.held.count : 0, scan.size, err);
+        if (code != HDX_OK)
+            return code;
         k->beyond = scan.size;
     }
     if (pos - body > 8 * want && before > body)
@@ -458,6 +474,51 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
     return ok ? HDX_OK : hdx_no_memory(err, "a sample of the dump", 0);
 }
 
+/* ---- arrays that are left out ---- */
+
+/* What lies behind the bytes at hand is like them where they are an eighth of it, and else full. */
+static hdx_code glance(sampler *k, const long_array *t, uint64_t step, hdx_error *err)
+{
+    const uint64_t count = t->slots / step + 1, most = t->slots / count < GLANCE ? t->slots / count : GLANCE;
+    uint64_t       seen = 0, used = 0, changes = 0;
+    hdx_addr       last = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t first = t->slots / count * i + (t->slots / count - most) / 2; /* in the middle of its share */
+        const uint8_t *at;
+        size_t         have;
+        hdx_code       code = look(k, t->at + first * k->id_size, most * k->id_size, &at, &have, err);
+        if (code != HDX_OK)
+            return code;
+        if (hdx_tick(k->tick, 0))
+            return hdx_tick_stop(err);
+        const uint64_t n = have / k->id_size < most ? have / k->id_size : most;
+        for (uint64_t j = 0; j < n; j++) {
+            const hdx_addr to = hdx_be_id(at + j * k->id_size, k->id_size);
+            used += to != 0;
+            changes += to != 0 && to != last;
+            last = to != 0 ? to : last;
+        }
+        seen += n;
+    }
+    if (seen == 0 || seen < count * most / 8)
+        seen = used = changes = 1;
+    const double   each = (double)t->slots / (double)seen * (1 + 1.0 / 32);
+    const uint64_t all = (uint64_t)((double)used * each), references = (uint64_t)((double)changes * each);
+    const uint64_t held = all < t->slots ? all : t->slots;
+    k->s->longest = held > k->s->longest ? held : k->s->longest;
+    k->s->references += references < t->slots ? references : t->slots;
+    return HDX_OK;
+}
+
+static hdx_code glance_all(sampler *k, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    k->window.chunk = (size_t)GLANCE * k->id_size;
+    for (uint64_t i = 0; i < k->s->tables && code == HDX_OK; i++)
+        code = glance(k, &k->tables[i], k->s->slots / GLANCES + GLANCE, err);
+    return code;
+}
+
 static hdx_code choose(sampler *k, hdx_error *err)
 {
     hdx_sample    *s = k->s;
@@ -466,6 +527,8 @@ static hdx_code choose(sampler *k, hdx_error *err)
     hdx_code       code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);
+    if (code == HDX_OK)
+        code = glance_all(k, err);
     s->heap_bytes = k->heap_bytes + (k->ended ? 0 : expected);
     s->heap_bytes = s->heap_bytes - s->taken_bytes > k->beyond ? s->heap_bytes - k->beyond : s->taken_bytes;
     s->stretches = k->heap_records;
@@ -502,12 +565,13 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
             code = make_pieces(&k, head.size, err);
     }
     if (code == HDX_OK && out->taken_bytes == 0) { /* short, or so odd that only the careful reader can tell */
-        out->arrays = out->tables = out->elements = out->longest = out->array_bytes = 0;
+        out->arrays = out->tables = out->slots = out->references = out->longest = out->array_bytes = 0;
         out->whole = out->all = true;
         out->heap_bytes = out->taken_bytes = out->dump_size;
     }
     hdx_window_free(&k.window);
     hdx_mem_put(mem, k.parts, k.capacity * sizeof *k.parts);
+    hdx_mem_put(mem, k.tables, k.table_capacity * sizeof *k.tables);
     if (code != HDX_OK)
         hdx_sample_close(out);
     return code;

@@ -11,7 +11,7 @@
  *
  * The sample has the tables in full, the first heap records as long as they are about classes and roots (writers put those first), the
  * last one, and pieces of the others at equal distances. Heap records that hold a single array (HotSpot gives large ones a record of their own)
- * are counted and left out.
+ * are counted and left out; pieces of those with references say how many of their elements are null.
  */
 #ifndef HDX_HPROF_SAMPLE_H
 #define HDX_HPROF_SAMPLE_H
@@ -43,8 +43,9 @@ typedef struct hdx_sample {
     uint64_t          stretches;   /* heap records in the file, expected likewise */
     uint64_t          arrays;      /* left out */
     uint64_t          tables;      /* of them with references, */
-    uint64_t          elements;    /* how many of those */
-    uint64_t          longest;     /* of one of them */
+    uint64_t          slots;       /* how many elements those have, */
+    uint64_t          references;  /* how many are not null and other than the one before: expected, and 1/32 more */
+    uint64_t          longest;     /* not null in one of them: expected likewise */
     uint64_t          array_bytes;
     bool              whole;       /* the dump is so short, or so odd, that it should be read itself: the sample has no bytes */
     bool              all;         /* nothing but single arrays was left out */

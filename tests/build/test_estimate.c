@@ -209,29 +209,54 @@ Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
     expect_sampled(path, objects, references, 0.2);
 }
 
-/* A record that holds nothing but an array says all of it in its head. */
-Test(estimate, knows_large_arrays_without_reading_them)
+/* 20,000 objects, an array of 1 << 20 references of which the first `used` of each `of` are some (`same` neighbours are one object), and longs. */
+static void make_table(unsigned used, unsigned of, unsigned same)
 {
     dump_maker    *m = dump_maker_new(8);
     const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
     const uint64_t table = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    uint64_t      *slots = calloc(1u << 20, sizeof *slots), objects[20000];
+    cr_assert(slots != NULL);
     for (unsigned i = 0; i < 20000; i++)
-        (void)dump_maker_instance(m, object, NULL);
+        objects[i] = dump_maker_instance(m, object, NULL);
+    for (unsigned i = 0; i < 1u << 20; i++)
+        slots[i] = i % of < used ? objects[i / same % 20000] : 0;
     dump_maker_segment(m);
-    (void)dump_maker_array(m, table, NULL, 1u << 20);
+    (void)dump_maker_array(m, table, slots, 1u << 20);
     dump_maker_segment(m);
     (void)dump_maker_primitives(m, 'J', NULL, 1u << 20);
     dump_maker_segment(m);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
     dump_maker_save(m, dump);
     dump_maker_free(m);
+    free(slots);
+}
+
+static hdx_index_forecast forecast_table(unsigned used, unsigned of, unsigned same)
+{
     const hdx_index_options options = { .dump = dump, .index_dir = place, .threads = 2 };
     hdx_index_forecast      f;
+    make_table(used, of, same);
     cr_assert(hdx_index_estimate_from(&options, 128u << 10, &f, NULL) == HDX_OK);
     expect_near("objects", f.objects, 20005, 0.05);
     cr_expect(f.sampled_bytes < 1u << 20);
-    cr_expect(f.references <= f.objects + 100, "each object once: %llu", (unsigned long long)f.references);
-    cr_expect(f.steps[1].memory >= (24u << 20) + (24u << 20), "an array is held as long as it is read");
+    return f;
+}
+
+/* A record that holds nothing but an array says all of it in its head, and pieces of it how much of it is null. */
+Test(estimate, knows_large_arrays_from_pieces_of_them)
+{
+    const uint64_t           each = 24, all = 1u << 20;
+    const hdx_index_forecast empty = forecast_table(0, 1, 1), full = forecast_table(1, 1, 1), third = forecast_table(1, 3, 1);
+    const hdx_index_forecast halves = forecast_table(all / 2, all, 1), repeated = forecast_table(1, 1, 256);
+    cr_expect(empty.references < 100, "%llu", (unsigned long long)empty.references);
+    cr_expect(full.references >= 20000 && full.references <= full.objects + 100, "each object once: %llu", (unsigned long long)full.references);
+    cr_expect(full.steps[1].least - empty.steps[1].least >= each * all, "an array is held as long as it is read");
+    expect_near("held of every third", third.steps[1].least - empty.steps[1].least, each * all / 3, 0.05);
+    expect_near("held of the first half", halves.steps[1].least - empty.steps[1].least, each * all / 2, 0.05);
+    cr_expect(third.steps[1].least - empty.steps[1].least >= each * all / 3);
+    cr_expect(halves.steps[1].least - empty.steps[1].least >= each * all / 2);
+    cr_expect(repeated.references >= all / 256 && repeated.references < all / 256 * 3 / 2, "%llu", (unsigned long long)repeated.references);
 }
 
 Test(estimate, refuses_what_a_build_refuses)
