@@ -108,9 +108,15 @@ def targets(t):
         if c.startswith("768"):
             add("5", f"mix, --memory {c}: wall time / default", t.ratio("memory", (c, "heapdex"), ("default", "heapdex"), "wall"), "<=", 2)
             add("5", f"mix, --memory {c}: wall time / prototype spilled", t.ratio("memory", (c, "heapdex"), ("spilled", "spilled"), "wall"), "<=", 1.2)
-    memory, times = forecast(t)
+    memory, disk, times = forecast(t)
     if memory:
-        add("5", f"forecast, {len(memory)} dumps: most memory taken / forecast ({max(memory)[1]})", max(memory)[0], "<=", 1)
+        add("5", f"forecast, {len(memory)} dumps: memory, lowest forecast / taken ({min(memory)[1]})", min(memory)[0], ">=", 1)
+    if disk:
+        add("5", f"forecast, {len(disk)} dumps: disk, lowest forecast / taken ({min(disk)[1]})", min(disk)[0], ">=", 1)
+    for what, ratios in (("memory", memory), ("disk", disk)):
+        long = [(r, c) for r, c in ratios if c in [other for _, other in times]]
+        if long:
+            add("5", f"forecast, {len(long)} builds over a second: {what}, highest forecast / taken ({max(long)[1]})", max(long)[0], "<=", 1.5)
     if times:
         add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})", max(times)[0], "<=", 1.5)
         add("5", f"the same, shortest / forecast ({min(times)[1]})", min(times)[0], ">=", 0.67)
@@ -147,16 +153,18 @@ def engineering(seconds):
 
 
 def forecast(t):
-    """([ratio of memory, dump], [ratio of wall time, dump]) of every dump built; time where the build took over a second"""
-    memory, times = [], []
+    """([forecast / memory, dump], [forecast / disk, dump], [wall time / forecast, dump]) of every dump built; time where it took over a second"""
+    memory, disk, times = [], [], []
     for c in t.cases("forecast", "estimate"):
-        peak, wall = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall"))
-        said, told = (t.get("forecast", c, "estimate", k) for k in ("peak", "wall"))
+        peak, wall, size = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall", "bytes"))
+        said, told, room = (t.get("forecast", c, "estimate", k) for k in ("peak", "wall", "bytes"))
         if peak and said:
-            memory.append((peak / said, c))
+            memory.append((said / peak, c))
+        if size and room:
+            disk.append((room / size, c))
         if wall and told and wall > 1:
             times.append((wall / told, c))
-    return memory, times
+    return memory, disk, times
 
 
 def print_table(head, rows):
