@@ -13,6 +13,7 @@
 
 #define PARTED_STEPS 4u /* checkpoints of a whole build: columns, objects, references, dominators */
 #define PARTED_FILES 32u
+#define PARTED_KEPT_HEAD 48u /* bytes before what a step puts into a file (kept.c) */
 
 typedef struct parted_file {
     char     name[64]; /* "class.hdx", "checkpoint/state" */
@@ -59,6 +60,27 @@ static inline hdx_code parted_stop(const hdx_index_options *options, unsigned sa
     parted_saves = 0;
     parted_stop_at = saves;
     return hdx_index_build_through(&doors, options, &report, err);
+}
+
+typedef struct parted_calls {
+    unsigned calls, last;
+} parted_calls;
+
+static inline bool parted_is_wanted(void *context)
+{
+    parted_calls *c = context;
+    return c->calls++ >= c->last;
+}
+
+/* A build on one thread that is told to stop when it asks for the so-manieth time. */
+static inline hdx_code parted_interrupt(const hdx_index_options *options, unsigned calls, hdx_error *err)
+{
+    hdx_build_doors   doors = { .io = hdx_io_system(), .every_step = true };
+    parted_calls      c = { .last = calls };
+    hdx_index_options asked = *options;
+    hdx_index_report  report;
+    asked.progress = (hdx_progress){ .context = &c, .cancelled = parted_is_wanted };
+    return hdx_index_build_through(&doors, &asked, &report, err);
 }
 
 /* ---- the folder ---- */
@@ -199,6 +221,24 @@ static inline void parted_seal(parted *p, bool tapes)
     if (sum != NULL && sum->len > 0)
         h->catalog = hdx_hash_bytes(2, sum->at, sum->len); /* as checkpoint.c does */
     hdx_put32(state->at + state->len - 4, hdx_crc32c(0, state->at, state->len - 4));
+}
+
+/* Makes the sums of scan.tmp and columns.tmp right again, with that of scan.tmp in columns.tmp and those it has of references.tmp. */
+static inline void parted_seal_kept(parted *p)
+{
+    const size_t units_at = PARTED_KEPT_HEAD + 6 * 8 + sizeof(hdx_halt) + 8; /* columns.c: numbers, how far it is, how many units */
+    parted_file *scan = parted_find(p, "scan.tmp"), *columns = parted_find(p, "columns.tmp");
+    uint32_t     sum = 0;
+    if (scan->len >= 4)
+        hdx_put32(scan->at + scan->len - 4, sum = hdx_crc32c(0, scan->at, scan->len - 4));
+    if (columns == NULL || columns->len < units_at + 4)
+        return;
+    hdx_put64(columns->at + PARTED_KEPT_HEAD, sum);
+    hdx_spilled   *units = (hdx_spilled *)(void *)(columns->at + units_at);
+    const uint64_t there = (columns->len - 4 - units_at) / sizeof *units, count = hdx_le64(columns->at + units_at - 8);
+    for (uint64_t i = 0; i < count && i < there; i++)
+        units[i].sum = parted_sum_of(p, "references.tmp", units[i].at, units[i].bytes, units[i].sum);
+    hdx_put32(columns->at + columns->len - 4, hdx_crc32c(0, columns->at, columns->len - 4));
 }
 
 #endif

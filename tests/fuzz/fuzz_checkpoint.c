@@ -1,5 +1,5 @@
 /*
- * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step, its files changed, cut, grown and exchanged as the input
+ * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step or in a reading of the dump, its files changed, cut, grown and exchanged as the input
  * says, gone on from.
  *
  * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums made right again behind
@@ -7,7 +7,7 @@
  * build ends and touches nothing that is not its own, and what it leaves holds together, as verify sees it without the dump. Behind the searches that
  * is so but for what the tree of dominators and the nearest paths make of a search that was another one.
  *
- *   input   0 bit 0: repair the sums | 1 step, question | then edits of 12 bytes: file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
+ *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
  */
 #include "build/parted.h"
 #include "catalog/values.h"
@@ -17,11 +17,12 @@
 
 #define EDIT 12u
 #define QUESTIONS 2u
+#define READINGS 3u /* the first pass: as soon as it keeps something, as late as it can; the second */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char   dump[FOLDER_PATH], part[FOLDER_PATH], place[FOLDER_PATH];
-static parted straight, left[PARTED_STEPS];
+static parted straight, left[PARTED_STEPS], readings[READINGS];
 static answer right[ASK_QUESTIONS];
 static bool   steady[ASK_QUESTIONS]; /* not of what a build took */
 static bool   ready;
@@ -39,9 +40,37 @@ static void end(void)
     parted_free(&straight);
     for (unsigned k = 0; k < PARTED_STEPS; k++)
         parted_free(&left[k]);
+    for (unsigned k = 0; k < READINGS; k++)
+        parted_free(&readings[k]);
 }
 
 static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1 }; }
+
+/* Stops it later and later, until it keeps a checkpoint instead. */
+static void stop_readings(const hdx_index_options *options)
+{
+    char      path[FOLDER_PATH];
+    hdx_error err = { .code = HDX_OK };
+    for (unsigned calls = 1;; calls++) {
+        parted now = { .count = 0 };
+        must(parted_interrupt(options, calls, &err) == HDX_CANCELLED, "interrupt", &err);
+        parted_read_folder(&now, part);
+        (void)hdx_index_remove(options, path, sizeof path, NULL);
+        if (parted_find(&now, "checkpoint/state") != NULL) {
+            parted_free(&now);
+            break;
+        }
+        const bool     scanned = parted_find(&now, "scan.tmp") != NULL, read_twice = parted_find(&now, "columns.tmp") != NULL;
+        const unsigned to = read_twice ? 2 : readings[0].count == 0 ? 0 : 1;
+        if (scanned) {
+            parted_free(&readings[to]);
+            readings[to] = now;
+        } else
+            parted_free(&now);
+    }
+    for (unsigned k = 0; k < READINGS; k++)
+        must(readings[k].count > 0, "a reading that keeps nothing", &err);
+}
 
 static void prepare(void)
 {
@@ -78,6 +107,7 @@ static void prepare(void)
         parted_read_folder(&left[k], part);
         (void)hdx_index_remove(&options, path, sizeof path, NULL);
     }
+    stop_readings(&options);
     if (atexit(end) != 0)
         abort();
     ready = true;
@@ -313,21 +343,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     const size_t  edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
-    const bool    repaired = (data[0] & 1) != 0;
-    const parted *was = &left[data[1] % PARTED_STEPS];
+    const bool    repaired = (data[0] & 1) != 0, reading = (data[0] & 2) != 0;
+    const parted *was = reading ? &readings[data[1] % READINGS] : &left[data[1] % PARTED_STEPS];
     parted        p = parted_copy(was);
     for (size_t i = 0; i < edits; i++)
         edit(&p, data + 2 + EDIT * i, changed);
-    if (repaired)
+    if (repaired && !reading)
         write_repaired(&p, was, changed, data + 2, edits);
-    else
+    else {
+        if (repaired)
+            parted_seal_kept(&p);
         parted_write(&p, part);
+    }
     parted_free(&p);
     options = options_of();
     const hdx_code code = hdx_index_build(&options, &report, &err);
     must(code == HDX_OK || (repaired && (code == HDX_DAMAGED || code == HDX_LIMIT || code == HDX_IO)), "go on", &err);
     if (code == HDX_OK)
-        check_index(data[1] / PARTED_STEPS, repaired, data[1] % PARTED_STEPS >= 2);
+        check_index(data[1] / PARTED_STEPS, repaired, !reading && data[1] % PARTED_STEPS >= 2);
     (void)hdx_index_remove(&options, path, sizeof path, NULL);
     return 0;
 }
