@@ -24,11 +24,52 @@ static int compare_text(hdx_text a, hdx_text b)
     return c != 0 ? c : a.len < b.len ? -1 : a.len > b.len;
 }
 
-static int by_name(const void *a, const void *b)
+/* The catalog keeps each name once, so classes of one name point to one place. */
+static int by_place_of_name(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
-    int              c = compare_text(x->name, y->name);
-    return c != 0 ? c : x->address < y->address ? -1 : x->address > y->address;
+    const uintptr_t  p = (uintptr_t)x->name.at, q = (uintptr_t)y->name.at;
+    return p != q ? (p < q ? -1 : 1) : x->address < y->address ? -1 : x->address > y->address;
+}
+
+typedef struct named_classes {
+    hdx_text name;
+    uint32_t from, count; /* among the classes by the place of their name */
+} named_classes;
+
+static int by_name(const void *a, const void *b)
+{
+    const named_classes *x = a, *y = b;
+    int                  c = compare_text(x->name, y->name);
+    return c != 0 ? c : x->from < y->from ? -1 : x->from > y->from;
+}
+
+/*
+ * Sorts classes by name, then address. Different names are compared, not classes: thousands of classes may bear one name, or two, that are most of a dump.
+ * False: out of memory.
+ */
+static bool sort_by_name(const hdx_class **classes, uint32_t count)
+{
+    uint32_t          names = 0, n = 0;
+    named_classes    *named = hdx_mem_array(NULL, count, sizeof *named);
+    const hdx_class **placed = hdx_mem_array(NULL, count, sizeof *placed);
+    if (named != NULL && placed != NULL) {
+        memcpy((void *)placed, (const void *)classes, count * sizeof *placed);
+        qsort(placed, count, sizeof *placed, by_place_of_name);
+        for (uint32_t i = 0; i < count; i++) {
+            if (i == 0 || placed[i]->name.at != placed[i - 1]->name.at || placed[i]->name.len != placed[i - 1]->name.len)
+                named[names++] = (named_classes){ placed[i]->name, i, 0 };
+            named[names - 1].count++;
+        }
+        qsort(named, names, sizeof *named, by_name);
+        for (uint32_t i = 0; i < names; i++)
+            for (uint32_t k = 0; k < named[i].count; k++)
+                classes[n++] = placed[named[i].from + k];
+    }
+    const bool memory = named != NULL && placed != NULL;
+    hdx_mem_put(NULL, named, count * sizeof *named);
+    hdx_mem_put(NULL, (void *)placed, count * sizeof *placed);
+    return memory;
 }
 
 /* Does every chain of super classes end? Chains seen to end are marked, so each class is walked over once. */
@@ -74,12 +115,13 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
         return code;
     hdx_class_table  *t = hdx_mem_get(NULL, sizeof *t);
     const hdx_class **ids = hdx_mem_array(NULL, count, sizeof *ids);
-    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count);
-    if (t == NULL || ids == NULL || mirror == NULL || rules == NULL) {
+    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count), *references = hdx_mem_get(NULL, count);
+    if (t == NULL || ids == NULL || mirror == NULL || rules == NULL || references == NULL) {
         hdx_mem_put(NULL, t, sizeof *t);
         hdx_mem_put(NULL, (void *)ids, count * sizeof *ids);
         hdx_mem_put(NULL, mirror, count);
         hdx_mem_put(NULL, rules, count);
+        hdx_mem_put(NULL, references, count);
         return hdx_no_memory(err, "classes", count * sizeof *ids);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -87,7 +129,7 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
         mirror[i] = hdx_text_is(classes[i].name, "java.lang.Class");
     }
     qsort(ids, count, sizeof *ids, by_id);
-    *t = (hdx_class_table){ classes, count, ids, mirror, rules };
+    *t = (hdx_class_table){ classes, count, ids, mirror, rules, references };
     *out = t;
     return HDX_OK;
 }
@@ -154,8 +196,12 @@ static const hdx_class **names(hdx_graph *g, const hdx_class_table *t)
     sorted = atomic_load(&g->by_name);
     if (sorted == NULL && (sorted = hdx_mem_array(NULL, t->count, sizeof *sorted)) != NULL) {
         memcpy((void *)sorted, (const void *)t->by_id, t->count * sizeof *sorted);
-        qsort(sorted, t->count, sizeof *sorted, by_name);
-        atomic_store_explicit(&g->by_name, sorted, memory_order_release);
+        if (sort_by_name(sorted, t->count)) {
+            atomic_store_explicit(&g->by_name, sorted, memory_order_release);
+        } else {
+            hdx_mem_put(NULL, (void *)sorted, t->count * sizeof *sorted);
+            sorted = NULL;
+        }
     }
     (void)pthread_mutex_unlock(&g->lock);
     if (sorted == NULL) {
@@ -183,6 +229,27 @@ const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
             end = middle;
     }
     return from < t->count && hdx_text_same(sorted[from]->name, wanted) ? sorted[from] : NULL;
+}
+
+hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err)
+{
+    static const char word[] = "class ";
+    const uint64_t    len = sizeof word - 1 + (uint64_t)c->name.len;
+    bool              fresh = false;
+    (void)pthread_mutex_lock(&g->lock);
+    uint64_t *place = len > UINT32_MAX ? NULL : hdx_map_put(&g->labelled, (uintptr_t)c->name.at, &fresh);
+    if (place != NULL && *place == 0) { /* also one for which there was no memory before */
+        char *text = hdx_arena_get(&g->labels, len);
+        if (text != NULL) {
+            memcpy(text, word, sizeof word - 1);
+            memcpy(text + sizeof word - 1, c->name.at, c->name.len);
+        }
+        *place = (uintptr_t)text;
+    }
+    const char *label = place == NULL ? NULL : (const char *)(uintptr_t)*place;
+    (void)pthread_mutex_unlock(&g->lock);
+    *out = (hdx_text){ label, (uint32_t)len };
+    return label == NULL ? hdx_no_memory(err, "a label", len) : HDX_OK;
 }
 
 bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor)

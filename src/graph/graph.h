@@ -31,6 +31,9 @@
 void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
 void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32_t *out);   /* HDX_NO_CLASS past the end */
 void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out);      /* hdx_object_kind */
+/* "class NAME" of a class with a long name, kept with the graph: classes and rows that share a name share its label. */
+#define HDX_LONG_NAME 1024u
+hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err);
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);   /* of arrays; 0 */

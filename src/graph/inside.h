@@ -3,7 +3,8 @@
  *
  * Invariants:
  *   G1  After hdx_graph_open nothing of a graph changes but the pointers below that are set once, by the thread that holds `lock`, and
- *       read without it (acquire). What they point to never changes.
+ *       read without it (acquire). What they point to never changes but notes of what is always found the same (`rules`, `references`). Labels of
+ *       long names are made and looked up under the lock.
  *   G2  A file of the index is opened when first used. One that cannot be opened stays closed for the life of the graph: the reason
  *       stands in `note` (damage) or `trouble` (memory, input), and getters give their harmless value.
  *   G3  Class numbers, super classes and object ids handed out by this room are in range and chains of super classes end: the table of
@@ -29,6 +30,7 @@ typedef struct hdx_class_table {
     const hdx_class **by_id;  /* sorted by id of the class object */
     uint8_t          *mirror; /* by number: is it named java.lang.Class? Only its instances can be class objects */
     uint8_t          *rules;  /* by number: what label.c has found of its labels; 0: nobody asked. Relaxed atomics */
+    uint8_t          *references; /* by number: what names.c has found of its reference fields; the same */
 } hdx_class_table;
 
 typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object, then type */
@@ -53,6 +55,8 @@ struct hdx_graph {
     _Atomic(hdx_class_table *) classes;
     atomic_bool                classes_failed;
     _Atomic(const hdx_class **) by_name; /* sorted by name, then address; as many as classes */
+    hdx_arena           labels;   /* hdx_graph_class_label; under the lock */
+    hdx_map             labelled; /* place of a name -> its label */
     _Atomic(hdx_locals *)      locals;
     atomic_int                 utf16; /* byte order of UTF-16 in byte[]: 0 not known yet, 1 little-endian, 2 big-endian */
     hdx_graph_summary   summary;

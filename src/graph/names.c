@@ -116,13 +116,30 @@ static void give_values(visitor *v, const hdx_values *values, hdx_ref_kind kind)
     }
 }
 
+static bool declares_references(const hdx_class *c)
+{
+    for (uint32_t f = 0; f < c->field_count; f++)
+        if (c->fields[f].type == 2)
+            return true;
+    return false;
+}
+
+/* Has the class or one above it a reference field? Every chain of super classes is climbed once. */
 static bool has_references(const hdx_class_table *t, uint32_t number)
 {
-    for (; number != HDX_NO_CLASS; number = t->at[number].super)
-        for (uint32_t f = 0; f < t->at[number].field_count; f++)
-            if (t->at[number].fields[f].type == 2)
-                return true;
-    return false;
+    enum { UNKNOWN, NONE, SOME }; /* hdx_class_table.references */
+    uint8_t  found = UNKNOWN;
+    uint32_t c = number;
+    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->references[c], __ATOMIC_RELAXED)) == UNKNOWN; c = t->at[c].super)
+        if (declares_references(&t->at[c])) {
+            __atomic_store_n(&t->references[c], SOME, __ATOMIC_RELAXED);
+            found = SOME;
+            break;
+        }
+    found = found == UNKNOWN ? NONE : found;
+    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->references[c], __ATOMIC_RELAXED) == UNKNOWN; c = t->at[c].super)
+        __atomic_store_n(&t->references[c], found, __ATOMIC_RELAXED);
+    return found == SOME;
 }
 
 static hdx_code fields(visitor *v, const hdx_class_table *t, uint32_t number, hdx_id id)

@@ -52,6 +52,7 @@ hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hd
         hdx_mem_put(NULL, g, sizeof *g);
         return hdx_no_memory(err, "a lock", sizeof g->lock);
     }
+    g->labelled = hdx_map_of(NULL);
     g->folder = copy_text(index);
     g->dump = dump != NULL ? copy_text(dump) : NULL;
     if (g->folder == NULL || (dump != NULL && g->dump == NULL)) {
@@ -112,8 +113,11 @@ void hdx_graph_close(hdx_graph *g)
         hdx_mem_put(NULL, (void *)t->by_id, t->count * sizeof *t->by_id);
         hdx_mem_put(NULL, t->mirror, t->count);
         hdx_mem_put(NULL, t->rules, t->count);
+        hdx_mem_put(NULL, t->references, t->count);
         hdx_mem_put(NULL, t, sizeof *t);
     }
+    hdx_map_free(&g->labelled);
+    hdx_arena_free(&g->labels);
     hdx_locals *locals = atomic_load(&g->locals);
     if (locals != NULL) {
         hdx_mem_put(NULL, locals->at, locals->count * sizeof *locals->at);

@@ -4,6 +4,7 @@
  * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value, and hdx_graph_lacks_dump) is answered without it: the index
  * travels alone.
  */
+#include "graph/graph.h"
 #include "query/query.h"
 
 #define FIRST_RUN 32u /* a table that is cut off as usual needs no second one */
@@ -69,8 +70,14 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
     const hdx_class  *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
     if (c == NULL)
         return HDX_OK;
+    if (c->name.len >= HDX_LONG_NAME) {
+        hdx_text       label = { NULL, 0 };
+        const hdx_code code = hdx_graph_class_label(g, c, &label, err);
+        *out = code == HDX_OK ? hdx_cell_text(label) : hdx_cell_null();
+        return code;
+    }
     char *text = hdx_arena_get(arena, len + (uint64_t)c->name.len);
-    if (text == NULL || c->name.len > UINT32_MAX - len)
+    if (text == NULL)
         return hdx_no_memory(err, "a label", len + (uint64_t)c->name.len);
     memcpy(text, word, len);
     memcpy(text + len, c->name.at, c->name.len);
