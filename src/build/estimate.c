@@ -43,6 +43,8 @@ static const struct cost {
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
 #define TEMPORARY_OBJECT 7.2    /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it */
 #define TEMPORARY_REFERENCE 2.0
+#define SPILL_OBJECT 2.0        /* bytes of the spill file: Mix of 3 M */
+#define SPILL_REFERENCE 3.0
 #define BASE_MEMORY (8ull << 20)    /* of a build of next to nothing: code, stacks, small tables, */
 #define BASE_WORKER (1ull << 20)
 #define BASE_OBJECT 64u             /* until buffers and pages are full */
@@ -278,8 +280,10 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
     out->disk += f->seek_bytes;
-    /* the search, the dominators, and what feeds them; the spill file is gone by then */
+    /* the search, the dominators, and what feeds them; the spill file is gone by then, unless a checkpoint of a build that inflates needs it */
     out->temporary = (uint64_t)((double)objects * TEMPORARY_OBJECT * width / 32 + references * TEMPORARY_REFERENCE) + f->seek_bytes;
+    if (f->inflate_ns > 0)
+        out->temporary += (uint64_t)((double)objects * SPILL_OBJECT + references * SPILL_REFERENCE);
 }
 
 static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)

@@ -207,6 +207,12 @@ Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
     dump_maker_save_bytes(path, packed.at, packed.len);
     gm_free(&packed);
     expect_sampled(path, objects, references, 0.2);
+    hdx_index_options  options = { .dump = path, .index_dir = place, .threads = 2 };
+    hdx_index_forecast inflated, plain;
+    cr_assert(hdx_index_estimate(&options, &inflated, NULL) == HDX_OK);
+    options.dump = dump;
+    cr_assert(hdx_index_estimate(&options, &plain, NULL) == HDX_OK);
+    cr_expect(inflated.temporary >= plain.temporary + 2 * objects + 3 * references, "the spill file stays with a checkpoint");
 }
 
 /* 20,000 objects, an array of 1 << 20 references of which the first `used` of each `of` are some (`same` neighbours are one object), and longs. */
