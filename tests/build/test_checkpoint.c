@@ -253,12 +253,15 @@ Test(checkpoint, with_units_that_say_otherwise_than_their_records_is_left)
     tell_again(&p, "a unit twice");
 }
 
-Test(checkpoint, with_referrers_twice_or_of_no_file_is_left)
+Test(checkpoint, with_referrers_twice_too_long_or_of_no_file_is_left)
 {
     parted p = parted_copy(&left[2]);
     cr_assert(parted_head(&p)->chunks == 1);
     parted_head(&p)->referrer_bytes = 0; /* with chunks all the same */
     tell_again(&p, "no bytes");
+    p = parted_copy(&left[2]);
+    parted_head(&p)->chunk_longest = parted_chunks(&p)->bytes - 1; /* room for one is made by that */
+    tell_again(&p, "a chunk longer than the longest");
     p = parted_copy(&left[2]);
     const parted_file *state = parted_find(&p, "checkpoint/state");
     const size_t       len = state->len;
