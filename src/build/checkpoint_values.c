@@ -157,7 +157,9 @@ static bool special_holds(run *k)
             return false;
         if (!must)
             continue;
-        above = hdx_ranks_find(r->special, id, &rank) ? hdx_ints_get(r->nearest, rank) : 0;
+        if (!hdx_ranks_find(r->special, id, &rank) || hdx_ranks_at(r->special, rank) != id) /* both ways round */
+            return false;
+        above = hdx_ints_get(r->nearest, rank);
         if ((above != 0) != live || (above == 1) != root || (above > 1 && !hdx_bits_test(p->live, above - 2)))
             return false;
     }
