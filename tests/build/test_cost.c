@@ -23,7 +23,7 @@ static void enter(void)
 
 static void leave(void) { test_folder_remove(folder); }
 
-TestSuite(cost, .init = enter, .fini = leave);
+TestSuite(cost, .init = enter, .fini = leave, .timeout = 250);
 
 static bool add_up(void *context, uint64_t bytes)
 {
@@ -82,7 +82,7 @@ static void count(unsigned which, uint64_t n, uint64_t *memory, uint64_t *index,
 }
 
 /* Not more than 5 times, beside what every build takes; and no dump weighs little and takes much. */
-Test(cost, of_a_crafted_dump_follows_its_bytes, .timeout = 250)
+Test(cost, of_a_crafted_dump_follows_its_bytes)
 {
     for (unsigned which = 0; which < FAMILIES; which++) {
         uint64_t memory[3], index[3], rows[3], size[3];
@@ -105,7 +105,7 @@ Test(cost, of_a_crafted_dump_follows_its_bytes, .timeout = 250)
 }
 
 /* Rows are many and a name may be most of the dump: labels of classes that share a long name are one text. */
-Test(cost, of_a_long_name_is_one_label, .timeout = 60)
+Test(cost, of_a_long_name_is_one_label)
 {
     hdx_buffer        bytes = { 0 };
     hdx_index_options options = { .dump = dump, .threads = 1 };
