@@ -16,6 +16,7 @@
  *   tape.c, spill.c  temporary files between passes
  *   checkpoint.c     what a build has done, kept for the next one if this one is killed; checkpoint_check.c, checkpoint_values.c: is it what a build leaves
  *   kept.c           what a reading of the dump has done, kept where it is told to stop
+ *   seal.c           are these the very files that a build of ours kept?
  *   seek.c           seek points of a compressed dump: windows beside memory, the index file of them
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
@@ -148,6 +149,21 @@ typedef struct hdx_class_layout {
     _Atomic hdx_pos misfit; /* + 1, of the first record in the file that does not fit (R17); 0: all fit */
 } hdx_class_layout;
 
+/* A file of the .part folder as a build left it, and all of them (seal.c). Written as they lie in memory: no padding. */
+typedef struct hdx_sealed {
+    char     name[32];
+    uint64_t device, inode, size, mtime_ns, ctime_ns;
+} hdx_sealed;
+
+#define HDX_SEAL_FILES 40u
+typedef struct hdx_seal {
+    uint64_t   magic, version;
+    char       boot[40];
+    uint64_t   count;
+    hdx_sealed files[HDX_SEAL_FILES];
+    uint64_t   sum; /* CRC32C of all before it */
+} hdx_seal;
+
 typedef struct hdx_build {
     const hdx_index_options *options;
     hdx_io         *io;
@@ -193,6 +209,9 @@ typedef struct hdx_build {
     bool            checkpointed;    /* there is a checkpoint in the folder */
     bool            kept_scan, kept_columns; /* there are such files (kept.h) in the folder: to go on from, or written by this build */
     uint32_t        kept_scan_sum;   /* which one it is */
+    hdx_seal        seal;            /* of what there is to go on from; count 0: none */
+    bool            sealed;          /* all that this build goes on from is as the seal says */
+    bool            unproven;        /* it goes on from files that nobody has read through yet: not to be sealed */
     bool            every_step;      /* of hdx_build_doors */
     uint64_t        saved_at, saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
     uint64_t        room;            /* of hdx_build_doors */
@@ -354,6 +373,7 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
 bool     hdx_place_held(const hdx_index_home *home); /* the lock is ours, and still says so */
 hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err); /* the same; HDX_BUSY, naming who took it */
 void     hdx_place_unlock(hdx_index_home *home);
+bool     hdx_lock_boot(char boot[40]); /* the rest zero; false: the system does not say */
 
 /* ---- place.c, building ---- */
 /* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With `resume`, a .part folder with a

@@ -8,13 +8,15 @@
  * their own.
  *
  * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is read through and
- * checked first (checkpoint_check.c), and what does not hold makes it begin anew. Files that no finished step has are removed before it writes,
+ * checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and what does not hold makes it begin anew. Files that no finished step has are removed before it writes,
  * and links are not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one machine and one version: structs as
  * they lie in memory.
  */
 #include "build/checkpoint.h"
+#include "build/kept.h"
 
 #include <heapdex/heapdex.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define MAGIC 0x6b63656863786468ull /* "hdxcheck" */
@@ -78,6 +80,52 @@ static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
     h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
+/* Members of a struct, one by one: what lies between them was never set, and is zero in the file. */
+typedef struct member {
+    size_t at, size;
+} member;
+#define MEMBER(type, name) { offsetof(type, name), sizeof(((type *)NULL)->name) }
+
+static const member root_members[] = {
+    MEMBER(hdx_root, object), MEMBER(hdx_root, type), MEMBER(hdx_root, thread), MEMBER(hdx_root, frame), { 0, 0 },
+};
+static const member unit_members[] = {
+    MEMBER(hdx_spilled, at),    MEMBER(hdx_spilled, bytes), MEMBER(hdx_spilled, first), MEMBER(hdx_spilled, last), MEMBER(hdx_spilled, objects),
+    MEMBER(hdx_spilled, edges), MEMBER(hdx_spilled, pos),   MEMBER(hdx_spilled, sum),   MEMBER(hdx_spilled, bare), { 0, 0 },
+};
+static const member chunk_members[] = {
+    MEMBER(hdx_referrer_chunk, at),  MEMBER(hdx_referrer_chunk, bytes), MEMBER(hdx_referrer_chunk, node),
+    MEMBER(hdx_referrer_chunk, sum), { 0, 0 },
+};
+
+typedef struct writing {
+    hdx_io  *io;
+    int      fd, rc;
+    uint32_t crc;
+} writing;
+
+static void put(writing *w, const void *bytes, uint64_t len)
+{
+    if (w->rc < 0 || len == 0)
+        return;
+    w->rc = w->io->write(w->io, w->fd, bytes, len);
+    w->crc = hdx_crc32c(w->crc, bytes, (size_t)len);
+}
+
+static void put_array(writing *w, const void *array, uint64_t count, size_t size, const member *members)
+{
+    uint8_t piece[8192];
+    for (uint64_t done = 0; done < count && w->rc >= 0;) {
+        const uint64_t n = count - done < sizeof piece / size ? count - done : sizeof piece / size;
+        memset(piece, 0, sizeof piece);
+        for (uint64_t i = 0; i < n; i++)
+            for (const member *m = members; m->size > 0; m++)
+                memcpy(piece + i * size + m->at, (const uint8_t *)array + (done + i) * size + m->at, m->size);
+        put(w, piece, n * size);
+        done += n;
+    }
+}
+
 static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_error *err)
 {
     hdx_build *b = p->b;
@@ -86,28 +134,34 @@ static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_err
     head_of(p, done, &head);
     if (head.catalog == 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read the catalog beside it back");
-    const struct { const void *at; uint64_t bytes; } parts[] = {
-        { &head, sizeof head },
-        { b->roots, head.roots * sizeof(hdx_root) },
-        { p->spill.units, head.units * sizeof(hdx_spilled) },
-        { p->chunks, head.chunks * sizeof(hdx_referrer_chunk) },
-        { sum, sizeof sum },
-    };
-    int      fd = b->io->create(b->io, path), rc = fd;
-    uint32_t crc = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && rc >= 0; i++) {
-        if (i + 1 == sizeof parts / sizeof *parts)
-            hdx_put32(sum, crc);
-        if (parts[i].bytes > 0)
-            rc = b->io->write(b->io, fd, parts[i].at, parts[i].bytes);
-        if (parts[i].bytes > 0)
-            crc = hdx_crc32c(crc, parts[i].at, (size_t)parts[i].bytes);
-    }
+    int     fd = b->io->create(b->io, path), rc;
+    writing w = { b->io, fd, fd, 0 };
+    put(&w, &head, sizeof head);
+    put_array(&w, b->roots, head.roots, sizeof(hdx_root), root_members);
+    put_array(&w, p->spill.units, head.units, sizeof(hdx_spilled), unit_members);
+    put_array(&w, p->chunks, head.chunks, sizeof(hdx_referrer_chunk), chunk_members);
+    hdx_put32(sum, w.crc);
+    put(&w, sum, sizeof sum);
+    rc = w.rc;
     if (fd >= 0) {
         const int closed = b->io->close(b->io, fd);
         rc = rc < 0 ? rc : closed;
     }
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot write: %s", strerror(-rc)) : HDX_OK;
+}
+
+/* So that whoever goes on need not read the search for them; they stay as they are from the searches on. */
+static hdx_code save_bits(hdx_pass *p, hdx_error *err)
+{
+    const uint64_t bytes = hdx_bits_words(p->b->objects) * 8;
+    hdx_kept      *file = NULL;
+    uint32_t       sum;
+    hdx_code       code = hdx_kept_create(p->b, HDX_KEPT_BITS, &file, err);
+    if (code == HDX_OK && (code = hdx_kept_put(file, p->live, bytes, err)) == HDX_OK)
+        code = hdx_kept_put(file, p->special, bytes, err);
+    code = hdx_kept_end(file, code, &sum, err);
+    p->bits_kept = code == HDX_OK;
+    return code;
 }
 
 hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
@@ -121,6 +175,8 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
     path_of(b, FRESH, "state", state, sizeof state);
     if ((rc = hdx_io_remove_folder(b->io, fresh)) < 0 || (rc = b->io->mkdir(b->io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
+    if (hdx_checkpoint_search(p->until, done) && !p->bits_kept && (code = save_bits(p, err)) != HDX_OK)
+        return code;
     if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, state, err)) != HDX_OK)
         return code;
     if (b->checkpointed)
@@ -133,6 +189,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the checkpoint in place: %s", strerror(-rc));
     (void)hdx_io_remove_folder(b->io, fresh);
     b->checkpointed = true;
+    hdx_seal_put(b);
     return HDX_OK;
 }
 
@@ -151,6 +208,8 @@ void hdx_checkpoint_remove(hdx_build *b)
     (void)hdx_io_remove_folder(b->io, path);
     path_of(b, FOLDER, "", path, sizeof path);
     (void)hdx_io_remove_folder(b->io, path);
+    hdx_kept_remove(b, HDX_KEPT_BITS);
+    hdx_seal_remove(b);
     b->checkpointed = false;
 }
 
@@ -299,6 +358,7 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     if (!hdx_checkpoint_is_plain(b) || b->io->stat(b->io, state, &st) < 0 || hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
         !same_dump(&b->manifest, hdx_catalog_manifest(b->resumed)) || (fd = b->io->open(b->io, state)) < 0)
         return unusable(err);
+    hdx_seal_get(b);
     if ((code = read_catalog(b, err)) == HDX_OK)
         code = read_state(p, fd, (uint64_t)st.st_size, done, err);
     (void)b->io->close(b->io, fd);

@@ -4,7 +4,7 @@
 
 #include "build/passes.h"
 
-#define HDX_CHECKPOINT_FORMAT 2u /* of what steps hand to each other in files */
+#define HDX_CHECKPOINT_FORMAT 3u /* of what steps hand to each other in files */
 
 /* Steps that a checkpoint may hold, in their order; bits of `done`. */
 typedef enum hdx_pass_name { HDX_PASS_COLUMNS, HDX_PASS_OBJECTS, HDX_PASS_REFERENCES, HDX_PASS_DOMINATORS, HDX_PASS_RETAINED } hdx_pass_name;
@@ -44,6 +44,11 @@ hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err);
 bool     hdx_checkpoint_find_kept(hdx_build *b);
 /* Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no links. */
 bool     hdx_checkpoint_is_plain(const hdx_build *b);
+/* seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is none. */
+void     hdx_seal_put(hdx_build *b);
+void     hdx_seal_get(hdx_build *b);
+bool     hdx_seal_has(const hdx_build *b, const char *name); /* this file is as it was then; NAME is within the folder */
+void     hdx_seal_remove(hdx_build *b);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }

@@ -4,7 +4,8 @@
  * In:  the state of a checkpoint, read.
  * Out: temporary files open, bits of what lives and is special; or HDX_NOT_FOUND.
  * A build trusts what it spilled; what lies in a folder from earlier does not have that trust. So every record is taken apart once with
- * all bounds looked at: sums tell rot, this tells anything else.
+ * all bounds looked at: sums tell rot, this tells anything else. Files that are as a seal of ours says (seal.c) are what this machine spilled a moment
+ * ago: of those only what the state says is looked at, and they are not read.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -145,9 +146,25 @@ hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err)
     return code;
 }
 
+/* Do the units lie in the file? */
+static bool units_lie(const hdx_spill *s, uint64_t objects)
+{
+    uint64_t end, met = 0, edges = 0;
+    for (uint64_t i = 0; i < s->count; i++) {
+        const hdx_spilled *u = &s->units[i];
+        if (u->last >= objects || !hdx_add(u->at, u->bytes, &end) || end > s->file.end || u->bytes > s->longest)
+            return false;
+        met += u->objects;
+        edges += u->edges;
+    }
+    return s->longest <= s->file.end && met == objects && edges == s->edges;
+}
+
 static hdx_code check_spill(hdx_pass *p, hdx_error *err)
 {
     const hdx_code code = open_tape(p->b, "references.tmp", &p->spill.file, err);
+    if (code == HDX_OK && p->b->sealed)
+        return units_lie(&p->spill, p->b->objects) ? HDX_OK : unusable(err);
     return code != HDX_OK ? code : hdx_checkpoint_check_spill(p, false, err); /* a catalog may say anything: instances are counted again */
 }
 
@@ -217,6 +234,26 @@ static hdx_code read_special(hdx_pass *p, hdx_error *err)
     return hdx_bits_count(p->special, hdx_bits_words(b->objects)) == b->manifest.specials ? HDX_OK : unusable(err);
 }
 
+/* What lives and what is special, as it was kept: the search and the index say the same, in more time. */
+static hdx_code read_bits(hdx_pass *p, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    const uint64_t words = hdx_bits_words(b->objects), tail = b->objects % 64 == 0 ? 0 : ~0ull << (b->objects % 64);
+    hdx_kept      *file = NULL;
+    uint32_t       sum;
+    hdx_code       code = hdx_kept_open(b, HDX_KEPT_BITS, &file, &sum, err);
+    if (code == HDX_OK && (code = hdx_kept_get(file, p->live, words * 8, err)) == HDX_OK)
+        code = hdx_kept_get(file, p->special, words * 8, err);
+    hdx_kept_close(file);
+    if (code == HDX_LIMIT)
+        return code;
+    if (code != HDX_OK || ((p->live[words - 1] | p->special[words - 1]) & tail) != 0 || hdx_bits_count(p->live, words) != p->reached ||
+        hdx_bits_count(p->special, words) != b->manifest.specials || p->search.end != p->reached * (p->width / 4))
+        return unusable(err);
+    p->bits_kept = true;
+    return HDX_OK;
+}
+
 static hdx_code check_search(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
@@ -232,6 +269,8 @@ static hdx_code check_search(hdx_pass *p, hdx_error *err)
             hdx_bits_put(p->is_root, b->roots[i].object);
     if (p->reached > b->objects || (code = open_tape(b, "search.tmp", &p->search, err)) != HDX_OK)
         return unusable(err);
+    if (b->sealed)
+        return read_bits(p, err);
     code = check_tape(p, &p->search, p->reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
 }
@@ -264,6 +303,17 @@ static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes
     return true;
 }
 
+static bool chunks_lie(const hdx_pass *p)
+{
+    uint64_t end;
+    for (uint64_t i = 0; i < p->chunk_count; i++) {
+        const hdx_referrer_chunk *c = &p->chunks[i];
+        if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest || c->node >= p->b->objects)
+            return false;
+    }
+    return true;
+}
+
 static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
@@ -274,6 +324,8 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     hdx_code       code = open_tape(b, "referrers.tmp", &p->referrer_file, err);
     if (code != HDX_OK || p->chunk_longest > p->referrer_file.end)
         return unusable(err);
+    if (b->sealed)
+        return chunks_lie(p) ? HDX_OK : unusable(err);
     bytes = hdx_mem_get(&b->mem, room);
     seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
     if (bytes == NULL || seen == NULL)
@@ -283,6 +335,15 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     hdx_mem_put(&b->mem, seen, hdx_bits_words(b->objects) * 8);
     hdx_mem_put(&b->mem, bytes, room);
     return code == HDX_OK && entries != p->referrer_entries ? unusable(err) : code;
+}
+
+static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
+{
+    const uint64_t each = p->width / 4;
+    const hdx_code code = open_tape(p->b, "idoms.tmp", &p->idoms, err);
+    if (code == HDX_OK && p->b->sealed)
+        return p->idoms.end % each == 0 ? HDX_OK : unusable(err);
+    return code != HDX_OK ? code : check_tape(p, &p->idoms, p->idoms.end / each, each, look_at_idoms, err);
 }
 
 /* ---- the folder ---- */
@@ -322,14 +383,14 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
         if (strcmp(name, file) == 0)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
-    return strcmp(name, "checkpoint") == 0 || (strcmp(name, "references.tmp") == 0 && hdx_checkpoint_spill(done)) ||
-           (strcmp(name, "search.tmp") == 0 && hdx_checkpoint_search(p->until, done)) || (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(p->until, done)) ||
+    return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 || (strcmp(name, "references.tmp") == 0 && hdx_checkpoint_spill(done)) ||
+           ((strcmp(name, "search.tmp") == 0 || strcmp(name, HDX_KEPT_BITS) == 0) && hdx_checkpoint_search(p->until, done)) || (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(p->until, done)) ||
            (strcmp(name, "idoms.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS));
 }
 
 static bool belongs_to_kept(const hdx_build *b, const char *name)
 {
-    return strcmp(name, HDX_KEPT_SCAN) == 0 || (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
+    return strcmp(name, HDX_KEPT_SCAN) == 0 || strcmp(name, "seal") == 0 || (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
 }
 
 /* The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL: before the first step. */
@@ -434,6 +495,27 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     return true;
 }
 
+/* Is every file that this checkpoint has as the seal says? */
+static bool is_sealed(const hdx_pass *p, uint64_t done)
+{
+    const hdx_build *b = p->b;
+    const bool       spill = hdx_checkpoint_spill(done), search = hdx_checkpoint_search(p->until, done), referrers = hdx_checkpoint_referrers(p->until, done);
+    const struct { const char *name; bool needed; } files[] = {
+        { "checkpoint/state", true }, { "checkpoint/catalog.mdb", true }, { "checkpoint/catalog.sum", true }, { "references.tmp", spill },
+        { "search.tmp", search }, { HDX_KEPT_BITS, search }, { "referrers.tmp", referrers }, { "idoms.tmp", hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) },
+    };
+    char name[32];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].needed && !hdx_seal_has(b, files[i].name))
+            return false;
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
+        (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)kind));
+        if (wants(p, done, (hdx_kind)kind) && !hdx_seal_has(b, name))
+            return false;
+    }
+    return true;
+}
+
 static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
@@ -444,7 +526,7 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_code                 code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
-        if (there && (code = hdx_index_check(&b->place, (hdx_kind)kind, &file, err)) != HDX_OK)
+        if (there && !b->sealed && (code = hdx_index_check(&b->place, (hdx_kind)kind, &file, err)) != HDX_OK)
             return code == HDX_LIMIT ? code : unusable(err);
     }
     return HDX_OK;
@@ -473,16 +555,20 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
 
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
 {
-    hdx_code code = numbers_hold(p, done) ? check_files(p, done, err) : unusable(err);
+    hdx_code code = numbers_hold(p, done) ? HDX_OK : unusable(err);
+    if (code != HDX_OK)
+        return code;
+    p->b->sealed = is_sealed(p, done);
+    code = check_files(p, done, err);
     if (code == HDX_OK && hdx_checkpoint_spill(done))
         code = check_spill(p, err);
     if (code == HDX_OK && hdx_checkpoint_search(p->until, done))
         code = check_search(p, err);
     if (code == HDX_OK && hdx_checkpoint_referrers(p->until, done))
         code = check_referrers(p, err);
-    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = open_tape(p->b, "idoms.tmp", &p->idoms, err)) == HDX_OK)
-        code = check_tape(p, &p->idoms, p->idoms.end / (p->width / 4), p->width / 4, look_at_idoms, err);
-    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (code = hdx_checkpoint_values(p, done, err)) == HDX_OK)
+    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS))
+        code = check_idoms(p, err);
+    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (p->b->sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
         code = remove_others(p->b, p, done, err);
     return code;
 }
@@ -496,5 +582,8 @@ bool hdx_checkpoint_find_kept(hdx_build *b)
     b->kept_scan = hdx_checkpoint_is_plain(b) && b->io->stat(b->io, path, &st) >= 0;
     (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, b->folder);
     b->kept_columns = b->kept_scan && b->io->stat(b->io, path, &st) >= 0;
+    hdx_seal_get(b);
+    b->sealed = b->kept_scan && hdx_seal_has(b, HDX_KEPT_SCAN) && (!b->kept_columns || (hdx_seal_has(b, HDX_KEPT_COLUMNS) && hdx_seal_has(b, "references.tmp")));
+    b->unproven = !b->sealed;
     return b->kept_scan && remove_others(b, NULL, 0, &err) == HDX_OK;
 }

@@ -568,8 +568,10 @@ static hdx_code keep(walk *k, hdx_error *err)
         (code = hdx_kept_put_array(file, sizeof *p->spill.units, p->spill.units, p->spill.count, err)) == HDX_OK &&
         (code = put_misfits(b, file, err)) == HDX_OK)
         code = hdx_kept_put(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
-    if ((code = hdx_kept_end(file, code, &sum, err)) == HDX_OK)
+    if ((code = hdx_kept_end(file, code, &sum, err)) == HDX_OK) {
         b->kept_columns = true;
+        hdx_seal_put(b);
+    }
     return code;
 }
 
@@ -684,10 +686,11 @@ hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
         code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &k->at, &b->mem, &b->tick, err);
     if (code == HDX_CANCELLED && b->kept_scan && hdx_kept_is_worth(b, code))
         (void)keep(k, NULL);
-    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (!went_on || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
+    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (!went_on || b->sealed || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
         (code = tell_misfits(b, err)) == HDX_OK) {
         find_reference_size(k);
         find_alignment(b);
+        b->unproven = false;
     }
     for (unsigned i = 0; i < b->threads; i++) {
         worker *w = &k->workers[i];

@@ -153,6 +153,16 @@ static hdx_code fill(hdx_kept *k, hdx_error *err)
     return HDX_OK;
 }
 
+/* As it was written. */
+static hdx_code read_sum(hdx_kept *k, hdx_error *err)
+{
+    uint8_t sum[4];
+    if (k->b->io->read_at(k->b->io, k->fd, sum, sizeof sum, k->end) != sizeof sum)
+        return hdx_kept_refuse(err);
+    k->sum = hdx_le32(sum);
+    return HDX_OK;
+}
+
 static hdx_code sum_up(hdx_kept *k, hdx_error *err)
 {
     uint8_t  sum[4];
@@ -181,7 +191,7 @@ hdx_code hdx_kept_open(hdx_build *b, const char *name, hdx_kept **out, uint32_t 
     (*out)->end = (uint64_t)st.st_size - 4;
     if (((*out)->fd = b->io->open(b->io, path)) < 0)
         return hdx_kept_refuse(err);
-    if ((code = sum_up(*out, err)) != HDX_OK || (code = hdx_kept_get(*out, &there, sizeof there, err)) != HDX_OK)
+    if ((code = hdx_seal_has(b, name) ? read_sum(*out, err) : sum_up(*out, err)) != HDX_OK || (code = hdx_kept_get(*out, &there, sizeof there, err)) != HDX_OK)
         return code;
     *sum = (*out)->sum;
     return memcmp(&there, &wanted, sizeof wanted) == 0 ? HDX_OK : hdx_kept_refuse(err);

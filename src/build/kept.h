@@ -2,10 +2,11 @@
  * kept.h - files of what a reading of the dump has done so far, for a build that goes on from there (kept.c).
  *
  *     scan.tmp      what the first pass holds of the heap records that it has read (scan.c); behind a long one all of them
+ *     bits.tmp      behind the searches, beside a checkpoint: what lives and what is special
  *     columns.tmp   which stretches the second pass has read, and what references.tmp holds of them (columns.c)
  *
- * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum tells rot; whoever reads
- * numbers out of it believes them as little as those of a dump.
+ * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum tells rot, where a seal (seal.c)
+ * does not say that there is none; whoever reads numbers out of it believes them as little as those of a dump.
  */
 #ifndef HDX_BUILD_KEPT_H
 #define HDX_BUILD_KEPT_H
@@ -14,6 +15,7 @@
 
 #define HDX_KEPT_SCAN "scan.tmp"
 #define HDX_KEPT_COLUMNS "columns.tmp"
+#define HDX_KEPT_BITS "bits.tmp"
 
 typedef struct hdx_kept {
     hdx_build *b;

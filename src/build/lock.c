@@ -83,20 +83,28 @@ static void tell_job(char *out, size_t size)
     as_word(out);
 }
 
+bool hdx_lock_boot(char boot[40])
+{
+    memset(boot, 0, 40);
+    if (read_small("/proc/sys/kernel/random/boot_id", boot, 40) == 0)
+        return false;
+    as_word(boot);
+    return boot[0] != '\0';
+}
+
 static void tell_self(owner *o)
 {
     char link[64] = "";
     *o = (owner){ .pid = (long)getpid(), .since = (unsigned long long)time(NULL) };
     if (gethostname(o->host, sizeof o->host - 1) != 0 || o->host[0] == '\0')
         (void)snprintf(o->host, sizeof o->host, "-");
-    if (read_small("/proc/sys/kernel/random/boot_id", o->boot, sizeof o->boot) == 0)
+    if (!hdx_lock_boot(o->boot))
         (void)snprintf(o->boot, sizeof o->boot, "-");
     if (readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0)
         (void)sscanf(link, "pid:[%llu]", &o->space);
     o->start = start_of(o->pid);
     tell_job(o->job, sizeof o->job);
     as_word(o->host);
-    as_word(o->boot);
 }
 
 static bool read_owner(const char *text, owner *o)

@@ -50,6 +50,7 @@ typedef struct hdx_pass {
     bool          narrow;       /* sums have 4 bytes, else 8 */
     hdx_manifest  begun;        /* as it was before the step at hand */
     uint64_t      saved;        /* steps that a checkpoint, or nobody, has to keep */
+    bool          bits_kept;    /* live and special are in bits.tmp */
     bool          taken_away;   /* the step at hand has removed what it began with */
 } hdx_pass;
 

@@ -9,6 +9,7 @@
  * Told to stop, it keeps what it has of the heap (kept.h), and a later build goes on from there; top-level records are read again.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
+#include "build/checkpoint.h"
 #include "build/kept.h"
 
 #include <stddef.h>
@@ -839,8 +840,10 @@ static hdx_code keep(scanner *s, hdx_error *err)
         (code = hdx_addresses_keep(b->ids, hdx_kept_put, k, err)) == HDX_OK && (code = put_classes(s, k, err)) == HDX_OK &&
         (code = put_roots(s, k, err)) == HDX_OK && (code = put_uses(s, k, err)) == HDX_OK)
         code = put_heaps(s, k, err);
-    if ((code = hdx_kept_end(k, code, &b->kept_scan_sum, err)) == HDX_OK)
+    if ((code = hdx_kept_end(k, code, &b->kept_scan_sum, err)) == HDX_OK) {
         b->kept_scan = true;
+        hdx_seal_put(b);
+    }
     return code;
 }
 

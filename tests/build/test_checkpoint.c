@@ -135,7 +135,8 @@ Test(checkpoint, is_not_believed_where_a_file_rotted_or_is_missing)
                     f->len--;
                 else
                     f->at[f->len / 2] ^= 0x10;
-                cr_expect(!finish_from(&p, what) || (way < 2 && left[k].files[i].len == 0), "%s: went on", what);
+                const bool spare = strcmp(left[k].files[i].name, "seal") == 0 || strcmp(left[k].files[i].name, "bits.tmp") == 0; /* the rest says the same */
+                cr_expect(finish_from(&p, what) == spare || (way < 2 && left[k].files[i].len == 0), "%s: went on", what);
             }
 }
 
