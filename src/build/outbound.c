@@ -83,11 +83,12 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
             hdx_one_to_n_list(a->file, first + i, &begin, &length);
         if (length != degrees[i])
             return false;
+        const uint64_t class_object = a->p->b->classes[classes[i]].id; /* a reference of everyone, which no list has */
         for (uint64_t done = 0; done < degrees[i]; done += 256) {
             const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
             hdx_one_to_n_read(a->file, first + i, begin + done, part, targets);
             for (uint32_t k = 0; k < part; k++) {
-                if (done + k > 0 && targets[k] <= last)
+                if ((done + k > 0 && targets[k] <= last) || targets[k] == class_object)
                     return false;
                 to = hdx_packed_put(to, last = targets[k], lists->width);
             }
