@@ -8,6 +8,7 @@
  * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the page looks linear; a
  * sort by 16 bits only where a few of the values, counted by their high bits, lie close together and far from the least.
  */
+#include "base/clones.h"
 #include "indexes/ints/ints.h"
 
 #include <string.h>
@@ -178,7 +179,7 @@ static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *
     return found;
 }
 
-bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
+HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
 {
     ordered        o;
     crowded        c;
@@ -201,7 +202,7 @@ bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t 
 }
 
 /* w 0: every value but the exceptions is `low`, and no field stands for anything. */
-uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window)
+HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window)
 {
     uint64_t fields[HDX_PAGE], odd[HDX_PAGE + 1], limit = window->w == 0 ? 1 : hdx_pack_mask(window->w);
     unsigned e = 0, we = hdx_pack_width(greatest);
@@ -271,7 +272,7 @@ static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope,
     return *base + LINEAR_RANGE < 2 * LINEAR_RANGE; /* 48 bits, signed: a line may begin below 0 */
 }
 
-uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
 {
     uint64_t   x[HDX_PAGE], r[HDX_PAGE];
     uint64_t   low = v[0], high = v[0], differs = 0, slope, base, greatest;

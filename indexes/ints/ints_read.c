@@ -3,6 +3,7 @@
  *
  * A get is a look at the directory entry and one at the page: two cache misses where the blocks were checked before.
  */
+#include "base/clones.h"
 #include "indexes/ints/ints.h"
 
 struct hdx_ints {
@@ -145,7 +146,7 @@ void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, size_t
     }
 }
 
-void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out)
+HDX_CLONES void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out)
 {
     if (first > ints->count || n > ints->count - first) {
         memset(out, 0, n * sizeof *out);

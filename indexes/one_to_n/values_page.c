@@ -9,6 +9,7 @@
  */
 #include "indexes/one_to_n/one_to_n.h"
 #include "indexes/one_to_n/ascending.h"
+#include "base/clones.h"
 #include "indexes/ints/ints.h"
 
 typedef struct bands {
@@ -130,7 +131,7 @@ static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
     return s;
 }
 
-uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
 {
     uint64_t        x[HDX_PAGE], distance[HDX_PAGE];
     uint64_t        bits, b;
@@ -148,6 +149,7 @@ uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, 
         form = HDX_VALUES_ASCENDING;
         bits = b;
     }
+    distance[0] = 0; /* n is 1 at least; compilers do not know */
     bands two = { .bits = UINT64_MAX };
     if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) * n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
         uint64_t some = 0;
