@@ -5,7 +5,7 @@
  * is left for those with many, which are found first, with two bits a node. Sources come in ascending order by themselves, and several ranges of
  * targets give what one gives, with a sweep each.
  * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference, and for those to a node with
- *       many referrers two more in arrays that are a tenth as long. On one thread: what idles meanwhile searches.
+ *       many referrers two more in arrays that are a tenth as long. Workers that share the sources count for themselves alone.
  */
 #include "algo/width.h"
 
@@ -69,7 +69,7 @@ static void place_batch(turn *t, uint32_t n)
         for (uint32_t i = 0; i < n; i++) {
             /* behind the last target lies anything: an address is reckoned, no pointer made */
             __builtin_prefetch((const void *)((uintptr_t)only + (t->target[i + AHEAD] - from) * sizeof *only), 1);
-            only[t->target[i] - from] = (NID)t->source[i]; /* of many: whatever it is */
+            __atomic_store_n(&only[t->target[i] - from], (NID)t->source[i], __ATOMIC_RELAXED); /* of many: whatever it is, of whatever worker */
         }
     }
     n = choose_many(t, n);
@@ -77,9 +77,9 @@ static void place_batch(turn *t, uint32_t n)
         t->to[t->count[t->target[i]]++] = (NID)t->source[i];
 }
 
-static hdx_code sweep(turn *t, const hdx_packed *lists, bool sources, on_batch *batch, hdx_ticker *tick, hdx_error *err)
+static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *part, bool sources, on_batch *batch, hdx_ticker *tick, hdx_error *err)
 {
-    hdx_packed_walk walk = { .end = lists->nodes };
+    hdx_packed_walk walk = part != NULL ? *part : (hdx_packed_walk){ .end = lists->nodes };
     uint64_t        batches = 0;
     while (walk.node < walk.end) {
         uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, sources ? t->source : NULL, t->target);
@@ -107,26 +107,26 @@ static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID
     return t;
 }
 
-hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
-                              NID *count, hdx_error *err)
+hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end,
+                              hdx_mem *mem, hdx_ticker *tick, NID *count, hdx_error *err)
 {
     turn *t = make(many, from, end, count, mem, err);
     if (t == NULL)
         return HDX_LIMIT;
-    hdx_code code = sweep(t, outbound, false, count_batch, tick, err);
+    hdx_code code = sweep(t, outbound, sources, false, count_batch, tick, err);
     hdx_mem_put(mem, t, sizeof *t);
     return code;
 }
 
-hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick,
-                              NID *only, NID *cursor, NID *to, hdx_error *err)
+hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end,
+                              hdx_mem *mem, hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err)
 {
     turn *t = make(many, from, end, cursor, mem, err);
     if (t == NULL)
         return HDX_LIMIT;
     t->only = only;
     t->to = to;
-    hdx_code code = sweep(t, outbound, true, place_batch, tick, err);
+    hdx_code code = sweep(t, outbound, sources, true, place_batch, tick, err);
     hdx_mem_put(mem, t, sizeof *t);
     return code;
 }

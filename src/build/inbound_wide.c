@@ -3,7 +3,9 @@
  *
  * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
  * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a number for each target, one more
- *       for each target with many referrers, and those referrers. A list is never split between ranges.
+ *       for each target with many referrers and each worker, and those referrers. A list is never split between ranges.
+ *
+ * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it behind what the parts before it have.
  *
  * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
  *
@@ -32,14 +34,17 @@ typedef struct turning {
     uint64_t  rank;          /* of the first of them in many */
     NID      *only;          /* per target: its one referrer */
     uint64_t  only_room;
-    NID      *count;         /* per target with several, by rank: how many; then where its list ends in `to` */
+    NID      *counts;        /* of each part of the sources, per target with several, by rank: how many; then where the part's share ends in `to` */
+    NID      *count;         /* the last of them, which stands for all parts: how many; then where the list ends */
     uint64_t  count_room;
+    unsigned  parts;
     NID      *to;
     uint64_t  to_room;
     uint64_t  first, last;   /* values */
     uint64_t *carry;         /* values not yet written, and their keys: at most HDX_PART - 1 */
     uint64_t *carry_keys;
     uint64_t  carried;
+    bool      placing;       /* else counting */
     /* writing referrers */
     _Atomic uint64_t next;
     atomic_bool failed;
@@ -216,6 +221,24 @@ static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t
     return used == 0 ? HDX_OK : put_chunk(t, node, *bytes, used, entries, err);
 }
 
+static void fail(turning *t, const hdx_error *err)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    if (!atomic_load(&t->failed))
+        t->error = *err;
+    atomic_store(&t->failed, true);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+static hdx_code failure(const turning *t, hdx_error *err)
+{
+    if (!atomic_load(&t->failed))
+        return HDX_OK;
+    if (err != NULL)
+        *err = t->error;
+    return t->error.code;
+}
+
 static void write_chunks(void *context, unsigned worker)
 {
     turning  *t = context;
@@ -224,13 +247,8 @@ static void write_chunks(void *context, unsigned worker)
     hdx_error err = { 0 };
     (void)worker;
     while (!atomic_load(&t->failed) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
-        if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK) {
-            (void)pthread_mutex_lock(&t->lock);
-            if (!atomic_load(&t->failed))
-                t->error = err;
-            atomic_store(&t->failed, true);
-            (void)pthread_mutex_unlock(&t->lock);
-        }
+        if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK)
+            fail(t, &err);
     hdx_mem_put(&t->p->b->mem, bytes, capacity);
 }
 
@@ -238,11 +256,7 @@ static hdx_code write_referrers(turning *t, hdx_error *err)
 {
     atomic_store(&t->next, 0);
     hdx_workers_run(t->p->b->threads, write_chunks, t);
-    if (!atomic_load(&t->failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = t->error;
-    return t->error.code;
+    return failure(t, err);
 }
 
 /* ---- ranges ---- */
@@ -253,12 +267,39 @@ static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
     return (end < t->p->b->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
 }
 
+/* The first source of a part: whole groups of lists. */
+static uint64_t part_begin(const turning *t, unsigned part) { return part == t->parts ? t->p->b->objects : t->p->b->objects / t->parts * part & ~7ull; }
+
+static void sweep_part(void *context, unsigned part)
+{
+    turning              *t = context;
+    hdx_build            *b = t->p->b;
+    NID                  *count = t->counts + part * t->count_room;
+    const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
+    hdx_error             err = { 0 };
+    if ((t->placing ? WIDE(hdx_turn_place)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick, t->only, count, t->to, &err)
+                    : WIDE(hdx_turn_count)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick, count, &err)) != HDX_OK)
+        fail(t, &err);
+}
+
+static hdx_code sweep(turning *t, bool placing, hdx_error *err)
+{
+    t->placing = placing;
+    hdx_workers_run(t->parts, sweep_part, t);
+    return failure(t, err);
+}
+
 static hdx_code count_range(turning *t, hdx_error *err)
 {
-    hdx_build *b = t->p->b;
+    const uint64_t many = many_in(t, t->from, t->end);
     t->rank = HDX_RANK(&t->many, t->from);
-    memset(t->count, 0, (size_t)many_in(t, t->from, t->end) * sizeof(NID));
-    return WIDE(hdx_turn_count)(&t->p->outbound, &t->many, t->from, t->end, &b->mem, &b->tick, t->count, err);
+    for (unsigned part = 0; part < t->parts; part++)
+        memset(t->counts + part * t->count_room, 0, (size_t)many * sizeof(NID));
+    hdx_code code = sweep(t, false, err);
+    for (unsigned part = 0; part + 1 < t->parts; part++)
+        for (uint64_t i = 0; i < many; i++)
+            t->count[i] = (NID)(t->count[i] + t->counts[part * t->count_room + i]);
+    return code;
 }
 
 /* References to the targets of each block of the range, into the sums. */
@@ -316,18 +357,21 @@ static hdx_code next_range(turning *t, hdx_error *err)
 
 static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
 {
-    hdx_build     *b = t->p->b;
     hdx_code       code = counted ? HDX_OK : count_range(t, err);
     const uint64_t many = many_in(t, t->from, t->end);
     NID            sum = 0;
     for (uint64_t i = 0; i < many; i++) {
-        const NID n = t->count[i];
-        t->count[i] = sum;
-        sum = (NID)(sum + n);
+        const NID end = (NID)(sum + t->count[i]);
+        for (unsigned part = 0; part + 1 < t->parts; part++) {
+            NID      *share = &t->counts[part * t->count_room + i];
+            const NID n = *share;
+            *share = sum;
+            sum = (NID)(sum + n);
+        }
+        t->count[i] = sum; /* the last part's share */
+        sum = end;
     }
-    if (code != HDX_OK)
-        return code;
-    return WIDE(hdx_turn_place)(&t->p->outbound, &t->many, t->from, t->end, &b->mem, &b->tick, t->only, t->count, t->to, err);
+    return code != HDX_OK ? code : sweep(t, true, err);
 }
 
 static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
@@ -350,7 +394,10 @@ static hdx_code get_range(turning *t, hdx_error *err)
 {
     hdx_build     *b = t->p->b;
     const uint64_t n = b->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count, several = t->p->outbound.edges - single;
-    const uint64_t all = n + t->many.count + several, left = t->p->room / sizeof(NID);
+    const uint64_t left = t->p->room / sizeof(NID);
+    t->parts = hdx_turn_parts(b, single, t->many.count);
+    t->parts = n + t->parts * t->many.count + several <= left ? t->parts : 1;
+    const uint64_t all = n + t->parts * t->many.count + several;
     t->only_room = n;
     t->to_room = several;
     if (all > left) {
@@ -367,7 +414,8 @@ static hdx_code get_range(turning *t, hdx_error *err)
     t->before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->before);
     t->many_before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->many_before);
     t->only = hdx_mem_raw(&b->mem, t->only_room, sizeof(NID));
-    t->count = hdx_mem_array(&b->mem, t->count_room, sizeof(NID));
+    t->counts = hdx_mem_array(&b->mem, t->parts * t->count_room, sizeof(NID));
+    t->count = t->counts == NULL ? NULL : t->counts + (t->parts - 1) * t->count_room;
     t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID));
     t->carry = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry);
     t->carry_keys = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry_keys);
@@ -382,7 +430,7 @@ static void put_range(turning *t)
     hdx_mem_put(mem, t->before, (t->blocks + 1) * sizeof *t->before);
     hdx_mem_put(mem, t->many_before, (t->blocks + 1) * sizeof *t->many_before);
     hdx_mem_put(mem, t->only, t->only_room * sizeof(NID));
-    hdx_mem_put(mem, t->count, t->count_room * sizeof(NID));
+    hdx_mem_put(mem, t->counts, t->parts * t->count_room * sizeof(NID));
     hdx_mem_put(mem, t->to, t->to_room * sizeof(NID));
     hdx_mem_put(mem, t->carry, HDX_PART * sizeof *t->carry);
     hdx_mem_put(mem, t->carry_keys, HDX_PART * sizeof *t->carry_keys);

@@ -113,14 +113,15 @@ static hdx_code objects(hdx_pass *p, hdx_error *err)
     return code;
 }
 
-/* Turning the lists round and the searches are on one thread each: side by side where memory allows. */
+/* The searches are on one thread each, turning the lists round on those that are left: side by side where memory allows. */
 static hdx_code references(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const bool     searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
     /* what all of it takes in one range (inbound_wide.c) */
-    const uint64_t words = hdx_bits_words(b->objects), single = hdx_bits_count(p->once, words) - hdx_bits_count(p->many, words);
-    const uint64_t turning = (b->objects + hdx_bits_count(p->many, words) + p->outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
+    const uint64_t words = hdx_bits_words(b->objects), many = hdx_bits_count(p->many, words), single = hdx_bits_count(p->once, words) - many;
+    const uint64_t counts = hdx_turn_parts(b, single, many) * many;
+    const uint64_t turning = (b->objects + counts + p->outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
     const bool     beside = searches && hdx_build_beside(b, p->width, turning);
     hdx_code       code = HDX_OK;
     p->room = beside ? turning : 0;

@@ -77,6 +77,13 @@ void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *
 /* The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they count for the budget. */
 #define HDX_FORGET (1u << 22)
 void hdx_pass_forget_columns(const hdx_pass *p);
+/* inbound_wide.c: workers that share the sources, each with counts of its own; no more than take the room of objects with one referrer, which need none. */
+#define HDX_TURN_PARTS 4u
+static inline unsigned hdx_turn_parts(const hdx_build *b, uint64_t single, uint64_t many)
+{
+    const uint64_t most = many == 0 ? 1 : single / many, parts = b->threads < HDX_TURN_PARTS ? b->threads : HDX_TURN_PARTS;
+    return most == 0 ? 1 : (unsigned)(most < parts ? most : parts);
+}
 /* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
 hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err);
 hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err);

@@ -31,7 +31,7 @@
         for (uint64_t i = 0; i < ranks; i++)                                                                                             \
             count[i] = 1000; /* grows, whatever was there */                                                                             \
         memset(count + ranks, 0xee, sizeof *count);                                                                                      \
-        cr_assert(hdx_turn_count##S(g->packed, many, from, end, mem, NULL, count, NULL) == HDX_OK);                                      \
+        cr_assert(hdx_turn_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);                                      \
         for (uint64_t v = from; v < end; v++) {                                                                                          \
             const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
             if (n < 2)                                                                                                                   \
@@ -44,7 +44,7 @@
         to = zeroed(values + 1, sizeof *to);                                                                                             \
         memset(to, 0xee, (values + 1) * sizeof *to);                                                                                     \
         memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                                             \
-        cr_assert(hdx_turn_place##S(g->packed, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);                            \
+        cr_assert(hdx_turn_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);                            \
         rank = values = 0;                                                                                                               \
         for (uint64_t v = from; v < end; v++) {                                                                                          \
             const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
@@ -63,6 +63,44 @@
 
 TURN(uint32_t, _32)
 TURN(uint64_t, _64)
+
+/* Three workers share the sources, each with its own counts: what comes out is what sorting gives. */
+static void check_parts(const graph *g, const char *what)
+{
+    enum { PARTS = 3 };
+    hdx_ranked_32       many = many_of_32(g);
+    const lists        *want = &g->inbound;
+    const uint64_t      n = many.count;
+    uint32_t           *counts = zeroed(PARTS * n + 1, sizeof *counts), *only = zeroed(g->n + 1, sizeof *only), *to = zeroed(want->at[g->n] + 1, sizeof *to);
+    uint64_t            rank = 0, values = 0;
+    for (uint64_t k = 0; k < PARTS; k++) {
+        const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
+        cr_assert(hdx_turn_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) == HDX_OK);
+    }
+    for (uint64_t i = 0; i < n; i++)
+        for (uint64_t k = 0; k < PARTS; k++) { /* shares of a list stand one behind the other */
+            const uint32_t share = counts[k * n + i];
+            counts[k * n + i] = (uint32_t)values;
+            values += share;
+        }
+    for (uint64_t k = PARTS; k-- > 0;) {
+        const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
+        cr_assert(hdx_turn_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to, NULL) == HDX_OK);
+    }
+    values = 0;
+    for (uint64_t v = 0; v < g->n; v++) {
+        const uint64_t degree = want->at[v + 1] - want->at[v];
+        cr_assert(degree != 1 || only[v] == want->to[want->at[v]], "%s: who refers to %llu", what, (unsigned long long)v);
+        for (uint64_t i = 0; degree > 1 && i < degree; i++)
+            cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what, (unsigned long long)i, (unsigned long long)v);
+        if (degree > 1)
+            cr_assert(counts[(PARTS - 1) * n + rank++] == values, "%s: where the list of %llu ends", what, (unsigned long long)v);
+    }
+    free(counts);
+    free(only);
+    free(to);
+    drop_many_32(g, &many);
+}
 
 /* ranges of so many targets */
 static void check_turn(const graph *g, uint64_t targets, const char *what)
@@ -90,13 +128,13 @@ Test(turn, turns_a_small_graph_round)
     graph_finish(&g);
     hdx_ranked_32  many = many_of_32(&g);
     uint32_t       count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
-    cr_assert(hdx_turn_count_32(g.packed, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
+    cr_assert(hdx_turn_count_32(g.packed, NULL, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
     cr_expect(count == 2 && many.count == 1);
-    cr_assert(hdx_turn_place_32(g.packed, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
+    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
     cr_expect(cursor == 2 && only[0] == 2 && only[2] == 0 && to[0] == 0 && to[1] == 2);
     cursor = 0;
     to[0] = to[1] = 9;
-    cr_assert(hdx_turn_place_32(g.packed, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) == HDX_OK); /* only those with many */
+    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) == HDX_OK); /* only those with many */
     cr_expect(cursor == 2 && to[0] == 0 && to[1] == 2);
     drop_many_32(&g, &many);
     graph_free(&g);
@@ -108,8 +146,8 @@ Test(turn, of_nothing_is_nothing)
     graph_finish(&g);
     uint32_t      none = 7;
     hdx_ranked_32 many = many_of_32(&g);
-    cr_expect(hdx_turn_count_32(g.packed, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
-    cr_expect(hdx_turn_place_32(g.packed, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK && none == 7);
+    cr_expect(hdx_turn_count_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
+    cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK && none == 7);
     drop_many_32(&g, &many);
     graph_free(&g);
     g = graph_of(5, 0);
@@ -130,6 +168,7 @@ Test(turn, agrees_with_sorting_on_every_shape)
             check_turn(&g, g.n, what);
             check_turn(&g, 1 + roll(&d, g.n), what);
             check_turn(&g, g.n / 20 + 1, what);
+            check_parts(&g, what);
             graph_free(&g);
         }
 }
@@ -166,7 +205,7 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
         refuser   counting = { 0, at }, placing = { 0, at };
         hdx_mem   first = { .refuse = refuse_one, .context = &counting }, second = { .refuse = refuse_one, .context = &placing };
         hdx_error err = { 0 };
-        cr_expect(hdx_turn_count_64(g.packed, &many, 0, g.n, &first, NULL, count, &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_turn_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(err.code == (at < 1 ? HDX_LIMIT : HDX_OK));
         memset(count, 0, sizeof count);
         for (uint64_t v = 0, rank = 0, sum = 0; v < g.n; v++)
@@ -174,7 +213,7 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
                 count[rank++] = sum;
                 sum += g.inbound.at[v + 1] - g.inbound.at[v];
             }
-        cr_expect(hdx_turn_place_64(g.packed, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_turn_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(first.used == 0 && second.used == 0);
     }
     free(to);
@@ -198,10 +237,10 @@ Test(turn, stops_when_cancelled)
         hdx_ticker   tick;
         hdx_mem      mem = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
-        last = hdx_turn_count_32(g.packed, &many, 0, g.n, &mem, &tick, count, NULL);
+        last = hdx_turn_count_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, count, NULL);
         cr_expect(last == HDX_OK || last == HDX_CANCELLED);
         c.asked = 0;
-        cr_expect(hdx_turn_place_32(g.packed, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
+        cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
         uint64_t *bits = zeroed(2 * hdx_bits_words(g.n), 8);
         c.asked = 0;
         cr_expect(hdx_packed_referred(g.packed, &tick, bits, bits + hdx_bits_words(g.n), NULL) == last);
