@@ -90,6 +90,39 @@ hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, 
     return HDX_OK;
 }
 
+hdx_code hdx_packed_keep(const hdx_packed *p, hdx_packed_put_bytes *put, void *context, hdx_error *err)
+{
+    const uint64_t head[] = { p->nodes, p->edges };
+    hdx_code       code = put(context, head, sizeof head, err);
+    if (code == HDX_OK)
+        code = put(context, p->bases, p->bases_bytes, err);
+    for (uint64_t i = 0; i < p->piece_count && code == HDX_OK; i++)
+        if ((code = put(context, &p->piece_bytes[i], sizeof p->piece_bytes[i], err)) == HDX_OK)
+            code = put(context, p->pieces[i], p->piece_bytes[i], err);
+    return code;
+}
+
+hdx_code hdx_packed_restore(hdx_packed *p, hdx_mem *mem, hdx_packed_get_bytes *get, void *context, hdx_error *err)
+{
+    uint64_t head[2], bytes;
+    hdx_code code = get(context, head, sizeof head, err);
+    if (code != HDX_OK || head[0] != p->nodes)
+        return code != HDX_OK ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "lists of other nodes");
+    p->edges = head[1];
+    code = get(context, p->bases, p->bases_bytes, err);
+    for (uint64_t i = 0; i < p->piece_count && code == HDX_OK; i++) {
+        if ((code = get(context, &bytes, sizeof bytes, err)) != HDX_OK)
+            break;
+        if (bytes >= 1ull << 39)
+            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "lists of too many bytes");
+        if ((p->pieces[i] = hdx_mem_get(mem, bytes)) == NULL)
+            return hdx_no_memory(err, "lists of references", bytes);
+        p->piece_bytes[i] = bytes;
+        code = get(context, p->pieces[i], bytes, err);
+    }
+    return code;
+}
+
 #define AT_ONCE 4u /* read and written, there or not */
 
 static inline bool has_far(const uint8_t *classes)

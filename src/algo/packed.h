@@ -81,6 +81,11 @@ hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *
 void     hdx_packed_free(hdx_packed *p, hdx_mem *mem);
 /* Makes a piece for lists of so many entries, one number for each of its nodes; any thread, each piece once. Their nodes have no class yet. */
 hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, hdx_mem *mem, hdx_error *err);
+/* Lists that are laid out and filled, as bytes and back: not for a file that anybody else may have written. Restored into room for as many nodes. */
+typedef hdx_code hdx_packed_put_bytes(void *context, const void *bytes, uint64_t len, hdx_error *err);
+typedef hdx_code hdx_packed_get_bytes(void *context, void *to, uint64_t len, hdx_error *err);
+hdx_code hdx_packed_keep(const hdx_packed *p, hdx_packed_put_bytes *put, void *context, hdx_error *err);
+hdx_code hdx_packed_restore(hdx_packed *p, hdx_mem *mem, hdx_packed_get_bytes *get, void *context, hdx_error *err);
 static inline uint64_t hdx_packed_piece_nodes(const hdx_packed *p, uint64_t piece)
 {
     const uint64_t left = p->nodes - (piece << HDX_PACKED_PIECE_BITS);

@@ -67,16 +67,22 @@ static hdx_code save_catalog(hdx_build *b, const char *folder, hdx_error *err)
     return code;
 }
 
-static void head_of(const hdx_pass *p, uint64_t done, hdx_checkpoint_head *h)
+static bool has_chunks(hdx_step until, uint64_t done, uint64_t tasks)
+{
+    return hdx_checkpoint_referrers(until, done) || ((tasks & HDX_TASK_INBOUND) != 0 && until >= HDX_STEP_DOMINATORS);
+}
+
+static void head_of(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
-    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = hdx_checkpoint_version(b), .catalog = catalog_of(b, FRESH), .done = done, .width = p->width, .until = (uint64_t)p->until,
+    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = hdx_checkpoint_version(b), .catalog = catalog_of(b, FRESH), .done = done, .tasks = tasks, .width = p->width, .until = (uint64_t)p->until,
                        .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached,
                        .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
                        .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_edges = p->spill.edges,
                        .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,
-                       .roots = b->root_count, .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
-                       .chunks = hdx_checkpoint_referrers(p->until, done) ? p->chunk_count : 0 };
+                       .predecessor_bytes = p->predecessors.end, .predecessor_count = p->predecessor_count, .member_bytes = p->members.end,
+                       .member_count = p->member_count, .roots = b->root_count, .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
+                       .chunks = has_chunks(p->until, done, tasks) ? p->chunk_count : 0 };
     h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
@@ -126,12 +132,12 @@ static void put_array(writing *w, const void *array, uint64_t count, size_t size
     }
 }
 
-static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_error *err)
+static hdx_code save_state(hdx_pass *p, uint64_t done, uint64_t tasks, const char *path, hdx_error *err)
 {
     hdx_build *b = p->b;
     hdx_checkpoint_head head;
     uint8_t    sum[4];
-    head_of(p, done, &head);
+    head_of(p, done, tasks, &head);
     if (head.catalog == 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read the catalog beside it back");
     int     fd = b->io->create(b->io, path), rc;
@@ -151,20 +157,62 @@ static hdx_code save_state(hdx_pass *p, uint64_t done, const char *path, hdx_err
 }
 
 /* So that whoever goes on need not read the search for them; they stay as they are from the searches on. */
-static hdx_code save_bits(hdx_pass *p, hdx_error *err)
+static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     const uint64_t bytes = hdx_bits_words(p->b->objects) * 8;
     hdx_kept      *file = NULL;
     uint32_t       sum;
     hdx_code       code = hdx_kept_create(p->b, HDX_KEPT_BITS, &file, err);
-    if (code == HDX_OK && (code = hdx_kept_put(file, p->live, bytes, err)) == HDX_OK)
+    if (code == HDX_OK && (code = hdx_kept_put(file, p->live, bytes, err)) == HDX_OK && special)
         code = hdx_kept_put(file, p->special, bytes, err);
     code = hdx_kept_end(file, code, &sum, err);
-    p->bits_kept = code == HDX_OK;
+    p->live_kept = code == HDX_OK;
+    p->special_kept = code == HDX_OK && special;
     return code;
 }
 
-hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
+hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referred, hdx_error *err)
+{
+    const uint64_t words = hdx_bits_words(p->b->objects), has = referred;
+    hdx_kept      *file = NULL;
+    uint32_t       sum;
+    hdx_code       code = hdx_kept_create(p->b, HDX_KEPT_LISTS, &file, err);
+    if (code == HDX_OK && (code = hdx_kept_put(file, &has, sizeof has, err)) == HDX_OK && referred &&
+        (code = hdx_kept_put(file, p->once, words * 8, err)) == HDX_OK)
+        code = hdx_kept_put(file, p->many, words * 8, err);
+    if (code == HDX_OK)
+        code = hdx_packed_keep(&p->outbound, hdx_kept_put, file, err);
+    code = hdx_kept_end(file, code, &sum, err);
+    p->lists_kept = code == HDX_OK;
+    return code;
+}
+
+hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    const uint64_t words = hdx_bits_words(b->objects);
+    uint64_t       has = 0;
+    hdx_kept      *file = NULL;
+    uint32_t       sum;
+    hdx_code       code = hdx_kept_open(b, HDX_KEPT_LISTS, &file, &sum, err);
+    if (code == HDX_OK && (code = hdx_kept_get(file, &has, sizeof has, err)) == HDX_OK && has != 0) {
+        p->once = hdx_mem_array(&b->mem, words, 8);
+        p->many = hdx_mem_array(&b->mem, words, 8);
+        if (p->once == NULL || p->many == NULL)
+            code = hdx_no_memory(err, "who is referred to", b->objects / 4);
+        else if ((code = hdx_kept_get(file, p->once, words * 8, err)) == HDX_OK)
+            code = hdx_kept_get(file, p->many, words * 8, err);
+    }
+    if (has == 0)
+        (void)atomic_fetch_and(&p->tasks, ~(uint64_t)HDX_TASK_REFERRED);
+    if (code == HDX_OK && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK &&
+        (code = hdx_packed_restore(&p->outbound, &b->mem, hdx_kept_get, file, err)) == HDX_OK && p->outbound.edges != p->spill.edges)
+        code = hdx_kept_refuse(err);
+    hdx_kept_close(file);
+    return code;
+}
+
+hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_error *err)
 {
     hdx_build *b = p->b;
     char       fresh[4200], path[4200], state[4300];
@@ -175,9 +223,10 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
     path_of(b, FRESH, "state", state, sizeof state);
     if ((rc = hdx_io_remove_folder(b->io, fresh)) < 0 || (rc = b->io->mkdir(b->io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
-    if (hdx_checkpoint_search(p->until, done) && !p->bits_kept && (code = save_bits(p, err)) != HDX_OK)
+    const bool searched = hdx_checkpoint_search(p->until, done), special = searched || (tasks & HDX_TASK_NEAREST) != 0;
+    if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->live_kept && (p->special_kept || !special)) && (code = save_bits(p, special, err)) != HDX_OK)
         return code;
-    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, state, err)) != HDX_OK)
+    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, tasks, state, err)) != HDX_OK)
         return code;
     if (b->checkpointed)
         rc = b->io->exchange(b->io, fresh, path);
@@ -209,6 +258,7 @@ void hdx_checkpoint_remove(hdx_build *b)
     path_of(b, FOLDER, "", path, sizeof path);
     (void)hdx_io_remove_folder(b->io, path);
     hdx_kept_remove(b, HDX_KEPT_BITS);
+    hdx_kept_remove(b, HDX_KEPT_LISTS);
     hdx_seal_remove(b);
     b->checkpointed = false;
 }
@@ -245,32 +295,60 @@ static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_
            hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
            hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
            h->catalog == catalog_of(b, FOLDER) && h->class_class < b->class_count && h->loader_class < b->class_count &&
-           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || hdx_checkpoint_referrers((hdx_step)h->until, h->done)) &&
+           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || has_chunks((hdx_step)h->until, h->done, h->tasks)) &&
            h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
 }
 
 /* Those of files that the steps done have, which are checked against them; a later step counts its own from nothing. */
 static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
 {
+    const uint64_t tasks = atomic_load(&p->tasks);
     p->spill.edges = h->spill_edges;
     if (hdx_checkpoint_spill(h->done)) {
         p->spill.longest = h->spill_longest;
         p->spill.file.end = h->spill_bytes;
     }
-    if (hdx_checkpoint_search(p->until, h->done)) {
+    if (hdx_checkpoint_search(p->until, h->done) || (tasks & HDX_TASK_SEARCH) != 0) {
         p->reached = h->reached;
         p->search.end = h->search_bytes;
         p->search.sum = (uint32_t)h->search_sum;
     }
-    if (hdx_checkpoint_referrers(p->until, h->done)) {
+    if (has_chunks(p->until, h->done, tasks)) {
         p->referrer_entries = h->referrer_entries;
         p->chunk_longest = h->chunk_longest;
         p->referrer_file.end = h->referrer_bytes;
     }
-    if (hdx_checkpoint_has(h->done, HDX_PASS_DOMINATORS)) {
+    if ((tasks & HDX_TASK_PREDECESSORS) != 0) {
+        p->predecessors.end = h->predecessor_bytes;
+        p->predecessors_end = h->predecessor_bytes;
+        p->predecessor_count = h->predecessor_count;
+    }
+    if ((tasks & HDX_TASK_MEMBERS) != 0) {
+        p->members.end = h->member_bytes;
+        p->members_end = h->member_bytes;
+        p->member_count = h->member_count;
+    }
+    if (hdx_checkpoint_has(h->done, HDX_PASS_DOMINATORS) || (tasks & HDX_TASK_IDOMS) != 0) {
         p->idoms.end = h->idoms_bytes;
         p->idoms.sum = (uint32_t)h->idoms_sum;
     }
+}
+
+/* Tasks of a step that is not whole are done again unless nobody can have touched what they made. */
+static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
+{
+    hdx_build *b = p->b;
+    b->sealed = hdx_checkpoint_is_sealed(p, h->done, 0);
+    p->lists_kept = b->sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) && !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) &&
+                    hdx_seal_has(b, HDX_KEPT_LISTS);
+    if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->sealed && hdx_checkpoint_is_sealed(p, h->done, h->tasks)) {
+        atomic_store(&p->tasks, h->tasks);
+        p->lists_kept = p->lists_kept || ((h->tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND);
+        return;
+    }
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++)
+        if (hdx_checkpoint_makes(h->tasks, (hdx_kind)kind))
+            memset(&b->manifest.files[kind], 0, sizeof b->manifest.files[kind]);
 }
 
 static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, hdx_error *err)
@@ -282,6 +360,7 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
         return unusable(err);
     p->width = (unsigned)h.width;
     p->until = (hdx_step)h.until;
+    take_tasks(p, &h);
     b->class_class = (uint32_t)h.class_class;
     b->loader_class = (uint32_t)h.loader_class;
     b->roots = hdx_mem_array(&b->mem, h.roots, sizeof *b->roots);
@@ -297,6 +376,8 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
     if (!read_all(b, fd, b->roots, h.roots * sizeof(hdx_root), &at) || !read_all(b, fd, p->spill.units, h.units * sizeof(hdx_spilled), &at) ||
         !read_all(b, fd, p->chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
         return unusable(err);
+    if (!has_chunks(p->until, h.done, atomic_load(&p->tasks)))
+        p->chunk_count = 0; /* of a task that is done again */
     take_numbers(p, &h);
     *done = h.done;
     return HDX_OK;

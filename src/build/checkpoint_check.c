@@ -235,26 +235,31 @@ static hdx_code read_special(hdx_pass *p, hdx_error *err)
 }
 
 /* What lives and what is special, as it was kept: the search and the index say the same, in more time. */
-static hdx_code read_bits(hdx_pass *p, hdx_error *err)
+static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const uint64_t words = hdx_bits_words(b->objects), tail = b->objects % 64 == 0 ? 0 : ~0ull << (b->objects % 64);
     hdx_kept      *file = NULL;
     uint32_t       sum;
     hdx_code       code = hdx_kept_open(b, HDX_KEPT_BITS, &file, &sum, err);
-    if (code == HDX_OK && (code = hdx_kept_get(file, p->live, words * 8, err)) == HDX_OK)
+    if (code == HDX_OK && (code = hdx_kept_get(file, p->live, words * 8, err)) == HDX_OK && special)
         code = hdx_kept_get(file, p->special, words * 8, err);
     hdx_kept_close(file);
     if (code == HDX_LIMIT)
         return code;
     if (code != HDX_OK || ((p->live[words - 1] | p->special[words - 1]) & tail) != 0 || hdx_bits_count(p->live, words) != p->reached ||
-        hdx_bits_count(p->special, words) != b->manifest.specials || p->search.end != p->reached * (p->width / 4))
+        (special && hdx_bits_count(p->special, words) != b->manifest.specials) || p->search.end != p->reached * (p->width / 4))
         return unusable(err);
-    p->bits_kept = true;
+    p->live_kept = true;
+    p->special_kept = special;
+    if (special)
+        return HDX_OK;
+    hdx_mem_put(&b->mem, p->special, words * 8); /* it is found yet */
+    p->special = NULL;
     return HDX_OK;
 }
 
-static hdx_code check_search(hdx_pass *p, hdx_error *err)
+static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const uint64_t words = hdx_bits_words(b->objects);
@@ -270,7 +275,7 @@ static hdx_code check_search(hdx_pass *p, hdx_error *err)
     if (p->reached > b->objects || (code = open_tape(b, "search.tmp", &p->search, err)) != HDX_OK)
         return unusable(err);
     if (b->sealed)
-        return read_bits(p, err);
+        return read_bits(p, special, err);
     code = check_tape(p, &p->search, p->reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
 }
@@ -374,7 +379,36 @@ bool hdx_checkpoint_is_plain(const hdx_build *b)
     return lstat(b->folder, &st) == 0 && S_ISDIR(st.st_mode) && is_plain(b->folder, true);
 }
 
-/* Is it a file of the steps done? */
+/* Temporary files that these steps and tasks have handed on. */
+typedef struct tapes {
+    struct { const char *name; bool needed; } at[8];
+} tapes;
+
+static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
+{
+    const bool search = hdx_checkpoint_search(p->until, done) || (tasks & HDX_TASK_SEARCH) != 0;
+    return (tapes){ {
+        { "references.tmp", hdx_checkpoint_spill(done) },
+        { "search.tmp", search },
+        { HDX_KEPT_BITS, search },
+        { HDX_KEPT_LISTS, (tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND },
+        { "referrers.tmp", hdx_checkpoint_referrers(p->until, done) || ((tasks & HDX_TASK_INBOUND) != 0 && p->until >= HDX_STEP_DOMINATORS) },
+        { "predecessors.tmp", (tasks & HDX_TASK_PREDECESSORS) != 0 },
+        { "members.tmp", (tasks & HDX_TASK_MEMBERS) != 0 },
+        { "idoms.tmp", hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) || (tasks & HDX_TASK_IDOMS) != 0 },
+    } };
+}
+
+static bool is_tape_of(const hdx_pass *p, uint64_t done, uint64_t tasks, const char *name)
+{
+    const tapes t = tapes_of(p, done, tasks);
+    for (size_t i = 0; i < sizeof t.at / sizeof *t.at; i++)
+        if (t.at[i].needed && strcmp(name, t.at[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* Is it a file of the steps done, and of tasks of the next? */
 static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
 {
     char file[32];
@@ -383,9 +417,8 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
         if (strcmp(name, file) == 0)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
-    return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 || (strcmp(name, "references.tmp") == 0 && hdx_checkpoint_spill(done)) ||
-           ((strcmp(name, "search.tmp") == 0 || strcmp(name, HDX_KEPT_BITS) == 0) && hdx_checkpoint_search(p->until, done)) || (strcmp(name, "referrers.tmp") == 0 && hdx_checkpoint_referrers(p->until, done)) ||
-           (strcmp(name, "idoms.tmp") == 0 && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS));
+    return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 ||
+           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->lists_kept) || is_tape_of(p, done, atomic_load(&p->tasks), name);
 }
 
 static bool belongs_to_kept(const hdx_build *b, const char *name)
@@ -495,22 +528,42 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     return true;
 }
 
-/* Is every file that this checkpoint has as the seal says? */
-static bool is_sealed(const hdx_pass *p, uint64_t done)
+bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind)
 {
-    const hdx_build *b = p->b;
-    const bool       spill = hdx_checkpoint_spill(done), search = hdx_checkpoint_search(p->until, done), referrers = hdx_checkpoint_referrers(p->until, done);
-    const struct { const char *name; bool needed; } files[] = {
-        { "checkpoint/state", true }, { "checkpoint/catalog.mdb", true }, { "checkpoint/catalog.sum", true }, { "references.tmp", spill },
-        { "search.tmp", search }, { HDX_KEPT_BITS, search }, { "referrers.tmp", referrers }, { "idoms.tmp", hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) },
+    static const struct { hdx_kind kind; uint64_t task; } made[] = {
+        { HDX_KIND_POSITION, HDX_TASK_COLUMNS },    { HDX_KIND_CLASS, HDX_TASK_COLUMNS },   { HDX_KIND_SIZE, HDX_TASK_COLUMNS },
+        { HDX_KIND_HEAP, HDX_TASK_COLUMNS },        { HDX_KIND_INSTANCES, HDX_TASK_INSTANCES }, { HDX_KIND_OUTBOUND, HDX_TASK_OUTBOUND },
+        { HDX_KIND_SPECIAL, HDX_TASK_NEAREST },     { HDX_KIND_NEAREST, HDX_TASK_NEAREST }, { HDX_KIND_INBOUND, HDX_TASK_INBOUND },
+        { HDX_KIND_RETAINED, HDX_TASK_RETAINED },   { HDX_KIND_DOMINATOR, HDX_TASK_TREE },  { HDX_KIND_DOMINATORS, HDX_TASK_TREE },
+        { HDX_KIND_DOMINATED, HDX_TASK_TREE },
     };
-    char name[32];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i].needed && !hdx_seal_has(b, files[i].name))
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i].kind == kind)
+            return (tasks & made[i].task) != 0;
+    return false;
+}
+
+/* Index files of these steps and tasks. */
+static bool has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind)
+{
+    return wants(p, done, kind) || (hdx_checkpoint_makes(tasks, kind) && (kind != HDX_KIND_HEAP || p->b->heap_count > 0));
+}
+
+bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
+{
+    static const char *const always[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum" };
+    const hdx_build *b = p->b;
+    const tapes      t = tapes_of(p, done, tasks);
+    char             name[32];
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (!hdx_seal_has(b, always[i]))
+            return false;
+    for (size_t i = 0; i < sizeof t.at / sizeof *t.at; i++)
+        if (t.at[i].needed && !hdx_seal_has(b, t.at[i].name))
             return false;
     for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
         (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)kind));
-        if (wants(p, done, (hdx_kind)kind) && !hdx_seal_has(b, name))
+        if (has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(b, name))
             return false;
     }
     return true;
@@ -522,7 +575,7 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
     for (unsigned kind = 0; kind < HDX_KINDS_MAX; kind++) {
         const hdx_manifest_file *f = &b->manifest.files[kind];
         const hdx_index_file     file = { f->bytes, f->sum };
-        const bool               there = kind < HDX_KINDS && wants(p, done, (hdx_kind)kind);
+        const bool               there = kind < HDX_KINDS && has_kind(p, done, atomic_load(&p->tasks), (hdx_kind)kind);
         hdx_code                 code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
@@ -544,12 +597,16 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
     m->roots = b->root_count;
     m->threads = b->thread_count;
     m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = 0; /* counted with the dominators, or behind them (passes.c) */
-    m->dominators = 0;
+    if (!hdx_pass_has(p, HDX_TASK_TREE))
+        m->dominators = 0;
     m->gc_roots = 0;
-    if (hdx_checkpoint_search(p->until, done))
+    const bool searched = hdx_checkpoint_search(p->until, done);
+    if (p->is_root != NULL)
         m->gc_roots = hdx_bits_count(p->is_root, hdx_bits_words(b->objects));
-    else
-        m->specials = m->references = 0;
+    if (!searched && !hdx_pass_has(p, HDX_TASK_SEARCH))
+        m->references = 0;
+    if (!searched && !hdx_pass_has(p, HDX_TASK_NEAREST))
+        m->specials = 0;
     return HDX_OK;
 }
 
@@ -558,15 +615,20 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     hdx_code code = numbers_hold(p, done) ? HDX_OK : unusable(err);
     if (code != HDX_OK)
         return code;
-    p->b->sealed = is_sealed(p, done);
+    const uint64_t tasks = atomic_load(&p->tasks);
+    const bool     searched = hdx_checkpoint_search(p->until, done);
     code = check_files(p, done, err);
     if (code == HDX_OK && hdx_checkpoint_spill(done))
         code = check_spill(p, err);
-    if (code == HDX_OK && hdx_checkpoint_search(p->until, done))
-        code = check_search(p, err);
-    if (code == HDX_OK && hdx_checkpoint_referrers(p->until, done))
+    if (code == HDX_OK && (searched || (tasks & HDX_TASK_SEARCH) != 0))
+        code = check_search(p, searched || (tasks & HDX_TASK_NEAREST) != 0, err);
+    if (code == HDX_OK && is_tape_of(p, done, tasks, "referrers.tmp"))
         code = check_referrers(p, err);
-    if (code == HDX_OK && hdx_checkpoint_has(done, HDX_PASS_DOMINATORS))
+    if (code == HDX_OK && (tasks & HDX_TASK_PREDECESSORS) != 0)
+        code = open_tape(p->b, "predecessors.tmp", &p->predecessors, err);
+    if (code == HDX_OK && (tasks & HDX_TASK_MEMBERS) != 0)
+        code = open_tape(p->b, "members.tmp", &p->members, err);
+    if (code == HDX_OK && is_tape_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
     if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (p->b->sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
         code = remove_others(p->b, p, done, err);

@@ -2,7 +2,8 @@
  * kept.h - files of what a reading of the dump has done so far, for a build that goes on from there (kept.c).
  *
  *     scan.tmp      what the first pass holds of the heap records that it has read (scan.c); behind a long one all of them
- *     bits.tmp      behind the searches, beside a checkpoint: what lives and what is special
+ *     bits.tmp      beside a checkpoint, behind the searches: what lives and what is special; used with a seal alone
+ *     lists.tmp     likewise, while references are turned round and searched: the packed lists, and who is referred to
  *     columns.tmp   which stretches the second pass has read, and what references.tmp holds of them (columns.c)
  *
  * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum tells rot, where a seal (seal.c)
@@ -16,6 +17,7 @@
 #define HDX_KEPT_SCAN "scan.tmp"
 #define HDX_KEPT_COLUMNS "columns.tmp"
 #define HDX_KEPT_BITS "bits.tmp"
+#define HDX_KEPT_LISTS "lists.tmp"
 
 typedef struct hdx_kept {
     hdx_build *b;

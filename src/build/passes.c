@@ -44,8 +44,12 @@ static void free_passes(hdx_pass *p)
     hdx_mem_put(mem, p->special, words * 8);
     hdx_tape_file_close(&p->referrer_file);
     hdx_mem_put(mem, p->chunks, p->chunk_capacity * sizeof *p->chunks);
-    hdx_tape_file_remove(&p->predecessors); /* no checkpoint has them */
-    hdx_tape_file_remove(&p->members);
+    if (!p->tapes_kept) {
+        hdx_tape_file_remove(&p->predecessors);
+        hdx_tape_file_remove(&p->members);
+    }
+    hdx_tape_file_close(&p->predecessors);
+    hdx_tape_file_close(&p->members);
     hdx_tape_file_close(&p->idoms);
     hdx_pass_free_sums(p);
 }
@@ -72,17 +76,25 @@ static hdx_code columns(hdx_pass *p, hdx_error *err)
     return code;
 }
 
+/* A task that an earlier build may have done, or one of these tasks makes of no use. */
+static hdx_code once_only(hdx_pass *p, uint64_t task, hdx_code (*run)(hdx_pass *p, hdx_error *err), hdx_error *err)
+{
+    const hdx_code code = hdx_pass_has(p, task) ? HDX_OK : run(p, err);
+    if (code == HDX_OK)
+        hdx_pass_did(p, task);
+    return code;
+}
+
 static hdx_code do_instances(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_instances_64(p, err) : hdx_pass_instances_32(p, err);
+    return once_only(p, HDX_TASK_INSTANCES, p->width == 64 ? hdx_pass_instances_64 : hdx_pass_instances_32, err);
 }
 
-static hdx_code do_outbound(void *context, hdx_error *err) { return hdx_pass_write_outbound(context, err); }
+static hdx_code do_outbound(void *context, hdx_error *err) { return once_only(context, HDX_TASK_OUTBOUND, hdx_pass_write_outbound, err); }
 
-static hdx_code do_referred(void *context, hdx_error *err)
+static hdx_code find_referred(hdx_pass *p, hdx_error *err)
 {
-    hdx_pass  *p = context;
     hdx_build *b = p->b;
     p->once = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
     p->many = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
@@ -90,28 +102,28 @@ static hdx_code do_referred(void *context, hdx_error *err)
                                               : hdx_packed_referred(&p->outbound, &b->tick, p->once, p->many, err);
 }
 
-/* The spill file has served, unless somebody may go on from before this step. The system takes its time with large files. */
-static hdx_code do_remove_spill(void *context, hdx_error *err)
-{
-    hdx_pass *p = context;
-    (void)err;
-    if (!p->b->checkpointed) {
-        p->taken_away = true;
-        hdx_spill_remove(p->b, &p->spill);
-    }
-    return HDX_OK;
-}
+static hdx_code do_referred(void *context, hdx_error *err) { return once_only(context, HDX_TASK_REFERRED, find_referred, err); }
+
+static hdx_code find_objects(hdx_pass *p, hdx_error *err) { return hdx_pass_objects(p, p->until >= HDX_STEP_OUTBOUND, err); }
 
 /* What comes from the lists as they were read: the index outbound, too. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
-    const hdx_task all[] = { { do_instances, p, 0 }, { do_remove_spill, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
-    hdx_code       code = hdx_pass_objects(p, lists, err);
+    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
+    hdx_code       code = once_only(p, HDX_TASK_COLUMNS, find_objects, err);
     if (code == HDX_OK && (code = hdx_pass_open_columns(p, err)) == HDX_OK)
-        code = hdx_run_tasks(p->b->threads, all, !lists ? 2 : p->until >= HDX_STEP_INBOUND ? 4 : 3, err);
+        code = hdx_run_tasks(p->b->threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
     return code;
 }
+
+static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
+{
+    const bool searches = p->until >= HDX_STEP_DOMINATORS;
+    return p->width == 64 ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
+}
+
+hdx_code hdx_pass_do_inbound(void *context, hdx_error *err) { return once_only(context, HDX_TASK_INBOUND, find_inbound, err); }
 
 /* The searches are on one thread each, turning the lists round on those that are left: side by side where memory allows. */
 static hdx_code references(hdx_pass *p, hdx_error *err)
@@ -132,28 +144,45 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     if (code == HDX_OK && !beside) {
         const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING + room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
-        code = wide ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
+        code = hdx_pass_do_inbound(p, err);
     }
-    free_lists(p);
+    if (code != HDX_CANCELLED) /* else they are kept */
+        free_lists(p);
     return code;
 }
 
 static hdx_code do_numbers(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
+    if (hdx_pass_has(p, HDX_TASK_IDOMS)) /* nobody asks for what leads there */
+        return HDX_OK;
     return p->width == 64 ? hdx_pass_numbers_64(p, err) : hdx_pass_numbers_32(p, err);
+}
+
+static hdx_code find_predecessors(hdx_pass *p, hdx_error *err)
+{
+    const hdx_code code = p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
+    p->predecessors_end = p->predecessors.end;
+    return code;
+}
+
+static hdx_code find_members(hdx_pass *p, hdx_error *err)
+{
+    const hdx_code code = p->width == 64 ? hdx_pass_members_64(p, err) : hdx_pass_members_32(p, err);
+    p->members_end = p->members.end;
+    return code;
 }
 
 static hdx_code do_predecessors(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_predecessors_64(p, err) : hdx_pass_predecessors_32(p, err);
+    return hdx_pass_has(p, HDX_TASK_IDOMS) ? HDX_OK : once_only(p, HDX_TASK_PREDECESSORS, find_predecessors, err);
 }
 
 static hdx_code do_members(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_members_64(p, err) : hdx_pass_members_32(p, err);
+    return hdx_pass_has(p, HDX_TASK_IDOMS) ? HDX_OK : once_only(p, HDX_TASK_MEMBERS, find_members, err);
 }
 
 /* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
@@ -161,6 +190,8 @@ static hdx_code do_keep(void *context, hdx_error *err)
 {
     hdx_pass  *p = context;
     hdx_build *b = p->b;
+    if (hdx_pass_has(p, HDX_TASK_IDOMS))
+        return HDX_OK;
     if (!hdx_tape_trim(&p->predecessors) || !hdx_tape_trim(&p->members))
         return hdx_no_memory(err, "predecessors", p->predecessors.end);
     p->size_unit = hdx_pass_size_unit(b);
@@ -176,19 +207,7 @@ static hdx_code do_keep(void *context, hdx_error *err)
 static hdx_code do_dominators(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return p->width == 64 ? hdx_pass_dominators_64(p, err) : hdx_pass_dominators_32(p, err);
-}
-
-/* Unless somebody may go on from before this step. */
-static hdx_code do_remove_referrers(void *context, hdx_error *err)
-{
-    hdx_pass *p = context;
-    (void)err;
-    if (!p->b->checkpointed) {
-        p->taken_away = true;
-        hdx_tape_file_remove(&p->referrer_file);
-    }
-    return HDX_OK;
+    return once_only(p, HDX_TASK_IDOMS, p->width == 64 ? hdx_pass_dominators_64 : hdx_pass_dominators_32, err);
 }
 
 /* Who has nothing to do while dominators are found. */
@@ -211,7 +230,7 @@ static hdx_code do_roots(void *context, hdx_error *err)
 
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    enum { NUMBERS, ROOTS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, REMOVE, HELP, TASKS };
+    enum { NUMBERS, ROOTS, PREDECESSORS, MEMBERS, KEEP, DOMINATORS, COUNT, HELP, TASKS };
     const hdx_task all[TASKS] = {
         [NUMBERS] = { do_numbers, p, 0 },
         [ROOTS] = { do_roots, p, 0 },
@@ -220,7 +239,6 @@ static hdx_code dominators(hdx_pass *p, hdx_error *err)
         [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << MEMBERS },
         [DOMINATORS] = { do_dominators, p, 1u << KEEP },
         [COUNT] = { do_count, p, 1u << KEEP },
-        [REMOVE] = { do_remove_referrers, p, 1u << KEEP },
         [HELP] = { do_help, p, 1u << KEEP },
     };
     return hdx_run_tasks(p->b->threads, all, TASKS, err);
@@ -263,6 +281,10 @@ static void drop_served(hdx_pass *p, uint64_t done)
         remove_kept(p->b);
     if (is_done(done, HDX_PASS_OBJECTS))
         hdx_spill_remove(p->b, &p->spill);
+    if (is_done(done, HDX_PASS_REFERENCES) && p->lists_kept) {
+        hdx_kept_remove(p->b, HDX_KEPT_LISTS);
+        p->lists_kept = false;
+    }
     if (is_done(done, HDX_PASS_DOMINATORS)) {
         hdx_tape_file_remove(&p->referrer_file);
         p->chunk_count = 0;
@@ -291,8 +313,9 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
             drop_served(p, done);
         return HDX_OK;
     }
-    hdx_code code = hdx_checkpoint_save(p, done, err);
+    hdx_code code = hdx_checkpoint_save(p, done, 0, err);
     p->saved = done;
+    p->saved_tasks = 0;
     b->saved_at = hdx_now_ns();
     b->saving_ns = b->saved_at - begun;
     if (code == HDX_OK)
@@ -300,15 +323,54 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
     return code;
 }
 
-/* Told to stop inside a step: what was done before it and is not kept yet. The step may have made files, which are not among those. */
+/* As it was before the step at hand, with what its whole tasks have made. */
+static hdx_manifest manifest_of(const hdx_pass *p, uint64_t tasks)
+{
+    const hdx_manifest *now = &p->b->manifest;
+    hdx_manifest        m = p->begun;
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++)
+        if (hdx_checkpoint_makes(tasks, (hdx_kind)kind))
+            m.files[kind] = now->files[kind];
+    if ((tasks & HDX_TASK_COLUMNS) != 0)
+        m.outbound_values = now->outbound_values;
+    if ((tasks & HDX_TASK_SEARCH) != 0)
+        m.references = now->references;
+    if ((tasks & HDX_TASK_NEAREST) != 0)
+        m.specials = now->specials;
+    if ((tasks & HDX_TASK_TREE) != 0)
+        m.dominators = now->dominators;
+    return m;
+}
+
+/* What whole tasks hold in memory goes to files. Those that are worth something without are left; what cannot be kept is done again. */
+static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
+{
+    uint64_t   tasks = atomic_load(&p->tasks);
+    const bool objects = is_done(done, HDX_PASS_OBJECTS), lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
+    if (lists && p->outbound.nodes > 0 && !p->lists_kept && hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERRED) != 0, NULL) != HDX_OK && !objects)
+        tasks = 0;
+    const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* else one that is shorter by now was cut while it was read */
+    if ((tasks & HDX_TASK_PREDECESSORS) != 0 && (served || p->predecessors.end != p->predecessors_end || hdx_tape_keep(&p->predecessors, NULL) != HDX_OK))
+        tasks &= ~(uint64_t)HDX_TASK_PREDECESSORS;
+    if ((tasks & HDX_TASK_MEMBERS) != 0 && (served || p->members.end != p->members_end || hdx_tape_keep(&p->members, NULL) != HDX_OK))
+        tasks &= ~(uint64_t)HDX_TASK_MEMBERS;
+    p->tapes_kept = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_MEMBERS)) != 0;
+    return tasks;
+}
+
+/* Told to stop inside a step: what was done before it and is not kept yet, and its tasks that are whole. */
 static void save_begun(hdx_pass *p, uint64_t done)
 {
     hdx_build *b = p->b;
-    if (done == 0 || done == p->saved || p->taken_away || !hdx_kept_is_worth(b, HDX_CANCELLED))
+    if (done == 0 || !hdx_kept_is_worth(b, HDX_CANCELLED))
+        return;
+    const bool     had_lists = p->lists_kept;
+    const uint64_t tasks = keep_tasks(p, done);
+    if (done == p->saved && tasks == p->saved_tasks && p->lists_kept == had_lists)
         return;
     const hdx_manifest now = b->manifest;
-    b->manifest = p->begun;
-    (void)hdx_checkpoint_save(p, done, NULL);
+    b->manifest = manifest_of(p, tasks);
+    (void)hdx_checkpoint_save(p, done, tasks, NULL);
     b->manifest = now;
 }
 
@@ -318,6 +380,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
     hdx_build *b = p->b;
     hdx_code   code = HDX_OK;
     p->saved = done;
+    p->saved_tasks = atomic_load(&p->tasks);
     hdx_mem_want(&b->mem, 0); /* all threads have work */
     for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
         const struct pass *pass = &passes[i];
@@ -328,7 +391,6 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
             (code = hdx_forecast_check(b, p->spill.edges, pass->forecast, p->until, p->width, err)) != HDX_OK)
             break;
         p->begun = b->manifest;
-        p->taken_away = false;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK) {
             if (code == HDX_CANCELLED)
@@ -337,6 +399,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         }
         hdx_manifest_step_end(b);
         done |= 1ull << i;
+        atomic_store(&p->tasks, 0);
         if (i != HDX_PASS_RETAINED) /* behind the last one the index is whole in a moment */
             code = save(p, done, err);
     }
@@ -367,10 +430,12 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
     hdx_code code = hdx_checkpoint_load(&p, &done, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS))
         code = hdx_pass_open_columns(&p, err);
-    if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
+    if (code == HDX_OK && p.lists_kept && !is_done(done, HDX_PASS_REFERENCES))
+        code = hdx_checkpoint_take_lists(&p, err);
+    else if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
         code = hdx_pass_read_outbound(&p, err);
-    if (code == HDX_OK && p.outbound.nodes > 0)
-        code = do_referred(&p, err);
+    if (code == HDX_OK && p.outbound.nodes > 0 && p.once == NULL && is_done(done, HDX_PASS_OBJECTS))
+        code = find_referred(&p, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_DOMINATORS))
         code = hdx_pass_count_live(&p, err);
     if (code == HDX_OK && b->options->notice != NULL) {

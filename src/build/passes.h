@@ -40,9 +40,9 @@ typedef struct hdx_pass {
     hdx_referrer_chunk *chunks;
     uint64_t      chunk_count, chunk_capacity, chunk_longest, referrer_entries;
     hdx_tape_file predecessors; /* predecessors.tmp: inside the step dominators */
-    uint64_t      predecessor_count;
+    uint64_t      predecessor_count, predecessors_end; /* end: before it was cut */
     hdx_tape_file members;      /* members.tmp: instances as predecessors of class objects; likewise */
-    uint64_t      member_count;
+    uint64_t      member_count, members_end;
     hdx_tape_file idoms;        /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
     void         *numbers;      /* in preorder, by id; 0: not reached. Kept from predecessors to retained sizes where there is room, with `sums` */
     void         *sums;         /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
@@ -50,9 +50,33 @@ typedef struct hdx_pass {
     bool          narrow;       /* sums have 4 bytes, else 8 */
     hdx_manifest  begun;        /* as it was before the step at hand */
     uint64_t      saved;        /* steps that a checkpoint, or nobody, has to keep */
-    bool          bits_kept;    /* live and special are in bits.tmp */
-    bool          taken_away;   /* the step at hand has removed what it began with */
+    _Atomic uint64_t tasks;     /* of the step at hand, those that are whole (HDX_TASK_) */
+    uint64_t      saved_tasks;  /* likewise, of what is saved */
+    bool          live_kept, special_kept; /* in bits.tmp */
+    bool          lists_kept;   /* outbound is in lists.tmp */
+    bool          tapes_kept;   /* predecessors and members are in their files */
 } hdx_pass;
+
+/*
+ * Tasks that a step is made of. A build that is told to stop keeps which are whole, with their files (passes.c), and the next one does the others.
+ * Each has what it made in files that are closed, or closed when it is kept.
+ */
+enum {
+    HDX_TASK_COLUMNS = 1u << 0,       /* objects: position, class, size, heap; and the packed lists, kept as lists.tmp */
+    HDX_TASK_INSTANCES = 1u << 1,
+    HDX_TASK_OUTBOUND = 1u << 2,
+    HDX_TASK_REFERRED = 1u << 3,      /* who is referred to: beside the lists */
+    HDX_TASK_SEARCH = 1u << 4,        /* references: search.tmp, what lives */
+    HDX_TASK_NEAREST = 1u << 5,       /* special, nearest */
+    HDX_TASK_INBOUND = 1u << 6,       /* inbound; referrers.tmp */
+    HDX_TASK_PREDECESSORS = 1u << 7,  /* dominators: predecessors.tmp, */
+    HDX_TASK_MEMBERS = 1u << 8,       /* members.tmp; both have served with the next */
+    HDX_TASK_IDOMS = 1u << 9,         /* idoms.tmp */
+    HDX_TASK_RETAINED = 1u << 10,     /* retained: retained, */
+    HDX_TASK_TREE = 1u << 11,         /* dominator, dominators, dominated */
+};
+static inline bool hdx_pass_has(hdx_pass *p, uint64_t task) { return (atomic_load(&p->tasks) & task) != 0; }
+static inline void hdx_pass_did(hdx_pass *p, uint64_t task) { (void)atomic_fetch_or(&p->tasks, task); }
 
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
 #define HDX_ENTRIES_LONG 255u /* so many or more stand in long_entries */
@@ -117,6 +141,7 @@ hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err);   /* retained, domin
 hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
 
 void     hdx_pass_free_sums(hdx_pass *p); /* passes.c */
+hdx_code hdx_pass_do_inbound(void *pass, hdx_error *err); /* likewise: as a task, once */
 
 /* tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each task further up in the list that it waits for. */
 #define HDX_TASKS_MAX 64u

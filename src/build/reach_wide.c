@@ -73,9 +73,11 @@ static hdx_code find_roots(reach *r, hdx_error *err)
     hdx_build *b = p->b;
     r->root_capacity = b->root_count;
     r->roots = hdx_mem_array(&b->mem, r->root_capacity, sizeof(NID));
-    p->is_root = hdx_mem_array(&b->mem, words(r), 8);
+    if (p->is_root == NULL)
+        p->is_root = hdx_mem_array(&b->mem, words(r), 8);
     if (p->is_root == NULL || r->roots == NULL)
         return no_memory(err);
+    memset(p->is_root, 0, words(r) * 8); /* a checkpoint has had it filled */
     for (uint64_t i = 0; i < b->root_count; i++)
         if (b->roots[i].thread == HDX_NO_ID && hdx_bits_set(p->is_root, b->roots[i].object))
             r->roots[r->root_count++] = (NID)b->roots[i].object;
@@ -98,8 +100,12 @@ static hdx_code do_search(void *context, hdx_error *err)
     hdx_pass  *p = r->p;
     hdx_build *b = p->b;
     uint64_t   edges = 0;
+    if (hdx_pass_has(p, HDX_TASK_SEARCH))
+        return HDX_OK;
     hdx_code   code = WIDE(hdx_depth_first)(&r->graph, &p->search.tape, &b->mem, &b->tick, &p->reached, &edges, &p->live, err);
     b->manifest.references = p->reached + edges; /* each has its class besides */
+    if (code == HDX_OK)
+        hdx_pass_did(p, HDX_TASK_SEARCH);
     return code;
 }
 
@@ -122,8 +128,8 @@ static hdx_code do_nearest(void *context, hdx_error *err)
 {
     reach     *r = context;
     hdx_build *b = r->p->b;
-    hdx_code   code = find_wanted(r, err);
-    if (code != HDX_OK)
+    hdx_code   code = hdx_pass_has(r->p, HDX_TASK_NEAREST) ? HDX_OK : find_wanted(r, err);
+    if (code != HDX_OK || hdx_pass_has(r->p, HDX_TASK_NEAREST))
         return code;
     if ((r->nearest = hdx_mem_array(&b->mem, r->wanted.count, sizeof(NID))) == NULL)
         return no_memory(err);
@@ -201,17 +207,26 @@ static hdx_code write_nearest(reach *r, hdx_error *err)
     return code;
 }
 
-static hdx_code do_inbound(void *context, hdx_error *err) { return WIDE(hdx_pass_inbound)(context, true, err); }
+static hdx_code do_write_nearest(void *context, hdx_error *err)
+{
+    reach   *r = context;
+    hdx_code code;
+    if (hdx_pass_has(r->p, HDX_TASK_NEAREST))
+        return HDX_OK;
+    if ((code = find_special(r, err)) == HDX_OK && (code = write_nearest(r, err)) == HDX_OK)
+        hdx_pass_did(r->p, HDX_TASK_NEAREST);
+    return code;
+}
 
 hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
 {
     reach          r = { .p = p };
     /* inbound is last: at its end all threads are at work, while the others have one each; and it takes the memory that nearest roots give back */
-    const hdx_task all[] = { { do_search, &r, 0 }, { do_nearest, &r, 0 }, { do_inbound, p, 0 } };
+    const hdx_task all[] = { { do_search, &r, 0 }, { do_nearest, &r, 0 }, { do_write_nearest, &r, 3 }, { hdx_pass_do_inbound, p, 0 } };
     hdx_code       code;
-    if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK && (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK &&
-        (code = hdx_run_tasks(p->b->threads, all, inbound ? 3 : 2, err)) == HDX_OK && (code = find_special(&r, err)) == HDX_OK)
-        code = write_nearest(&r, err);
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK &&
+        (hdx_pass_has(p, HDX_TASK_SEARCH) || (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK))
+        code = hdx_run_tasks(p->b->threads, all, inbound ? 4 : 3, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.nearest, r.wanted.count);
     free_ranked(&r, &r.wanted);
@@ -286,8 +301,12 @@ hdx_code WIDE(hdx_pass_numbers)(hdx_pass *p, hdx_error *err)
     const uint64_t beside = lists > links ? lists : links;
     p->numbers = numbers;
     p->numbers_bytes = numbers == NULL ? 0 : b->objects * sizeof(NID);
-    if (code == HDX_OK && (code = hdx_tape_open(b, "predecessors.tmp", predecessors, beside + instances, &p->predecessors, err)) == HDX_OK)
-        code = hdx_tape_open(b, "members.tmp", instances, beside, &p->members, err);
+    const bool     stays = b->resumed != NULL; /* what was stopped before may be again: tapes in memory are cut while they are read, files stay */
+    if (code == HDX_OK && !hdx_pass_has(p, HDX_TASK_PREDECESSORS))
+        code = stays ? hdx_tape_file_open(b, "predecessors.tmp", &p->predecessors, err)
+                     : hdx_tape_open(b, "predecessors.tmp", predecessors, beside + instances, &p->predecessors, err);
+    if (code == HDX_OK && !hdx_pass_has(p, HDX_TASK_MEMBERS))
+        code = stays ? hdx_tape_file_open(b, "members.tmp", &p->members, err) : hdx_tape_open(b, "members.tmp", instances, beside, &p->members, err);
     return code;
 }
 
@@ -401,8 +420,10 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
         code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
     hdx_mem_want(&b->mem, 0);
     hdx_tape_file_remove(&semis);
-    hdx_tape_file_remove(&p->predecessors);
-    hdx_tape_file_remove(&p->members);
+    if (code != HDX_CANCELLED) { /* else they are kept (passes.c) */
+        hdx_tape_file_remove(&p->predecessors);
+        hdx_tape_file_remove(&p->members);
+    }
     return code;
 }
 
@@ -423,6 +444,8 @@ static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_
 static hdx_code do_sums(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
+    if (hdx_pass_has(p, HDX_TASK_RETAINED))
+        return HDX_OK;
     hdx_code  code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
     return code != HDX_OK ? code : WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &p->b->mem, p->sums, p->narrow, err);
 }
@@ -432,9 +455,13 @@ static hdx_code do_write_retained(void *context, hdx_error *err)
     hdx_pass      *p = context;
     hdx_build     *b = p->b;
     hdx_index_file file;
+    if (hdx_pass_has(p, HDX_TASK_RETAINED))
+        return HDX_OK;
     const hdx_code code = hdx_ints_write(&b->place, HDX_KIND_RETAINED, b->objects, fill_retained, p, &file, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK) {
         hdx_manifest_file_written(b, HDX_KIND_RETAINED, &file);
+        hdx_pass_did(p, HDX_TASK_RETAINED);
+    }
     hdx_pass_free_sums(p);
     return code;
 }
@@ -582,25 +609,25 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
 
 static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
 
-static hdx_code do_find_dominators(void *context, hdx_error *err) { return find_dominators(context, err); }
-
-static hdx_code do_write_dominators(void *context, hdx_error *err) { return write_dominators(context, err); }
-
-/* Unless somebody may go on from before this step. */
-static hdx_code do_remove_search(void *context, hdx_error *err)
+static hdx_code do_find_dominators(void *context, hdx_error *err)
 {
-    hdx_pass *p = context;
-    (void)err;
-    if (!p->b->checkpointed) {
-        p->taken_away = true;
-        hdx_tape_file_remove(&p->search);
-    }
-    return HDX_OK;
+    return hdx_pass_has(((reach *)context)->p, HDX_TASK_TREE) ? HDX_OK : find_dominators(context, err);
+}
+
+static hdx_code do_write_dominators(void *context, hdx_error *err)
+{
+    reach *r = context;
+    if (hdx_pass_has(r->p, HDX_TASK_TREE))
+        return HDX_OK;
+    const hdx_code code = write_dominators(r, err);
+    if (code == HDX_OK)
+        hdx_pass_did(r->p, HDX_TASK_TREE);
+    return code;
 }
 
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
-    enum { CATALOG, SUMS, WRITE_RETAINED, DOMINATORS, WRITE_DOMINATORS, REMOVE, TASKS }; /* one by one: sums are gone before dominators take their room */
+    enum { CATALOG, SUMS, WRITE_RETAINED, DOMINATORS, WRITE_DOMINATORS, TASKS }; /* one by one: sums are gone before dominators take their room */
     reach          r = { .p = p };
     const hdx_task all[TASKS] = {
         [CATALOG] = { do_catalog, p, 0 },
@@ -608,7 +635,6 @@ hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
         [WRITE_RETAINED] = { do_write_retained, p, 1u << SUMS },
         [DOMINATORS] = { do_find_dominators, &r, 0 },
         [WRITE_DOMINATORS] = { do_write_dominators, &r, 1u << DOMINATORS },
-        [REMOVE] = { do_remove_search, p, 1u << SUMS | 1u << DOMINATORS },
     };
     hdx_code code = hdx_run_tasks(hdx_build_room(p->b) > retained_bytes(p) ? p->b->threads : 1, all, TASKS, err);
     free_ids(&r, &r.special.before, words(&r));

@@ -29,8 +29,8 @@
 #define WAITS 50u        /* of a millisecond each */
 
 static const char *const others[] = {
-    HDX_KEPT_SCAN, HDX_KEPT_COLUMNS, HDX_KEPT_BITS, "references.tmp", "search.tmp", "referrers.tmp", "idoms.tmp",
-    "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum",
+    HDX_KEPT_SCAN, HDX_KEPT_COLUMNS, HDX_KEPT_BITS, HDX_KEPT_LISTS, "references.tmp", "search.tmp", "referrers.tmp",
+    "predecessors.tmp", "members.tmp", "idoms.tmp", "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum",
 };
 #define NAMES (HDX_KINDS + sizeof others / sizeof *others)
 _Static_assert(NAMES <= HDX_SEAL_FILES, "room for all of them");

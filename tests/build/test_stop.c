@@ -8,9 +8,11 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OBJECTS 60000u
@@ -155,6 +157,76 @@ Test(stop, again_and_again_ends_all_the_same)
     for (unsigned threads = 0; threads < 3; threads++)
         for (unsigned every = 260; every < 280; every += 13)
             stop_until_done(every, threads);
+    test_folder_remove(folder);
+}
+
+/* Fewer calls than a step has, and as many as the longest of its tasks: what is whole of a step is kept. */
+Test(stop, within_a_step_keeps_its_tasks)
+{
+    begin(false);
+    stop_until_done(170, 1);
+    stop_until_done(185, 1);
+    test_folder_remove(folder);
+}
+
+/* At any call, soon or late in any step, by any number of threads. */
+Test(stop, at_random_calls_ends_all_the_same)
+{
+    const unsigned rounds = getenv("HDX_KILLS") == NULL ? 6 : 100;
+    uint64_t       seed = 20;
+    hdx_error      err;
+    char           what[64];
+    begin(false);
+    for (unsigned round = 0; round < rounds; round++) {
+        unsigned stops = 0;
+        hdx_code code;
+        do {
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            stop s = { .at = 1 + (unsigned)(seed >> 33) % 340 };
+            code = build(1 + (unsigned)(seed >> 60) % 2, seed >> 61 == 0 ? 400ull << 20 : 0, &s, &err);
+            (void)snprintf(what, sizeof what, "round %u, stop %u at call %u", round, stops, s.at);
+            cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%s: %s", what, err.message);
+            cr_assert(stops++ < 40, "%s: no end", what);
+        } while (code != HDX_OK);
+        expect_straight_bytes(what);
+    }
+    test_folder_remove(folder);
+}
+
+static bool is_killed(void *context)
+{
+    if (is_wanted(context))
+        (void)kill(getpid(), SIGKILL);
+    return false;
+}
+
+/* Stopped inside a step, and killed inside the same one or later: what the stop has kept stands, or less of it. */
+Test(stop, and_then_killed_goes_on_all_the_same)
+{
+    static const unsigned stops[] = { 95, 120, 150, 175, 200, 225, 250, 275, 300, 325 };
+    hdx_error err;
+    char      what[64];
+    begin(false);
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        for (unsigned later = 2; later <= 170; later += 56) {
+            stop first = { .at = stops[i] }, never = { 0 };
+            int  status;
+            (void)snprintf(what, sizeof what, "stopped at call %u, killed at %u", stops[i], later);
+            const hdx_code code = build(1, 0, &first, &err);
+            cr_assert(code == HDX_CANCELLED, "%s: %s", what, err.message);
+            const pid_t child = fork();
+            cr_assert(child >= 0);
+            if (child == 0) {
+                hdx_build_doors         doors = { .io = hdx_io_system(), .every_step = true };
+                stop                    then = { .at = later };
+                const hdx_index_options options = { .dump = dump, .threads = 1, .progress = { .context = &then, .cancelled = is_killed } };
+                hdx_index_report        report;
+                _exit(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK ? 0 : 1);
+            }
+            cr_assert(waitpid(child, &status, 0) == child && (WIFSIGNALED(status) || WEXITSTATUS(status) == 0), "%s", what);
+            cr_assert(build(1, 0, &never, &err) == HDX_OK, "%s: %s", what, err.message);
+            expect_straight_bytes(what);
+        }
     test_folder_remove(folder);
 }
 
