@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LONG_NAME 256u
+
 typedef struct list {
     hdx_id  *at;
     uint64_t count, capacity;
@@ -172,24 +174,49 @@ static bool glob(const char *pattern, hdx_text name)
     return *p == '\0';
 }
 
+typedef struct matcher {
+    const char *pattern;
+    hdx_regex  *regex; /* NULL: a name or a glob */
+    hdx_map     known; /* where a long name stands -> does it match: very many classes may have one */
+} matcher;
+
+static hdx_code look(const matcher *m, hdx_text name, bool *yes, hdx_error *err)
+{
+    if (m->regex != NULL)
+        return hdx_regex_match(m->regex, name, yes, err);
+    *yes = glob(m->pattern, name);
+    return HDX_OK;
+}
+
+static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
+{
+    bool fresh;
+    if (name.len < LONG_NAME)
+        return look(m, name, yes, err);
+    uint64_t *known = hdx_map_put(&m->known, (uint64_t)(uintptr_t)name.at, &fresh);
+    if (known == NULL)
+        return hdx_no_memory(err, "names of classes", sizeof(hdx_map_slot));
+    const hdx_code code = fresh ? look(m, name, yes, err) : HDX_OK;
+    if (code == HDX_OK && fresh)
+        *known = *yes;
+    *yes = code == HDX_OK && *known != 0;
+    return code;
+}
+
 static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_progress *progress, list *out, hdx_error *err)
 {
     leak_heap   *h = i->h;
     const size_t len = strlen(pattern);
-    hdx_regex   *regex = NULL;
+    matcher      m = { .pattern = pattern, .known = hdx_map_of(NULL) };
     bool         any = false;
     hdx_code     code = HDX_OK;
-    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' && (code = hdx_regex_open(pattern + 1, len - 2, progress, &regex, err)) != HDX_OK)
+    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' && (code = hdx_regex_open(pattern + 1, len - 2, progress, &m.regex, err)) != HDX_OK)
         return code;
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
         hdx_id   id;
         bool     named;
-        if (regex == NULL)
-            named = glob(pattern, h->names[c]);
-        else
-            code = hdx_regex_match(regex, h->names[c], &named, err);
-        if (code != HDX_OK || !named)
+        if ((code = matches(&m, h->names[c], &named, err)) != HDX_OK || !named)
             continue;
         any = true;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
@@ -197,7 +224,8 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
             if (id != 0 && hdx_graph_kind(h->g, id) != HDX_CLASS_OBJECT)
                 code = put(out, id, err);
     }
-    hdx_regex_close(regex);
+    hdx_regex_close(m.regex);
+    hdx_map_free(&m.known);
     return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }
 

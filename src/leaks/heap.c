@@ -32,7 +32,8 @@ hdx_code leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h,
         return hdx_graph_check(g, err);
     h->names = hdx_mem_array(NULL, h->class_count, sizeof *h->names);
     h->is_a = hdx_mem_array(NULL, h->class_count, sizeof *h->is_a);
-    if (h->names == NULL || h->is_a == NULL)
+    h->climbed = hdx_mem_array(NULL, h->class_count, sizeof *h->climbed);
+    if (h->names == NULL || h->is_a == NULL || h->climbed == NULL)
         return hdx_no_memory(err, "names of classes", (uint64_t)h->class_count * sizeof *h->names);
     for (uint32_t c = 0; c < h->class_count; c++)
         h->names[c] = leak_mapping_class(mapping, h->classes[c].name, &h->arena);
@@ -46,6 +47,9 @@ void leak_heap_close(leak_heap *h)
         hdx_values_free(&h->recent[i].values);
     hdx_mem_put(NULL, h->names, (uint64_t)h->class_count * sizeof *h->names);
     hdx_mem_put(NULL, h->is_a, (uint64_t)h->class_count * sizeof *h->is_a);
+    for (unsigned i = 0; i < LEAK_EXTENDED && h->extended[i].name != NULL; i++)
+        hdx_mem_put(NULL, h->extended[i].of, h->class_count);
+    hdx_mem_put(NULL, h->climbed, (uint64_t)h->class_count * sizeof *h->climbed);
     hdx_arena_free(&h->arena);
 }
 
@@ -75,20 +79,21 @@ bool leak_is_instance(leak_heap *h, hdx_id id) { return id < h->objects && hdx_g
 uint64_t leak_bits(leak_heap *h, uint32_t number)
 {
     uint64_t bits = KNOWN;
+    uint32_t c = number, count = 0;
     if (number >= h->class_count)
         return 0;
-    if ((h->is_a[number] & KNOWN) != 0)
-        return h->is_a[number];
-    for (uint32_t c = number; c != HDX_NO_CLASS; c = h->classes[c].super) {
-        if ((h->is_a[c] & KNOWN) != 0) {
-            bits |= h->is_a[c];
-            break;
-        }
+    for (; c != HDX_NO_CLASS && (h->is_a[c] & KNOWN) == 0; c = h->classes[c].super)
+        h->climbed[count++] = c;
+    if (c != HDX_NO_CLASS)
+        bits = h->is_a[c];
+    while (count > 0) { /* noted for all of them: each class is looked at once */
+        c = h->climbed[--count];
         for (unsigned k = 0; k < LC_CLASSES; k++)
             if (hdx_text_is(h->names[c], leak_class_names[k]))
                 bits |= 1ull << k;
+        h->is_a[c] = bits;
     }
-    return h->is_a[number] = bits;
+    return bits;
 }
 
 bool leak_isa(leak_heap *h, hdx_id id, leak_class c)
@@ -96,11 +101,32 @@ bool leak_isa(leak_heap *h, hdx_id id, leak_class c)
     return leak_is_instance(h, id) && (leak_bits(h, hdx_graph_class_of(h->g, id)) >> c & 1) != 0;
 }
 
+/* What is known of the classes that extend one of the name: 0 nothing, 1 it does, 2 it does not. NULL: too many names to remember, or no memory. */
+static uint8_t *extending(leak_heap *h, const char *name)
+{
+    unsigned n = 0;
+    while (n < LEAK_EXTENDED && h->extended[n].name != name && h->extended[n].name != NULL)
+        n++;
+    if (n == LEAK_EXTENDED)
+        return NULL;
+    if (h->extended[n].name == NULL && (h->extended[n].of = hdx_mem_array(NULL, h->class_count, 1)) != NULL)
+        h->extended[n].name = name;
+    return h->extended[n].of;
+}
+
 bool leak_extends(leak_heap *h, uint32_t number, const char *name)
 {
-    while (number < h->class_count && !hdx_text_is(h->names[number], name))
-        number = h->classes[number].super;
-    return number < h->class_count;
+    uint8_t *known = extending(h, name);
+    uint32_t c = number;
+    while (c < h->class_count && (known == NULL || known[c] == 0) && !hdx_text_is(h->names[c], name))
+        c = h->classes[c].super;
+    const bool yes = c < h->class_count && (known == NULL || known[c] != 2);
+    for (uint32_t end = c; known != NULL && number < h->class_count && (known[number] == 0); number = h->classes[number].super) {
+        known[number] = yes ? 1 : 2;
+        if (number == end)
+            break;
+    }
+    return yes;
 }
 
 /* Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands last (1.6). */

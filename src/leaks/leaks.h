@@ -87,6 +87,7 @@ void     leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
 
 /* ---- heap.c ---- */
 #define LEAK_RECENT 16u
+#define LEAK_EXTENDED 64u
 typedef struct leak_heap {
     hdx_graph          *g;
     uint64_t            objects;
@@ -94,6 +95,7 @@ typedef struct leak_heap {
     uint32_t            class_count;
     hdx_text           *names;    /* by class number, after the mapping */
     uint64_t           *is_a;     /* by class number: bit 63 known, else leak_class bits of the hierarchy */
+    uint32_t           *climbed;  /* room for the classes of the longest hierarchy */
     const leak_mapping *mapping;
     hdx_arena           arena;
     uint32_t            id_size;
@@ -102,6 +104,7 @@ typedef struct leak_heap {
     hdx_error           err;
     struct { hdx_id id; hdx_values values; } recent[LEAK_RECENT]; /* fields of objects asked for last */
     unsigned            next;
+    struct { const char *name; uint8_t *of; } extended[LEAK_EXTENDED]; /* names asked for (they outlive the heap), and by class number what is known */
     const uint32_t     *sticky;   /* class numbers with a STICKY_CLASS root, in the order of the dump; set after the reading */
     uint64_t            sticky_count;
 } leak_heap;

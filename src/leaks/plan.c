@@ -59,10 +59,19 @@ typedef struct chosen { /* matchers of fields that hold, by class and member; of
     const hdx_leak_matcher *m;
     uint32_t                number;
 } chosen;
+/* What a class says of those above it, so that nobody climbs a chain of classes that have nothing to tell. */
+typedef struct above {
+    uint64_t bytes;   /* of the fields of its hierarchy */
+    uint32_t fields;  /* the nearest class, itself included, that has fields or is opaque; HDX_NO_CLASS: none */
+    uint32_t matched; /* the nearest, itself included, that a matcher of a field names, or java.lang.Object */
+} above;
 typedef struct finder {
-    leak_heap *h;
-    chosen    *at;
-    uint64_t   count;
+    leak_heap   *h;
+    chosen      *at;
+    uint64_t     count;
+    const char **members; /* those of instance fields, sorted */
+    uint64_t     member_count;
+    above       *above;   /* by class number */
 } finder;
 
 static int by_name(const void *a, const void *b)
@@ -145,13 +154,33 @@ static int by_field(const void *a, const void *b)
     return c != 0 ? c : x->offset < y->offset ? -1 : x->offset > y->offset; /* offsets rise from the derived class upwards */
 }
 
+static bool is_member(const finder *f, hdx_text name)
+{
+    uint64_t from = 0, end = f->member_count;
+    while (from < end) {
+        const uint64_t middle = from + (end - from) / 2;
+        if (compare(name, f->members[middle]) <= 0)
+            end = middle;
+        else
+            from = middle + 1;
+    }
+    return from < f->member_count && compare(name, f->members[from]) == 0;
+}
+
+static uint32_t next_above(const finder *f, uint32_t c, bool matched)
+{
+    const uint32_t super = f->h->classes[c].super;
+    return super == HDX_NO_CLASS ? HDX_NO_CLASS : matched ? f->above[super].matched : f->above[super].fields;
+}
+
 /* The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name (3.7, case 51). */
-static uint32_t field_matcher(const finder *f, uint32_t number, uint32_t top, hdx_text name, const bool *matched)
+static uint32_t field_matcher(const finder *f, uint32_t number, uint32_t top, hdx_text name)
 {
     uint32_t m = 0;
-    for (uint32_t c = number; c != HDX_NO_CLASS && c != top && m == 0; c = f->h->classes[c].super)
-        if (matched[c])
-            m = matcher_of(f, HDX_LEAK_INSTANCE_FIELD, f->h->names[c], name);
+    if (!is_member(f, name))
+        return 0;
+    for (uint32_t c = f->above[number].matched; c != HDX_NO_CLASS && c != top && m == 0; c = next_above(f, c, true))
+        m = matcher_of(f, HDX_LEAK_INSTANCE_FIELD, f->h->names[c], name);
     return m;
 }
 
@@ -161,18 +190,18 @@ static void flag(leak_slot *s, const leak_rules *rules)
         s->flags |= rules->matchers[s->matcher - 1].ignored ? LEAK_SLOT_IGNORED : LEAK_SLOT_LOW;
 }
 
-static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_t number, uint32_t top, const bool *matched, leak_plans *plans, hdx_error *err)
+static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_t number, uint32_t top, leak_plans *plans, hdx_error *err)
 {
     leak_heap  *h = f->h;
     leak_plan  *plan = &plans->at[number];
     uint32_t    n = 0, offset = 0;
     leak_slot  *slots;
-    for (uint32_t c = number; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = h->classes[c].super)
+    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = next_above(f, c, false))
         for (uint32_t i = 0; i < h->classes[c].field_count; i++)
             n += h->classes[c].fields[i].type == 2;
     if ((slots = hdx_arena_get(&plans->arena, (uint64_t)n * sizeof *slots)) == NULL)
         return hdx_no_memory(err, "plans of classes", (uint64_t)n * sizeof *slots);
-    for (uint32_t c = number; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = h->classes[c].super)
+    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = next_above(f, c, false))
         for (uint32_t i = 0; i < h->classes[c].field_count; i++) {
             const hdx_field *field = &h->classes[c].fields[i];
             const hdx_text   name = leak_field_name(h, c, field->name);
@@ -180,14 +209,17 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
                 leak_slot *s = &slots[plan->count++];
                 *s = (leak_slot){ .offset = offset, .owner = c, .name = name, .known = known_field(h->names[c], name) };
                 s->flags = c == top ? LEAK_SLOT_SILENT : 0;
-                s->matcher = field_matcher(f, number, top, name, matched);
-                flag(s, rules);
             } else if (field->type == 10 && hdx_text_is(name, "size") && hdx_text_is(h->names[c], "java.util.ArrayList") && offset <= INT32_MAX)
                 plan->size_offset = (int32_t)offset;
             offset += width(field->type, h->id_size);
         }
     if (n > 1)
         qsort(slots, n, sizeof *slots, by_field);
+    for (uint32_t i = 0; i < n; i++) {
+        const bool again = i > 0 && hdx_text_same(slots[i].name, slots[i - 1].name);
+        slots[i].matcher = again ? slots[i - 1].matcher : field_matcher(f, number, top, slots[i].name);
+        flag(&slots[i], rules);
+    }
     plan->slots = slots;
     return HDX_OK;
 }
@@ -286,6 +318,49 @@ static void describe(leak_heap *h, leak_plan *plan, const hdx_class *c, uint64_t
     }
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static uint64_t own_bytes(const leak_heap *h, uint32_t number)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < h->classes[number].field_count; i++)
+        n += width(h->classes[number].fields[i].type, h->id_size);
+    return n;
+}
+
+/* From each class up to one that is known already, and down again. */
+static hdx_code look_above(finder *f, uint32_t top, hdx_error *err)
+{
+    leak_heap *h = f->h;
+    for (uint64_t i = 0; i < f->count; i++)
+        if (f->at[i].m->kind == HDX_LEAK_INSTANCE_FIELD)
+            f->members[f->member_count++] = f->at[i].m->member;
+    if (f->member_count > 1)
+        qsort(f->members, (size_t)f->member_count, sizeof *f->members, by_text);
+    bool *done = hdx_mem_array(NULL, h->class_count, sizeof *done);
+    if (done == NULL)
+        return hdx_no_memory(err, "plans of classes", h->class_count);
+    for (uint32_t n = 0; n < h->class_count; n++) {
+        uint32_t count = 0;
+        for (uint32_t c = n; c != HDX_NO_CLASS && !done[c]; c = h->classes[c].super)
+            h->climbed[count++] = c;
+        while (count > 0) {
+            const uint32_t   c = h->climbed[--count], super = h->classes[c].super;
+            const hdx_class *class = &h->classes[c];
+            above           *a = &f->above[c];
+            *a = super != HDX_NO_CLASS ? f->above[super] : (above){ 0, HDX_NO_CLASS, HDX_NO_CLASS };
+            a->bytes += own_bytes(h, c);
+            if (class->field_count > 0 || (class->flags & HDX_CLASS_OPAQUE) != 0)
+                a->fields = c;
+            if (c == top || names_class(f, HDX_LEAK_INSTANCE_FIELD, h->names[c]))
+                a->matched = c;
+            done[c] = true;
+        }
+    }
+    hdx_mem_put(NULL, done, h->class_count);
+    return HDX_OK;
+}
+
 hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err)
 {
     const hdx_class *object = leak_class_raw(h, "java.lang.Object");
@@ -295,10 +370,11 @@ hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *hold
     uint64_t         bytes, spent = 0;
     hdx_code         code = HDX_OK;
     *out = (leak_plans){ .arena = hdx_arena_of(NULL) };
-    bool *matched = hdx_mem_array(NULL, h->class_count, sizeof *matched);
+    f.above = hdx_mem_array(NULL, h->class_count, sizeof *f.above);
+    f.members = hdx_mem_array(NULL, rules->matcher_count, sizeof *f.members);
     f.at = hdx_mem_array(NULL, rules->matcher_count, sizeof *f.at);
     out->at = hdx_mem_array(NULL, h->class_count, sizeof *out->at);
-    if (matched == NULL || f.at == NULL || out->at == NULL) {
+    if (f.above == NULL || f.members == NULL || f.at == NULL || out->at == NULL) {
         code = hdx_no_memory(err, "plans of classes", (uint64_t)h->class_count * sizeof *out->at);
         goto out;
     }
@@ -307,18 +383,12 @@ hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *hold
             f.at[f.count++] = (chosen){ &rules->matchers[i], (uint32_t)i };
     if (f.count > 1)
         qsort(f.at, (size_t)f.count, sizeof *f.at, by_name);
-    for (uint32_t c = 0; c < h->class_count; c++)
-        matched[c] = names_class(&f, HDX_LEAK_INSTANCE_FIELD, h->names[c]);
+    code = look_above(&f, top, err);
     for (uint32_t n = 0; code == HDX_OK && n < h->class_count; n++) {
         const hdx_class *c = &h->classes[n];
-        uint64_t         each = 0;
         describe(h, &out->at[n], c, empty);
-        const uint64_t left = dump - (spent < dump ? spent : dump); /* a chain of super classes is climbed no further than the dump has bytes for */
-        for (uint32_t s = c->instances > 0 ? n : HDX_NO_CLASS; s != HDX_NO_CLASS && each <= left; s = h->classes[s].super)
-            for (uint32_t i = 0; i < h->classes[s].field_count; i++)
-                each += width(h->classes[s].fields[i].type, h->id_size);
-        if (c->kind == HDX_INSTANCE && c->instances > 0 && hdx_mul(each, c->instances, &bytes) && hdx_add(spent, bytes, &spent) && spent <= dump)
-            code = instance_slots(&f, rules, n, top, matched, out, err);
+        if (c->kind == HDX_INSTANCE && c->instances > 0 && hdx_mul(f.above[n].bytes, c->instances, &bytes) && hdx_add(spent, bytes, &spent) && spent <= dump)
+            code = instance_slots(&f, rules, n, top, out, err);
         if (code == HDX_OK)
             code = static_slots(&f, rules, n, out, err);
     }
@@ -328,7 +398,8 @@ hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *hold
         code = (*err = h->err, h->code);
 out:
     hdx_mem_put(NULL, f.at, rules->matcher_count * sizeof *f.at);
-    hdx_mem_put(NULL, matched, h->class_count);
+    hdx_mem_put(NULL, f.members, rules->matcher_count * sizeof *f.members);
+    hdx_mem_put(NULL, f.above, (uint64_t)h->class_count * sizeof *f.above);
     return code;
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LONG_NAME 256u
+
 static hdx_text text_of(const char *s)
 {
     size_t n = strlen(s);
@@ -41,7 +43,7 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     bool     has_dot = memchr(bare, '.', n) != NULL;
     for (uint32_t i = 0; i < count && n > 0; i++) {
         unsigned d = hdx_edit_distance(typed, classes[i].name, best);
-        if (!has_dot) {
+        if (!has_dot && classes[i].name.len < LONG_NAME) {
             unsigned simple = hdx_edit_distance(typed, simple_name(classes[i].name), best);
             d = simple < d ? simple : d;
         }
@@ -61,12 +63,13 @@ typedef struct matcher {
     hdx_text   pattern;
     bool       glob;
     hdx_regex *regex; /* NULL: a name or a glob */
+    hdx_map    known; /* where a long name stands -> does it match: very many classes may have one */
 } matcher;
 
 static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress *progress, hdx_error *err)
 {
     size_t n = strlen(pattern);
-    *m = (matcher){ .pattern = text_of(pattern) };
+    *m = (matcher){ .pattern = text_of(pattern), .known = hdx_map_of(NULL) };
     if (n == 0)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
     if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/')
@@ -75,12 +78,33 @@ static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress
     return HDX_OK;
 }
 
-static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
+static hdx_code look(matcher *m, hdx_text name, bool *yes, hdx_error *err)
 {
     if (m->regex != NULL)
         return hdx_regex_match(m->regex, name, yes, err);
     *yes = m->glob ? hdx_glob_match(m->pattern, name) : hdx_text_same(m->pattern, name);
     return HDX_OK;
+}
+
+static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
+{
+    bool fresh;
+    if (name.len < LONG_NAME)
+        return look(m, name, yes, err);
+    uint64_t *known = hdx_map_put(&m->known, (uint64_t)(uintptr_t)name.at, &fresh);
+    if (known == NULL)
+        return hdx_no_memory(err, "names of classes", sizeof(hdx_map_slot));
+    const hdx_code code = fresh ? look(m, name, yes, err) : HDX_OK;
+    if (code == HDX_OK && fresh)
+        *known = *yes;
+    *yes = code == HDX_OK && *known != 0;
+    return code;
+}
+
+static void matcher_close(matcher *m)
+{
+    hdx_regex_close(m->regex);
+    hdx_map_free(&m->known);
 }
 
 /* Marks whatever has a marked ancestor: climbs to the first class whose answer is known, then notes it on the way back down. */
@@ -154,7 +178,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
             (*numbers)[(*out_count)++] = i;
 out:
     free(state);
-    hdx_regex_close(m.regex);
+    matcher_close(&m);
     return code;
 }
 
