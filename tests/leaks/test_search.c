@@ -534,3 +534,64 @@ Test(search, ends_when_it_is_told_to_and_says_where_it_is)
     }
     heap_close(&h);
 }
+
+/* p.Low is a p.Mid, which has nothing of its own, and that a p.Base; the way to the leak is a field of p.Base. */
+static void hierarchy(heap *h, uint64_t of[4])
+{
+    dump_maker    *d = dump_maker_new(8);
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), base = dump_maker_class(d, "p/Base", object_class, "hold:L size:I");
+    const uint64_t mid = dump_maker_class(d, "p/Mid", base, ""), low = dump_maker_class(d, "p/Low", mid, "own:L");
+    const uint64_t other = dump_maker_class(d, "p/Other", object_class, "hold:L");
+    of[0] = dump_maker_instance(d, dump_maker_class(d, "p/Leak", object_class, "n:J"), DUMP_VALUES(0));
+    of[1] = dump_maker_instance(d, low, DUMP_VALUES(0, of[0], 0));
+    of[2] = dump_maker_instance(d, mid, DUMP_VALUES(0, 0));
+    of[3] = dump_maker_instance(d, base, DUMP_VALUES(0, 0));
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, of[1], 0, 0);
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, of[2], 0, 0);
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, of[3], 0, 0);
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(d, other, DUMP_VALUES(0)), 0, 0);
+    heap_open(h, d);
+}
+
+Test(search, takes_matchers_and_fields_of_classes_further_up)
+{
+    static const char *const classes[] = { "p.Base", "p.Mid", "p.Low", "p.Other", "p.Below" };
+    static const char *const notes[] = { "base", "mid", "low", "", "" };
+    heap                     h;
+    uint64_t                 of[4];
+    hierarchy(&h, of);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const hdx_leak_matcher m = { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, classes[i], "hold", "", "", notes[i] };
+        hdx_leaks_options      o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .matchers = &m, .matcher_count = 1, .no_memory_of_it = true };
+        hdx_leaks             *leaks;
+        cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
+        cr_assert(leaks->leak_count == 1 && leaks->leaks[0].kind == (i < 3 ? HDX_LEAK_LIBRARY : HDX_LEAK_APPLICATION), "%s#hold", classes[i]);
+        if (i < 3)
+            cr_expect_str_eq(leaks->leaks[0].note, notes[i]);
+        hdx_leaks_free(leaks);
+    }
+    heap_close(&h);
+}
+
+/* Each class is asked about, and its objects again; the answers stay the same. */
+Test(search, takes_rules_for_subclasses)
+{
+    static const struct { const char *rule; unsigned found; } cases[] = {
+        { "leaking p.Base+", 3 }, { "leaking p.Mid+", 2 }, { "leaking p.Low+", 1 }, { "leaking p.Base", 1 }, { "leaking p.Mid+\nleaking p.Low+", 2 },
+        { "leaking p.None+", 0 }, { "leaking p.Other+\nleaking p.Low+", 2 },
+    };
+    heap     h;
+    uint64_t of[4];
+    hierarchy(&h, of);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_leaks_options o = { .finder = HDX_LEAKS_FILTERS, .rule_file = { "mine.txt", cases[i].rule, strlen(cases[i].rule) }, .no_memory_of_it = true };
+        hdx_leaks        *leaks;
+        unsigned          found = 0;
+        cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
+        for (uint64_t n = 0; n < leaks->leak_count; n++)
+            found += (unsigned)leaks->leaks[n].trace_count;
+        cr_expect(eq(u32, found, cases[i].found), "%s", cases[i].rule);
+        hdx_leaks_free(leaks);
+    }
+    heap_close(&h);
+}
