@@ -3,7 +3,7 @@
  *
  *   stripping.c      what is said of a dump that went through a stripping tool
  *   place.c          where an index lives; the lock, leftovers, staleness, the rename that makes it exist
- *   scan.c           first pass: addresses into a set, raw classes, roots, strings (survey of the hprof room)
+ *   scan.c           first pass: addresses into a set, raw classes, roots, strings (survey of the hprof room); scan_kept.c: kept where it is told to stop
  *   classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
  *   roots.c          roots, threads, locals (MAT 4)
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it

@@ -6,11 +6,11 @@
  * When only counts are wanted (hdx_build.counting) no address is kept, roots and frames are left out.
  * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that met
  * a repeated address is made again on one thread, an address at a time; such dumps are rare.
- * Told to stop, it keeps what it has of the heap (kept.h), and a later build goes on from there; top-level records are read again.
+ * Told to stop, it keeps what it has of the heap (scan_kept.c), and a later build goes on from there; top-level records are read again.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
-#include "build/checkpoint.h"
 #include "build/kept.h"
+#include "build/scan.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -18,52 +18,10 @@
 #define AHEAD 8u   /* look-ups in a large map are asked for so many before */
 #define USES_MOST (1u << 18) /* classes a worker has room for before it meets them */
 
-typedef struct worker {
-    uint8_t        apart[HDX_APART];
-    hdx_arena      arena; /* class records */
-    hdx_raw_class *classes;
-    uint64_t       class_count, class_capacity;
-    uint64_t       class_bytes;
-    hdx_scan_root *roots;
-    uint64_t       root_count, root_capacity;
-    hdx_class_use *uses;
-    uint64_t       use_count, use_capacity;
-    uint64_t       loaded;       /* of them are of LOAD_CLASSes, in their order */
-    hdx_map        others;       /* class address -> place in uses, behind those */
-    hdx_heap_name *heaps;
-    uint64_t       heap_count, heap_capacity;
-    hdx_map        heaps_met;    /* numbers of them */
-    uint64_t       primitive_arrays[16], primitive_bytes[16][2];
-    uint64_t       repeated;
-    uint64_t       divisor;      /* of the differences between all addresses and first_addr */
-    bool           divided;      /* it cannot fall any further */
-    bool           ready;        /* its tables have room for the classes told of */
-    hdx_addr       first_addr;
-    hdx_addr       last_array;   /* the object array before, and its end if references took 8 bytes */
-    uint64_t       last_end;
-    bool           compressed;
-    hdx_sizing     sizes[2];     /* references of 4 bytes, of 8; id_size 0: not set yet */
-    hdx_addr       last_class;   /* most records have the class of the one before */
-    uint64_t       last_use;     /* its place + 1; 0: there was none */
-} worker;
-
-typedef struct scanner {
-    hdx_build *b;
-    worker     workers[HDX_WORKERS_MAX + 1]; /* the last: what an earlier build had read */
-    unsigned   worker_count;
-    hdx_survey_halt halt;
-    bool       sizing;    /* bytes of arrays are wanted */
-    bool       careful;   /* an address at a time, one thread */
-    hdx_map    class_seen;/* careful: class address -> place of its record in workers[0].classes, + 1 */
-} scanner;
+typedef hdx_scan_worker worker;
+typedef hdx_scanner scanner;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the first pass", 0); }
-
-static bool is_object(uint8_t tag)
-{
-    return tag == HDX_SUB_INSTANCE || tag == HDX_SUB_OBJECT_ARRAY || tag == HDX_SUB_PRIMITIVE_ARRAY || tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ||
-           tag == HDX_SUB_CLASS;
-}
 
 static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
 {
@@ -207,13 +165,13 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
     for (size_t i = 0; i < n && code == HDX_OK; i++) {
         const hdx_event *e = &events[i];
         bool             fresh = true;
-        if (is_object(e->tag) && (code = hdx_addresses_insert_one(s->b->ids, e->addr, &fresh, err)) != HDX_OK)
+        if (hdx_scan_is_object(e->tag) && (code = hdx_addresses_insert_one(s->b->ids, e->addr, &fresh, err)) != HDX_OK)
             return code;
         if (!fresh) {
             code = skip_repeated(s, e, err);
             continue;
         }
-        if (!w->divided && is_object(e->tag))
+        if (!w->divided && hdx_scan_is_object(e->tag))
             divide(w, e);
         code = take(s, w, e, err);
         if (code == HDX_OK && e->tag == HDX_SUB_CLASS) {
@@ -287,7 +245,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
     if (s->careful)
         return heap_carefully(s, events, n, err);
     for (size_t i = 0; i < n && !w->divided; i++)
-        if (is_object(events[i].tag))
+        if (hdx_scan_is_object(events[i].tag))
             divide(w, &events[i]);
     if (s->b->counting) {
         hdx_code code = HDX_OK;
@@ -301,7 +259,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         for (size_t i = from; i < end && code == HDX_OK; i++) {
             if (w->loaded > HDX_CLASSES_CACHED)
                 fetch(s, w, events, i, end);
-            if (is_object(events[i].tag))
+            if (hdx_scan_is_object(events[i].tag))
                 addresses[count++] = events[i].addr;
             code = take(s, w, &events[i], err);
         }
@@ -473,7 +431,7 @@ static void merge_first(hdx_class_use *to, const hdx_class_use *from)
     }
 }
 
-static void merge_use(hdx_class_use *to, const hdx_class_use *u)
+void hdx_scan_merge_use(hdx_class_use *to, const hdx_class_use *u)
 {
     merge_first(to, u);
     to->addr = u->addr;
@@ -501,7 +459,7 @@ static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, 
             *place = r->use_count;
             r->uses[r->use_count++] = w->uses[k];
         } else
-            merge_use(&r->uses[*place], &w->uses[k]);
+            hdx_scan_merge_use(&r->uses[*place], &w->uses[k]);
     }
     return HDX_OK;
 }
@@ -530,7 +488,7 @@ static hdx_code merge_uses(scanner *s, hdx_error *err)
         const worker *w = &s->workers[i];
         for (uint64_t k = 0; k < w->loaded; k++)
             if (w->uses[k].instances + w->uses[k].arrays > 0)
-                merge_use(&r->uses[k], &w->uses[k]);
+                hdx_scan_merge_use(&r->uses[k], &w->uses[k]);
         code = merge_others(r, w, mem, err);
     }
     return code;
@@ -581,12 +539,6 @@ static hdx_pos head_of(const uint8_t *element)
     hdx_pos pos;
     memcpy(&pos, element, sizeof pos); /* its first member */
     return pos;
-}
-
-static int by_pos(const void *a, const void *b)
-{
-    const hdx_pos x = head_of(a), y = head_of(b);
-    return x < y ? -1 : x > y;
 }
 
 /* Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second place. */
@@ -761,194 +713,6 @@ uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
     return *sum;
 }
 
-/* ---- what is kept ---- */
-static hdx_code put_classes(const scanner *s, hdx_kept *k, hdx_error *err)
-{
-    uint64_t count = 0;
-    hdx_code code;
-    for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].class_count;
-    code = hdx_kept_put(k, &count, sizeof count, err);
-    for (unsigned i = 0; i < s->worker_count; i++)
-        for (uint64_t c = 0; c < s->workers[i].class_count && code == HDX_OK; c++) {
-            const hdx_raw_class *class = &s->workers[i].classes[c];
-            const uint64_t       head[] = { class->pos, class->addr, class->record.len };
-            if ((code = hdx_kept_put(k, head, sizeof head, err)) == HDX_OK)
-                code = hdx_kept_put(k, class->record.at, class->record.len, err);
-        }
-    return code;
-}
-
-static hdx_code put_roots(const scanner *s, hdx_kept *k, hdx_error *err)
-{
-    uint64_t count = 0;
-    hdx_code code;
-    for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].root_count;
-    code = hdx_kept_put(k, &count, sizeof count, err);
-    for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
-        code = hdx_kept_put(k, s->workers[i].roots, s->workers[i].root_count * sizeof(hdx_scan_root), err);
-    return code;
-}
-
-static hdx_code put_uses(const scanner *s, hdx_kept *k, hdx_error *err)
-{
-    uint64_t count = 0;
-    hdx_code code = HDX_OK;
-    for (int round = 0; round < 2 && code == HDX_OK; round++) {
-        if (round == 1)
-            code = hdx_kept_put(k, &count, sizeof count, err);
-        for (unsigned i = 0; i < s->worker_count; i++)
-            for (uint64_t u = 0; u < s->workers[i].use_count && code == HDX_OK; u++) {
-                const hdx_class_use *use = &s->workers[i].uses[u];
-                if (use->instances + use->arrays == 0)
-                    continue;
-                count += round == 0;
-                if (round == 1)
-                    code = hdx_kept_put(k, use, sizeof *use, err);
-            }
-    }
-    return code;
-}
-
-static hdx_code put_heaps(const scanner *s, hdx_kept *k, hdx_error *err)
-{
-    uint64_t count = 0;
-    hdx_code code;
-    for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].heap_count;
-    code = hdx_kept_put(k, &count, sizeof count, err);
-    for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
-        code = hdx_kept_put(k, s->workers[i].heaps, s->workers[i].heap_count * sizeof(hdx_heap_name), err);
-    return code;
-}
-
-/* But for what only counts that are told early need: a build that goes on tells none. */
-static hdx_code keep(scanner *s, hdx_error *err)
-{
-    hdx_build *b = s->b;
-    hdx_kept  *k = NULL;
-    uint64_t   primitive_arrays[16] = { 0 };
-    hdx_code   code = hdx_kept_create(b, HDX_KEPT_SCAN, &k, err);
-    for (unsigned i = 0; i < s->worker_count; i++)
-        for (unsigned t = 0; t < 16; t++)
-            primitive_arrays[t] += s->workers[i].primitive_arrays[t];
-    if (code == HDX_OK && (code = hdx_kept_put(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK &&
-        (code = hdx_kept_put(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK &&
-        (code = hdx_kept_put_array(k, sizeof *s->halt.pieces, s->halt.pieces, s->halt.piece_count, err)) == HDX_OK &&
-        (code = hdx_kept_put(k, primitive_arrays, sizeof primitive_arrays, err)) == HDX_OK &&
-        (code = hdx_addresses_keep(b->ids, hdx_kept_put, k, err)) == HDX_OK && (code = put_classes(s, k, err)) == HDX_OK &&
-        (code = put_roots(s, k, err)) == HDX_OK && (code = put_uses(s, k, err)) == HDX_OK)
-        code = put_heaps(s, k, err);
-    if ((code = hdx_kept_end(k, code, &b->kept_scan_sum, err)) == HDX_OK) {
-        b->kept_scan = true;
-        hdx_seal_put(b);
-    }
-    return code;
-}
-
-/* Records of the file, each in the set, none twice. */
-static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k, hdx_error *err)
-{
-    hdx_build *b = s->b;
-    uint64_t   count, head[3];
-    hdx_map    seen = hdx_map_of(&b->mem);
-    hdx_code   code = hdx_kept_get(k, &count, sizeof count, err);
-    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        hdx_class_dump d;
-        hdx_view       record;
-        bool           fresh;
-        if ((code = hdx_kept_get(k, head, sizeof head, err)) != HDX_OK || head[2] > k->end || head[2] > UINT32_MAX || head[0] >= hdx_source_file_size(b->source)) {
-            code = hdx_kept_refuse(err);
-            break;
-        }
-        char *bytes = hdx_arena_get(&w->arena, head[2]);
-        if (bytes == NULL || !hdx_mem_room(&b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes) ||
-            hdx_map_put(&seen, head[1], &fresh) == NULL)
-            code = no_memory(err);
-        else if ((code = hdx_kept_get(k, bytes, head[2], err)) == HDX_OK) {
-            record = (hdx_view){ (const uint8_t *)bytes, (size_t)head[2] };
-            w->classes[w->class_count++] = (hdx_raw_class){ head[0], head[1], record };
-            w->class_bytes += head[2];
-            if (!fresh || !hdx_class_dump_cut(record, id_size, &d) || d.addr != head[1] || d.size != head[2] || !hdx_addresses_has(b->ids, head[1]))
-                code = hdx_kept_refuse(err);
-        }
-    }
-    hdx_map_free(&seen);
-    if (code == HDX_OK)
-        hdx_sort(&b->mem, w->classes, w->class_count, sizeof *w->classes, offsetof(hdx_raw_class, pos), by_pos);
-    return code;
-}
-
-static hdx_code get_roots(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
-{
-    hdx_build *b = s->b;
-    hdx_code   code = hdx_kept_array(k, sizeof *w->roots, (void **)&w->roots, &w->root_count, err);
-    w->root_capacity = w->root_count;
-    for (uint64_t i = 0; i < w->root_count && code == HDX_OK; i++)
-        if (hdx_sub_name(w->roots[i].raw.tag) == NULL || is_object(w->roots[i].raw.tag) || w->roots[i].raw.pos >= hdx_source_file_size(b->source))
-            code = hdx_kept_refuse(err);
-    if (code == HDX_OK)
-        hdx_sort(&b->mem, w->roots, w->root_count, sizeof *w->roots, offsetof(hdx_raw_root, pos), by_pos);
-    return code;
-}
-
-static hdx_code get_uses(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
-{
-    hdx_build     *b = s->b;
-    hdx_class_use *uses;
-    uint64_t       count;
-    bool           fresh;
-    hdx_code       code = hdx_kept_array(k, sizeof *uses, (void **)&uses, &count, err);
-    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        uint64_t *place = hdx_map_put(&w->others, uses[i].addr, &fresh);
-        if (place == NULL || !hdx_mem_room(&b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses))
-            code = no_memory(err);
-        else if (fresh) {
-            *place = w->use_count;
-            w->uses[w->use_count++] = uses[i];
-        } else
-            merge_use(&w->uses[*place], &uses[i]);
-    }
-    hdx_mem_put(&b->mem, uses, count * sizeof *uses);
-    return code;
-}
-
-static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
-{
-    const hdx_code code = hdx_kept_array(k, sizeof *w->heaps, (void **)&w->heaps, &w->heap_count, err);
-    w->heap_capacity = w->heap_count;
-    if (code == HDX_OK)
-        hdx_sort(mem, w->heaps, w->heap_count, sizeof *w->heaps, offsetof(hdx_heap_name, pos), by_pos);
-    return code;
-}
-
-/* What an earlier build has read is one more worker's share. */
-static hdx_code go_on(scanner *s, hdx_error *err)
-{
-    hdx_build      *b = s->b;
-    worker         *w = &s->workers[s->worker_count++];
-    hdx_kept       *k = NULL;
-    hdx_hprof_head  head;
-    hdx_code        code = hdx_head_read(b->source, &head, err);
-    w->arena = hdx_arena_of(&b->mem);
-    w->others = hdx_map_of(&b->mem);
-    w->heaps_met = hdx_map_of(&b->mem);
-    if (code == HDX_OK && hdx_source_compression(b->source) != HDX_PLAIN) /* read with all rules, from its beginning */
-        code = hdx_kept_refuse(err);
-    if (code == HDX_OK && (code = hdx_kept_open(b, HDX_KEPT_SCAN, &k, &b->kept_scan_sum, err)) == HDX_OK &&
-        (code = hdx_kept_get(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK && (code = hdx_kept_get(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK)
-        code = hdx_kept_array(k, sizeof *s->halt.pieces, (void **)&s->halt.pieces, &s->halt.piece_count, err);
-    s->halt.piece_capacity = s->halt.piece_count;
-    s->halt.holds = true;
-    if (code == HDX_OK && (code = hdx_kept_get(k, w->primitive_arrays, sizeof w->primitive_arrays, err)) == HDX_OK &&
-        (code = hdx_addresses_restore(b->ids, hdx_kept_get, k, err)) == HDX_OK && (code = get_classes(s, w, head.id_size, k, err)) == HDX_OK &&
-        (code = get_roots(s, w, k, err)) == HDX_OK && (code = get_uses(s, w, k, err)) == HDX_OK)
-        code = get_heaps(&b->mem, w, k, err);
-    hdx_kept_close(k);
-    return code;
-}
-
 static hdx_code survey(scanner *s, hdx_error *err)
 {
     hdx_build         *b = s->b;
@@ -974,7 +738,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         s->workers[i].others = hdx_map_of(&b->mem);
         s->workers[i].heaps_met = hdx_map_of(&b->mem);
     }
-    if ((code = fresh_ids(b, err)) != HDX_OK || (b->kept_scan && (code = go_on(s, err)) != HDX_OK))
+    if ((code = fresh_ids(b, err)) != HDX_OK || (b->kept_scan && (code = hdx_scan_go_on(s, err)) != HDX_OK))
         goto out;
     const uint64_t begun = s->halt.at.count == 0 ? s->halt.at.next : UINT64_MAX;
     code = survey(s, err);
@@ -982,7 +746,7 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         repeated += s->workers[i].repeated;
     /* what was whole before stays as it is: what the second pass has done is of that */
     if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) && hdx_kept_is_worth(b, code)) {
-        const hdx_code kept = keep(s, code == HDX_OK ? err : NULL);
+        const hdx_code kept = hdx_scan_keep(s, code == HDX_OK ? err : NULL);
         code = code == HDX_OK ? kept : code;
         b->saved_at = hdx_now_ns();
     }
