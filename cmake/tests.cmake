@@ -66,9 +66,9 @@ add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapde
 # objects, on one thread and on two.
 set(stop_storm ${PROJECT_SOURCE_DIR}/tests/build/stop_storm_made.sh $<TARGET_FILE:bench_make_dump> ${PROJECT_SOURCE_DIR}/tests/build/stop_storm
     $<TARGET_FILE:heapdex_cli>)
-add_test(NAME build.stop_storm COMMAND ${stop_storm} 1500000 80% --threads 1)
+add_test(NAME build.stop_storm COMMAND ${stop_storm} 1500000 60% --threads 1)
 set_tests_properties(build.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
-add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 3 --threads 1 COMMAND ${stop_storm} 20000000 3 --threads 2
+add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 2 --threads 1 COMMAND ${stop_storm} 20000000 2 --threads 2
     DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
 # tests/threads/NAME.c are plain programs that ThreadSanitizer can follow (preset tsan); they run in every preset.
