@@ -4,6 +4,7 @@
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
  * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours in an array that are the same
  * count once, as a list has each object once.
+ * Neighbours that are alike take little of an index; how many are is counted in that walk, too.
  * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap, counts are raised
  * for it, so that the promise stands. Disk and time come from figures per object and per reference (bench/, Mix and Shop); the sample's
  * own pace says how fast this machine is beside the one they were measured on.
@@ -43,6 +44,9 @@ static const struct cost {
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
 #define TEMPORARY_OBJECT 7.2    /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it */
 #define TEMPORARY_REFERENCE 2.0
+#define LIKE_SAVES 0.62         /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
+#define LIKELY_SAVES 0.55       /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
+#define LIKE_TEMPORARY 0.1      /* temporary files are packed less */
 #define SPILL_OBJECT 2.0        /* bytes of the spill file: Mix of 3 M */
 #define SPILL_REFERENCE 3.0
 #define BASE_MEMORY (8ull << 20)    /* of a build of next to nothing: code, stacks, small tables, */
@@ -50,6 +54,8 @@ static const struct cost {
 #define BASE_OBJECT 64u             /* until buffers and pages are full */
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
+#define FRAME_LOCALS_HALVES 3u /* roots a frame, times two: what javac's frames of Threads have */
+#define SLOW_NS 2000000000u /* a build that is told to take so long may take a checkpoint after 3 s (passes.c): its spill file stays */
 #define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
 #define ROOT_SPARE 176u  /* of that, what is hardly ever in use at once */
 #define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
@@ -60,12 +66,20 @@ static const struct cost {
 typedef struct counter {
     hdx_build       *b;
     _Atomic uint64_t references;
+    _Atomic uint64_t like, likely; /* objects that are like the one before, references that lead as far as the same one of it */
     _Atomic uint64_t longest; /* object array, in elements that are not null */
     struct held {             /* of the array that a worker is in */
         uint8_t  apart[HDX_APART];
         uint64_t used;
         hdx_addr last;
     } held[HDX_WORKERS_MAX];
+    struct before {           /* the object that a worker was at last */
+        uint8_t  apart[HDX_APART];
+        hdx_addr class_addr;
+        uint64_t count;
+        uint64_t from[2];     /* where its first references lead, as distances from it, nulls left out; 0: none */
+        uint8_t  tag;
+    } before[HDX_WORKERS_MAX];
 } counter;
 
 /* Not null, and other than the one before. */
@@ -94,6 +108,34 @@ static uint64_t of_instance(const hdx_build *b, const hdx_event *e, const hdx_cl
     return count;
 }
 
+/* What an index file says of neighbours that are alike it says in few bits. */
+static void compare(struct before *p, const hdx_event *e, const uint64_t from[2], uint64_t *like, uint64_t *likely)
+{
+    const bool alike = e->tag == p->tag && e->class_addr == p->class_addr && e->count == p->count;
+    *like += alike && from[0] == p->from[0] && from[1] == p->from[1];
+    for (unsigned k = 0; k < 2; k++)
+        *likely += from[k] != 0 && alike && from[k] == p->from[k];
+    p->tag = e->tag;
+    p->class_addr = e->class_addr;
+    p->count = e->count;
+    p->from[0] = from[0];
+    p->from[1] = from[1];
+}
+
+/* The first two references of an object, as distances from it. */
+static void lead(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l, uint64_t from[2])
+{
+    const uint32_t id_size = b->survey.head.id_size;
+    const uint64_t n = l != NULL ? l->references : e->tag == HDX_SUB_OBJECT_ARRAY ? e->body_len / id_size : 0;
+    unsigned       k = 0;
+    for (uint64_t i = 0; i < n && i < 8 && k < 2; i++) {
+        const uint64_t at = l != NULL ? b->offsets[l->first + i] : i * id_size;
+        const hdx_addr to = at + id_size <= e->body_len ? hdx_be_id(e->body + at, id_size) : 0;
+        if (to != 0)
+            from[k++] = to - e->addr;
+    }
+}
+
 /* An instance whose class is not in the sample, or whose fields are not known: as many as its bytes can hold. */
 static hdx_code count_references(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
 {
@@ -102,7 +144,7 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
     const uint32_t   id_size = b->survey.head.id_size;
     hdx_addr         last = 0;
     uint32_t         number = HDX_NO_CLASS;
-    uint64_t         count = 0, longest = 0, seen = atomic_load(&c->longest);
+    uint64_t         count = 0, longest = 0, like = 0, likely = 0, seen = atomic_load(&c->longest);
     (void)err;
     for (size_t i = 0; i < n; i++) {
         const hdx_event *e = &events[i];
@@ -110,15 +152,27 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
             count += of_array(&c->held[worker], e, id_size);
             longest = longest > c->held[worker].used ? longest : c->held[worker].used;
         }
-        if (e->tag != HDX_SUB_INSTANCE)
+        if (e->tag != HDX_SUB_INSTANCE) {
+            uint64_t from[2] = { 0, 0 };
+            if ((e->tag == HDX_SUB_OBJECT_ARRAY || e->tag == HDX_SUB_PRIMITIVE_ARRAY) && e->body_from == 0) {
+                lead(b, e, NULL, from);
+                compare(&c->before[worker], e, from, &like, &likely);
+            }
             continue;
+        }
         if (e->class_addr != last || number == HDX_NO_CLASS) {
             last = e->class_addr;
             number = hdx_class_at(b, e->class_addr);
         }
         const bool known = number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
         count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
+        uint64_t from[2] = { 0, 0 };
+        if (known)
+            lead(b, e, &b->layouts[number], from);
+        compare(&c->before[worker], e, from, &like, &likely);
     }
+    atomic_fetch_add_explicit(&c->like, like, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->likely, likely, memory_order_relaxed);
     atomic_fetch_add_explicit(&c->references, count, memory_order_relaxed);
     while (seen < longest && !atomic_compare_exchange_weak(&c->longest, &seen, longest))
         ;
@@ -144,6 +198,8 @@ typedef struct findings {
     double   scale;              /* of instances and arrays in the sample to those of the file */
     double   raise;              /* of counts, for the promise */
     uint64_t references, classes, roots, locals;
+    uint64_t frames;             /* of stacks: where the sample ends before the roots of threads, they foretell them */
+    uint64_t like, likely, walked;   /* of the sample: see counter; objects */
     uint64_t longest;            /* object array, nulls left out */
     double   pace;               /* 1: the machine of the figures; 2: half as fast */
     double   wait;               /* wall time beside what CPU time says: other programs */
@@ -188,12 +244,12 @@ static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint6
 static void scale_build(hdx_build *b, const findings *f)
 {
     const hdx_sample *s = f->sample;
-    const uint64_t    used = atomic_load(&b->mem.used), source = f->source_memory;
+    const uint64_t    used = atomic_load(&b->mem.used);
     const double      by = f->scale * f->raise;
     hdx_addresses_close(b->ids);
     b->ids = NULL;
     const uint64_t set = used - atomic_load(&b->mem.used);
-    b->tables_bytes = used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY + source;
+    b->tables_bytes = used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY;
     b->objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, by);
     for (uint32_t i = 0; i < b->class_count; i++)
         b->classes[i].instances = scaled(b->classes[i].instances, by);
@@ -209,9 +265,19 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
     return cpu * (1 - c->shared + c->shared / threads) * f->wait + (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
 
-static uint64_t bytes_of(const struct cost *c, uint64_t objects, double references)
+/* Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of them save nothing: pages are as
+   wide as what is not alike. */
+static double left_of(uint64_t alike, uint64_t all, double saved)
 {
-    return (uint64_t)(c->object_bytes * (double)objects + c->reference_bytes * references);
+    const double part = all > alike ? (double)alike / (double)all : 1;
+    return 1 - saved * part * part;
+}
+
+static uint64_t bytes_of(const struct cost *c, const findings *f, uint64_t objects, double references)
+{
+    const double object = c->object_bytes * (f->walked > 0 ? left_of(f->like, f->walked, LIKE_SAVES) : 1);
+    const double reference = c->reference_bytes * (f->references > 0 ? left_of(f->likely, f->references, LIKELY_SAVES) : 1);
+    return (uint64_t)(object * (double)objects + reference * references);
 }
 
 static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->threads * BASE_WORKER; }
@@ -261,6 +327,10 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
         step->memory = usual(b, f, hdx_forecast(b, c->pass, width, most, false));
         step->least = hdx_forecast(b, c->pass, width, most, true);
+        if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* behind these nothing reads the dump */
+            step->memory += f->source_memory;
+            step->least += f->source_memory;
+        }
         if (c->pass == HDX_FORECAST_SCAN) {
             step->memory += scan_peak;
             step->least += scan_peak;
@@ -269,7 +339,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
             step->memory += 24 * f->longest;
             step->least += 24 * f->longest;
         }
-        step->disk = bytes_of(c, objects, references);
+        step->disk = bytes_of(c, f, objects, references);
         step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references);
         out->memory = out->memory > step->memory ? out->memory : step->memory;
         out->least = out->least > step->least ? out->least : step->least;
@@ -277,12 +347,15 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         out->wall_ns += step->wall_ns;
         out->step_count++;
     }
+    const uint64_t locals = f->frames * FRAME_LOCALS_HALVES / 2;
     out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
-    out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * f->roots;
+    out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
     out->disk += f->seek_bytes;
-    /* the search, the dominators, and what feeds them; the spill file is gone by then, unless a checkpoint of a build that inflates needs it */
-    out->temporary = (uint64_t)((double)objects * TEMPORARY_OBJECT * width / 32 + references * TEMPORARY_REFERENCE) + f->seek_bytes;
-    if (f->inflate_ns > 0)
+    /* the search, the dominators, and what feeds them; the spill file is gone by then, unless a checkpoint needs it */
+    const double object_left = f->walked > 0 ? left_of(f->like, f->walked, LIKE_TEMPORARY) : 1;
+    const double reference_left = f->references > 0 ? left_of(f->likely, f->references, LIKE_TEMPORARY) : 1;
+    out->temporary = (uint64_t)((double)objects * object_left * TEMPORARY_OBJECT * width / 32 + references * reference_left * TEMPORARY_REFERENCE) + f->seek_bytes;
+    if (f->inflate_ns > 0 || out->wall_ns >= SLOW_NS)
         out->temporary += (uint64_t)((double)objects * SPILL_OBJECT + references * SPILL_REFERENCE);
 }
 
@@ -303,12 +376,16 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, NULL, &b->mem, NULL, err)) != HDX_OK)
         return code;
     f->references = atomic_load(&counted.references);
+    f->like = atomic_load(&counted.like);
+    f->likely = atomic_load(&counted.likely);
+    f->walked = b->survey.objects;
     f->longest = atomic_load(&counted.longest);
     f->longest = f->longest > f->sample->longest ? f->longest : f->sample->longest;
     f->classes = b->class_count; /* those that no class record of the sample is about were loaded all the same */
     if (!f->sample->all && b->survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
         f->classes = b->survey.top_records[HDX_TOP_LOAD_CLASS];
     f->roots = b->scan.root_count;
+    f->frames = f->sample->all ? 0 : b->survey.top_records[HDX_TOP_FRAME];
     for (uint64_t i = 0; i < b->scan.root_count; i++) /* references of their thread (MAT 3.4) */
         f->locals += b->scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL && b->scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
                      b->scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;

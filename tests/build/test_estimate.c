@@ -215,6 +215,45 @@ Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
     cr_expect(inflated.temporary >= plain.temporary + 2 * objects + 3 * references, "the spill file stays with a checkpoint");
 }
 
+/* A list in the order of its nodes, or one whose order nobody can tell. */
+static void make_list(bool mixed)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""), node = dump_maker_class(m, "app.Node", object, "next:L count:I");
+    const uint64_t first = dump_maker_instance(m, node, DUMP_VALUES(0, 0));
+    uint64_t       last = first, step = 0, state = 88172645463325252ull;
+    for (uint64_t i = 1; i < 300000; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        const uint64_t now = dump_maker_instance(m, node, DUMP_VALUES(mixed && i > 1 ? first + state % i * step : last, i));
+        step = i == 1 ? now - first : step;
+        last = now;
+        if (i % 300 == 299)
+            dump_maker_segment(m);
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, last, 0, 0);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+}
+
+Test(estimate, knows_what_neighbours_that_are_alike_save)
+{
+    uint64_t taken[2];
+    for (int mixed = 0; mixed < 2; mixed++) {
+        const hdx_index_options options = { .dump = dump, .index_dir = place, .threads = 2, .force = true };
+        hdx_index_forecast      f;
+        make_list(mixed);
+        cr_assert(hdx_index_estimate(&options, &f, NULL) == HDX_OK);
+        const outcome o = build_alone(&options);
+        cr_assert_eq(o.code, HDX_OK);
+        taken[mixed] = f.disk;
+        cr_expect(f.disk >= o.bytes && f.disk <= o.bytes * 2, "%d: %llu bytes of disk forecast, %llu taken", mixed, (unsigned long long)f.disk,
+                  (unsigned long long)o.bytes);
+    }
+    cr_expect(taken[0] < taken[1] * 3 / 5, "%llu in order, %llu mixed", (unsigned long long)taken[0], (unsigned long long)taken[1]);
+}
+
 /* 20,000 objects, an array of 1 << 20 references of which the first `used` of each `of` are some (`same` neighbours are one object), and longs. */
 static void make_table(unsigned used, unsigned of, unsigned same)
 {

@@ -561,8 +561,9 @@ Test(search, takes_matchers_and_fields_of_classes_further_up)
     uint64_t                 of[4];
     hierarchy(&h, of);
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        const hdx_leak_matcher m = { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, classes[i], "hold", "", "", notes[i] };
-        hdx_leaks_options      o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .matchers = &m, .matcher_count = 1, .no_memory_of_it = true };
+        const hdx_leak_matcher m[] = { { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, classes[i], "hold", "", "", notes[i] },
+                                       { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, "p.Low", "own", "", "", "own" } }; /* nearer, and of another field */
+        hdx_leaks_options      o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .matchers = m, .matcher_count = 2, .no_memory_of_it = true };
         hdx_leaks             *leaks;
         cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
         cr_assert(leaks->leak_count == 1 && leaks->leaks[0].kind == (i < 3 ? HDX_LEAK_LIBRARY : HDX_LEAK_APPLICATION), "%s#hold", classes[i]);
