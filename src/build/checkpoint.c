@@ -427,6 +427,14 @@ static hdx_code read_catalog(hdx_build *b, hdx_error *err)
     return hdx_classes_find_objects(b, err);
 }
 
+/* All was read through: whoever is stopped before anything else is done need not do that again. */
+static void seal_checked(hdx_pass *p, uint64_t done)
+{
+    if (hdx_checkpoint_search(p->until, done))
+        (void)save_bits(p, true, NULL);
+    hdx_seal_put(p->b);
+}
+
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
 {
     hdx_build  *b = p->b;
@@ -443,8 +451,8 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     if ((code = read_catalog(b, err)) == HDX_OK)
         code = read_state(p, fd, (uint64_t)st.st_size, done, err);
     (void)b->io->close(b->io, fd);
-    if (code == HDX_OK)
-        code = hdx_checkpoint_check(p, *done, err);
+    if (code == HDX_OK && (code = hdx_checkpoint_check(p, *done, err)) == HDX_OK && !b->sealed)
+        seal_checked(p, *done);
     /* a budget too small for looking says nothing against what is there, nor does who does not want to wait */
     b->checkpointed = code == HDX_OK || code == HDX_LIMIT || code == HDX_CANCELLED;
     return code;

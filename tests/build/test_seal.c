@@ -167,6 +167,25 @@ Test(seal, of_an_untouched_leftover_spares_reading_its_files)
     }
 }
 
+/* As behind a boot: the first build that has read all through says so, even if it gets no further. */
+Test(seal, is_put_again_when_all_was_read_through)
+{
+    hdx_index_options options = options_of();
+    hdx_error         err;
+    char              path[192], state[192];
+    struct stat       before, now;
+    path_of("seal", path);
+    path_of("checkpoint/state", state);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        leave(k);
+        cr_assert(unlink(path) == 0 && stat(state, &before) == 0);
+        for (unsigned calls = 1; access(path, F_OK) != 0; calls++) /* the first of these gets no further than that */
+            cr_assert(parted_interrupt(&options, calls, &err) == HDX_CANCELLED, "step %u: the build ends without", k);
+        cr_expect(stat(state, &now) == 0 && now.st_ino == before.st_ino, "step %u: another checkpoint", k);
+        cr_expect(reads("read through once") <= OPENING, "step %u: %llu bytes", k, (unsigned long long)read_bytes);
+    }
+}
+
 /* As it was left, but for the boot in the seal. */
 static void change_seal(void (*change)(hdx_seal *s))
 {
