@@ -188,6 +188,7 @@ typedef struct cli_output {
     int         failed;      /* errno of the first failure */
     bool        interrupted; /* a signal came while writing */
     uint64_t    bytes;
+    uint64_t    pushed, waited; /* of them on the way to disk; there */
     const char *path;        /* of the answer; NULL: standard output */
     char       *final, *part; /* both NULL where the file is written in place (a device, a pipe) */
     hdx_access  access;      /* of the file, once it is whole */

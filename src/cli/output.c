@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define STRETCH (4u << 20)
+
 /* As private as the dumps that it tells of, and as what it takes the place of. */
 static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t mode, hdx_error *err)
 {
@@ -44,7 +46,7 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
     o->fd = STDOUT_FILENO;
     o->opened = o->written = o->interrupted = false;
     o->failed = 0;
-    o->bytes = 0;
+    o->bytes = o->pushed = o->waited = 0;
     o->filled = 0;
     o->path = NULL;
     o->final = o->part = NULL;
@@ -76,6 +78,22 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
     return HDX_OK;
 }
 
+/*
+ * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in stretches, one behind the other,
+ * and the sync at the end finds two of them at most.
+ */
+static void push(cli_output *o)
+{
+    if (o->part == NULL || o->bytes - o->pushed < STRETCH)
+        return;
+    if (o->pushed > o->waited)
+        (void)sync_file_range(o->fd, (off_t)o->waited, (off_t)(o->pushed - o->waited),
+                              SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    (void)sync_file_range(o->fd, (off_t)o->pushed, (off_t)(o->bytes - o->pushed), SYNC_FILE_RANGE_WRITE);
+    o->waited = o->pushed;
+    o->pushed = o->bytes;
+}
+
 static bool flush(cli_output *o)
 {
     for (size_t at = 0; at < o->filled;) {
@@ -93,6 +111,7 @@ static bool flush(cli_output *o)
         at += (size_t)n;
         o->bytes += (uint64_t)n;
         o->written = true;
+        push(o);
     }
     o->filled = 0;
     return true;

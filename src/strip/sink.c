@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define ROOM (256u << 10)
+#define PUSHED (8u << 20)
 
 static hdx_code failed(const sink *s, int rc, hdx_error *err)
 {
@@ -19,6 +20,8 @@ static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *
     const int rc = s->io->write(s->io, s->fd, bytes, len);
     if (rc < 0)
         return failed(s, rc, err);
+    if ((s->written + len) / PUSHED != s->written / PUSHED)
+        s->io->push(s->io, s->fd); /* a sync cannot be interrupted: little is left for it */
     s->written += len;
     return HDX_OK;
 }
