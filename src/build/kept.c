@@ -11,8 +11,7 @@
 #include <stdio.h>
 
 #define MAGIC 0x7470656b78646868ull
-#define STOPPED 1000000000ull /* ns of work that are kept when a build is told to stop, */
-#define PASSED 3000000000ull  /* and when it is not */
+#define WORTH 1000000000ull /* ns of work that are kept: where a build is told to stop, and behind the first pass, which a stop in the second needs */
 
 typedef struct head {
     uint64_t magic, version, file_size, file_mtime_ns;
@@ -23,8 +22,9 @@ hdx_code hdx_kept_refuse(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "
 
 bool hdx_kept_is_worth(const hdx_build *b, hdx_code code)
 {
-    const uint64_t worked = hdx_now_ns() - b->saved_at;
-    return b->folder[0] != '\0' && !b->counting && (b->every_step || (code == HDX_OK ? worked >= PASSED : code == HDX_CANCELLED && worked >= STOPPED));
+    const uint64_t wall = hdx_now_ns() - b->saved_at, cpu = hdx_cpu_ns() - b->step_cpu; /* by several threads much is done in a moment */
+    const uint64_t worked = wall > cpu ? wall : cpu;
+    return b->folder[0] != '\0' && !b->counting && (b->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
 }
 
 static void path_of(const hdx_build *b, const char *name, const char *suffix, char *path, size_t size)
