@@ -1,5 +1,5 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the includes against it.
-set(HDX_ROOMS base model source hprof strip indexes catalog algo build graph rows query leaks render cli)
+set(HDX_ROOMS base model source hprof strip indexes catalog algo build graph rows query leaks render answer cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -15,7 +15,8 @@ set(HDX_SEES_rows base)
 set(HDX_SEES_query base graph algo rows model)
 set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
-set(HDX_SEES_cli base render rows query leaks graph build strip)
+set(HDX_SEES_answer base rows query leaks render build graph)
+set(HDX_SEES_cli base answer render)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads pcre2)

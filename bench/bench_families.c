@@ -8,6 +8,7 @@
  * times the numbers of that of n, beside what every process takes. No judgement inside.
  */
 #include "tests/build/families.h"
+#include "tests/support/tables.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
@@ -67,8 +68,8 @@ static hdx_code ask(unsigned what)
     case 2: code = hdx_query_histogram(&q, HDX_BY_SUPERCLASS, NULL, false, &rows, &err); code = read_rows(code, &rows); break;
     case 3: code = hdx_query_objects(&q, "java.lang.Object", true, &rows, &err); code = read_rows(code, &rows); break;
     case 4: code = hdx_query_object(&q, &last, 1, 100, &rows, &err); code = read_rows(code, &rows); break;
-    case 5: code = hdx_query_table(&q, "classes", &rows, &err); code = read_rows(code, &rows); break;
-    case 6: code = hdx_query_table(&q, "named_references", &rows, &err); code = read_rows(code, &rows); break;
+    case 5: code = table_named(&q, "classes", &rows, &err); code = read_rows(code, &rows); break;
+    case 6: code = table_named(&q, "named_references", &rows, &err); code = read_rows(code, &rows); break;
     case 7: code = hdx_query_threads(&q, true, true, &rows, &err); code = read_rows(code, &rows); break;
     case 8: code = ask_paths(&q, last, &rows, &err); code = read_rows(code, &rows); break;
     case 9: code = hdx_query_dominators(&q, HDX_BY_NONE, NULL, 1u << 20, &rows, &err); code = read_rows(code, &rows); break;
@@ -77,7 +78,7 @@ static hdx_code ask(unsigned what)
     case 12: code = hdx_query_refs(&q, last, true, HDX_BY_NONE, &rows, &err); code = read_rows(code, &rows); break;
     case 13: code = hdx_query_roots(&q, HDX_BY_NONE, &rows, &err); code = read_rows(code, &rows); break;
     case 14: code = hdx_query_retained_class(&q, "*", true, &rows, &err); code = read_rows(code, &rows); break;
-    case 15: code = hdx_query_table(&q, "references", &rows, &err); code = read_rows(code, &rows); break;
+    case 15: code = table_named(&q, "references", &rows, &err); code = read_rows(code, &rows); break;
     default:
         if (what == 16) {
             options.finder = HDX_LEAKS_CLASSES;

@@ -15,7 +15,7 @@ foreach(room IN LISTS HDX_ROOMS)
     set(target ${room}_${name})
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
-    if(room MATCHES "^(build|graph|query|leaks|strip)$") # an index is built, opened and asked in one test
+    if(room MATCHES "^(build|graph|query|leaks|strip|answer)$") # an index is built, opened and asked in one test
       target_link_libraries(${target} PRIVATE build graph query leaks)
     endif()
     target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")
@@ -51,7 +51,7 @@ set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitiz
 
 # Tests of the command line run the program itself.
 get_property(test_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
-list(FILTER test_targets INCLUDE REGEX "^cli_test_")
+list(FILTER test_targets INCLUDE REGEX "^(cli|answer)_test_")
 foreach(target IN LISTS test_targets)
   add_dependencies(${target} heapdex_cli)
 endforeach()

@@ -2,6 +2,7 @@
 #ifndef HEAPDEX_HEAPDEX_H
 #define HEAPDEX_HEAPDEX_H
 
+#include <heapdex/answer.h>
 #include <heapdex/counts.h>
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
@@ -11,6 +12,7 @@
 #include <heapdex/leaks.h>
 #include <heapdex/progress.h>
 #include <heapdex/query.h>
+#include <heapdex/render.h>
 #include <heapdex/rows.h>
 #include <heapdex/source.h>
 #include <heapdex/strip.h>

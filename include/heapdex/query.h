@@ -57,7 +57,5 @@ HDX_API hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_
 HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err);
-/* Tables: objects, references, named_references, classes, loaders, roots, threads, packages, dump. Unknown: HDX_USAGE with the names. */
-HDX_API hdx_code hdx_query_table(const hdx_query *q, const char *table, hdx_rows **out, hdx_error *err);
 
 #endif

@@ -39,12 +39,36 @@ struct hdx_member {
     hdx_cell    value;
 };
 
-typedef enum hdx_unit { HDX_UNIT_NONE, HDX_UNIT_BYTES, HDX_UNIT_COUNT, HDX_UNIT_PERCENT } hdx_unit;
-typedef struct hdx_column {
-    const char *name;  /* key in JSON and CSV */
-    hdx_unit    unit;  /* how a table shows it; right-aligned unless NONE */
-    bool        wide;  /* left out of tables (nested documents); machine formats have it */
-} hdx_column;
+/* What cells of a column are where they are neither null nor absent. HDX_TYPE_ANY: each as it comes (values of fields). */
+typedef enum hdx_type {
+    HDX_TYPE_UNSIGNED, HDX_TYPE_SIGNED, HDX_TYPE_REAL, HDX_TYPE_BOOL, HDX_TYPE_TEXT, HDX_TYPE_ADDRESS, HDX_TYPE_LIST,
+    HDX_TYPE_OBJECT, HDX_TYPE_ANY
+} hdx_type;
+HDX_API const char *hdx_column_type_name(hdx_type type); /* "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" */
+
+typedef enum hdx_unit { HDX_UNIT_NONE, HDX_UNIT_BYTES, HDX_UNIT_COUNT, HDX_UNIT_PERCENT, HDX_UNIT_SECONDS } hdx_unit;
+HDX_API const char *hdx_column_unit_name(hdx_unit unit); /* "", "bytes", "count", "percent", "seconds" */
+
+typedef enum hdx_column_flag {
+    HDX_COLUMN_NULLABLE = 1, /* cells may be null or absent */
+    HDX_COLUMN_WIDE = 2,     /* left out of tables (nested documents); machine formats have it */
+    HDX_COLUMN_OPTIONAL = 4  /* not in every answer of this kind: `sentence` says when */
+} hdx_column_flag;
+
+/*
+ * A column of rows, a key of an object or of a document. `members` are the keys of an object, or of the objects in a list. One member
+ * without a name: the entries of a list are no objects but values like it; the keys of an object are data, and all values are like it.
+ */
+typedef struct hdx_column hdx_column;
+struct hdx_column {
+    const char       *name;  /* key in JSON and CSV */
+    hdx_type          type;
+    hdx_unit          unit;  /* how a table shows it; right-aligned unless NONE */
+    unsigned          flags; /* HDX_COLUMN_... */
+    const char       *sentence; /* what it says, for people; begins small, ends without a stop */
+    const hdx_column *members;
+    unsigned          member_count;
+};
 
 typedef struct hdx_rows hdx_rows;
 HDX_API const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count);
@@ -53,6 +77,8 @@ HDX_API hdx_code          hdx_rows_end(hdx_rows *rows, hdx_error *err);
 HDX_API void              hdx_rows_close(hdx_rows *rows); /* NULL: nothing */
 /* What the JSON document holds beside "rows" ("info", "total", "paths"); key NULL at the end. */
 HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
+/* What the JSON document begins with ("heapdex", "command", "dump", "damage", "warnings"); key NULL at the end. */
+HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
 /* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 

@@ -2,8 +2,10 @@
 #include "base/text.h"
 #include "base/bytes.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bool hdx_buffer_grow(hdx_buffer *b, uint64_t more)
 {
@@ -72,4 +74,52 @@ void hdx_buffer_free(hdx_buffer *b)
 {
     hdx_mem_put(b->mem, b->at, b->capacity);
     *b = hdx_buffer_of(b->mem);
+}
+
+void hdx_human_size(uint64_t bytes, char out[16])
+{
+    static const char units[] = "KMGTPE";
+    unsigned          unit = 0;
+    if (bytes < 1024) {
+        (void)snprintf(out, 16, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return;
+    }
+    while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)
+        unit++;
+    for (;; unit++) {
+        unsigned shift = 10 * (unit + 1);
+        uint64_t rest = bytes & ((1ull << shift) - 1); /* below 2^60, so ten times it still fits */
+        unsigned tenths = (unsigned)((bytes >> shift) * 10 + ((rest * 10 + (1ull << (shift - 1))) >> shift));
+        if (tenths >= 10235 && unit < 5) /* rounds to 1024 of this unit */
+            continue;
+        if (tenths < 10000)
+            (void)snprintf(out, 16, "%u.%u %cB", tenths / 10, tenths % 10, units[unit]);
+        else
+            (void)snprintf(out, 16, "%u %cB", (tenths + 5) / 10, units[unit]);
+        return;
+    }
+}
+
+bool hdx_size_of(const char *text, uint64_t *bytes)
+{
+    static const char suffixes[] = "KMGT";
+    char             *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    uint64_t n = strtoull(text, &end, 10), unit = 1;
+    if (errno != 0)
+        return false;
+    if (*end != '\0') {
+        const char *s = strchr(suffixes, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+        if (s != NULL && *s != '\0') {
+            unit = (uint64_t)1 << (10 * (s - suffixes + 1));
+            end++;
+            if (*end == 'i')
+                end++;
+        }
+        if (*end == 'B' || *end == 'b')
+            end++;
+    }
+    return *end == '\0' && hdx_mul(n, unit, bytes);
 }

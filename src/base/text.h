@@ -24,5 +24,9 @@ void hdx_buffer_text(hdx_buffer *b, const char *text);
 void hdx_buffer_format(hdx_buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hdx_buffer_clear(hdx_buffer *b); /* empties, keeps the memory */
 void hdx_buffer_free(hdx_buffer *b);
+/* "768M", "4G", "1048576"; suffixes are powers of 1024. */
+bool hdx_size_of(const char *text, uint64_t *bytes);
+/* "1.5 MB", "312 bytes": powers of 1024, at most 4 digits. */
+void hdx_human_size(uint64_t bytes, char out[16]);
 
 #endif

@@ -107,19 +107,20 @@ static void put_stripping(hdx_buffer *out, const hdx_cell *stripping, const hdx_
 
 static double real(const hdx_cell *cell) { return cell->kind == HDX_CELL_REAL ? cell->as.real : 0; }
 
-static void put_index(hdx_buffer *out, const cli_session *s, const hdx_cell *index, const hdx_render_options *options)
+static void put_index(hdx_buffer *out, const cli_run *run, const hdx_cell *index, const hdx_render_options *options)
 {
     const hdx_cell *files = member(index, "files"), *complete = member(index, "complete");
+    const char     *path = hdx_session_report(run->session, 0)->path;
     uint64_t        count = files->kind == HDX_CELL_LIST ? files->as.list.count : 0;
     hdx_buffer_text(out, "index\n");
     put_key(out, 2, "path", 4);
-    cli_put_plain(out, s->report.path, strlen(s->report.path));
+    cli_put_plain(out, path, strlen(path));
     hdx_buffer_text(out, "\n");
     put_key(out, 2, "files", 5);
     hdx_buffer_format(out, "%llu, ", (unsigned long long)count);
     put_bytes(out, member(index, "bytes"), options);
     hdx_buffer_format(out, ", %.1f bytes per object\n", real(member(index, "bytes_per_object")));
-    for (uint64_t i = 0; s->call->verbose && i < count; i++) {
+    for (uint64_t i = 0; run->call->verbose && i < count; i++) {
         const hdx_cell *file = &files->as.list.at[i], *name = member(file, "name");
         put_key(out, 4, name->as.text.at, name->as.text.len);
         put_bytes(out, member(file, "bytes"), options);
@@ -132,7 +133,7 @@ static void put_index(hdx_buffer *out, const cli_session *s, const hdx_cell *ind
         hdx_buffer_text(out, "  complete              false: it stops before the dominators\n");
 }
 
-hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
     hdx_buffer        out = hdx_buffer_of(NULL);
     const hdx_member *info;
@@ -144,11 +145,11 @@ hdx_code cli_about(const cli_session *s, const hdx_rows *rows, const hdx_render_
         if (strcmp(key, "heaps") == 0) {
             put_heaps(&out, value, options);
         } else if (strcmp(key, "records") == 0) {
-            put_records(&out, value, s->call->verbose, options);
+            put_records(&out, value, run->call->verbose, options);
         } else if (strcmp(key, "stripping") == 0 && value->kind == HDX_CELL_OBJECT) {
             put_stripping(&out, value, options);
         } else if (strcmp(key, "index") == 0) {
-            put_index(&out, s, value, options);
+            put_index(&out, run, value, options);
         } else {
             put_key(&out, 0, key, strlen(key));
             cli_put_value(&out, value, is_bytes(key) ? HDX_UNIT_BYTES : HDX_UNIT_NONE, options);

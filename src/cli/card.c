@@ -26,7 +26,7 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
     } else if (cell->kind == HDX_CELL_ABSENT) {
         hdx_buffer_text(out, "(not in the dump)");
     } else if (cell->kind == HDX_CELL_UINT && unit == HDX_UNIT_BYTES && options->human_sizes) {
-        hdx_render_human(cell->as.natural, human);
+        hdx_human_size(cell->as.natural, human);
         hdx_buffer_text(out, human);
     } else {
         hdx_buffer json = hdx_buffer_of(NULL);

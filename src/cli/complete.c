@@ -1,5 +1,5 @@
 /*
- * complete.c - completions of bash and zsh, and the list of examples, out of the table (hidden command "__complete").
+ * complete.c - completions of bash and zsh, and the list of examples (hidden command "__complete").
  *
  * heapdex.bash and _heapdex beside this file are what it prints; a test compares them, so that packages need not run the program.
  */
@@ -15,16 +15,48 @@ static void quoted(hdx_buffer *out, const char *text)
             hdx_buffer_put(out, text, 1);
 }
 
+/* Is an option of this name the same for every command, but for a few that have their own? */
+static bool is_general(const char *name)
+{
+    cli_option o;
+    return cli_option_named(NULL, name, strlen(name), &o);
+}
+
+static void bash_choices(hdx_buffer *out)
+{
+    cli_option               options[CLI_OPTIONS_MAX];
+    size_t                   count, n;
+    const hdx_answer *const *all = hdx_answers(&count);
+    for (size_t c = 0; c < count; c++) { /* of commands first: what is general stands behind */
+        n = cli_options_of(all[c], options);
+        for (size_t i = 0; i < n; i++) {
+            cli_option general;
+            const bool other = is_general(options[i].is->name) && cli_option_named(NULL, options[i].is->name, strlen(options[i].is->name), &general) &&
+                               general.is != options[i].is;
+            if (options[i].is->choices != NULL && (!is_general(options[i].is->name) || other))
+                hdx_buffer_format(out, "        %s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", all[c]->name, options[i].is->name,
+                                  options[i].is->choices);
+        }
+    }
+    n = cli_options_of(NULL, options);
+    for (size_t i = 0; i < n; i++)
+        if (options[i].is->choices != NULL)
+            hdx_buffer_format(out, "        *:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", options[i].is->name, options[i].is->choices);
+}
+
 static void bash(hdx_buffer *out)
 {
+    cli_option               options[CLI_OPTIONS_MAX];
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
     hdx_buffer_text(out, "# bash completion of heapdex; printed by: heapdex __complete bash\n"
                          "_heapdex()\n"
                          "{\n"
                          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
                          "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
                          "        case ${COMP_WORDS[i]} in\n            ");
-    for (size_t i = 0; i < CLI_COMMANDS; i++)
-        hdx_buffer_format(out, "%s%s", i > 0 ? "|" : "", cli_commands[i].name);
+    for (size_t i = 0; i < count; i++)
+        hdx_buffer_format(out, "%s%s", i > 0 ? "|" : "", all[i]->name);
     hdx_buffer_text(out, ") command=${COMP_WORDS[i]}; break ;;\n"
                          "        esac\n"
                          "    done\n"
@@ -32,43 +64,22 @@ static void bash(hdx_buffer *out)
                          "    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
                          "    [[ $cur == '=' ]] && { cur=; }\n"
                          "    case $command:$prev in\n");
-    for (size_t i = 0; i < cli_option_count; i++) {
-        const cli_option *o = &cli_options[i];
-        if (o->choices == NULL)
-            continue;
-        if ((o->commands | CLI_IN(CLI_EXPORT)) == CLI_EVERY) {
-            hdx_buffer_format(out, "        *:--%s", o->name);
-        } else {
-            bool first = true;
-            hdx_buffer_text(out, "        ");
-            for (unsigned c = 0; c < CLI_COMMANDS; c++)
-                if (o->commands & CLI_IN(c)) {
-                    hdx_buffer_format(out, "%s%s:--%s", first ? "" : "|", cli_commands[c].name, o->name);
-                    first = false;
-                }
-        }
-        hdx_buffer_format(out, ") COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", o->choices);
-    }
+    bash_choices(out);
     hdx_buffer_text(out, "    esac\n"
                          "    if [[ $cur == -* ]]; then\n"
                          "        case $command in\n");
-    for (unsigned c = 0; c <= CLI_COMMANDS; c++) {
-        hdx_buffer_format(out, "            %s) COMPREPLY=($(compgen -W '", c < CLI_COMMANDS ? cli_commands[c].name : "*");
-        bool first = true;
-        for (size_t i = 0; i < cli_option_count; i++) {
-            const cli_option *o = &cli_options[i];
-            if (c < CLI_COMMANDS ? (o->commands & CLI_IN(c)) != 0 : (o->commands | CLI_IN(CLI_EXPORT)) == CLI_EVERY) {
-                hdx_buffer_format(out, "%s--%s", first ? "" : " ", o->name);
-                first = false;
-            }
-        }
+    for (size_t c = 0; c <= count; c++) {
+        const size_t n = cli_options_of(c < count ? all[c] : NULL, options);
+        hdx_buffer_format(out, "            %s) COMPREPLY=($(compgen -W '", c < count ? all[c]->name : "*");
+        for (size_t i = 0; i < n; i++)
+            hdx_buffer_format(out, "%s--%s", i == 0 ? "" : " ", options[i].is->name);
         hdx_buffer_text(out, "' -- \"$cur\")) ;;\n");
     }
     hdx_buffer_text(out, "        esac\n"
                          "    elif [[ -z $command ]]; then\n"
                          "        COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; i < CLI_COMMANDS; i++)
-        hdx_buffer_format(out, "%s%s", i > 0 ? " " : "", cli_commands[i].name);
+    for (size_t i = 0; i < count; i++)
+        hdx_buffer_format(out, "%s%s", i > 0 ? " " : "", all[i]->name);
     hdx_buffer_text(out, "' -- \"$cur\"))\n"
                          "    fi\n"
                          "}\n"
@@ -89,38 +100,41 @@ static void described(hdx_buffer *out, const char *text)
 
 static void zsh_option(hdx_buffer *out, const cli_option *o)
 {
-    bool again = o->id == CLI_OPT_WHERE || o->id == CLI_OPT_EXCLUDE_FIELD;
+    const hdx_parameter *p = o->is;
     for (unsigned form = 0; form < 2; form++) {
         if (form == 1 && o->letter == 0)
             return;
         hdx_buffer_text(out, " \\\n                '");
-        if (again)
+        if (p->flags & HDX_PARAMETER_REPEATED)
             hdx_buffer_text(out, "*");
         if (form == 0)
-            hdx_buffer_format(out, "--%s%s[", o->name, o->value != NULL ? "=" : "");
+            hdx_buffer_format(out, "--%s%s[", p->name, p->value != NULL ? "=" : "");
         else
             hdx_buffer_format(out, "-%c[", o->letter);
-        described(out, o->help);
+        described(out, p->sentence);
         hdx_buffer_text(out, "]");
-        if (o->value != NULL && o->choices != NULL)
-            hdx_buffer_format(out, ":%s:(%s)", o->name, o->choices);
-        else if (o->value != NULL)
-            hdx_buffer_format(out, ":%s:%s", o->name, o->id == CLI_OPT_OUTPUT ? "_files" : o->id == CLI_OPT_INDEX_DIR ? "_files -/" : " ");
+        if (p->value != NULL && p->choices != NULL)
+            hdx_buffer_format(out, ":%s:(%s)", p->name, p->choices);
+        else if (p->value != NULL)
+            hdx_buffer_format(out, ":%s:%s", p->name, p->kind == HDX_PARAMETER_FILE ? "_files" : o->id == CLI_OPT_INDEX_DIR ? "_files -/" : " ");
         hdx_buffer_text(out, "'");
     }
 }
 
 static void zsh(hdx_buffer *out)
 {
+    cli_option               options[CLI_OPTIONS_MAX];
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
     hdx_buffer_text(out, "#compdef heapdex\n"
                          "# zsh completion of heapdex; printed by: heapdex __complete zsh\n"
                          "_heapdex()\n"
                          "{\n"
                          "    local -a commands\n"
                          "    commands=(\n");
-    for (size_t i = 0; i < CLI_COMMANDS; i++) {
-        hdx_buffer_format(out, "        '%s:", cli_commands[i].name);
-        quoted(out, cli_commands[i].help);
+    for (size_t i = 0; i < count; i++) {
+        hdx_buffer_format(out, "        '%s:", all[i]->name);
+        quoted(out, all[i]->sentence);
         hdx_buffer_text(out, "'\n");
     }
     hdx_buffer_text(out, "    )\n"
@@ -132,11 +146,11 @@ static void zsh(hdx_buffer *out)
                          "    shift words\n"
                          "    (( CURRENT-- ))\n"
                          "    case $command in\n");
-    for (unsigned c = 0; c < CLI_COMMANDS; c++) {
-        hdx_buffer_format(out, "        %s)\n            _arguments -s", cli_commands[c].name);
-        for (size_t i = 0; i < cli_option_count; i++)
-            if (cli_options[i].commands & CLI_IN(c))
-                zsh_option(out, &cli_options[i]);
+    for (size_t c = 0; c < count; c++) {
+        const size_t n = cli_options_of(all[c], options);
+        hdx_buffer_format(out, "        %s)\n            _arguments -s", all[c]->name);
+        for (size_t i = 0; i < n; i++)
+            zsh_option(out, &options[i]);
         hdx_buffer_text(out, " \\\n                '1:heap dump:_files' '*::object: ' ;;\n");
     }
     hdx_buffer_text(out, "    esac\n"
@@ -146,13 +160,15 @@ static void zsh(hdx_buffer *out)
 
 bool cli_complete(hdx_buffer *out, const char *shell)
 {
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
     if (strcmp(shell, "bash") == 0)
         bash(out);
     else if (strcmp(shell, "zsh") == 0)
         zsh(out);
     else if (strcmp(shell, "examples") == 0)
-        for (size_t i = 0; i < 2 * (size_t)CLI_COMMANDS; i++)
-            hdx_buffer_format(out, "%s\n", cli_commands[i / 2].examples[i % 2]);
+        for (size_t i = 0; i < 2 * count; i++)
+            hdx_buffer_format(out, "%s\n", all[i / 2]->examples[i % 2]);
     else
         return false;
     return true;

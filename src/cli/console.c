@@ -93,18 +93,18 @@ static void note_signal(int number)
     errno = of_others;
 }
 
-static _Atomic(hdx_graph *) guarded; /* whose files are read */
+static _Atomic(hdx_session *) guarded; /* whose files are read */
 
-void cli_guard(hdx_graph *g) { atomic_store(&guarded, g); }
+void cli_guard(hdx_session *s) { atomic_store(&guarded, s); }
 
 /* A mapped file became shorter. In an index file that is damage, and the answer ends by itself; elsewhere nothing can go on. */
 static void bus_error(int number, siginfo_t *info, void *context)
 {
     static const char line[] = "heapdex: a file that was being read became shorter\nhint: wait until it is written whole; a damaged index is built again by heapdex index --force\n";
-    hdx_graph        *g = atomic_load(&guarded);
+    hdx_session      *s = atomic_load(&guarded);
     (void)number;
     (void)context;
-    if (g != NULL && hdx_graph_mend(g, info->si_addr))
+    if (s != NULL && hdx_session_mend(s, info->si_addr))
         return;
     (void)!write(STDERR_FILENO, line, sizeof line - 1);
     _exit(5);
@@ -205,7 +205,7 @@ static void rate(char *to, size_t size, double per_second, const char *unit)
 {
     char human[16];
     if (strcmp(unit, "bytes") == 0) {
-        hdx_render_human(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, human);
+        hdx_human_size(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, human);
         (void)snprintf(to, size, "%s/s", human);
     } else if (per_second >= 1e6) {
         (void)snprintf(to, size, "%.1f M %s/s", per_second / 1e6, unit);

@@ -1,9 +1,9 @@
-/* help.c - --help of everything and of one command, at most 80 columns wide; out of the table. */
+/* help.c - --help of everything and of one command, at most 80 columns wide: options out of the table, columns and words out of the answers. */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
-enum { WIDTH = 79, OPTION_COLUMN = 29 };
+enum { WIDTH = 79, OPTION_COLUMN = 29, COLUMN_COLUMN = 24 };
 
 /* Puts words from `column` on, broken before WIDTH and continued at `indent`. */
 static void wrapped(hdx_buffer *out, const char *text, size_t column, size_t indent)
@@ -31,59 +31,96 @@ static void wrapped(hdx_buffer *out, const char *text, size_t column, size_t ind
 
 static void option_line(hdx_buffer *out, const cli_option *o)
 {
-    char head[64], text[512];
-    int  len = o->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", o->letter, o->name) : snprintf(head, sizeof head, "  --%s", o->name);
-    if (o->value != NULL)
-        len += snprintf(head + len, sizeof head - (size_t)len, " %s", o->value);
+    const hdx_parameter *p = o->is;
+    char                 head[64], text[512];
+    int len = o->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", o->letter, p->name) : snprintf(head, sizeof head, "  --%s", p->name);
+    if (p->value != NULL)
+        len += snprintf(head + len, sizeof head - (size_t)len, " %s", p->value);
     hdx_buffer_put(out, head, (uint64_t)len);
-    if (len + 2 > OPTION_COLUMN) {
+    if (len + 2 > OPTION_COLUMN)
         hdx_buffer_format(out, "\n%*s", OPTION_COLUMN, "");
-    } else {
+    else
         hdx_buffer_format(out, "%*s", OPTION_COLUMN - len, "");
-    }
     size_t at = 0;
-    for (const char *p = o->choices; p != NULL && *p != '\0' && at + 3 < sizeof text; p++) { /* "a b" reads "a, b: " */
-        if (*p == ' ')
+    for (const char *c = p->choices; c != NULL && *c != '\0' && at + 3 < sizeof text; c++) { /* "a b" reads "a, b: " */
+        if (*c == ' ')
             text[at++] = ',';
-        text[at++] = *p;
+        text[at++] = *c;
     }
-    (void)snprintf(text + at, sizeof text - at, "%s%s", o->choices != NULL ? ": " : "", o->help);
+    (void)snprintf(text + at, sizeof text - at, "%s%s", p->choices != NULL ? ": " : "", p->sentence);
     wrapped(out, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void options_of(hdx_buffer *out, unsigned command, bool common)
+static void options_of(hdx_buffer *out, const hdx_answer *answer, bool everywhere)
 {
-    for (size_t i = 0; i < cli_option_count; i++) {
-        const cli_option *o = &cli_options[i];
-        bool everywhere = (o->commands | CLI_IN(CLI_EXPORT)) == CLI_EVERY; /* --format has a row of its own for export */
-        if (command == CLI_COMMANDS ? everywhere : (o->commands & CLI_IN(command)) && everywhere == common)
-            option_line(out, o);
+    cli_option   options[CLI_OPTIONS_MAX];
+    const size_t count = cli_options_of(answer, options);
+    bool         any = everywhere;
+    for (size_t i = 0; i < count; i++)
+        any |= options[i].everywhere == everywhere;
+    if (any)
+        hdx_buffer_text(out, everywhere ? "\noptions of every command:\n" : "\noptions of this command:\n");
+    for (size_t i = 0; i < count; i++)
+        if (options[i].everywhere == everywhere)
+            option_line(out, &options[i]);
+}
+
+static void columns_of(hdx_buffer *out, const hdx_column *columns, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        char text[400];
+        hdx_buffer_format(out, "  %-*s", COLUMN_COLUMN - 2, columns[i].name);
+        if (strlen(columns[i].name) + 3 > COLUMN_COLUMN)
+            hdx_buffer_format(out, "\n%*s", COLUMN_COLUMN, "");
+        const bool may_be_null = (columns[i].flags & HDX_COLUMN_NULLABLE) != 0 && strstr(columns[i].sentence, "null") == NULL;
+        (void)snprintf(text, sizeof text, "%s%s%s", columns[i].sentence, may_be_null ? "; may be null" : "",
+                       columns[i].flags & HDX_COLUMN_WIDE ? "; not in tables" : "");
+        wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
     }
 }
 
-static void help_of_command(hdx_buffer *out, const cli_command *c)
+/* What --columns, --where and --sort can name. */
+static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
 {
-    unsigned id = (unsigned)(c - cli_commands);
-    hdx_buffer_format(out, "heapdex %s - ", c->name);
-    wrapped(out, c->help, 11 + strlen(c->name), 4);
-    hdx_buffer_format(out, "\nusage: heapdex %s [OPTIONS] %s\n\n", c->name, c->words);
-    wrapped(out, c->more, 0, 0);
-    bool own = false;
-    for (size_t i = 0; i < cli_option_count; i++)
-        own |= (cli_options[i].commands & CLI_IN(id)) && (cli_options[i].commands | CLI_IN(CLI_EXPORT)) != CLI_EVERY;
-    if (own) {
-        hdx_buffer_text(out, "\noptions of this command:\n");
-        options_of(out, id, false);
+    size_t                   count;
+    const hdx_answer *const *tables = hdx_tables(&count);
+    if (a->flags & HDX_ANSWER_PLAIN) { /* a table each */
+        for (size_t i = 0; i < count; i++) {
+            hdx_buffer_format(out, "\ncolumns of --table %s:\n", tables[i]->name);
+            columns_of(out, tables[i]->forms[0].columns, tables[i]->forms[0].column_count);
+        }
+        return;
     }
-    hdx_buffer_text(out, "\noptions of every command:\n");
-    options_of(out, id, true);
-    hdx_buffer_format(out, "\nexamples:\n  %s\n  %s\n", c->examples[0], c->examples[1]);
+    for (unsigned i = a->form_count; i-- > 0;) { /* the usual one stands last */
+        const hdx_form *f = &a->forms[i];
+        if (f->parameter == NULL)
+            hdx_buffer_text(out, "\ncolumns:\n");
+        else
+            hdx_buffer_format(out, "\ncolumns with --%s%s%s:\n", f->parameter, strcmp(f->is, "true") == 0 ? "" : " ", strcmp(f->is, "true") == 0 ? "" : f->is);
+        columns_of(out, f->columns, f->column_count);
+    }
 }
 
-void cli_help(hdx_buffer *out, const cli_command *command)
+static void help_of_command(hdx_buffer *out, const hdx_answer *a)
 {
-    if (command != NULL) {
-        help_of_command(out, command);
+    hdx_buffer_format(out, "heapdex %s - ", a->name);
+    wrapped(out, a->sentence, 11 + strlen(a->name), 4);
+    hdx_buffer_format(out, "\nusage: heapdex %s [OPTIONS] ", a->name);
+    cli_put_usage(out, a);
+    hdx_buffer_text(out, "\n\n");
+    wrapped(out, a->more, 0, 0);
+    columns_of_answer(out, a);
+    options_of(out, a, false);
+    options_of(out, a, true);
+    hdx_buffer_format(out, "\nexamples:\n  %s\n  %s\n", a->examples[0], a->examples[1]);
+}
+
+void cli_help(hdx_buffer *out, const hdx_answer *answer)
+{
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
+    if (answer != NULL) {
+        help_of_command(out, answer);
         return;
     }
     hdx_buffer_text(out, "heapdex - questions about JVM and Android heap dumps, answered from an index\n\n"
@@ -91,12 +128,11 @@ void cli_help(hdx_buffer *out, const cli_command *command)
     wrapped(out, "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first question builds the index, every later one is answered at once. "
                  "Options may stand anywhere; -- ends them.", 0, 0);
     hdx_buffer_text(out, "\ncommands:\n");
-    for (size_t i = 0; i < CLI_COMMANDS; i++) {
-        hdx_buffer_format(out, "  %-12s", cli_commands[i].name);
-        wrapped(out, cli_commands[i].help, 14, 14);
+    for (size_t i = 0; i < count; i++) {
+        hdx_buffer_format(out, "  %-12s", all[i]->name);
+        wrapped(out, all[i]->sentence, 14, 14);
     }
-    hdx_buffer_text(out, "\noptions of every command:\n");
-    options_of(out, CLI_COMMANDS, true);
+    options_of(out, NULL, true);
     hdx_buffer_text(out, "\nexit codes:\n"
                          "  0 done          1 a stated condition holds    2 the call is wrong\n"
                          "  3 unusable dump 4 not in the dump             5 the index is damaged\n"
@@ -105,5 +141,5 @@ void cli_help(hdx_buffer *out, const cli_command *command)
                          "examples:\n"
                          "  heapdex info app.hprof\n"
                          "  heapdex histogram app.hprof --limit 10\n"
-                         "  heapdex COMMAND --help shows two examples of each command\n");
+                         "  heapdex COMMAND --help shows its columns and two examples\n");
 }

@@ -52,7 +52,7 @@ static void put_size(hdx_buffer *out, uint64_t bytes, bool human)
 {
     char text[16];
     if (human) {
-        hdx_render_human(bytes, text);
+        hdx_human_size(bytes, text);
         hdx_buffer_text(out, text);
     } else
         hdx_buffer_format(out, "%llu bytes", (unsigned long long)bytes);
@@ -166,9 +166,14 @@ void cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace
     hdx_leak_steps_free(&steps);
 }
 
-static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const hdx_leak *k)
+static const hdx_leaks *leaks_of(const cli_run *run, size_t dump) { return hdx_session_leaks(run->session, dump); }
+
+static size_t dumps_of(const cli_run *run) { return run->call->word_count + 1; }
+
+static void put_leak(hdx_buffer *out, const cli_run *run, size_t dump, const hdx_leak *k)
 {
-    const bool human = !s->call->bytes;
+    const bool  human = !run->call->bytes;
+    const char *limit = cli_given(run->call, "limit");
     hdx_buffer_text(out, "\n");
     if (k->pattern != NULL) {
         hdx_buffer_text(out, "pattern: ");
@@ -184,65 +189,68 @@ static void put_leak(hdx_buffer *out, const cli_session *s, size_t dump, const h
         put_size(out, k->retained_bytes, human);
         hdx_buffer_text(out, " retained by leaking objects\n");
     }
-    const bool     every = s->call->verbose || (s->call->limited && s->call->limit == 0);
+    const bool     every = run->call->verbose || (limit != NULL && strcmp(limit, "0") == 0);
     const uint64_t most = every ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
     if (k->trace_count > most)
         hdx_buffer_format(out, "%llu leaking objects; %s shown (--verbose shows all)\n", (unsigned long long)k->trace_count, most == 1 ? "the first is" : "some are");
     if (k->signature[0] != '\0')
         hdx_buffer_format(out, "signature: %s\n", k->signature);
-    for (size_t d = dump; s->leaks_count > 1 && d < s->leaks_count; d++)
-        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
-            const hdx_leak *l = &s->leaks[d]->leaks[i];
+    for (size_t d = dump; dumps_of(run) > 1 && d < dumps_of(run); d++)
+        for (uint64_t i = 0; i < leaks_of(run, d)->leak_count; i++) {
+            const hdx_leak *l = &leaks_of(run, d)->leaks[i];
             if (l->kind != k->kind || strcmp(l->signature, k->signature) != 0)
                 continue;
             hdx_buffer_format(out, "  %llu in ", (unsigned long long)l->trace_count);
-            put(out, s->leak_names[d]);
+            put(out, hdx_session_dump(run->session, d));
             hdx_buffer_text(out, "\n");
         }
     for (uint64_t i = 0; i < k->trace_count && i < most; i++)
-        cli_put_trace(out, s->leaks[dump], &k->traces[i], human);
+        cli_put_trace(out, leaks_of(run, dump), &k->traces[i], human);
 }
 
 /* Of several dumps: was the leak shown with an earlier one? */
-static bool shown_before(const cli_session *s, size_t dump, const hdx_leak *k)
+static bool shown_before(const cli_run *run, size_t dump, const hdx_leak *k)
 {
     for (size_t d = 0; d < dump && k->kind != HDX_LEAK_UNREACHABLE; d++)
-        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++)
-            if (s->leaks[d]->leaks[i].kind == k->kind && strcmp(s->leaks[d]->leaks[i].signature, k->signature) == 0)
+        for (uint64_t i = 0; i < leaks_of(run, d)->leak_count; i++)
+            if (leaks_of(run, d)->leaks[i].kind == k->kind && strcmp(leaks_of(run, d)->leaks[i].signature, k->signature) == 0)
                 return true;
     return false;
 }
 
-static uint64_t count_of(const cli_session *s, hdx_leak_kind kind)
+static uint64_t count_of(const cli_run *run, hdx_leak_kind kind)
 {
     uint64_t n = 0;
-    for (size_t d = 0; d < s->leaks_count; d++)
-        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
-            const hdx_leak *k = &s->leaks[d]->leaks[i];
+    for (size_t d = 0; d < dumps_of(run); d++)
+        for (uint64_t i = 0; i < leaks_of(run, d)->leak_count; i++) {
+            const hdx_leak *k = &leaks_of(run, d)->leaks[i];
             if (k->kind == kind)
-                n += kind == HDX_LEAK_UNREACHABLE ? k->trace_count : (uint64_t)!shown_before(s, d, k);
+                n += kind == HDX_LEAK_UNREACHABLE ? k->trace_count : (uint64_t)!shown_before(run, d, k);
         }
     return n;
 }
 
-static void put_kind(hdx_buffer *out, const cli_session *s, hdx_leak_kind kind)
+static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
 {
     static const struct { const char *one, *many, *about; } words[] = {
         { "APPLICATION LEAK", "APPLICATION LEAKS", "One of the underlined references should have been cleared." },
         { "LIBRARY LEAK", "LIBRARY LEAKS", "Known leaks of the platform or of a library: the pattern says where." },
         { "UNREACHABLE OBJECT", "UNREACHABLE OBJECTS", "They should be gone and no GC root that is searched reaches them: the next collection takes them." },
     };
-    const uint64_t n = count_of(s, kind);
+    const uint64_t n = count_of(run, kind);
     hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);
     if (n > 0)
         hdx_buffer_format(out, "\n%s\n", words[kind].about);
-    uint64_t left = s->call->limited ? s->call->limit == 0 ? UINT64_MAX : s->call->limit : CLI_TABLE_ROWS, more = 0;
-    for (size_t d = 0; d < s->leaks_count; d++)
-        for (uint64_t i = 0; i < s->leaks[d]->leak_count; i++) {
-            if (s->leaks[d]->leaks[i].kind != kind || shown_before(s, d, &s->leaks[d]->leaks[i]))
+    const char *limit = cli_given(run->call, "limit");
+    uint64_t    left = CLI_TABLE_ROWS, more = 0;
+    if (limit != NULL && (!hdx_size_of(limit, &left) || left == 0))
+        left = UINT64_MAX;
+    for (size_t d = 0; d < dumps_of(run); d++)
+        for (uint64_t i = 0; i < leaks_of(run, d)->leak_count; i++) {
+            if (leaks_of(run, d)->leaks[i].kind != kind || shown_before(run, d, &leaks_of(run, d)->leaks[i]))
                 continue;
             if (left > 0)
-                put_leak(out, s, d, &s->leaks[d]->leaks[i]);
+                put_leak(out, run, d, &leaks_of(run, d)->leaks[i]);
             more += left == 0;
             left -= left > 0;
         }
@@ -250,14 +258,14 @@ static void put_kind(hdx_buffer *out, const cli_session *s, hdx_leak_kind kind)
         hdx_buffer_format(out, "\n%llu more (--limit 0 shows all)\n", (unsigned long long)more);
 }
 
-hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *err)
+hdx_code cli_leaks_page(const cli_run *run, const hdx_sink *sink, hdx_error *err)
 {
     hdx_buffer out = hdx_buffer_of(NULL);
     hdx_code   code = HDX_OK;
     for (unsigned kind = 0; kind <= HDX_LEAK_UNREACHABLE; kind++)
-        put_kind(&out, s, (hdx_leak_kind)kind);
-    for (size_t d = 0; d < s->leaks_count; d++) {
-        const hdx_leaks *l = s->leaks[d];
+        put_kind(&out, run, (hdx_leak_kind)kind);
+    for (size_t d = 0; d < dumps_of(run); d++) {
+        const hdx_leaks *l = leaks_of(run, d);
         hdx_buffer_text(&out, RULE "METADATA\n\n");
         for (uint64_t i = 0; i < l->metadata_count; i++) {
             put(&out, l->metadata[i].name);
@@ -266,7 +274,7 @@ hdx_code cli_leaks_page(const cli_session *s, const hdx_sink *sink, hdx_error *e
             hdx_buffer_text(&out, "\n");
         }
         hdx_buffer_format(&out, "Watched objects: %llu, %llu of them retained\nHeap dump: ", (unsigned long long)l->watched, (unsigned long long)l->watched_retained);
-        put(&out, s->leak_names[d]);
+        put(&out, hdx_session_dump(run->session, d));
         hdx_buffer_text(&out, "\n");
     }
     hdx_buffer_text(&out, RULE);

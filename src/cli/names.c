@@ -70,52 +70,57 @@ bool cli_name_in_line(char *line, char **name)
     return is_name(line);
 }
 
-hdx_code cli_object_words(cli_session *s, const char *const **words, size_t *count, hdx_error *err)
+/* Names out of standard input, as arguments behind those that are there. */
+static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena, hdx_error *err)
 {
-    const cli_call *call = s->call;
-    size_t          dash = 0;
-    while (dash < call->word_count && strcmp(call->words[dash], "-") != 0)
-        dash++;
-    *words = call->words;
-    *count = call->word_count;
-    if (dash == call->word_count)
-        return HDX_OK;
-
-    hdx_buffer   in = hdx_buffer_of(NULL);
-    hdx_code     code = HDX_OK;
-    char        *name;
-    const char **all = NULL;
-    size_t       lines = 1, n = 0;
-    if (!read_all(&in, err, &code))
-        goto out;
-    for (uint64_t i = 0; i < in.len; i++)
-        lines += in.at[i] == '\n';
-    all = hdx_arena_get(&s->arena, (lines + call->word_count) * sizeof *all);
-    if (all == NULL) {
-        code = hdx_no_memory(err, "the names on standard input", lines * sizeof *all);
-        goto out;
-    }
-    for (size_t i = 0; i < dash; i++)
-        all[n++] = call->words[i];
-    for (char *line = in.at, *end = in.at + in.len; line != NULL && line < end;) {
+    size_t lines = 1, room;
+    char  *found;
+    for (uint64_t i = 0; i < in->len; i++)
+        lines += in->at[i] == '\n';
+    room = call->argument_count + lines + more;
+    hdx_argument *all = hdx_arena_get(arena, room * sizeof *all);
+    if (all == NULL)
+        return hdx_no_memory(err, "the names on standard input", lines * sizeof *all);
+    memcpy(all, call->arguments, call->argument_count * sizeof *all);
+    call->arguments = all;
+    call->argument_room = room;
+    for (char *line = in->at, *end = in->at + in->len; line != NULL && line < end;) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL)
             stop = end; /* the buffer has a NUL there */
         *stop = '\0';
-        if (cli_name_in_line(line, &name) && (all[n++] = hdx_arena_copy(&s->arena, name, strlen(name))) == NULL) {
-            code = hdx_no_memory(err, "the names on standard input", in.len);
-            goto out;
+        if (cli_name_in_line(line, &found)) {
+            const char *copy = hdx_arena_copy(arena, found, strlen(found));
+            if (copy == NULL)
+                return hdx_no_memory(err, "the names on standard input", in->len);
+            call->arguments[call->argument_count++] = (hdx_argument){ name, copy };
         }
         line = stop + 1;
     }
-    if (n == dash && call->word_count == 1)
-        code = hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE, "names no object; expected are 0x7f3a10, #1234 ... one a line, in the first column");
-    for (size_t i = dash + 1; i < call->word_count; i++)
-        if (strcmp(call->words[i], "-") != 0)
-            all[n++] = call->words[i];
-    *words = all;
-    *count = n;
-out:
-    hdx_buffer_free(&in);
-    return code;
+    return HDX_OK;
+}
+
+hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx_error *err)
+{
+    const size_t before = call->argument_count;
+    bool         read = false;
+    for (size_t i = 0; i < call->word_count; i++) {
+        hdx_code code = HDX_OK;
+        if (strcmp(call->words[i], "-") != 0) {
+            call->arguments[call->argument_count++] = (hdx_argument){ name, call->words[i] };
+            continue;
+        }
+        if (read)
+            continue;
+        read = true;
+        hdx_buffer in = hdx_buffer_of(NULL);
+        if (read_all(&in, err, &code))
+            code = add_lines(&in, name, call, call->word_count - i + 8, arena, err); /* 8: what the command line itself adds */
+        hdx_buffer_free(&in);
+        if (code != HDX_OK)
+            return code;
+    }
+    if (read && call->argument_count == before)
+        return hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE, "names no object; expected are 0x7f3a10, #1234 ... one a line, in the first column");
+    return HDX_OK;
 }

@@ -1,8 +1,8 @@
 /*
  * run.c - one call from its first word to its exit code.
  *
- *     words -> output opened (nothing is built for an answer that has no place) -> index, graph -> question -> where, sort, limit,
- *     columns -> rendered -> index checked once more -> output in place
+ *     words -> output opened (nothing is built for an answer that has no place) -> the library's answer, shaped -> rendered -> index checked once
+ *     more -> output in place
  *
  * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on behind it.
  */
@@ -23,40 +23,6 @@ static void hold_standard_files(void)
             (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
 }
 
-/* Sizes and counts fall, names and addresses rise, unless the call says it. */
-static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
-{
-    char              column[128];
-    const char       *colon = strrchr(how, ':');
-    size_t            len = colon != NULL ? (size_t)(colon - how) : strlen(how);
-    unsigned          count;
-    const hdx_column *columns = hdx_rows_columns(*rows, &count);
-    if (len >= sizeof column)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name");
-    memcpy(column, how, len);
-    column[len] = '\0';
-    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
-    for (unsigned i = 0; colon == NULL && i < count; i++)
-        if (strcmp(columns[i].name, column) == 0)
-            descending = columns[i].unit != HDX_UNIT_NONE;
-    return hdx_rows_sort(rows, column, descending, err);
-}
-
-static hdx_code shape(const cli_call *c, hdx_rows **rows, hdx_error *err)
-{
-    hdx_code code = HDX_OK;
-    uint64_t limit = c->limited ? c->limit : c->format == HDX_FORMAT_TABLE && c->command->trims ? CLI_TABLE_ROWS : 0;
-    for (size_t i = 0; code == HDX_OK && i < c->where_count; i++)
-        code = hdx_rows_where(rows, c->where[i], err);
-    if (code == HDX_OK && c->sort != NULL)
-        code = sort(rows, c->sort, err);
-    if (code == HDX_OK && limit > 0)
-        code = hdx_rows_limit(rows, limit, err);
-    if (code == HDX_OK && c->columns != NULL)
-        code = hdx_rows_select(rows, c->columns, err);
-    return code;
-}
-
 static bool colored(const cli_call *c)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -74,10 +40,10 @@ static const hdx_cell *value_of(const hdx_cell *object, const char *key)
 }
 
 /* A target without a path has no rows, and rows alone would not say so. */
-static void tell_unreached(cli_session *s, const hdx_rows *rows)
+static void tell_unreached(cli_run *run, const hdx_rows *rows)
 {
-    const cli_call   *c = s->call;
-    const char       *without = c->exclude != 0 || c->exclude_field_count > 0 ? " without the excluded references" : "";
+    const cli_call   *c = run->call;
+    const char       *without = cli_given(c, "exclude") != NULL || cli_given(c, "exclude-field") != NULL ? " without the excluded references" : "";
     const hdx_member *paths;
     const hdx_cell   *first = NULL;
     uint64_t          count = 0, all = 0;
@@ -93,91 +59,205 @@ static void tell_unreached(cli_session *s, const hdx_rows *rows)
             first = target;
     }
     if (count == 1)
-        cli_notice(s->console, "%s: no GC root reaches 0x%llx%s", c->dump, (unsigned long long)first->as.address,
+        cli_notice(run->console, "%s: no GC root reaches 0x%llx%s", c->index.dump, (unsigned long long)first->as.address,
                    without);
     else if (count > 1)
-        cli_notice(s->console, "%s: no GC root reaches %llu of the objects%s, first 0x%llx", c->dump,
+        cli_notice(run->console, "%s: no GC root reaches %llu of the objects%s, first 0x%llx", c->index.dump,
                    (unsigned long long)count, without, (unsigned long long)first->as.address);
 }
 
-static hdx_code render(cli_session *s, hdx_rows *rows, cli_output *output, hdx_error *err)
+/* ---- what to do about an error ---- */
+
+/* Whoever ran out of memory knows what one piece takes; what a build takes is asked of a sample, without a budget. */
+static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
 {
-    const cli_call    *c = s->call;
+    hdx_index_options   options = run->call->index;
+    hdx_index_forecast *forecast = hdx_arena_get(&run->arena, sizeof *forecast);
+    hdx_error           ignored;
+    options.memory = 0;
+    if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK || forecast->least < run->call->index.memory)
+        return hdx_hint(err, code, "--memory is less than this needs; give it more");
+    return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
+}
+
+/* Where whoever met the fault did not know the options of the call. */
+static hdx_code advise(cli_run *run, hdx_code code, hdx_error *err)
+{
+    if (code == HDX_LIMIT && run->call->index.memory != 0 && !cli_is(run->call, "leaks") && (err->hint[0] == '\0' || strncmp(err->hint, "heapdex estimate ", 17) == 0))
+        return advise_memory(run, code, err);
+    if (err->hint[0] != '\0')
+        return code;
+    if (code == HDX_DAMAGED)
+        return hdx_hint(err, code, "heapdex index --force %s builds it again", run->call->index.dump);
+    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL) /* the door to files passes on the system's words, and only those */
+        return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
+    return code;
+}
+
+/* ---- while an answer is made ---- */
+
+static void notice(void *context, const char *line)
+{
+    cli_run *run = context;
+    cli_notice(run->console, "%s: %s", run->call->index.dump, line);
+}
+
+static void warn(cli_run *run, size_t place)
+{
+    const hdx_graph_summary *sum = hdx_session_summary(run->session, place);
+    const char              *dump = hdx_session_dump(run->session, place);
+    if (sum == NULL)
+        return;
+    if (sum->damage_count > 0) {
+        const hdx_damage  *d = &sum->damage[0];
+        unsigned long long places = (unsigned long long)(sum->damage_count + sum->damage_more);
+        cli_notice(run->console, "%s: warning: the dump is damaged in %llu place%s, first at offset 0x%llx: %s: %s", dump, places,
+                   places == 1 ? "" : "s", (unsigned long long)d->offset, d->record, d->expected);
+    }
+    for (uint32_t i = 0; i < sum->warning_count; i++)
+        cli_notice(run->console, "%s: warning: %s", dump, sum->warnings[i]);
+}
+
+static void opening(void *context, size_t place)
+{
+    (void)context;
+    (void)place;
+    cli_building(true);
+}
+
+static void opened(void *context, size_t place)
+{
+    cli_run                *run = context;
+    const hdx_index_report *r = hdx_session_report(run->session, place);
+    const char             *dump = hdx_session_dump(run->session, place);
+    char                    human[16];
+    cli_building(false);
+    cli_console_erase(run->console);
+    if (run->call->verbose) {
+        hdx_human_size(r->bytes, human);
+        if (r->reused)
+            cli_notice(run->console, "%s: index %s, %s", dump, r->path, human);
+        else
+            cli_notice(run->console, "%s: index %s, %s, built in %.3f s", dump, r->path, human, (double)r->wall_ns / 1e9);
+        if (r->dump[0] == '\0')
+            cli_notice(run->console, "%s: the dump is not at hand; values of fields and arrays cannot be read", dump);
+    }
+    if (run->call->format != HDX_FORMAT_JSON)
+        warn(run, place);
+}
+
+static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
+{
+    const cli_call    *c = run->call;
     hdx_render_options options = { .format = c->format, .human_sizes = !c->bytes, .color = colored(c),
                                    .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
-    hdx_sink           sink = cli_output_sink(output);
+    hdx_sink           sink = cli_output_sink(run->output);
     uint64_t           more = 0;
     hdx_code           code;
-    bool               cards = c->id == CLI_OBJECT || (c->id == CLI_THREADS && (c->stacks || c->locals));
-    bool               shaped = c->limited || c->columns != NULL || c->sort != NULL || c->where_count > 0;
+    const bool         cards = (c->answer->flags & HDX_ANSWER_PAGES) || cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL;
+    const bool         columns = cli_given(c, "columns") != NULL, ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
     if (c->format != HDX_FORMAT_TABLE)
-        return hdx_render(rows, &options, s->head, sizeof s->head / sizeof *s->head, &sink, err);
-    if (c->id == CLI_INFO && !shaped)
-        return cli_about(s, rows, &options, &sink, err);
-    if (c->id == CLI_LEAKS && c->columns == NULL && c->sort == NULL && c->where_count == 0)
-        return cli_leaks_page(s, &sink, err);
-    code = cards && c->columns == NULL ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, NULL, 0, &sink, err);
-    if (code == HDX_OK && !c->limited && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
+        return hdx_render(rows, &options, &sink, err);
+    if (cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL)
+        return cli_about(run, rows, &options, &sink, err);
+    if (cli_is(c, "leaks") && !columns && !ordered)
+        return cli_leaks_page(run, &sink, err);
+    code = cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
+    if (code == HDX_OK && cli_given(c, "limit") == NULL && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
         static const char line[] = "(--limit 0 shows all)\n";
-        if (!cli_output_write(output, line, sizeof line - 1))
+        if (!cli_output_write(run->output, line, sizeof line - 1))
             return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
     }
     return code;
 }
 
-/* With what the session has by now: graph, counts, or nothing (remove, estimate). */
-static hdx_code put_answer(cli_session *s, cli_output *output, hdx_error *err)
+/* A sink that refused says nothing of the reason; the output knows it. */
+static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err)
 {
-    const cli_call *c = s->call;
-    hdx_rows       *rows = NULL;
-    hdx_code        code;
-    if (c->format != HDX_FORMAT_JSON)
-        cli_session_warn(s);
-    code = c->command->ask(s, &rows, err);
-    if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
-        cli_session_warn(s); /* no document will list the damage that may be the reason */
-    if (code == HDX_OK && c->id == CLI_PATH && c->format != HDX_FORMAT_JSON)
-        tell_unreached(s, rows);
-    if (code == HDX_OK)
-        code = cli_session_head(s, err);
-    if (code == HDX_OK) {
-        hdx_rows_heed(rows, &s->progress);
-        code = shape(c, &rows, err);
-    }
-    cli_console_erase(s->console);
-    if (code == HDX_OK)
-        code = render(s, rows, output, err);
-    if (code == HDX_OK && s->graph != NULL)
-        code = hdx_graph_check(s->graph, err);
-    hdx_rows_close(rows);
-    /* A sink that refused says nothing of the reason; the output knows it. */
-    if (code == HDX_OK || (code == HDX_IO && (output->failed != 0 || output->interrupted))) {
-        hdx_code written = cli_output_commit(output, err);
-        code = written != HDX_OK ? written : code;
-    }
-    return code;
-}
-
-/* A question that cannot be answered here (no such column, no such class) is put again to the index, and fails there. */
-static void answer_early(void *context, const hdx_counts *counts)
-{
-    cli_session *s = context;
-    hdx_error    err = { .offset = HDX_NOWHERE };
-    s->counts = counts;
-    s->answered = put_answer(s, s->output, &err) == HDX_OK;
-    s->counts = NULL;
-}
-
-static hdx_code answer(cli_session *s, cli_output *output, hdx_error *err)
-{
-    const cli_call *c = s->call;
-    const bool      counts_do = c->id == CLI_HISTOGRAM && c->scope == HDX_ALL && !c->retained && (c->by == HDX_BY_NONE || c->by == HDX_BY_CLASS ||
-                                c->by == HDX_BY_PACKAGE || c->by == HDX_BY_SUPERCLASS);
-    hdx_code        code = HDX_OK;
-    s->output = output;
-    if (!cli_needs_no_index(c->id) && (code = cli_session_open(s, counts_do ? answer_early : NULL, err)) != HDX_OK)
+    if (code != HDX_OK && !(code == HDX_IO && (run->output->failed != 0 || run->output->interrupted)))
         return code;
-    return s->answered ? HDX_OK : put_answer(s, output, err);
+    hdx_code written = cli_output_commit(run->output, err);
+    return written != HDX_OK ? written : code;
+}
+
+/* The first pass of a build has an answer; what is wrong with it the index will say again. */
+static bool early(void *context, hdx_rows *rows)
+{
+    cli_run  *run = context;
+    hdx_error err = { .offset = HDX_NOWHERE };
+    if (run->call->format != HDX_FORMAT_JSON)
+        warn(run, 0);
+    cli_console_erase(run->console);
+    return put_in_place(run, render(run, rows, &err), &err) == HDX_OK;
+}
+
+/* ---- one call ---- */
+
+/* What the command line means and the library cannot know. */
+static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
+{
+    const hdx_parameter *word = cli_word_of(c->answer);
+    hdx_code             code = word != NULL ? cli_add_objects(c, word->name, &run->arena, err) : HDX_OK;
+    if (code != HDX_OK)
+        return code;
+    if (c->format == HDX_FORMAT_TABLE && (c->answer->flags & HDX_ANSWER_LONG) && cli_given(c, "limit") == NULL)
+        c->arguments[c->argument_count++] = (hdx_argument){ "limit", CLI_TABLE_ROWS_TEXT };
+    if (c->format != HDX_FORMAT_JSON)
+        c->arguments[c->argument_count++] = (hdx_argument){ "document", "false" };
+    return HDX_OK;
+}
+
+/* The name under which strip and restore write what -o will be (strip.h). */
+static void guard_output(cli_run *run, const char *output)
+{
+    const size_t room = output == NULL ? 0 : strlen(output) + sizeof ".part";
+    char        *part = room == 0 ? NULL : hdx_arena_get(&run->arena, room);
+    if (part != NULL)
+        (void)snprintf(part, room, "%s.part", output);
+    cli_unfinished(part);
+}
+
+static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
+{
+    const hdx_session_events events = { run, opening, opened, early };
+    const size_t             given = c->argument_count;
+    hdx_rows                *rows = NULL;
+    hdx_code                 code = hdx_session_open(&c->index, &run->session, err);
+    for (size_t i = 0; code == HDX_OK && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
+        code = hdx_session_add(run->session, c->words[i], err);
+    if (code != HDX_OK || (code = add_arguments(run, c, err)) != HDX_OK)
+        return code;
+    hdx_session_listen(run->session, &events);
+    cli_guard(run->session);
+    guard_output(run, cli_given(c, "output"));
+    cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
+    code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
+    shown.argument_count = given;
+    run->call = &shown;
+    cli_building(false);
+    cli_unfinished(NULL);
+    cli_console_erase(run->console);
+    if (hdx_session_report(run->session, 0) == NULL && c->format != HDX_FORMAT_JSON)
+        warn(run, 0);
+    if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
+        warn(run, 0); /* no document will list the damage that may be the reason */
+    if (code != HDX_OK || rows == NULL) {
+        run->call = c;
+        return code == HDX_OK ? HDX_OK : advise(run, code, err);
+    }
+    if (cli_is(c, "path") && c->format != HDX_FORMAT_JSON)
+        tell_unreached(run, rows);
+    if (cli_is(c, "leaks"))
+        code = cli_leaks_after(run, err);
+    if (code == HDX_OK)
+        code = render(run, rows, err);
+    hdx_graph *g = NULL;
+    if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL && (code = hdx_session_graph(run->session, 0, &g, err)) == HDX_OK)
+        code = hdx_graph_check(g, err);
+    hdx_rows_close(rows);
+    code = put_in_place(run, code, err);
+    run->call = c;
+    return code == HDX_OK ? HDX_OK : advise(run, code, err);
 }
 
 /* Text that needs no dump: help, version, completions. */
@@ -205,12 +285,35 @@ static void leave_by_pipe(void)
     (void)raise(SIGPIPE);
 }
 
+/* Help, version, schemas, completions. */
+static hdx_code print_text(const cli_call *c, const char *shell, cli_output *output, hdx_error *err)
+{
+    hdx_buffer text = hdx_buffer_of(NULL);
+    hdx_code   code = HDX_OK;
+    char      *schema;
+    if (shell != NULL) {
+        if (!cli_complete(&text, shell))
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'", shell);
+    } else if (c->wants == CLI_WANTS_VERSION) {
+        hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
+    } else if (c->wants == CLI_WANTS_SCHEMA) {
+        if ((code = hdx_answer_schema(c->answer, c->arguments, c->argument_count, &schema, err)) != HDX_OK)
+            return code;
+        hdx_buffer_text(&text, schema);
+        hdx_text_free(schema);
+    } else {
+        cli_help(&text, c->answer);
+    }
+    return print(&text, output, err);
+}
+
 int hdx_cli_main(int argc, const char *const *argv)
 {
     static const char *const nothing[] = { "heapdex", NULL };
     hdx_error   err = { .offset = HDX_NOWHERE };
     cli_console console;
     cli_call    call;
+    cli_run     run = { .console = &console, .arena = hdx_arena_of(NULL), .call = &call };
     hdx_code    code;
     int         status = 0;
     if (argc < 1) {
@@ -220,54 +323,42 @@ int hdx_cli_main(int argc, const char *const *argv)
     hold_standard_files();
     cli_catch_signals();
     cli_console_open(&console, NULL);
-    cli_output  *output = hdx_mem_get(NULL, sizeof *output);
-    cli_session *s = hdx_mem_get(NULL, sizeof *s);
-    bool         json = cli_asks_json(argc, argv);
-    if (output == NULL || s == NULL) {
+    cli_output *output = run.output = hdx_mem_get(NULL, sizeof *output);
+    bool        json = cli_asks_json(argc, argv);
+    if (output == NULL) {
         status = cli_report(&console, hdx_no_memory(&err, "a call", sizeof *output), &err, json);
         goto out;
     }
-    s->arena = hdx_arena_of(NULL);
     (void)cli_output_open(output, NULL, NULL, NULL, 0, &err);
     if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
-        hdx_buffer text = hdx_buffer_of(NULL);
-        if (cli_complete(&text, argv[2]))
-            code = print(&text, output, &err);
-        else
-            code = hdx_fail(&err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'", argv[2]);
-    } else if ((code = cli_parse(argc, argv, &s->arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER) {
-        hdx_buffer text = hdx_buffer_of(NULL);
-        if (call.wants == CLI_WANTS_VERSION)
-            hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
-        else
-            cli_help(&text, call.command);
-        code = print(&text, output, &err);
+        code = print_text(NULL, argv[2], output, &err);
+    } else if ((code = cli_parse(argc, argv, &run.arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER) {
+        code = print_text(&call, NULL, output, &err);
     } else if (code == HDX_OK) {
         cli_console_close(&console);
         cli_console_open(&console, &call);
-        s->call = &call;
-        s->console = &console;
-        s->progress = cli_console_progress(&console);
-        /* -o of strip and restore names the dump they write; what they say goes to standard output */
-        code = cli_output_open(output, call.id == CLI_STRIP || call.id == CLI_RESTORE ? NULL : call.output, call.dump, call.words,
-                               call.id == CLI_LEAKS ? call.word_count : 0, &err);
+        call.index.progress = cli_console_progress(&console);
+        call.index.notice = notice;
+        call.index.notice_context = &run;
+        code = cli_output_open(output, call.output, call.index.dump, call.words, call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
         if (code == HDX_OK)
-            code = answer(s, output, &err);
+            code = answer(&run, &call, &err);
         if (code == HDX_OK && call.verbose && output->path != NULL)
             cli_notice(&console, "%s: %llu bytes written", output->path, (unsigned long long)output->bytes);
     }
     bool pipe = output->failed == EPIPE && output->path == NULL;
     if (code != HDX_OK && !pipe) /* a document that is half out cannot be followed by another */
         status = cli_report(&console, code, &err, json && !(output->written && output->path == NULL));
-    else if (s->condition)
+    else if (run.condition)
         status = 1;
-    cli_session_close(s);
+    cli_guard(NULL);
+    hdx_session_close(run.session);
     cli_output_drop(output);
     if (pipe)
         leave_by_pipe();
 out:
     cli_console_close(&console);
-    hdx_mem_put(NULL, s, sizeof *s);
+    hdx_arena_free(&run.arena);
     hdx_mem_put(NULL, output, sizeof *output);
     return status;
 }

@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "graph/graph.h"
+#include <heapdex/answer.h>
 #include <heapdex/leaks.h>
 
 /* ---- mapping.c ---- */
@@ -326,5 +327,9 @@ typedef struct leak_sha1 { uint32_t h[5]; uint64_t len; uint8_t block[64]; } lea
 void leak_sha1_begin(leak_sha1 *s);
 void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len);
 void leak_sha1_end(leak_sha1 *s, char hex[41]);
+
+/* ---- report.c ---- */
+/* The answer `leaks`, declared: columns, document, parameters. Dumps and files are read by who asks. */
+extern const hdx_answer hdx_leaks_answer;
 
 #endif

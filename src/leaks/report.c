@@ -12,6 +12,100 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- columns and keys ---- */
+
+#define SIZE_SENTENCE "bytes that would be free if the leaking objects were gone; null without sizes"
+#define COUNT_SENTENCE "objects that would be gone with them; null without sizes"
+static const hdx_column columns[] = {
+    HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
+    HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps that have this leak"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
+    HDX_COLUMN("class", TEXT, NONE, 0, "class of the leaking object of the first trace"),
+    HDX_COLUMN("root", TEXT, NONE, HDX_COLUMN_NULLABLE, "type of the GC root that the first trace begins at"),
+    HDX_COLUMN("matcher", TEXT, NONE, HDX_COLUMN_NULLABLE, "the rule by which this is a known leak of a library"),
+    HDX_COLUMN("suspects", TEXT, NONE, HDX_COLUMN_NULLABLE, "references of the first trace that may be the cause"),
+};
+
+static const hdx_column reason_members[] = {
+    HDX_COLUMN("code", TEXT, NONE, 0, "the rule that says so, such as activity.destroyed"),
+    HDX_COLUMN("text", TEXT, NONE, 0, "the same for people"),
+    HDX_COLUMN("means", TEXT, NONE, HDX_COLUMN_OPTIONAL, "leaking or not_leaking; only where it tells"),
+};
+static const hdx_column label_members[] = {
+    HDX_COLUMN("code", TEXT, NONE, 0, "what is told, such as view.id"),
+    HDX_COLUMN("text", TEXT, NONE, 0, "the same for people"),
+};
+static const hdx_column reference_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "a field, an index, a key of a map; empty for a local"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "instance_field, static_field, array_entry or local"),
+    HDX_COLUMN("suspect", BOOL, NONE, 0, "it may be the cause of the leak"),
+    HDX_COLUMN("name_object", ADDRESS, NONE, HDX_COLUMN_OPTIONAL, "the key of the map; only of keys that have no text"),
+    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_OPTIONAL, "the frame that holds it; only of locals in dumps that have stacks"),
+};
+static const hdx_column step_members[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    HDX_COLUMN("class", TEXT, NONE, 0, "its class"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "class, instance or array"),
+    HDX_COLUMN("status", TEXT, NONE, 0, "leaking, not_leaking or unknown"),
+    HDX_COLUMN("conflict", TEXT, NONE, HDX_COLUMN_NULLABLE, "reasons for another status that lost; null: none"),
+    HDX_COLUMN("inherited", TEXT, NONE, HDX_COLUMN_NULLABLE, "the neighbour that its status comes from; null: its own"),
+    HDX_NESTED("reasons", LIST, 0, "why it has this status", reason_members),
+    HDX_NESTED("labels", LIST, 0, "what else is known of it", label_members),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null where it does not leak"),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects that would be gone with it; null where it does not leak"),
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last", reference_members),
+};
+static const hdx_column root_members[] = {
+    HDX_COLUMN("type", TEXT, NONE, 0, "type of the GC root, as LeakCanary names it"),
+    HDX_COLUMN("object", ADDRESS, NONE, 0, "the object that it holds"),
+};
+static const hdx_column trace_members[] = {
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "where the path begins; null for unreachable objects", root_members),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "that of the leak; null for unreachable objects"),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "the most that one of its leaking objects retains; null without sizes"),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects that would be gone with it; null without sizes"),
+    HDX_NESTED("steps", LIST, 0, "objects on the path, from the one the root holds to the one that leaks", step_members),
+    HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_OPTIONAL, "which dump it is from; only of several dumps"),
+};
+static const hdx_column in_dump_members[] = {
+    HDX_COLUMN("dump", TEXT, NONE, 0, "the dump"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects in it"),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that they retain; null without sizes"),
+};
+static const hdx_column matcher_members[] = {
+    HDX_COLUMN("pattern", TEXT, NONE, 0, "the references that it names"),
+    HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE, "why it is a known leak"),
+};
+static const hdx_column leak_members[] = {
+    HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
+    HDX_NESTED("matcher", OBJECT, HDX_COLUMN_NULLABLE, "the rule by which this is a known leak of a library; null: none", matcher_members),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
+    HDX_NESTED("traces", LIST, 0, "the path to each of them", trace_members),
+    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the same leak in each dump that has it; only of several dumps", in_dump_members),
+};
+static const hdx_column fact_item[] = { HDX_ITEM(TEXT, "what the dump says of it") };
+static const hdx_column watched_members[] = {
+    HDX_COLUMN("count", UNSIGNED, COUNT, 0, "references to watched objects, cleared ones too"),
+    HDX_COLUMN("retained", UNSIGNED, COUNT, 0, "those whose object is retained"),
+};
+static const hdx_column dump_item[] = { HDX_ITEM(TEXT, "a dump") };
+static const hdx_column document[] = {
+    /* ANY: an object of one dump, a list of them of several */
+    HDX_NESTED("metadata", ANY, 0, "device, build and application, as the dump tells; of several dumps a list with one for each", fact_item),
+    HDX_NESTED("watched", ANY, 0, "how many objects were watched; of several dumps a list with one for each", watched_members),
+    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the dumps; only of several", dump_item),
+    HDX_NESTED("leaks", LIST, 0, "the leaks: of the application, of libraries, unreachable objects", leak_members),
+};
+
+/* ---- leaks of several dumps ---- */
+
 typedef struct one { /* a leak of one dump */
     const hdx_leak *leak;
     size_t          dump;
@@ -260,17 +354,12 @@ static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_e
 
 hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "kind", HDX_UNIT_NONE, false }, { "signature", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "dumps", HDX_UNIT_COUNT, false },
-        { "retained", HDX_UNIT_BYTES, false }, { "retained_objects", HDX_UNIT_COUNT, false }, { "class", HDX_UNIT_NONE, false }, { "root", HDX_UNIT_NONE, false },
-        { "matcher", HDX_UNIT_NONE, false }, { "suspects", HDX_UNIT_NONE, false },
-    };
     maker      m = { .leaks = leaks, .names = names, .count = count };
     hdx_table *table = NULL;
     *out = NULL;
     hdx_code code = gather(&m, err);
     if (code == HDX_OK)
-        code = hdx_table_new(columns, sizeof columns / sizeof *columns, &table, err);
+        code = hdx_table_new(columns, HDX_COUNT(columns), &table, err);
     for (uint64_t i = 0, end; code == HDX_OK && i < m.all; i = end) {
         for (end = i + 1; end < m.all && m.at[end].group == m.at[i].group; end++)
             ;
@@ -289,3 +378,36 @@ hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names,
     hdx_mem_put(NULL, m.at, m.all * sizeof *m.at);
     return code;
 }
+
+/* ---- declared ---- */
+
+static const hdx_form      form = { NULL, NULL, columns, HDX_COUNT(columns) };
+static const hdx_parameter parameters[] = {
+    { .name = "finder", .kind = HDX_PARAMETER_CHOICE, .value = "FINDER", .choices = "watched filters classes", .preset = "watched",
+      .sentence = "which objects leak; watched by default" },
+    { .name = "class", .kind = HDX_PARAMETER_CLASSES, .flags = HDX_PARAMETER_REPEATED, .value = "PATTERN",
+      .sentence = "with --finder classes: name, glob or /regular expression/; may be repeated" },
+    { .name = "matchers", .kind = HDX_PARAMETER_FILE, .value = "FILE",
+      .sentence = "references not to follow, and known leaks of libraries, besides those built in" },
+    { .name = "filters", .kind = HDX_PARAMETER_FILE, .value = "FILE", .sentence = "rules of state, besides those built in" },
+    { .name = "mapping", .kind = HDX_PARAMETER_FILE, .value = "FILE", .sentence = "mapping of R8 or ProGuard: names are given back" },
+    { .name = "no-retained", .kind = HDX_PARAMETER_FLAG, .sentence = "no retained sizes: the search ends when all leaks are found" },
+    { .name = "key", .kind = HDX_PARAMETER_TEXT, .value = "KEY", .sentence = "only the watched object with this key" },
+    { .name = "min-watch", .kind = HDX_PARAMETER_NUMBER, .value = "SECONDS", .most = UINT64_MAX / 1000,
+      .sentence = "only objects watched at least so long" },
+};
+const hdx_answer hdx_leaks_answer = {
+    .name = "leaks",
+    .flags = HDX_ANSWER_DUMPS,
+    .sentence = "memory leaks as LeakCanary finds them, with the path to each from a GC root",
+    .more = "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), or all instances of classes. "
+            "Leaks of the same cause have one signature; several dumps are answered together. The first answer is kept beside the index. The man page "
+            "describes the files of --matchers and --filters.",
+    .examples = { "heapdex leaks app.hprof", "heapdex leaks app.hprof --finder classes --class java.lang.Thread" },
+    .forms = &form,
+    .form_count = 1,
+    .document = document,
+    .document_count = HDX_COUNT(document),
+    .parameters = parameters,
+    .parameter_count = HDX_COUNT(parameters),
+};

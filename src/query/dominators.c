@@ -12,9 +12,41 @@
  */
 #include "query/query.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define TAKEN_FROM_HEAP 1000u
+
+/* ---- columns ---- */
+
+static const hdx_column columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+    HDX_COLUMN("children", UNSIGNED, COUNT, 0, "objects that it dominates immediately"),
+    HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL, "level below the first row's parent, from 1; only with --depth over 1"),
+};
+#define NUMBERS \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"), \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"), \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"), \
+        HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes")
+static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the dominating objects"), NUMBERS };
+static const hdx_column package_columns[] = { HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS };
+static const hdx_column loader_columns[] = {
+    HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "class loader of their class; 0x0 is the boot loader"), NUMBERS
+};
+static const hdx_form forms[] = {
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { "by", "package", package_columns, HDX_COUNT(package_columns) },
+    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+    { NULL, NULL, columns, HDX_COUNT(columns) },
+};
+
+/* ---- the tree ---- */
 
 typedef struct child {
     hdx_id   id;
@@ -186,10 +218,6 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 
 static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double total, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false }, { "shallow", HDX_UNIT_BYTES, false },
-        { "retained", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }, { "children", HDX_UNIT_COUNT, false }, { "depth", HDX_UNIT_COUNT, false },
-    };
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "the dominator tree", sizeof *t);
@@ -203,7 +231,7 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
         return code;
     }
     /* one level is counted; how many rows more levels have nobody knows before they were walked */
-    hdx_rows_maker maker = { columns, t->depth > 1 ? 8 : 7, t, tree_next, tree_close, t->depth > 1 ? 0 : t->levels[0].count };
+    hdx_rows_maker maker = { columns, t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1, t, tree_next, tree_close, t->depth > 1 ? 0 : t->levels[0].count };
     return hdx_rows_make(&maker, out, err);
 }
 
@@ -349,10 +377,6 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
 
 static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double total, hdx_rows **out, hdx_error *err)
 {
-#define NUMBERS { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }
-    static const hdx_column class_columns[] = { { "class", HDX_UNIT_NONE, false }, NUMBERS };
-    static const hdx_column package_columns[] = { { "package", HDX_UNIT_NONE, false }, NUMBERS };
-    static const hdx_column loader_columns[] = { { "loader", HDX_UNIT_NONE, false }, NUMBERS };
     groups *s = calloc(1, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "groups", sizeof *s);
@@ -362,7 +386,8 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
         groups_close(s);
         return code;
     }
-    hdx_rows_maker maker = { by == HDX_BY_PACKAGE ? package_columns : by == HDX_BY_LOADER ? loader_columns : class_columns, 5, s, groups_next, groups_close, s->count };
+    hdx_rows_maker maker = { by == HDX_BY_PACKAGE ? package_columns : by == HDX_BY_LOADER ? loader_columns : class_columns,
+                             HDX_COUNT(class_columns), s, groups_next, groups_close, s->count };
     return hdx_rows_make(&maker, out, err);
 }
 
@@ -383,3 +408,41 @@ hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, u
     default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package or loader");
     }
 }
+
+static const hdx_parameter parameters[] = {
+    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_WORD, .value = "OBJECT",
+      .sentence = "what this object alone keeps alive; the top of the tree without it" },
+    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "object class package loader", .preset = "object",
+      .sentence = "what a row stands for; object by default" },
+    { .name = "depth", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "1", .least = 1, .most = UINT_MAX,
+      .sentence = "levels of the tree; 1 by default" },
+};
+
+static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_by keys[] = { HDX_BY_OBJECT, HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER }; /* choices of `by` */
+    const int           by = hdx_argument_choice(a, "by");
+    const bool          below = hdx_argument_text(a, "object") != NULL;
+    hdx_id              id = HDX_NO_ID;
+    hdx_code            code = below ? hdx_argument_object(q, a, &id, err) : HDX_OK;
+    *out = NULL;
+    if (code != HDX_OK)
+        return code;
+    return hdx_query_dominators(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL, (unsigned)hdx_argument_number(a, "depth"), out, err);
+}
+
+const hdx_question hdx_question_dominators = {
+    .declared = {
+        .name = "dominators",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "what holds the most memory: the top of the dominator tree",
+        .more = "An object dominates another if every path from a GC root to the other leads through it. Without OBJECT the top of the tree is shown, "
+                "with it what that object alone keeps alive.",
+        .examples = { "heapdex dominators app.hprof --limit 5", "heapdex dominators app.hprof --by package" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_dominators,
+};

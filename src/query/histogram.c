@@ -258,6 +258,45 @@ out:
 
 /* ---- rows ---- */
 
+#define NUMBERS(of) \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of), HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"), \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, \
+                   "bytes that would be free if " of " were gone; null without --retained")
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
+    NUMBERS("the class"),
+};
+static const hdx_column superclass_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
+    NUMBERS("the class and all below it"),
+};
+static const hdx_column package_columns[] = {
+    HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays count for that of their elements"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the package that have objects"),
+    NUMBERS("the package"),
+};
+static const hdx_column loader_columns[] = {
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the loader; null where the dump has no object at its address"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes it defined that have objects"),
+    NUMBERS("classes of the loader"),
+};
+static const hdx_column heap_columns[] = {
+    HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "null: nobody computes it for a heap"),
+};
+static const hdx_form forms[] = {
+    { "by", "superclass", superclass_columns, HDX_COUNT(superclass_columns) },
+    { "by", "package", package_columns, HDX_COUNT(package_columns) },
+    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+    { "by", "heap", heap_columns, HDX_COUNT(heap_columns) },
+    { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
+};
+
 static int by_shallow(const void *a, const void *b)
 {
     const line *x = a, *y = b;
@@ -306,12 +345,6 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     *more = true;
     return HDX_OK;
 }
-
-#define NUMBERS { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }
-static const hdx_column class_columns[] = { { "class", HDX_UNIT_NONE, false }, { "loader", HDX_UNIT_NONE, false }, NUMBERS };
-static const hdx_column package_columns[] = { { "package", HDX_UNIT_NONE, false }, { "classes", HDX_UNIT_COUNT, false }, NUMBERS };
-static const hdx_column loader_columns[] = { { "loader", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "classes", HDX_UNIT_COUNT, false }, NUMBERS };
-static const hdx_column heap_columns[] = { { "heap", HDX_UNIT_NONE, false }, NUMBERS };
 
 /* Lines without objects go before retained sets are computed: most classes of a dump have none. */
 static hdx_code drop_empty(histogram *h, hdx_error *err)
@@ -377,10 +410,11 @@ static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t clas
         return hdx_no_memory(err, "a histogram", sizeof *h);
     h->by = by == HDX_BY_NONE ? HDX_BY_CLASS : by;
     switch (h->by) {
-    case HDX_BY_CLASS: case HDX_BY_SUPERCLASS: maker.columns = class_columns; maker.column_count = 5; break;
-    case HDX_BY_PACKAGE: maker.columns = package_columns; maker.column_count = 5; break;
-    case HDX_BY_LOADER: maker.columns = loader_columns; maker.column_count = 6; break;
-    case HDX_BY_HEAP: maker.columns = heap_columns; maker.column_count = 4; break;
+    case HDX_BY_CLASS: maker.columns = class_columns; maker.column_count = HDX_COUNT(class_columns); break;
+    case HDX_BY_SUPERCLASS: maker.columns = superclass_columns; maker.column_count = HDX_COUNT(superclass_columns); break;
+    case HDX_BY_PACKAGE: maker.columns = package_columns; maker.column_count = HDX_COUNT(package_columns); break;
+    case HDX_BY_LOADER: maker.columns = loader_columns; maker.column_count = HDX_COUNT(loader_columns); break;
+    case HDX_BY_HEAP: maker.columns = heap_columns; maker.column_count = HDX_COUNT(heap_columns); break;
     default:
         free(h);
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram goes by class, package, loader, superclass or heap");
@@ -420,3 +454,49 @@ hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by
 {
     return make(NULL, classes, count, by, class_pattern, false, out, err);
 }
+
+/* ---- declared ---- */
+
+static const hdx_parameter parameters[] = {
+    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "class package loader superclass heap", .preset = "class",
+      .sentence = "what a row stands for; class by default" },
+    HDX_PARAMETER_OF_CLASS(0, "name, glob (* and ?) or /regular expression/"),
+    { .name = "retained", .kind = HDX_PARAMETER_FLAG, .sentence = "exact retained sizes of classes (takes longer)" },
+    { .name = "scan", .kind = HDX_PARAMETER_FLAG, .excludes = "retained", .sentence = "one pass over the dump, no index: all objects, reachable or not" },
+};
+
+/* `scan` is answered before there is a graph, by who opens it. */
+static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP }; /* choices of `by` */
+    const int           by = hdx_argument_choice(a, "by");
+    return hdx_query_histogram(q, by < 0 ? HDX_BY_CLASS : keys[by], hdx_argument_text(a, "class"), hdx_argument_flag(a, "retained"), out, err);
+}
+
+const hdx_question hdx_question_histogram = {
+    .declared = {
+        .name = "histogram",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "objects and bytes per class, package, loader, super class or heap",
+        .more = "The column retained is filled with --retained: bytes that would be free if the class object and all instances of the class were gone. "
+                "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is reachable is not known then.",
+        .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class 'java.util.*' --retained --sort retained" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_histogram,
+};
+
+static hdx_code open_packages(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return hdx_query_histogram(q, HDX_BY_PACKAGE, NULL, false, out, err);
+}
+
+static const hdx_form packages_form = { NULL, NULL, package_columns, HDX_COUNT(package_columns) };
+const hdx_question    hdx_table_of_packages = {
+       .declared = { .name = "packages", .sentence = "objects and bytes of each package", .more = "", .forms = &packages_form, .form_count = 1 },
+       .open = open_packages,
+};

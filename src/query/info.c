@@ -11,6 +11,77 @@
 
 #define KEYS_MAX 40u
 
+/* ---- what it says ---- */
+
+static const hdx_column heap_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the heap: app, zygote, image"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in it, reachable or not"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects in it that a GC root reaches"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "their size"),
+};
+static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one thing that shows it") };
+static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not what it would be of the whole dump") };
+static const hdx_column stripping_members[] = {
+    HDX_COLUMN("policy", TEXT, NONE, 0, "the tool that stripped the dump: matrix, koom, tailor, shark, redacted or unknown"),
+    HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
+    HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
+    HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
+};
+static const hdx_column record_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of this kind") };
+static const hdx_column file_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the file in the index folder"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "its size"),
+    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "its size by the number of objects"),
+};
+static const hdx_column index_members[] = {
+    HDX_NESTED("files", LIST, 0, "files of the index", file_members),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all files together"),
+    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "the same by the number of objects"),
+    HDX_COLUMN("complete", BOOL, NONE, 0, "false: the index stops before the dominators"),
+    HDX_COLUMN("built_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "when it was finished: ISO 8601, UTC"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time that building it took"),
+};
+static const hdx_column info_members[] = {
+    HDX_COLUMN("version", TEXT, NONE, 0, "version in the header of the dump, such as 1.0.2"),
+    HDX_COLUMN("id_size", UNSIGNED, BYTES, 0, "bytes of an id in the dump: 4 or 8"),
+    HDX_COLUMN("reference_size", UNSIGNED, BYTES, 0, "bytes of a reference in the JVM"),
+    HDX_COLUMN("object_alignment", UNSIGNED, BYTES, 0, "sizes of objects are multiples of this"),
+    HDX_COLUMN("compressed_oops", BOOL, NONE, 0, "references took fewer bytes in the JVM than ids do in the dump"),
+    HDX_COLUMN("created", TEXT, NONE, HDX_COLUMN_NULLABLE, "when the dump was written: ISO 8601, UTC"),
+    HDX_COLUMN("jvm", TEXT, NONE, HDX_COLUMN_NULLABLE, "the JVM that wrote it; null where the dump does not say"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "everything that has an id, the boot class loader included"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that a GC root reaches"),
+    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects that no GC root reaches"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes"),
+    HDX_COLUMN("all_classes", UNSIGNED, COUNT, 0, "classes, live or not"),
+    HDX_COLUMN("class_loaders", UNSIGNED, COUNT, 0, "live class loaders, the boot class loader included"),
+    HDX_COLUMN("gc_roots", UNSIGNED, COUNT, 0, "distinct objects that are GC roots, without locals of known threads"),
+    HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads that have an object"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "distinct pairs of live objects, those to classes and loaders included"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "size of the live objects"),
+    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "size of the others"),
+    HDX_COLUMN("dangling_references", UNSIGNED, COUNT, 0, "references that name no object of the dump"),
+    HDX_COLUMN("dangling_roots", UNSIGNED, COUNT, 0, "GC roots that name no object of the dump"),
+    HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; of others none", heap_members),
+    HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE, "who took content out of the dump; null where nobody did", stripping_members),
+    HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
+    HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "size of the dump, uncompressed"),
+    HDX_COLUMN("file_size", UNSIGNED, BYTES, 0, "size of the file"),
+    HDX_COLUMN("dump_number", UNSIGNED, NONE, 0, "which heap of the file this is, from 1"),
+    HDX_COLUMN("dumps_in_file", UNSIGNED, COUNT, 0, "heaps in the file"),
+    HDX_NESTED("records", OBJECT, 0, "records of the dump by kind, such as INSTANCE_DUMP", record_item),
+    HDX_NESTED("index", OBJECT, 0, "the index and what it costs", index_members),
+};
+static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "what is said once about the dump and its index", info_members) };
+static const hdx_column columns[] = {
+    HDX_COLUMN("key", TEXT, NONE, 0, "a key of the document, dots between the levels: records.INSTANCE_DUMP"),
+    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "its value"),
+};
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+/* ---- the document ---- */
+
 typedef struct members {
     hdx_member *at;
     uint64_t    count;
@@ -204,18 +275,18 @@ static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value,
         }
     } else {
         hdx_cell cells[2] = { hdx_text_cell(arena, (hdx_text){ prefix->at, (uint32_t)prefix->len }), *value };
-        code = prefix->failed ? hdx_no_memory(err, "info", prefix->len) : hdx_table_add(t, cells, err);
+        const bool refused = prefix->failed || cells[0].kind == HDX_CELL_NULL;
+        code = refused ? hdx_no_memory(err, "info", prefix->len) : hdx_table_add(t, cells, err);
     }
     return code;
 }
 
 hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = { { "key", HDX_UNIT_NONE, false }, { "value", HDX_UNIT_NONE, false } };
     hdx_table *t;
     hdx_cell   info = hdx_cell_null();
     *out = NULL;
-    hdx_code code = hdx_table_new(columns, 2, &t, err);
+    hdx_code code = hdx_table_new(columns, HDX_COUNT(columns), &t, err);
     if (code != HDX_OK)
         return code;
     hdx_buffer prefix = hdx_buffer_of(NULL);
@@ -234,3 +305,37 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
     }
     return code;
 }
+
+static hdx_code open_info(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return hdx_query_info(q, out, err);
+}
+
+const hdx_question hdx_question_info = {
+    .declared = {
+        .name = "info",
+        .sentence = "what a dump is: writer, sizes, counts, records, damage",
+        .more = "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds records by kind and index files one "
+                "by one.",
+        .examples = { "heapdex info app.hprof", "heapdex info app.hprof --format json" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+    },
+    .open = open_info,
+};
+
+const hdx_question hdx_table_of_dump = {
+    .declared = {
+        .name = "dump",
+        .sentence = "what a dump is: writer, sizes, counts, records, key by key",
+        .more = "",
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+    },
+    .open = open_info,
+};

@@ -12,6 +12,18 @@
 
 /* ---- classes ---- */
 
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the class object"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the class"),
+    HDX_COLUMN("super", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "its super class; null for java.lang.Object"),
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
+    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "instances, reachable or not"),
+    HDX_COLUMN("instance_size", UNSIGNED, BYTES, 0, "size of one instance; 0 of arrays"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of its instances, of those that --reachable asks for"),
+    HDX_COLUMN("reachable_instances", UNSIGNED, COUNT, 0, "instances that a GC root reaches"),
+    HDX_COLUMN("class_shallow", UNSIGNED, BYTES, 0, "size of the class object: its static fields"),
+};
+
 typedef struct class_rows {
     hdx_ask           ask;
     const hdx_class **at;
@@ -53,15 +65,11 @@ static hdx_code classes_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
-hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err)
+static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false },    { "name", HDX_UNIT_NONE, false },           { "super", HDX_UNIT_NONE, false },
-        { "loader", HDX_UNIT_NONE, false },     { "instances", HDX_UNIT_COUNT, false },     { "instance_size", HDX_UNIT_BYTES, false },
-        { "shallow", HDX_UNIT_BYTES, false },   { "reachable_instances", HDX_UNIT_COUNT, false }, { "class_shallow", HDX_UNIT_BYTES, false },
-    };
     hdx_ask  ask;
     uint32_t count = 0;
+    (void)a;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -81,11 +89,28 @@ hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err)
             r->at[r->count++] = &classes[i];
     if (r->count > 0)
         qsort(r->at, r->count, sizeof *r->at, by_address);
-    hdx_rows_maker maker = { columns, 9, r, classes_next, classes_close, r->count };
+    hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, classes_next, classes_close, r->count };
     return hdx_rows_make(&maker, out, err);
 }
 
+static const hdx_form classes_form = { NULL, NULL, class_columns, HDX_COUNT(class_columns) };
+const hdx_question    hdx_table_of_classes = {
+       .declared = { .name = "classes", .sentence = "every class, with its instances", .more = "", .forms = &classes_form, .form_count = 1 },
+       .open = open_classes,
+};
+
 /* ---- loaders ---- */
+
+static const hdx_column loader_columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its label, else its name, the first URL it searches, or the first module it defines"),
+    HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the loader above it"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
+    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of those classes"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if the loader object were gone"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the loader"),
+};
 
 typedef struct loader {
     hdx_id   id;
@@ -308,13 +333,10 @@ static hdx_code list_loaders(loader_rows *r, hdx_error *err)
     return code == HDX_OK ? hdx_graph_check(r->ask.g, err) : code;
 }
 
-hdx_code hdx_table_loaders(const hdx_query *q, hdx_rows **out, hdx_error *err)
+static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false },    { "name", HDX_UNIT_NONE, false },     { "parent", HDX_UNIT_NONE, false },    { "classes", HDX_UNIT_COUNT, false },
-        { "instances", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "class", HDX_UNIT_NONE, false },
-    };
     hdx_ask ask;
+    (void)a;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -327,6 +349,13 @@ hdx_code hdx_table_loaders(const hdx_query *q, hdx_rows **out, hdx_error *err)
         loaders_close(r);
         return code;
     }
-    hdx_rows_maker maker = { columns, 8, r, loaders_next, loaders_close, r->count };
+    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, loaders_close, r->count };
     return hdx_rows_make(&maker, out, err);
 }
+
+static const hdx_form loaders_form = { NULL, NULL, loader_columns, HDX_COUNT(loader_columns) };
+const hdx_question    hdx_table_of_loaders = {
+       .declared = { .name = "loaders", .sentence = "every live class loader, those without classes included", .more = "", .forms = &loaders_form,
+                     .form_count = 1 },
+       .open = open_loaders,
+};

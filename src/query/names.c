@@ -4,6 +4,7 @@
  * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob, /regex/
  * (base/regex.h). A name that is not there is answered with the nearest one that is.
  */
+#include "base/nearest.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -381,3 +382,35 @@ hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, s
 }
 
 void hdx_ids_free(hdx_id *ids) { free(ids); }
+
+/* ---- objects as an argument ---- */
+
+hdx_code hdx_argument_objects(const hdx_query *q, const hdx_arguments *a, hdx_id **ids, size_t *count, hdx_error *err)
+{
+    hdx_arena          arena = hdx_arena_of(NULL);
+    const char *const *names = NULL;
+    size_t             n = 0;
+    *ids = NULL;
+    *count = 0;
+    hdx_code code = hdx_argument_texts(a, "object", &arena, &names, &n, err);
+    if (code == HDX_OK)
+        code = hdx_query_objects_named(q, names, n, ids, count, err);
+    hdx_arena_free(&arena);
+    return code;
+}
+
+hdx_code hdx_argument_object(const hdx_query *q, const hdx_arguments *a, hdx_id *id, hdx_error *err)
+{
+    hdx_id  *ids = NULL;
+    size_t   count = 0;
+    hdx_code code = hdx_argument_objects(q, a, &ids, &count, err);
+    if (code != HDX_OK)
+        return code;
+    if (count == 1)
+        *id = ids[0];
+    else
+        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, and %zu are named", a->answer->name, count),
+                        "heapdex object lists them with their addresses");
+    hdx_ids_free(ids);
+    return code;
+}

@@ -12,6 +12,37 @@
 
 enum { ADDRESS, ID, CLASS, KIND, SHALLOW, RETAINED, DOMINATOR, HEAP, ROOTS, REACHABLE, LENGTH, LABEL, FIELDS, ELEMENTS, STATICS, COLUMNS };
 
+static const hdx_column root_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
+static const hdx_column field_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the field"),
+    HDX_COLUMN("type", TEXT, NONE, 0, "int, long ... boolean; ref for references"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares it"),
+    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "a number, a boolean, a character or an address; null for the null reference"),
+};
+static const hdx_column element_item[] = {
+    HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE, "a number, a boolean, a character or an address; null for the null reference"),
+};
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "its number in the index, in the order of addresses"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+    [DOMINATOR] = HDX_COLUMN("dominator", ANY, NONE, HDX_COLUMN_NULLABLE,
+                             "address of its immediate dominator; root where nothing but the GC roots dominates, null for garbage"),
+    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
+    [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root that it is, locals of threads included", root_item),
+    [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "a GC root reaches it"),
+    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    [FIELDS] = HDX_NESTED("fields", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "fields of an instance, its own class first; null for others",
+                          field_members),
+    [ELEMENTS] = HDX_NESTED("elements", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                            "the first elements of an array, 100 unless --elements says otherwise; null for others", element_item),
+    [STATICS] = HDX_NESTED("statics", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "static fields of a class; null for others", field_members),
+};
+
 typedef struct documents {
     hdx_ask    ask;
     hdx_id    *ids;
@@ -136,16 +167,6 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
 
 hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[COLUMNS] = {
-        [ADDRESS] = { "address", HDX_UNIT_NONE, false },     [ID] = { "id", HDX_UNIT_NONE, false },
-        [CLASS] = { "class", HDX_UNIT_NONE, false },         [KIND] = { "kind", HDX_UNIT_NONE, false },
-        [SHALLOW] = { "shallow", HDX_UNIT_BYTES, false },    [RETAINED] = { "retained", HDX_UNIT_BYTES, false },
-        [DOMINATOR] = { "dominator", HDX_UNIT_NONE, false }, [HEAP] = { "heap", HDX_UNIT_NONE, false },
-        [ROOTS] = { "roots", HDX_UNIT_NONE, false },         [REACHABLE] = { "reachable", HDX_UNIT_NONE, false },
-        [LENGTH] = { "length", HDX_UNIT_COUNT, false },      [LABEL] = { "label", HDX_UNIT_NONE, false },
-        [FIELDS] = { "fields", HDX_UNIT_NONE, true },        [ELEMENTS] = { "elements", HDX_UNIT_NONE, true },
-        [STATICS] = { "statics", HDX_UNIT_NONE, true },
-    };
     hdx_ask    ask;
     documents *d;
     *out = NULL;
@@ -169,3 +190,38 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
     hdx_rows_maker maker = { columns, COLUMNS, d, documents_next, documents_close, count };
     return hdx_rows_make(&maker, out, err);
 }
+
+static const hdx_parameter parameters[] = {
+    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD, .value = "OBJECT",
+      .sentence = "the objects to show" },
+    { .name = "elements", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "100", .sentence = "elements of an array to show; 100 by default" },
+};
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+static hdx_code open_object(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_id  *ids = NULL;
+    size_t   count = 0;
+    hdx_code code = hdx_argument_objects(q, a, &ids, &count, err);
+    *out = NULL;
+    if (code == HDX_OK)
+        code = hdx_query_object(q, ids, count, hdx_argument_number(a, "elements"), out, err);
+    hdx_ids_free(ids);
+    return code;
+}
+
+const hdx_question hdx_question_object = {
+    .declared = {
+        .name = "object",
+        .flags = HDX_ANSWER_PAGES,
+        .sentence = "everything about single objects: fields, elements, sizes, dominator",
+        .more = "Objects are named 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class checked), class:com.acme.Cache (the class object), "
+                "thread:main, or - for names on standard input, one a line, such as any earlier output.",
+        .examples = { "heapdex object app.hprof '#1234'", "heapdex object app.hprof class:java.lang.String thread:main" },
+        .forms = &form,
+        .form_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_object,
+};

@@ -6,6 +6,14 @@
 
 #include <stdlib.h>
 
+static const hdx_column columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+};
+
 typedef struct listing {
     hdx_ask   ask;
     uint32_t *numbers;
@@ -78,10 +86,6 @@ static uint64_t count_rows(const listing *l)
 
 hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
-        { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
-    };
     hdx_ask  ask;
     listing *l;
     *out = NULL;
@@ -96,6 +100,36 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         return code;
     }
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
-    hdx_rows_maker maker = { columns, 5, l, listing_next, listing_close, count_rows(l) };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l) };
     return hdx_rows_make(&maker, out, err);
 }
+
+static const hdx_parameter parameters[] = {
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REQUIRED, "name, glob (* and ?) or /regular expression/"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+};
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const char *pattern = hdx_argument_text(a, "class");
+    *out = NULL;
+    if (pattern == NULL)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'objects' needs a class");
+    return hdx_query_objects(q, pattern, hdx_argument_flag(a, "subclasses"), out, err);
+}
+
+const hdx_question hdx_question_objects = {
+    .declared = {
+        .name = "objects",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "the instances of a class",
+        .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means itself), or a /regular expression/.",
+        .examples = { "heapdex objects app.hprof --class java.lang.Thread", "heapdex objects app.hprof --class '/Map$/' --sort retained --limit 3" },
+        .forms = &form,
+        .form_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_objects,
+};

@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define STEPS_WHOLE (1u << 18)
@@ -14,6 +15,61 @@
 #define STEPS_ENDS 1000u
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
+
+#define LABEL_SENTENCE "what it says of itself: a text, a name; null for most objects"
+#define RETAINED_SENTENCE "bytes that would be free if it were gone; null for garbage"
+static const hdx_column columns[COLUMNS] = {
+    [PATH] = HDX_COLUMN("path", UNSIGNED, NONE, 0, "number of the path, from 1"),
+    [STEP] = HDX_COLUMN("step", UNSIGNED, NONE, 0, "number of the step on its path; 0 is the GC root"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the reference that leads to the next step; null at the last"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
+};
+static const hdx_column merged_columns[] = {
+    HDX_COLUMN("depth", UNSIGNED, NONE, 0, "steps from the GC root; 0 is the root"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "paths that lead through it"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
+};
+static const hdx_form forms[] = {
+    { "merge", "true", merged_columns, HDX_COUNT(merged_columns) },
+    { NULL, NULL, columns, HDX_COUNT(columns) },
+};
+
+static const hdx_column reference_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "a field, [i], <class>, <Java Local>; <unknown> where the dump is not at hand"),
+    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE, "field, static, element, class, super, loader, local; null where it is unknown"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
+};
+static const hdx_column step_members[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last", reference_members),
+};
+static const hdx_column type_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
+static const hdx_column root_members[] = {
+    HDX_NESTED("types", LIST, 0, "types of GC root that the first step is", type_item),
+    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the first step, where it is a thread"),
+    HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of that thread"),
+};
+static const hdx_column path_members[] = {
+    HDX_COLUMN("target", ADDRESS, NONE, 0, "the object that was asked about"),
+    HDX_COLUMN("reachable", BOOL, NONE, 0, "there is a path; false for garbage, and where all paths use excluded references"),
+    HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "references on the path; null where there is none"),
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "the GC root that it begins at; null where there is no path", root_members),
+    HDX_NESTED("steps", LIST, 0, "objects on the path, from the GC root to the target", step_members),
+    HDX_COLUMN("steps_cut", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL, "steps left out in the middle; only of very long paths"),
+};
+static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first", path_members) };
 
 /* What is said of an object on its way to another. */
 typedef struct step {
@@ -273,16 +329,6 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
 
 hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[COLUMNS] = {
-        [PATH] = { "path", HDX_UNIT_NONE, false },          [STEP] = { "step", HDX_UNIT_NONE, false },
-        [ADDRESS] = { "address", HDX_UNIT_NONE, false },    [CLASS] = { "class", HDX_UNIT_NONE, false },
-        [LABEL] = { "label", HDX_UNIT_NONE, false },        [REFERENCE] = { "reference", HDX_UNIT_NONE, false },
-        [SHALLOW] = { "shallow", HDX_UNIT_BYTES, false },   [RETAINED] = { "retained", HDX_UNIT_BYTES, false },
-    };
-    static const hdx_column merged_columns[] = {
-        { "depth", HDX_UNIT_NONE, false },    { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false },     { "label", HDX_UNIT_NONE, false },
-        { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
-    };
     static const hdx_path_options none = { 0, NULL, 0, 1, false };
     hdx_ask      ask;
     hdx_excludes x;
@@ -299,7 +345,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
     writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(NULL) };
-    code = hdx_table_new(options->merge ? merged_columns : columns, options->merge ? 7 : COLUMNS, &w.table, err);
+    code = hdx_table_new(options->merge ? merged_columns : columns, options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
         code = options->merge && options->paths <= 1 ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
@@ -321,3 +367,49 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     }
     return code;
 }
+
+static const hdx_parameter parameters[] = {
+    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD, .value = "OBJECT",
+      .sentence = "the objects whose paths are wanted" },
+    { .name = "exclude", .kind = HDX_PARAMETER_CHOICES, .flags = HDX_PARAMETER_REPEATED, .value = "KINDS", .choices = "weak soft phantom finalizer",
+      .sentence = "references not to use: weak,soft,phantom,finalizer" },
+    { .name = "exclude-field", .kind = HDX_PARAMETER_FIELD, .flags = HDX_PARAMETER_REPEATED, .value = "CLASS#FIELD",
+      .sentence = "a field not to use; may be repeated" },
+    { .name = "paths", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "1", .least = 1, .most = UINT_MAX,
+      .sentence = "paths per object, shortest first; 1 by default" },
+    { .name = "merge", .kind = HDX_PARAMETER_FLAG, .sentence = "one tree of all paths, from the roots" },
+};
+
+static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    _Static_assert(HDX_EXCLUDE_WEAK == 1 && HDX_EXCLUDE_SOFT == 2 && HDX_EXCLUDE_PHANTOM == 4 && HDX_EXCLUDE_FINALIZER == 8,
+                   "bits are in the order of the choices of `exclude`");
+    hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"), .paths = (unsigned)hdx_argument_number(a, "paths"),
+                                 .merge = hdx_argument_flag(a, "merge") };
+    hdx_arena        arena = hdx_arena_of(NULL);
+    hdx_id          *ids = NULL;
+    size_t           count = 0;
+    *out = NULL;
+    hdx_code code = hdx_argument_texts(a, "exclude-field", &arena, &options.exclude_fields, &options.exclude_field_count, err);
+    if (code == HDX_OK && (code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
+        code = hdx_query_path(q, ids, count, &options, out, err);
+    hdx_ids_free(ids);
+    hdx_arena_free(&arena);
+    return code;
+}
+
+const hdx_question hdx_question_path = {
+    .declared = {
+        .name = "path",
+        .sentence = "why objects are alive: shortest paths from GC roots",
+        .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths do not use such references then.",
+        .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer", "heapdex path app.hprof thread:main --format json" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_path,
+};

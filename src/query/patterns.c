@@ -1,14 +1,9 @@
 /*
- * patterns.c - globs over names, the distance between a name and a misspelt one, and the package of a class name. Pure functions.
+ * patterns.c - globs over names, and the package of a class name. Pure functions.
  *
- * Class names come out of a dump and may be 64 KiB of anything: the glob is linear in practice and never worse than pattern * text,
- * the distance refuses long names.
+ * Class names come out of a dump and may be 64 KiB of anything: the glob is linear in practice and never worse than pattern * text.
  */
 #include "query/query.h"
-
-#include <ctype.h>
-
-#define FAR 200u /* bytes; longer names are nobody's typing error */
 
 static size_t character(const char *at, size_t left) /* bytes of the UTF-8 character at `at` */
 {
@@ -49,41 +44,6 @@ bool hdx_glob_match(hdx_text pattern, hdx_text text)
     while (p < pattern.len && pattern.at[p] == '*')
         p++;
     return p == pattern.len;
-}
-
-unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
-{
-    unsigned row[3][FAR + 1];
-    if (a.len > FAR || b.len > FAR || (a.len > b.len ? a.len - b.len : b.len - a.len) > limit)
-        return limit + 1;
-    for (unsigned j = 0; j <= b.len; j++)
-        row[0][j] = row[2][j] = j;
-    unsigned *before = row[2], *above = row[0], *here = row[1];
-    for (unsigned i = 1; i <= a.len; i++) {
-        int      x = tolower((unsigned char)a.at[i - 1]);
-        unsigned least = here[0] = i;
-        for (unsigned j = 1; j <= b.len; j++) {
-            int      y = tolower((unsigned char)b.at[j - 1]);
-            unsigned best = above[j - 1] + (x != y);
-            if (above[j] + 1 < best)
-                best = above[j] + 1;
-            if (here[j - 1] + 1 < best)
-                best = here[j - 1] + 1;
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b.at[j - 2]) && y == tolower((unsigned char)a.at[i - 2]) &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            here[j] = best;
-            if (best < least)
-                least = best;
-        }
-        if (least > limit)
-            return limit + 1;
-        unsigned *free_row = before;
-        before = above;
-        above = here;
-        here = free_row;
-    }
-    return above[b.len] > limit ? limit + 1 : above[b.len];
 }
 
 hdx_text hdx_package_of(hdx_text name)

@@ -19,6 +19,7 @@
 #define HDX_QUERY_QUERY_H
 
 #include "base/base.h"
+#include "rows/arguments.h"
 #include "rows/rows.h"
 #include <heapdex/query.h>
 
@@ -85,8 +86,6 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
 /* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
 bool     hdx_glob_match(hdx_text pattern, hdx_text text);
 bool     hdx_is_glob(hdx_text pattern);
-/* Insertions, deletions, replacements and swaps of neighbours, case ignored; more than `limit`: limit + 1. Texts over 200 bytes are too far. */
-unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit);
 
 /* ---- sets (bit sets over ids) ---- */
 /*
@@ -155,23 +154,27 @@ typedef struct hdx_thread_facts { /* fields of a thread object; null cells where
     hdx_cell name, daemon, priority, state, context_class_loader;
 } hdx_thread_facts;
 hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err);
-typedef struct hdx_local { /* a root entry that belongs to a thread */
+typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
     hdx_id  thread;
     int32_t frame;
     hdx_id  object;
-} hdx_local;
+} hdx_frame_local;
 /* All locals by thread, frame, object, each once; from hdx_mem_get (hdx_locals_drop). */
-hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err);
-uint64_t hdx_locals_first(const hdx_local *locals, uint64_t count, hdx_id thread, int32_t frame); /* place of the first not before */
+hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err);
+uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread, int32_t frame); /* place of the first not before */
 
-/* ---- tables of their own ---- */
-hdx_code hdx_table_objects(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_references(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_named(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_classes(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_loaders(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_roots(const hdx_query *q, hdx_rows **out, hdx_error *err);
-hdx_code hdx_table_threads(const hdx_query *q, hdx_rows **out, hdx_error *err);
+/* ---- questions, declared (questions.h has their list) ---- */
+typedef struct hdx_question {
+    hdx_answer declared;
+    hdx_code (*open)(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
+} hdx_question;
+/* Parameters that several questions take. */
+#define HDX_PARAMETER_OF_CLASS(flags, sentence) \
+    { "class", HDX_PARAMETER_CLASSES, flags, "PATTERN", NULL, NULL, NULL, NULL, 0, 0, sentence }
+/* Ids of the objects that the parameter `object` names; hdx_ids_free. */
+hdx_code hdx_argument_objects(const hdx_query *q, const hdx_arguments *a, hdx_id **ids, size_t *count, hdx_error *err);
+/* The same where one is meant: a name such as class:X could mean several, which is HDX_USAGE. */
+hdx_code hdx_argument_object(const hdx_query *q, const hdx_arguments *a, hdx_id *id, hdx_error *err);
 
 /* ---- named references of one object, collected ---- */
 typedef struct hdx_named {

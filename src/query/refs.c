@@ -9,6 +9,26 @@
 
 #include <stdlib.h>
 
+static const hdx_column columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object of the dump has the address"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
+    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE, "field, static, element, class, super, loader, local, signers or domain"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "its own size, without what it refers to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+};
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the objects at the other end"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of it"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of their retained sizes; what one of them retains of another counts twice"),
+};
+static const hdx_form forms[] = {
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, columns, HDX_COUNT(columns) },
+};
+
 typedef struct references {
     hdx_ask        ask;
     hdx_id         id;
@@ -92,10 +112,6 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
 
 static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false },    { "label", HDX_UNIT_NONE, false },     { "name", HDX_UNIT_NONE, false },
-        { "kind", HDX_UNIT_NONE, false },    { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
-    };
     references *r = calloc(1, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "references", sizeof *r);
@@ -114,7 +130,7 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
             return code;
         }
     }
-    hdx_rows_maker maker = { columns, 7, r, references_next, references_close, inbound ? 0 : r->names.count };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, references_next, references_close, inbound ? 0 : r->names.count };
     return hdx_rows_make(&maker, out, err);
 }
 
@@ -137,14 +153,11 @@ static int by_retained(const void *a, const void *b)
 
 static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "class", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false },
-    };
     uint32_t   classes = 0, used = 0;
     hdx_refs   refs;
     hdx_id     other;
     hdx_table *t;
-    hdx_code   code = hdx_table_new(columns, 4, &t, err);
+    hdx_code   code = hdx_table_new(class_columns, HDX_COUNT(class_columns), &t, err);
     if (code != HDX_OK)
         return code;
     (void)hdx_graph_classes(ask->g, &classes);
@@ -200,3 +213,36 @@ hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, 
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "references go by object or class");
     return list_rows(&ask, id, inbound, out, err);
 }
+
+static const hdx_parameter parameters[] = {
+    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_WORD, .value = "OBJECT",
+      .sentence = "the object whose references are wanted" },
+    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "class", .sentence = "one row per class" },
+    { .name = "out", .kind = HDX_PARAMETER_FLAG, .excludes = "in", .sentence = "what the object refers to (the default)" },
+    { .name = "in", .kind = HDX_PARAMETER_FLAG, .excludes = "out", .sentence = "what refers to the object" },
+};
+
+static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_id   id = HDX_NO_ID;
+    hdx_code code = hdx_argument_object(q, a, &id, err);
+    *out = NULL;
+    if (code != HDX_OK)
+        return code;
+    return hdx_query_refs(q, id, hdx_argument_flag(a, "in"), hdx_argument_choice(a, "by") == 0 ? HDX_BY_CLASS : HDX_BY_NONE, out, err);
+}
+
+const hdx_question hdx_question_refs = {
+    .declared = {
+        .name = "refs",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "what an object refers to, or what refers to it",
+        .more = "--out (the default) lists references by name and kind: field, static, element, class, super, loader, local, signers, domain.",
+        .examples = { "heapdex refs app.hprof '#1234' --in", "heapdex refs app.hprof thread:main --out" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_refs,
+};

@@ -9,6 +9,18 @@
 
 #include <stdlib.h>
 
+static const hdx_column columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of objects that would be gone"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many of them"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+};
+static const hdx_column total_members[] = {
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone, those asked about included"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be free"),
+};
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "the retained set as a whole", total_members) };
+static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
 typedef struct class_sum {
     uint32_t number;
     uint64_t objects, shallow;
@@ -98,10 +110,9 @@ static int by_shallow(const void *a, const void *b)
 
 static hdx_code answer(hdx_ask *ask, sums *s, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = { { "class", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "shallow", HDX_UNIT_BYTES, false } };
     hdx_table *t;
     uint32_t   used = 0;
-    hdx_code   code = hdx_table_new(columns, 3, &t, err);
+    hdx_code   code = hdx_table_new(columns, HDX_COUNT(columns), &t, err);
     if (code != HDX_OK)
         return code;
     for (uint32_t c = 0; c < s->classes; c++)
@@ -216,3 +227,44 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
     hdx_numbers_free(numbers);
     return code;
 }
+
+static const hdx_parameter parameters[] = {
+    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER, .value = "OBJECT",
+      .sentence = "the objects that would be gone" },
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_EITHER, "name, glob (* and ?) or /regular expression/"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+};
+
+static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const char *pattern = hdx_argument_text(a, "class");
+    hdx_id     *ids = NULL;
+    size_t      count = 0;
+    hdx_code    code;
+    *out = NULL;
+    if ((pattern != NULL) == (hdx_argument_text(a, "object") != NULL))
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'retained' takes objects or --class PATTERN, %s", pattern != NULL ? "not both" : "and got neither");
+    if (pattern != NULL)
+        return hdx_query_retained_class(q, pattern, hdx_argument_flag(a, "subclasses"), out, err);
+    if ((code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
+        code = hdx_query_retained(q, ids, count, out, err);
+    hdx_ids_free(ids);
+    return code;
+}
+
+const hdx_question hdx_question_retained = {
+    .declared = {
+        .name = "retained",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "what would be free if objects were gone together",
+        .more = "--class takes all live instances of the matching classes, neither class objects nor subclasses unless asked.",
+        .examples = { "heapdex retained app.hprof '#1234' thread:main", "heapdex retained app.hprof --class java.lang.String" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_retained,
+};

@@ -9,6 +9,33 @@
 
 #include <stdlib.h>
 
+#define TYPE HDX_COLUMN("type", TEXT, NONE, 0, "type of GC root, such as SYSTEM_CLASS or THREAD_OBJ")
+#define THREAD \
+    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the thread whose frame holds the object; null for a root of its own")
+#define HEAP \
+    HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL, "heap that it lies in; only in dumps of Android that have heaps")
+static const hdx_column columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    TYPE,
+    THREAD,
+    HEAP,
+};
+static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"), TYPE, THREAD, HEAP };
+static const hdx_column type_columns[] = {
+    TYPE,
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects held by roots of this type"),
+    HDX_COLUMN("roots", UNSIGNED, COUNT, 0, "roots of this type, a local once for each thread"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of those objects, without what they refer to"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of their retained sizes"),
+};
+static const hdx_form forms[] = {
+    { "by", "type", type_columns, HDX_COUNT(type_columns) },
+    { NULL, NULL, columns, HDX_COUNT(columns) },
+};
+static const hdx_form table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
+
 typedef struct root_rows {
     hdx_ask   ask;
     hdx_root *at;
@@ -105,10 +132,6 @@ static hdx_code load(const hdx_ask *ask, root_rows *r, hdx_error *err)
 
 static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = { { "address", HDX_UNIT_NONE, false }, { "class", HDX_UNIT_NONE, false }, { "label", HDX_UNIT_NONE, false },
-                                          { "type", HDX_UNIT_NONE, false },    { "thread", HDX_UNIT_NONE, false }, { "heap", HDX_UNIT_NONE, false } };
-    static const hdx_column table[] = { { "address", HDX_UNIT_NONE, false }, { "type", HDX_UNIT_NONE, false }, { "thread", HDX_UNIT_NONE, false },
-                                        { "heap", HDX_UNIT_NONE, false } };
     root_rows *r = calloc(1, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "roots", sizeof *r);
@@ -124,15 +147,13 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
         rows_close(r);
         return code;
     }
-    hdx_rows_maker maker = { labels ? columns : table, (labels ? 5u : 3u) + (r->heap_count > 0), r, rows_next, rows_close, r->count };
+    hdx_rows_maker maker = { labels ? columns : table_columns, (labels ? HDX_COUNT(columns) : HDX_COUNT(table_columns)) - (r->heap_count == 0), r, rows_next, rows_close, r->count };
     return hdx_rows_make(&maker, out, err);
 }
 
 /* Objects are distinct per type; an object with two types counts in both lines. */
 static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = { { "type", HDX_UNIT_NONE, false }, { "objects", HDX_UNIT_COUNT, false }, { "roots", HDX_UNIT_COUNT, false },
-                                          { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false } };
     struct { uint64_t objects, roots, shallow, retained; hdx_id last; } sums[HDX_ROOT_TYPES] = { { 0, 0, 0, 0, 0 } };
     root_rows  r = { .labels = true };
     hdx_table *t = NULL;
@@ -151,7 +172,7 @@ static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
     }
     hdx_mem_put(NULL, r.at, r.capacity * sizeof *r.at);
     if (code == HDX_OK)
-        code = hdx_table_new(columns, 5, &t, err);
+        code = hdx_table_new(type_columns, HDX_COUNT(type_columns), &t, err);
     for (unsigned type = 0; code == HDX_OK && type < HDX_ROOT_TYPES; type++)
         if (sums[type].roots > 0) {
             hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)), hdx_cell_uint(sums[type].objects), hdx_cell_uint(sums[type].roots),
@@ -179,10 +200,45 @@ hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_erro
     return by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
 }
 
-hdx_code hdx_table_roots(const hdx_query *q, hdx_rows **out, hdx_error *err)
+static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_ask ask;
+    (void)a;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     return code == HDX_OK ? each(&ask, false, out, err) : code;
 }
+
+static hdx_code open_roots(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    return hdx_query_roots(q, hdx_argument_choice(a, "by") == 0 ? HDX_BY_TYPE : HDX_BY_NONE, out, err);
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "type", .sentence = "one row per type of root" },
+};
+const hdx_question hdx_question_roots = {
+    .declared = {
+        .name = "roots",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "GC roots, one row per object and type; locals with their thread",
+        .more = "--by type counts them.",
+        .examples = { "heapdex roots app.hprof --by type", "heapdex roots app.hprof --where 'type = THREAD_OBJ'" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_roots,
+};
+
+const hdx_question hdx_table_of_roots = {
+    .declared = {
+        .name = "roots",
+        .sentence = "GC roots, one row per object, type and thread; locals with their thread",
+        .more = "",
+        .forms = &table_form,
+        .form_count = 1,
+    },
+    .open = open_table,
+};

@@ -1,5 +1,5 @@
 /*
- * table.c - whole tables for export: every object, every reference, and the small ones by name.
+ * table.c - whole tables for export: every object and every reference.
  *
  * Objects come in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of classes, so a row of the
  * tens of millions copies no text. Scope decides which objects are rows and which referrers count.
@@ -51,6 +51,24 @@ static bool run_next(run *r, uint32_t *place, bool *fresh)
 /* ---- objects ---- */
 
 enum { ID, ADDRESS, CLASS, CLASS_ADDRESS, KIND, SHALLOW, RETAINED, DOMINATOR, OUTBOUND, INBOUND, REACHABLE, HEAP, POSITION, LENGTH, COLUMNS };
+
+static const hdx_column object_columns[COLUMNS] = {
+    [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "its address"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+    [DOMINATOR] = HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                             "immediate dominator; null where nothing but the GC roots dominates, and for garbage"),
+    [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "distinct objects that it refers to, its class included"),
+    [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, 0, "distinct objects that refer to it"),
+    [REACHABLE] = HDX_COLUMN("reachable", UNSIGNED, NONE, 0, "1 where a GC root reaches it, else 0"),
+    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
+    [POSITION] = HDX_COLUMN("position", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "where its record begins in the uncompressed dump; null without a record"),
+    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+};
 
 typedef struct object_rows {
     run                   run;
@@ -124,18 +142,10 @@ static uint64_t rows_in_scope(const hdx_query *q)
     return q->scope == HDX_LIVE ? s->live_objects : q->scope == HDX_ALL ? s->objects : s->unreachable_objects;
 }
 
-hdx_code hdx_table_objects(const hdx_query *q, hdx_rows **out, hdx_error *err)
+static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[COLUMNS] = {
-        [ID] = { "id", HDX_UNIT_NONE, false },                       [ADDRESS] = { "address", HDX_UNIT_NONE, false },
-        [CLASS] = { "class", HDX_UNIT_NONE, false },                 [CLASS_ADDRESS] = { "class_address", HDX_UNIT_NONE, false },
-        [KIND] = { "kind", HDX_UNIT_NONE, false },                   [SHALLOW] = { "shallow", HDX_UNIT_BYTES, false },
-        [RETAINED] = { "retained", HDX_UNIT_BYTES, false },          [DOMINATOR] = { "dominator", HDX_UNIT_NONE, false },
-        [OUTBOUND] = { "outbound", HDX_UNIT_COUNT, false },          [INBOUND] = { "inbound", HDX_UNIT_COUNT, false },
-        [REACHABLE] = { "reachable", HDX_UNIT_NONE, false },         [HEAP] = { "heap", HDX_UNIT_NONE, false },
-        [POSITION] = { "position", HDX_UNIT_NONE, false },           [LENGTH] = { "length", HDX_UNIT_COUNT, false },
-    };
     hdx_ask ask;
+    (void)a;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -148,11 +158,26 @@ hdx_code hdx_table_objects(const hdx_query *q, hdx_rows **out, hdx_error *err)
     if (o->heaps == NULL)
         o->heap_count = 0;
     o->counted = hdx_graph_all_live(q->graph) && q->scope == HDX_LIVE ? HDX_ALL : q->scope;
-    hdx_rows_maker maker = { columns, COLUMNS, o, object_next, free, rows_in_scope(q) };
+    hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, free, rows_in_scope(q) };
     return hdx_rows_make(&maker, out, err);
 }
 
+static const hdx_form objects_form = { NULL, NULL, object_columns, COLUMNS };
+const hdx_question    hdx_table_of_objects = {
+       .declared = { .name = "objects", .sentence = "every object", .more = "", .forms = &objects_form, .form_count = 1 },
+       .open = open_objects,
+};
+
 /* ---- references ---- */
+
+#define PAIR 2u /* columns of a pair of objects; a name has all */
+static const hdx_column reference_columns[] = {
+    HDX_COLUMN("src", ADDRESS, NONE, 0, "the object that refers"),
+    HDX_COLUMN("dst", ADDRESS, NONE, 0, "what it refers to"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the reference: a field, [i], <class>"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "field, static, element, class, super, loader, local, signers or domain"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
+};
 
 typedef struct reference_rows {
     run            run;
@@ -231,8 +256,6 @@ static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
 
 static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = { { "src", HDX_UNIT_NONE, false }, { "dst", HDX_UNIT_NONE, false }, { "name", HDX_UNIT_NONE, false },
-                                          { "kind", HDX_UNIT_NONE, false }, { "owner", HDX_UNIT_NONE, false } };
     hdx_ask ask;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
@@ -243,33 +266,32 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
     r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* what a live object refers to is live */
-    hdx_rows_maker maker = { columns, named ? 5 : 2, r, named ? named_next : reference_next, references_close, 0 };
+    hdx_rows_maker maker = { reference_columns, named ? HDX_COUNT(reference_columns) : PAIR, r, named ? named_next : reference_next, references_close, 0 };
     if (!named && q->scope == HDX_LIVE)
         maker.total = hdx_graph_summary_of(q->graph)->references;
     return hdx_rows_make(&maker, out, err);
 }
 
-hdx_code hdx_table_references(const hdx_query *q, hdx_rows **out, hdx_error *err) { return make_references(q, false, out, err); }
-hdx_code hdx_table_named(const hdx_query *q, hdx_rows **out, hdx_error *err) { return make_references(q, true, out, err); }
-
-/* ---- by name ---- */
-
-static hdx_code packages(const hdx_query *q, hdx_rows **out, hdx_error *err) { return hdx_query_histogram(q, HDX_BY_PACKAGE, NULL, false, out, err); }
-
-hdx_code hdx_query_table(const hdx_query *q, const char *table, hdx_rows **out, hdx_error *err)
+static hdx_code open_references(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const struct {
-        const char *name;
-        hdx_code (*make)(const hdx_query *q, hdx_rows **out, hdx_error *err);
-    } tables[] = {
-        { "objects", hdx_table_objects }, { "references", hdx_table_references }, { "named_references", hdx_table_named },
-        { "classes", hdx_table_classes }, { "loaders", hdx_table_loaders },       { "roots", hdx_table_roots },
-        { "threads", hdx_table_threads }, { "packages", packages },               { "dump", hdx_query_info },
-    };
-    *out = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (strcmp(table, tables[i].name) == 0)
-            return tables[i].make(q, out, err);
-    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no table %.60s", table);
-    return hdx_hint(err, HDX_USAGE, "tables are objects, references, named_references, classes, loaders, roots, threads, packages, dump");
+    (void)a;
+    return make_references(q, false, out, err);
 }
+
+static hdx_code open_named(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return make_references(q, true, out, err);
+}
+
+static const hdx_form references_form = { NULL, NULL, reference_columns, PAIR };
+const hdx_question    hdx_table_of_references = {
+       .declared = { .name = "references", .sentence = "which object refers to which, each pair once", .more = "", .forms = &references_form, .form_count = 1 },
+       .open = open_references,
+};
+
+static const hdx_form named_form = { NULL, NULL, reference_columns, HDX_COUNT(reference_columns) };
+const hdx_question    hdx_table_of_named_references = {
+       .declared = { .name = "named_references", .sentence = "every reference by name, as the dump has it", .more = "", .forms = &named_form, .form_count = 1 },
+       .open = open_named,
+};

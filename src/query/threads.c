@@ -8,7 +8,38 @@
 
 #include <stdlib.h>
 
-#define THREAD "java.lang.Thread"
+/* ---- columns ---- */
+
+#define OF_THREAD \
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread object"), \
+        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null where the dump does not tell"), \
+        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE, "it does not keep the JVM running"), \
+        HDX_COLUMN("priority", SIGNED, NONE, HDX_COLUMN_NULLABLE, "its priority, in Java from 1 to 10")
+#define RETAINED \
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone, locals included; null for garbage")
+static const hdx_column local_item[] = { HDX_ITEM(ADDRESS, "an object that the frame holds") };
+static const hdx_column frame_members[] = {
+    HDX_COLUMN("method", TEXT, NONE, 0, "class, method and signature"),
+    HDX_COLUMN("source", TEXT, NONE, HDX_COLUMN_NULLABLE, "source file"),
+    HDX_COLUMN("line", SIGNED, NONE, HDX_COLUMN_NULLABLE, "line in the source file"),
+    HDX_COLUMN("native", BOOL, NONE, 0, "it is a native method"),
+    HDX_NESTED("locals", LIST, HDX_COLUMN_NULLABLE, "objects that the frame holds; null without --locals", local_item),
+};
+static const hdx_column columns[] = {
+    OF_THREAD,
+    HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE, "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
+    HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "its context class loader"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of the thread object, without what it refers to"),
+    RETAINED,
+    HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "its stack, innermost frame first; null without --stacks", frame_members),
+};
+static const hdx_column table_columns[] = {
+    OF_THREAD,
+    HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "frames of its stack"),
+    HDX_COLUMN("locals", UNSIGNED, COUNT, 0, "distinct objects that its frames hold"),
+    RETAINED,
+};
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) }, table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
 
 /* ---- fields ---- */
 
@@ -81,7 +112,7 @@ hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_
 
 static int by_thread(const void *a, const void *b)
 {
-    const hdx_local *x = a, *y = b;
+    const hdx_frame_local *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->frame != y->frame)
@@ -89,7 +120,7 @@ static int by_thread(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
+hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
 {
     uint64_t        n = 0, kept = 0, used = 0;
     const hdx_root *roots = hdx_graph_roots(g, &n);
@@ -99,13 +130,13 @@ hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t 
         used += roots[i].thread != HDX_NO_ID;
     *capacity = used;
     *count = 0;
-    hdx_local *list = *out = hdx_mem_array(NULL, used, sizeof *list);
+    hdx_frame_local *list = *out = hdx_mem_array(NULL, used, sizeof *list);
     if (list == NULL)
         return hdx_no_memory(err, "locals", used * sizeof *list);
     used = 0;
     for (uint64_t i = 0; i < n; i++)
         if (roots[i].thread != HDX_NO_ID)
-            list[used++] = (hdx_local){ roots[i].thread, roots[i].frame, roots[i].object };
+            list[used++] = (hdx_frame_local){ roots[i].thread, roots[i].frame, roots[i].object };
     if (used > 0)
         qsort(list, used, sizeof *list, by_thread);
     for (uint64_t i = 0; i < used; i++)
@@ -115,9 +146,9 @@ hdx_code hdx_locals_of(hdx_graph *g, hdx_local **out, uint64_t *count, uint64_t 
     return HDX_OK;
 }
 
-uint64_t hdx_locals_first(const hdx_local *locals, uint64_t count, hdx_id thread, int32_t frame)
+uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread, int32_t frame)
 {
-    hdx_local key = { thread, frame, 0 };
+    hdx_frame_local key = { thread, frame, 0 };
     uint64_t  low = 0, high = count;
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
@@ -135,7 +166,7 @@ typedef struct thread_rows {
     hdx_ask           ask;
     const hdx_thread *threads;
     uint64_t          count, next;
-    hdx_local        *locals;
+    hdx_frame_local  *locals;
     uint64_t          local_count, local_capacity;
     bool              stacks, with_locals, table;
 } thread_rows;
@@ -266,15 +297,6 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 
 static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_column columns[] = {
-        { "address", HDX_UNIT_NONE, false }, { "name", HDX_UNIT_NONE, false }, { "daemon", HDX_UNIT_NONE, false },
-        { "priority", HDX_UNIT_NONE, false }, { "state", HDX_UNIT_NONE, false }, { "context_class_loader", HDX_UNIT_NONE, false },
-        { "shallow", HDX_UNIT_BYTES, false }, { "retained", HDX_UNIT_BYTES, false }, { "frames", HDX_UNIT_NONE, true },
-    };
-    static const hdx_column table_columns[] = {
-        { "address", HDX_UNIT_NONE, false }, { "name", HDX_UNIT_NONE, false }, { "daemon", HDX_UNIT_NONE, false }, { "priority", HDX_UNIT_NONE, false },
-        { "frames", HDX_UNIT_COUNT, false }, { "locals", HDX_UNIT_COUNT, false }, { "retained", HDX_UNIT_BYTES, false },
-    };
     hdx_ask ask;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
@@ -298,10 +320,43 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
         rows_close(t);
         return code;
     }
-    hdx_rows_maker maker = { table ? table_columns : columns, table ? 7 : 9, t, rows_next, rows_close, t->count };
+    hdx_rows_maker maker = { table ? table_columns : columns, table ? HDX_COUNT(table_columns) : HDX_COUNT(columns), t, rows_next, rows_close, t->count };
     return hdx_rows_make(&maker, out, err);
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err) { return make(q, stacks, locals, false, out, err); }
 
-hdx_code hdx_table_threads(const hdx_query *q, hdx_rows **out, hdx_error *err) { return make(q, false, false, true, out, err); }
+static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    return hdx_query_threads(q, hdx_argument_flag(a, "stacks"), hdx_argument_flag(a, "locals"), out, err);
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .sentence = "frames of each thread" },
+    { .name = "locals", .kind = HDX_PARAMETER_FLAG, .sentence = "objects held by each frame" },
+};
+const hdx_question hdx_question_threads = {
+    .declared = {
+        .name = "threads",
+        .flags = HDX_ANSWER_LONG,
+        .sentence = "threads, their stacks and what they keep alive",
+        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds.",
+        .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
+        .forms = &form,
+        .form_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_threads,
+};
+
+static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return make(q, false, false, true, out, err);
+}
+
+const hdx_question hdx_table_of_threads = {
+    .declared = { .name = "threads", .sentence = "threads, with the sizes of their stacks", .more = "", .forms = &table_form, .form_count = 1 },
+    .open = open_table,
+};

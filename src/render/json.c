@@ -163,13 +163,14 @@ static void put_top_member(hdx_out *out, const char *key, const hdx_cell *value)
     hdx_out_string(out, "\n  ]");
 }
 
-hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, const hdx_member *head, size_t head_count, hdx_out *out, hdx_error *err)
+hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err)
 {
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(rows, &count);
     hdx_out_string(out, "{\n");
-    for (size_t i = 0; i < head_count; i++) {
-        put_top_member(out, head[i].key, &head[i].value);
+    const hdx_member *head;
+    for (unsigned i = 0; (head = hdx_rows_head(rows, i))->key != NULL; i++) {
+        put_top_member(out, head->key, &head->value);
         hdx_out_string(out, ",\n");
     }
     hdx_out_string(out, "  \"rows\": [");

@@ -54,7 +54,7 @@ void hdx_json_cell(hdx_out *out, const hdx_cell *cell);
 void hdx_json_text(hdx_out *out, const char *at, size_t len); /* in quotes */
 /* ---- the formats ---- */
 hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out, hdx_error *err);
-hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, const hdx_member *head, size_t head_count, hdx_out *out, hdx_error *err);
+hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
 hdx_code hdx_render_jsonl(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
 hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, hdx_out *out, hdx_error *err);
 

@@ -6,7 +6,7 @@
  */
 #include "render/out.h"
 
-hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_member *head, size_t head_count, const hdx_sink *sink, hdx_error *err)
+hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
     const hdx_cell *first = NULL;
     hdx_code        code;
@@ -16,7 +16,7 @@ hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx
     if ((out.at = hdx_mem_get(NULL, out.room)) == NULL)
         return hdx_no_memory(err, "output", out.room);
     switch (options->format) {
-    case HDX_FORMAT_JSON: code = hdx_render_json(rows, first, head, head_count, &out, err); break;
+    case HDX_FORMAT_JSON: code = hdx_render_json(rows, first, &out, err); break;
     case HDX_FORMAT_JSONL: code = hdx_render_jsonl(rows, first, &out, err); break;
     case HDX_FORMAT_CSV: code = hdx_render_separated(rows, first, false, &out, err); break;
     case HDX_FORMAT_TSV: code = hdx_render_separated(rows, first, true, &out, err); break;

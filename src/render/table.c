@@ -69,30 +69,6 @@ static uint32_t put_visible(hdx_buffer *to, const char *at, size_t len)
     return width + cut;
 }
 
-void hdx_render_human(uint64_t bytes, char out[16])
-{
-    static const char units[] = "KMGTPE";
-    unsigned          unit = 0;
-    if (bytes < 1024) {
-        (void)snprintf(out, 16, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
-        return;
-    }
-    while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)
-        unit++;
-    for (;; unit++) {
-        unsigned shift = 10 * (unit + 1);
-        uint64_t rest = bytes & ((1ull << shift) - 1); /* below 2^60, so ten times it still fits */
-        unsigned tenths = (unsigned)((bytes >> shift) * 10 + ((rest * 10 + (1ull << (shift - 1))) >> shift));
-        if (tenths >= 10235 && unit < 5) /* rounds to 1024 of this unit */
-            continue;
-        if (tenths < 10000)
-            (void)snprintf(out, 16, "%u.%u %cB", tenths / 10, tenths % 10, units[unit]);
-        else
-            (void)snprintf(out, 16, "%u %cB", (tenths + 5) / 10, units[unit]);
-        return;
-    }
-}
-
 static void put_number(hdx_buffer *to, double value, hdx_unit unit, bool human)
 {
     char text[32];
@@ -101,7 +77,7 @@ static void put_number(hdx_buffer *to, double value, hdx_unit unit, bool human)
         return;
     }
     if (unit == HDX_UNIT_BYTES && human && value >= 0 && value < 18446744073709551616.0) {
-        hdx_render_human((uint64_t)value, text);
+        hdx_human_size((uint64_t)value, text);
         hdx_buffer_text(to, text);
         return;
     }
@@ -125,7 +101,7 @@ static uint32_t put_shown(hdx_buffer *to, const hdx_cell *c, hdx_unit unit, bool
     case HDX_CELL_REAL: put_number(to, c->as.real, unit, human); break;
     case HDX_CELL_INT:
         if (sized) { /* a difference has a sign and a size */
-            hdx_render_human(c->as.integer < 0 ? 0 - (uint64_t)c->as.integer : (uint64_t)c->as.integer, text);
+            hdx_human_size(c->as.integer < 0 ? 0 - (uint64_t)c->as.integer : (uint64_t)c->as.integer, text);
             hdx_buffer_format(to, "%s%s", c->as.integer < 0 ? "-" : "", text);
         } else if (unit == HDX_UNIT_PERCENT)
             put_number(to, (double)c->as.integer, unit, human);
@@ -134,7 +110,7 @@ static uint32_t put_shown(hdx_buffer *to, const hdx_cell *c, hdx_unit unit, bool
         break;
     case HDX_CELL_UINT:
         if (sized) {
-            hdx_render_human(c->as.natural, text);
+            hdx_human_size(c->as.natural, text);
             hdx_buffer_text(to, text);
         } else if (unit == HDX_UNIT_PERCENT)
             put_number(to, (double)c->as.natural, unit, human);
@@ -316,7 +292,7 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
     l.from = hdx_arena_get(&arena, all * sizeof *l.from);
     l.width = hdx_arena_get(&arena, all * sizeof *l.width);
     for (unsigned i = 0; l.from != NULL && i < all; i++)
-        if (!l.columns[i].wide)
+        if ((l.columns[i].flags & HDX_COLUMN_WIDE) == 0)
             l.from[l.count++] = i;
     cells = hdx_arena_get(&arena, (uint64_t)SAMPLE * l.count * sizeof *cells);
     if (l.from == NULL || l.width == NULL || cells == NULL) {

@@ -8,6 +8,7 @@
  */
 #include "rows/cursor.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define GATHER (256u << 10)
@@ -118,12 +119,46 @@ const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count)
     return rows->columns;
 }
 
+const char *hdx_column_type_name(hdx_type type)
+{
+    static const char *const names[] = { "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" };
+    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "any";
+}
+
+const char *hdx_column_unit_name(hdx_unit unit)
+{
+    static const char *const names[] = { "", "bytes", "count", "percent", "seconds" };
+    return (unsigned)unit < sizeof names / sizeof *names ? names[unit] : "";
+}
+
+bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
+{
+    static const hdx_cell_kind kinds[] = {
+        [HDX_TYPE_UNSIGNED] = HDX_CELL_UINT, [HDX_TYPE_SIGNED] = HDX_CELL_INT,      [HDX_TYPE_REAL] = HDX_CELL_REAL, [HDX_TYPE_BOOL] = HDX_CELL_BOOL,
+        [HDX_TYPE_TEXT] = HDX_CELL_TEXT,     [HDX_TYPE_ADDRESS] = HDX_CELL_ADDRESS, [HDX_TYPE_LIST] = HDX_CELL_LIST, [HDX_TYPE_OBJECT] = HDX_CELL_OBJECT,
+    };
+    if (cell->kind == HDX_CELL_NULL || cell->kind == HDX_CELL_ABSENT)
+        return (column->flags & HDX_COLUMN_NULLABLE) != 0;
+    return column->type == HDX_TYPE_ANY || cell->kind == kinds[column->type];
+}
+
+#ifndef NDEBUG
+static bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
+{
+    for (unsigned i = 0; i < rows->column_count; i++)
+        if (!hdx_cell_is(&cells[i], &rows->columns[i]))
+            return false;
+    return true;
+}
+#endif
+
 bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
 {
     *cells = NULL;
     if (rows->ended)
         return false;
     rows->code = rows->next(rows, cells, &rows->error);
+    assert(*cells == NULL || as_declared(rows, *cells));
     if (rows->code == HDX_OK && *cells != NULL)
         return true;
     *cells = NULL;
@@ -177,6 +212,24 @@ const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i)
 {
     static const hdx_member none = { NULL, { HDX_CELL_NULL, { 0 } } };
     return i < rows->base->extra_count ? &rows->base->extras[i] : &none;
+}
+
+hdx_code hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count, hdx_error *err)
+{
+    hdx_member *copy = hdx_arena_get(&rows->base->keep, (count + 1u) * sizeof *copy);
+    if (copy == NULL)
+        return hdx_no_memory(err, "the head of a document", count * sizeof *copy);
+    for (unsigned i = 0; i < count; i++)
+        copy[i] = head[i];
+    copy[count] = (hdx_member){ NULL, hdx_cell_null() };
+    rows->base->head = copy;
+    return HDX_OK;
+}
+
+const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i)
+{
+    static const hdx_member none = { NULL, { HDX_CELL_NULL, { 0 } } };
+    return rows->base->head != NULL ? &rows->base->head[i] : &none;
 }
 
 hdx_code hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err)

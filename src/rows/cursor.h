@@ -41,6 +41,7 @@ struct hdx_rows {
 
     hdx_member *extras; /* base only; key NULL behind the last */
     uint64_t    extra_count, extra_capacity;
+    const hdx_member *head; /* base only; key NULL behind the last; NULL: none */
     char       *title;
 
     const hdx_progress *progress; /* base only; may be NULL: nobody stops */

@@ -8,6 +8,15 @@
 #include "base/base.h"
 #include <heapdex/rows.h>
 
+/* ---- declaring columns ---- */
+#define HDX_COLUMN(name, type, unit, flags, sentence) { name, HDX_TYPE_##type, HDX_UNIT_##unit, flags, sentence, NULL, 0 }
+/* A list or an object; `members` is an array at file scope. */
+#define HDX_NESTED(name, type, flags, sentence, members) \
+    { name, HDX_TYPE_##type, HDX_UNIT_NONE, flags, sentence, members, sizeof(members) / sizeof *(members) }
+/* What a list of plain values holds: its only member. */
+#define HDX_ITEM(type, sentence) { NULL, HDX_TYPE_##type, HDX_UNIT_NONE, 0, sentence, NULL, 0 }
+#define HDX_COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+
 /* ---- streaming: rows made one by one ---- */
 typedef struct hdx_rows_maker {
     const hdx_column *columns; /* constant, or living as long as `state` */
@@ -31,7 +40,8 @@ uint64_t   hdx_table_count(const hdx_table *t);
 hdx_code   hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
 void       hdx_table_free(hdx_table *t);                         /* only when not taken over */
 
-/* ---- extras and title; set before the rows are handed out ---- */
+/* ---- head, extras and title; set before the rows are handed out ---- */
+hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count, hdx_error *err); /* members are copied, not what they point to */
 hdx_arena *hdx_rows_arena(hdx_rows *rows); /* lives until hdx_rows_close */
 hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err);
 hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
@@ -48,6 +58,8 @@ static inline hdx_cell hdx_cell_string(const char *s) /* borrowed; NULL gives nu
 {
     return s == NULL ? hdx_cell_null() : (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } };
 }
+/* Is it what the column declares? */
+bool     hdx_cell_is(const hdx_cell *cell, const hdx_column *column);
 /* Copies into the arena; null when memory is refused. */
 hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s);
 /* A list or object whose `count` cells or members (an array from the same arena) are already filled. */

@@ -1,54 +1,28 @@
 /*
  * shape.c - which columns and how many rows: select, limit, and finding a column by the name that a caller wrote.
  */
+#include "base/nearest.h"
 #include "rows/cursor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- columns by name ---- */
-
-/* Letters to change, add or drop to get from a to b (Levenshtein); UINT_MAX-like 64 where a name is too long to matter. */
-static unsigned distance(const char *a, size_t a_len, const char *b)
-{
-    unsigned row[65];
-    size_t   b_len = strlen(b);
-    if (a_len > 64 || b_len > 64)
-        return 64;
-    for (unsigned j = 0; j <= b_len; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= a_len; i++) {
-        unsigned corner = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b_len; j++) {
-            unsigned best = corner + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b_len];
-}
 
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err)
 {
     char        list[192] = "";
     size_t      used = 0;
-    unsigned    least = 64;
-    const char *nearest = NULL;
+    char        wanted[64];
+    hdx_nearest nearest = { .wanted = wanted };
+    (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(len < sizeof wanted ? len : sizeof wanted - 1), name);
     for (unsigned i = 0; i < rows->column_count; i++) {
         const char *has = rows->columns[i].name;
         if (strlen(has) == len && memcmp(has, name, len) == 0) {
             *column = i;
             return HDX_OK;
         }
-        unsigned d = distance(name, len, has);
-        if (d < least) {
-            least = d;
-            nearest = has;
-        }
+        hdx_nearest_offer(&nearest, has);
         size_t need = strlen(has) + (used == 0 ? 0 : 2);
         if (used + need < sizeof list) {
             if (used != 0)
@@ -58,7 +32,7 @@ hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsig
         }
     }
     hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; there are %s", (int)(len > 40 ? 40 : len), name, list);
-    return nearest != NULL && least <= 2 + len / 3 ? hdx_hint(err, code, "did you mean %s?", nearest) : code;
+    return nearest.best != NULL ? hdx_hint(err, code, "did you mean %s?", nearest.best) : code;
 }
 
 /* ---- select ---- */
@@ -139,7 +113,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
             return hdx_rows_drop(rows, code);
         }
         s->columns[s->count] = (*rows)->columns[from];
-        s->columns[s->count].wide = false; /* named by the caller, so shown */
+        s->columns[s->count].flags &= ~(unsigned)HDX_COLUMN_WIDE; /* named by the caller, so shown */
         s->from[s->count++] = from;
         at += len;
         if (*at == '\0')

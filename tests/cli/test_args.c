@@ -1,4 +1,5 @@
 /* Words to a call: options anywhere, values, what is refused and what is offered instead. */
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <criterion/criterion.h>
@@ -29,12 +30,11 @@ TestSuite(args, .fini = clean);
 Test(args, options_stand_anywhere_and_both_forms_are_the_same)
 {
     cr_assert(eq(int, parse("--format json histogram --limit=10 app.hprof --sort retained:desc"), HDX_OK));
-    cr_expect(eq(int, (int)call.id, CLI_HISTOGRAM));
+    cr_expect_str_eq(call.answer->name, "histogram");
     cr_expect(eq(int, (int)call.format, HDX_FORMAT_JSON));
-    cr_expect(eq(u64, call.limit, 10));
-    cr_expect(call.limited);
-    cr_expect_str_eq(call.sort, "retained:desc");
-    cr_expect_str_eq(call.dump, "app.hprof");
+    cr_expect_str_eq(cli_given(&call, "limit"), "10");
+    cr_expect_str_eq(cli_given(&call, "sort"), "retained:desc");
+    cr_expect_str_eq(call.index.dump, "app.hprof");
     cr_assert(eq(int, parse("histogram app.hprof --format=tsv -o out.tsv"), HDX_OK));
     cr_expect(eq(int, (int)call.format, HDX_FORMAT_TSV));
     cr_expect_str_eq(call.output, "out.tsv");
@@ -45,7 +45,7 @@ Test(args, options_stand_anywhere_and_both_forms_are_the_same)
 Test(args, two_dashes_end_options)
 {
     cr_assert(eq(int, parse("info -- --strange.hprof"), HDX_OK));
-    cr_expect_str_eq(call.dump, "--strange.hprof");
+    cr_expect_str_eq(call.index.dump, "--strange.hprof");
     cr_expect_not(cli_asks_json(4, (const char *const[]){ "heapdex", "--", "--format", "json" }));
     cr_expect(cli_asks_json(3, (const char *const[]){ "heapdex", "--format=json", "--nonsense" }));
 }
@@ -57,30 +57,40 @@ Test(args, a_dash_alone_is_an_object)
     cr_expect_str_eq(call.words[1], "-");
 }
 
+/* Values given for a parameter, with blanks between. */
+static const char *all_given(const char *name)
+{
+    static char all[256];
+    all[0] = '\0';
+    for (size_t i = 0; i < call.argument_count; i++)
+        if (strcmp(call.arguments[i].name, name) == 0)
+            (void)snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] != '\0' ? " " : "", call.arguments[i].value);
+    return all;
+}
+
 Test(args, repeated_options_add_up_where_they_can)
 {
     cr_assert(eq(int, parse("objects d --class X --where a>1 --where=b~x --limit 3 --limit 0"), HDX_OK));
-    cr_expect(eq(sz, call.where_count, 2));
-    cr_expect_str_eq(call.where[1], "b~x");
-    cr_expect(eq(u64, call.limit, 0));
+    cr_expect_str_eq(all_given("where"), "a>1 b~x");
+    cr_expect_str_eq(cli_given(&call, "limit"), "0");
     cr_assert(eq(int, parse("path d #1 --exclude weak,soft --exclude finalizer --exclude-field A#b --exclude-field C#d"), HDX_OK));
-    cr_expect(eq(uint, call.exclude, HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_FINALIZER));
-    cr_expect(eq(sz, call.exclude_field_count, 2));
+    cr_expect_str_eq(all_given("exclude"), "weak,soft finalizer");
+    cr_expect_str_eq(all_given("exclude-field"), "A#b C#d");
     cr_assert(eq(int, parse("histogram d --class A --class B"), HDX_USAGE));
 }
 
 Test(args, by_means_what_the_command_says)
 {
-    static const struct { const char *line; hdx_code code; hdx_by by; } cases[] = {
-        { "histogram d --by package", HDX_OK, HDX_BY_PACKAGE }, { "histogram d --by superclass", HDX_OK, HDX_BY_SUPERCLASS },
-        { "dominators d --by object", HDX_OK, HDX_BY_OBJECT },  { "roots d --by type", HDX_OK, HDX_BY_TYPE },
-        { "refs d #1 --by class", HDX_OK, HDX_BY_CLASS },       { "roots d --by package", HDX_USAGE, HDX_BY_NONE },
-        { "info d --by class", HDX_USAGE, HDX_BY_NONE },        { "histogram d --by heap", HDX_OK, HDX_BY_HEAP },
+    static const struct { const char *line; hdx_code code; const char *by; } cases[] = {
+        { "histogram d --by package", HDX_OK, "package" }, { "histogram d --by superclass", HDX_OK, "superclass" },
+        { "dominators d --by object", HDX_OK, "object" },  { "roots d --by type", HDX_OK, "type" },
+        { "refs d #1 --by class", HDX_OK, "class" },       { "roots d --by package", HDX_USAGE, NULL },
+        { "info d --by class", HDX_USAGE, NULL },          { "histogram d --by heap", HDX_OK, "heap" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_expect(eq(int, parse(cases[i].line), cases[i].code), "%s", cases[i].line);
         if (cases[i].code == HDX_OK)
-            cr_expect(eq(int, (int)call.by, (int)cases[i].by), "%s", cases[i].line);
+            cr_expect_str_eq(cli_given(&call, "by"), cases[i].by, "%s", cases[i].line);
     }
 }
 
@@ -126,47 +136,8 @@ Test(args, sizes_are_powers_of_1024)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t bytes = 0;
-        cr_expect(eq(int, cli_size(cases[i].text, &bytes), cases[i].good), "%s", cases[i].text);
+        cr_expect(eq(int, hdx_size_of(cases[i].text, &bytes), cases[i].good), "%s", cases[i].text);
         if (cases[i].good)
             cr_expect(eq(u64, bytes, cases[i].bytes), "%s", cases[i].text);
-    }
-}
-
-Test(args, distance_counts_letters)
-{
-    cr_expect(eq(uint, cli_distance("", ""), 0));
-    cr_expect(eq(uint, cli_distance("", "abc"), 3));
-    cr_expect(eq(uint, cli_distance("format", "fromat"), 1));
-    cr_expect(eq(uint, cli_distance("kitten", "sitting"), 3));
-    cr_expect(eq(uint, cli_distance("a", "a"), 0));
-}
-
-/* The textbook definition, exponential, for words of up to five letters. */
-static unsigned slow(const char *a, size_t m, const char *b, size_t n)
-{
-    if (m == 0 || n == 0)
-        return (unsigned)(m + n);
-    unsigned best = slow(a, m - 1, b, n - 1) + (a[m - 1] != b[n - 1]);
-    unsigned d = slow(a, m - 1, b, n) + 1;
-    best = d < best ? d : best;
-    d = slow(a, m, b, n - 1) + 1;
-    best = d < best ? d : best;
-    if (m > 1 && n > 1 && a[m - 1] == b[n - 2] && a[m - 2] == b[n - 1]) {
-        d = slow(a, m - 2, b, n - 2) + 1;
-        best = d < best ? d : best;
-    }
-    return best;
-}
-
-Test(args, distance_agrees_with_the_definition)
-{
-    unsigned seed = 20240611;
-    for (int i = 0; i < 3000; i++) {
-        char a[6] = "", b[6] = "";
-        for (unsigned k = 0, n = (seed = seed * 1103515245 + 12345) >> 16 & 7; k < n && k < 5; k++)
-            a[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
-        for (unsigned k = 0, n = (seed = seed * 1103515245 + 12345) >> 16 & 7; k < n && k < 5; k++)
-            b[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
-        cr_assert(eq(uint, cli_distance(a, b), slow(a, strlen(a), b, strlen(b))), "%s %s, round %d of seed 20240611", a, b, i);
     }
 }

@@ -7,36 +7,84 @@ static void enter(void) { folder = tool_enter(); }
 static void leave(void) { tool_leave(folder); }
 TestSuite(help, .init = enter, .fini = leave);
 
+static size_t commands(void)
+{
+    size_t count;
+    (void)hdx_answers(&count);
+    return count;
+}
+static const hdx_answer *command(size_t i)
+{
+    size_t count;
+    return hdx_answers(&count)[i];
+}
+
 Test(help, of_everything_names_every_command_in_80_columns)
 {
     ran r = tool_sh("\"$H\" --help");
     cr_expect(eq(int, r.code, 0));
     cr_expect(le(uint, longest_line(r.out), 80));
-    for (size_t i = 0; i < CLI_COMMANDS; i++) {
+    for (size_t i = 0; i < commands(); i++) {
         char line[64];
-        (void)snprintf(line, sizeof line, "\n  %s ", cli_commands[i].name);
-        cr_expect(strstr(r.out, line) != NULL, "%s", cli_commands[i].name);
+        (void)snprintf(line, sizeof line, "\n  %s ", command(i)->name);
+        cr_expect(strstr(r.out, line) != NULL, "%s", command(i)->name);
     }
     ran_free(&r);
 }
 
-Test(help, of_each_command_has_its_options_and_two_examples)
+/* Wrapped text in one line with single blanks. */
+static char *unwrapped(const char *text)
 {
-    for (unsigned c = 0; c < CLI_COMMANDS; c++) {
-        ran r = tool_sh("\"$H\" %s --help", cli_commands[c].name);
+    char *one = malloc(strlen(text) + 1), *to = one;
+    for (const char *p = text; *p != '\0'; p++)
+        if ((*p != ' ' && *p != '\n') || (to > one && to[-1] != ' '))
+            *to++ = *p == '\n' ? ' ' : *p;
+    *to = '\0';
+    return one;
+}
+
+static void expect_columns(const char *help, const hdx_answer *a)
+{
+    for (unsigned f = 0; f < a->form_count; f++)
+        for (unsigned i = 0; i < a->forms[f].column_count; i++) {
+            const hdx_column *c = &a->forms[f].columns[i];
+            char              line[400];
+            (void)snprintf(line, sizeof line, " %s %s", c->name, c->sentence);
+            cr_expect(strstr(help, line) != NULL, "%s:%s", a->name, line);
+        }
+}
+
+Test(help, of_each_command_has_its_columns_options_and_two_examples)
+{
+    for (size_t i = 0; i < commands(); i++) {
+        const hdx_answer *c = command(i);
+        cli_option        options[CLI_OPTIONS_MAX];
+        ran               r = tool_sh("\"$H\" %s --help", c->name);
+        char             *text = unwrapped(r.out);
         cr_expect(eq(int, r.code, 0));
         cr_expect_str_empty(r.err);
-        cr_expect(le(uint, longest_line(r.out), 80), "%s", cli_commands[c].name);
+        cr_expect(le(uint, longest_line(r.out), 80), "%s", c->name);
         for (int e = 0; e < 2; e++)
-            cr_expect(strstr(r.out, cli_commands[c].examples[e]) != NULL, "%s", cli_commands[c].examples[e]);
-        for (size_t i = 0; i < cli_option_count; i++) {
+            cr_expect(strstr(r.out, c->examples[e]) != NULL, "%s", c->examples[e]);
+        for (size_t n = cli_options_of(c, options); n-- > 0;) {
             char word[64];
-            (void)snprintf(word, sizeof word, "--%s ", cli_options[i].name);
-            if (cli_options[i].commands & CLI_IN(c))
-                cr_expect(strstr(r.out, word) != NULL, "%s %s", cli_commands[c].name, word);
+            (void)snprintf(word, sizeof word, "--%s ", options[n].is->name);
+            cr_expect(strstr(text, word) != NULL, "%s %s", c->name, word);
+            cr_expect(strstr(text, options[n].is->sentence) != NULL, "%s: %s", c->name, options[n].is->sentence);
         }
+        if ((c->flags & HDX_ANSWER_PLAIN) == 0)
+            expect_columns(text, c);
+        free(text);
         ran_free(&r);
     }
+    ran               r = tool_sh("\"$H\" export --help");
+    char             *text = unwrapped(r.out);
+    size_t            count;
+    const hdx_answer *const *tables = hdx_tables(&count);
+    for (size_t i = 0; i < count; i++)
+        expect_columns(text, tables[i]);
+    free(text);
+    ran_free(&r);
 }
 
 Test(help, comes_by_other_habits_too)
@@ -72,22 +120,22 @@ static char *man_text(void)
 Test(help, the_man_page_knows_every_command_option_and_example)
 {
     char *man = man_text();
-    for (size_t i = 0; i < CLI_COMMANDS; i++) {
-        char line[64];
-        (void)snprintf(line, sizeof line, "\n.B %s DUMP", cli_commands[i].name);
-        cr_expect(strstr(man, line) != NULL, "%s", cli_commands[i].name);
+    for (size_t i = 0; i < commands(); i++) {
+        const hdx_answer *c = command(i);
+        cli_option        options[CLI_OPTIONS_MAX];
+        char              text[256];
+        (void)snprintf(text, sizeof text, "\n.B %s DUMP", c->name);
+        cr_expect(strstr(man, text) != NULL, "%s", c->name);
         for (int e = 0; e < 2; e++) {
-            char example[256];
-            (void)snprintf(example, sizeof example, "\n%s\n", cli_commands[i].examples[e]);
-            cr_expect(strstr(man, example) != NULL, "%s", cli_commands[i].examples[e]);
+            (void)snprintf(text, sizeof text, "\n%s\n", c->examples[e]);
+            cr_expect(strstr(man, text) != NULL, "%s", c->examples[e]);
         }
-    }
-    for (size_t i = 0; i < cli_option_count; i++) {
-        char word[64];
-        (void)snprintf(word, sizeof word, "--%s", cli_options[i].name);
-        char *at = strstr(man, word);
-        for (; at != NULL && (at[strlen(word)] == '-' || (at[strlen(word)] >= 'a' && at[strlen(word)] <= 'z')); at = strstr(at + 1, word)) { }
-        cr_expect(at != NULL, "%s", word);
+        for (size_t n = cli_options_of(c, options); n-- > 0;) {
+            (void)snprintf(text, sizeof text, "--%s", options[n].is->name);
+            char *at = strstr(man, text);
+            for (; at != NULL && (at[strlen(text)] == '-' || (at[strlen(text)] >= 'a' && at[strlen(text)] <= 'z')); at = strstr(at + 1, text)) { }
+            cr_expect(at != NULL, "%s", text);
+        }
     }
     free(man);
 }

@@ -55,7 +55,7 @@ Test(stripping, redaction_says_that_the_graph_is_as_it_was_and_the_exports_agree
 Test(stripping, a_wrong_call_is_told_what_is_missing)
 {
     static const char *const calls[][2] = {
-        { "strip app.hprof -o x", "needs --policy POLICY" }, { "strip app.hprof --policy koom", "needs -o FILE" }, { "restore app.hprof -o -", "needs -o FILE" },
+        { "strip app.hprof -o x", "needs --policy POLICY" }, { "strip app.hprof --policy koom", "needs --output FILE" }, { "restore app.hprof -o -", "needs --output FILE" },
         { "strip app.hprof --policy kom -o x", "did you mean 'koom'?" }, { "strip app.hprof --policy koom -o app.hprof", "is the dump itself" },
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

@@ -4,6 +4,7 @@
 #ifndef HDX_TESTS_FUZZ_ASK_H
 #define HDX_TESTS_FUZZ_ASK_H
 
+#include "support/tables.h"
 #include <heapdex/heapdex.h>
 
 typedef struct answer {
@@ -189,7 +190,7 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
     case 36: return ask_leaks(g, HDX_LEAKS_WATCHED);
     case 37: return ask_leaks(g, HDX_LEAKS_FILTERS);
     case 38: return ask_leaks(g, HDX_LEAKS_CLASSES);
-    default: return ask_rows(hdx_query_table(&q, tables[(question - 27) % 9], &rows, &err), &rows);
+    default: return ask_rows(table_named(&q, tables[(question - 27) % 9], &rows, &err), &rows);
     }
 }
 

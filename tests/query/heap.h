@@ -16,6 +16,7 @@
 
 #include "support/dump_maker.h"
 #include "support/folder.h"
+#include "support/tables.h"
 #include "base/base.h"
 #include "hprof/hprof.h"
 #include <heapdex/heapdex.h>

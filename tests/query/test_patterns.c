@@ -1,4 +1,4 @@
-/* test_patterns.c - globs, misspelt names and packages: the pure part of naming things. */
+/* test_patterns.c - globs and packages: the pure part of naming things. */
 #include "query/query.h"
 
 #include <criterion/criterion.h>
@@ -59,29 +59,6 @@ Test(glob, does_not_explode_on_many_stars)
     text[2999] = 'b';
     text[3000] = '\0';
     cr_expect(not(hdx_glob_match(t(pattern), t(text))));
-}
-
-Test(distance, counts_what_a_typist_does)
-{
-    cr_expect(eq(u32, hdx_edit_distance(t("java.lang.String"), t("java.lang.String"), 3), 0));
-    cr_expect(eq(u32, hdx_edit_distance(t("java.lang.string"), t("java.lang.String"), 3), 0), "case is no error");
-    cr_expect(eq(u32, hdx_edit_distance(t("java.lang.Strnig"), t("java.lang.String"), 3), 1), "a swap is one");
-    cr_expect(eq(u32, hdx_edit_distance(t("java.lang.Sting"), t("java.lang.String"), 3), 1));
-    cr_expect(eq(u32, hdx_edit_distance(t("java.lang.Stringg"), t("java.lang.String"), 3), 1));
-    cr_expect(eq(u32, hdx_edit_distance(t("kitten"), t("sitting"), 9), 3));
-    cr_expect(eq(u32, hdx_edit_distance(t("kitten"), t("sitting"), 2), 3), "over the limit: limit + 1");
-    cr_expect(eq(u32, hdx_edit_distance(t(""), t("ab"), 4), 2));
-    cr_expect(eq(u32, hdx_edit_distance(t(""), t(""), 0), 0));
-}
-
-Test(distance, refuses_names_that_are_too_long_for_a_typing_error)
-{
-    char a[301];
-    memset(a, 'a', 300);
-    a[300] = '\0';
-    cr_expect(eq(u32, hdx_edit_distance(t(a), t(a), 5), 6));
-    a[200] = '\0';
-    cr_expect(eq(u32, hdx_edit_distance(t(a), t(a), 5), 0));
 }
 
 static void expect_package(const char *name, const char *want)

@@ -287,7 +287,7 @@ Test(roots, lists_roots_and_locals)
     hdx_rows_close(rows);
     ok(hdx_query_roots(&h.q, HDX_BY_TYPE, &rows, &h.err));
     expect_rows(rows, "SYSTEM_CLASS,9,9,8,72\nNATIVE_STATIC,1,1,24,24\nTHREAD_OBJ,1,1,32,112\nJAVA_LOCAL,1,1,32,80\n");
-    ok(hdx_query_table(&h.q, "roots", &rows, &h.err));
+    ok(table_named(&h.q, "roots", &rows, &h.err));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10c0,THREAD_OBJ,-\n0x10e0,JAVA_LOCAL,0x10c0\n") != NULL, "%s", text.at);
     hdx_buffer_free(&text);
@@ -309,7 +309,7 @@ Test(threads, have_state_stack_and_locals)
     hdx_rows_close(rows);
     ok(hdx_query_threads(&h.q, false, false, &rows, &h.err));
     expect_rows(rows, "0x10c0,-,true,5,RUNNABLE,-,32,112,-\n");
-    ok(hdx_query_table(&h.q, "threads", &rows, &h.err));
+    ok(table_named(&h.q, "threads", &rows, &h.err));
     expect_rows(rows, "0x10c0,-,true,5,2,1,112\n");
     heap_close(&h);
 }
@@ -322,7 +322,7 @@ Test(table, of_objects_counts_references_in_scope)
     hdx_pos pos;
     char    want[200];
     cr_assert(hdx_graph_position(h.g, id_at(&h, B), &pos));
-    ok(hdx_query_table(&h.q, "objects", &rows, &h.err));
+    ok(table_named(&h.q, "objects", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     snprintf(want, sizeof want, "%llu,0x1020,app.Node,0x600,instance,32,32,0x1000,2,1,1,-,%llu,-\n", (unsigned long long)id_at(&h, B), (unsigned long long)pos);
     cr_expect(strstr(text.at, want) != NULL, "%s", text.at);
@@ -330,7 +330,7 @@ Test(table, of_objects_counts_references_in_scope)
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     h.q.scope = HDX_ALL;
-    ok(hdx_query_table(&h.q, "objects", &rows, &h.err));
+    ok(table_named(&h.q, "objects", &rows, &h.err));
     text = rows_text(rows);
     snprintf(want, sizeof want, ",0x1020,app.Node,0x600,instance,32,32,0x1000,2,2,1,-,");
     cr_expect(strstr(text.at, want) != NULL, "%s", text.at);
@@ -345,15 +345,15 @@ Test(table, of_references_has_the_class_first)
     heap      h;
     hdx_rows *rows;
     make(&h);
-    ok(hdx_query_table(&h.q, "references", &rows, &h.err));
+    ok(table_named(&h.q, "references", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     cr_expect(strstr(text.at, "0x1100,0x800\n0x1100,0x1040\n0x1100,0x10e0\n") != NULL, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     h.q.scope = HDX_GARBAGE;
-    ok(hdx_query_table(&h.q, "references", &rows, &h.err));
+    ok(table_named(&h.q, "references", &rows, &h.err));
     expect_rows(rows, "");
-    ok(hdx_query_table(&h.q, "named_references", &rows, &h.err));
+    ok(table_named(&h.q, "named_references", &rows, &h.err));
     expect_rows(rows, "0x1120,0x600,<class>,class,-\n0x1120,0x1020,next,field,app.Node\n");
     heap_close(&h);
 }
@@ -363,26 +363,25 @@ Test(table, of_classes_loaders_packages_and_the_dump)
     heap      h;
     hdx_rows *rows;
     make(&h);
-    ok(hdx_query_table(&h.q, "classes", &rows, &h.err));
+    ok(table_named(&h.q, "classes", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     cr_expect(strstr(text.at, "0x600,app.Node,0x100,0x0,4,32,96,3,8\n0x700,app.Leaf,0x600,0x0,1,32,32,1,0\n") != NULL, "%s", text.at);
     cr_expect(strstr(text.at, "0x100,java.lang.Object,-,0x0,0,16,0,0,0\n") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
-    ok(hdx_query_table(&h.q, "loaders", &rows, &h.err));
+    ok(table_named(&h.q, "loaders", &rows, &h.err));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x0,<system class loader>,-,9,") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
-    ok(hdx_query_table(&h.q, "packages", &rows, &h.err));
+    ok(table_named(&h.q, "packages", &rows, &h.err));
     hdx_rows_close(rows);
-    ok(hdx_query_table(&h.q, "dump", &rows, &h.err));
+    ok(table_named(&h.q, "dump", &rows, &h.err));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "unreachable_objects,1\n") != NULL && strstr(text.at, "records.OBJECT_ARRAY_DUMP,1\n") != NULL, "%s", text.at);
     cr_expect(eq(int, extra(rows, "info")->kind, HDX_CELL_OBJECT));
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
-    cr_expect(eq(int, hdx_query_table(&h.q, "chairs", &rows, &h.err), HDX_USAGE));
     heap_close(&h);
 }
 
@@ -396,7 +395,7 @@ Test(questions, stop_when_asked_to)
     make(&h);
     h.q.progress = &progress;
     cr_expect(eq(int, hdx_query_histogram(&h.q, HDX_BY_NONE, NULL, true, &rows, &h.err), HDX_CANCELLED));
-    cr_expect(eq(int, hdx_query_table(&h.q, "objects", &rows, &h.err), HDX_CANCELLED));
+    cr_expect(eq(int, table_named(&h.q, "objects", &rows, &h.err), HDX_CANCELLED));
     cr_expect(rows == NULL);
     heap_close(&h);
 }

@@ -262,7 +262,7 @@ Test(shadowed, loaders_have_the_parent_and_name_of_java_lang_classloader)
     heap      h;
     hdx_rows *rows;
     make_heap(&h, false);
-    ok(hdx_query_table(&h.q, "loaders", &rows, &h.err));
+    ok(table_named(&h.q, "loaders", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     cr_expect(strstr(text.at, "0x1000,top,-,") != NULL && strstr(text.at, "0x1040,worker,0x1000,") != NULL, "%s",
               text.at);
@@ -341,7 +341,7 @@ Test(loaders, are_called_by_name_url_or_module)
     heap_open(&h, m);
     static const char *const want[] = { "0x10000,app,-,", "0x10040,file:/lib/a.jar,-,", "0x10080,,-,",
                                         "0x100c0,java.sql,-," };
-    ok(hdx_query_table(&h.q, "loaders", &rows, &h.err));
+    ok(table_named(&h.q, "loaders", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         cr_expect(strstr(text.at, want[i]) != NULL, "%s in\n%s", want[i], text.at);
@@ -350,7 +350,7 @@ Test(loaders, are_called_by_name_url_or_module)
     hdx_graph_close(h.g);
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err)); /* without the dump nothing is known but the table itself */
     h.q.graph = h.g;
-    ok(hdx_query_table(&h.q, "loaders", &rows, &h.err));
+    ok(table_named(&h.q, "loaders", &rows, &h.err));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10000,-,-,") != NULL, "%s", text.at);
     hdx_buffer_free(&text);

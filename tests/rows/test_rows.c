@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hdx_column columns[] = { { "name", HDX_UNIT_NONE, false }, { "size", HDX_UNIT_BYTES, false }, { "percent", HDX_UNIT_PERCENT, false }, { "at", HDX_UNIT_NONE, false } };
+#define ANY(name, unit) HDX_COLUMN(name, ANY, unit, HDX_COLUMN_NULLABLE, "whatever a test puts here")
+static const hdx_column columns[] = { ANY("name", NONE), ANY("size", BYTES), ANY("percent", PERCENT), ANY("at", NONE) };
 enum { COLUMNS = 4 };
 
 /* ---- a streaming maker over numbers, whose texts die with each row ---- */

@@ -5,6 +5,7 @@
  * the same questions asked alone afterwards, of a graph of their own, must give the same sums.
  */
 #include "place.h"
+#include "support/tables.h"
 
 #include <pthread.h>
 
@@ -105,7 +106,7 @@ static void question(reader *r, unsigned which, hdx_id id)
     case 7: code = hdx_query_object(&q, &id, 1, 100, &rows, &err); break;
     case 8: code = hdx_query_threads(&q, true, true, &rows, &err); break;
     case 9: code = hdx_query_objects(&q, "app1.*", true, &rows, &err); break;
-    case 10: code = hdx_query_table(&q, "roots", &rows, &err); break;
+    case 10: code = table_named(&q, "roots", &rows, &err); break;
     case 11: { /* searched by some, remembered by others: the same to all */
         static const char *const classes[] = { "app1.*" };
         hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1, .retained = true, .threads = 2 };

@@ -1,0 +1,34 @@
+/*
+ * render.h - rows to text: table, json, jsonl, csv, tsv.
+ *
+ *     static bool put(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) == len; }
+ *     hdx_sink sink = { put, stdout };
+ *     hdx_render(rows, &(hdx_render_options){ .format = HDX_FORMAT_JSON }, &sink, &err);
+ */
+#ifndef HEAPDEX_RENDER_H
+#define HEAPDEX_RENDER_H
+
+#include <heapdex/rows.h>
+
+typedef enum hdx_format { HDX_FORMAT_TABLE, HDX_FORMAT_JSON, HDX_FORMAT_JSONL, HDX_FORMAT_CSV, HDX_FORMAT_TSV } hdx_format;
+
+typedef struct hdx_render_options {
+    hdx_format format;
+    bool       human_sizes; /* 1.5 MB in tables; machine formats always bytes */
+    bool       color;
+    unsigned   width;       /* of the terminal, for tables; 0: none, only very long texts are cut */
+} hdx_render_options;
+
+/* Where text goes; returns false when it could not be written (the caller then knows why). */
+typedef struct hdx_sink {
+    bool (*write)(void *context, const char *bytes, size_t len);
+    void *context;
+} hdx_sink;
+
+/*
+ * Renders all rows that are left. HDX_FORMAT_JSON is the document { head ..., "rows": [ ... ], extras ... } (hdx_rows_head, hdx_rows_extra),
+ * the other formats are rows alone; machine formats are valid UTF-8. HDX_IO when the sink refused, or the rows' own error.
+ */
+HDX_API hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * answer.h - whole answers: from a name and arguments to rows with the head of their document. The room's public face is
+ * <heapdex/answer.h>.
+ *
+ *   answers.c    the list of all answers; checking arguments; asking, and shaping what comes back
+ *   session.c    dumps, their indexes and graphs, as far as questions need them
+ *   head.c       what every document begins with
+ *   schema.c     the JSON Schema of an answer
+ *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
+ *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
+ */
+#ifndef HDX_ANSWER_ANSWER_H
+#define HDX_ANSWER_ANSWER_H
+
+#include "base/base.h"
+#include "query/questions.h"
+#include "rows/arguments.h"
+#include "rows/rows.h"
+#include <heapdex/heapdex.h>
+
+typedef struct answer_dump {
+    const char      *path; /* as it was named */
+    bool             opened;
+    hdx_index_report report;
+    hdx_graph       *graph;
+    hdx_leaks       *leaks;
+} answer_dump;
+
+typedef hdx_code answer_run(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
+
+struct hdx_session {
+    hdx_index_options   options; /* texts are in the arena */
+    hdx_progress        progress; /* the caller's, and `cancelled` */
+    atomic_bool         cancelled;
+    hdx_arena           arena;
+    answer_dump        *dumps;
+    size_t              dump_count;
+    uint64_t            dump_capacity;
+    const hdx_counts   *counts;   /* of the first dump: taken by --scan (ours), or lent while it is indexed */
+    hdx_index_forecast *forecast;
+    hdx_session_events  events;
+    const hdx_arguments *early;   /* of a histogram that the first pass of a build can answer; NULL: none */
+    bool                answered; /* it has been */
+};
+
+/* ---- session.c ---- */
+hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
+/* The index options for a dump of the session. */
+hdx_index_options answer_index_options(hdx_session *s, size_t place);
+/* Graph and leaks of a dump that is not asked again; of the first none. */
+void     answer_release(hdx_session *s, size_t place);
+void     answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- answers.c ---- */
+/* Head and shape, as all rows have them before they go out. On failure the rows are closed and *rows is NULL. */
+hdx_code answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err);
+/* Rows of a table that was filled with `code`; the table is used up. */
+hdx_code answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
+/* One more step in making rows: on failure they are closed and *rows is NULL. */
+hdx_code answer_or_close(hdx_rows **rows, hdx_code code);
+
+/* ---- head.c ---- */
+hdx_code answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
+
+/* ---- one file each ---- */
+extern const hdx_answer answer_index, answer_estimate, answer_verify, answer_remove, answer_detect, answer_strip, answer_restore, answer_export;
+answer_run answer_run_index, answer_run_estimate, answer_run_verify, answer_run_remove, answer_run_detect, answer_run_strip, answer_run_restore,
+    answer_run_histogram, answer_run_leaks;
+/* Rows of the counts at hand. */
+hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * answers.c - the list of all answers, and the way every one of them goes: arguments are checked, the question is put, rows get the head of
+ * their document and are shaped.
+ */
+#include "answer/answer.h"
+#include "leaks/leaks.h"
+
+#include <stdio.h>
+
+static const hdx_parameter common[] = {
+    { "columns", HDX_PARAMETER_TEXT, 0, "A,B,C", NULL, NULL, NULL, NULL, 0, 0, "only these columns, in this order" },
+    { "sort", HDX_PARAMETER_TEXT, 0, "COL[:asc|desc]", NULL, NULL, NULL, NULL, 0, 0, "order of the rows; sizes and counts fall unless told" },
+    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0, "rows to show; tables show 25 unless told; 0 is all" },
+    { "where", HDX_PARAMETER_TEXT, HDX_PARAMETER_REPEATED, "'COL OP VALUE'", NULL, NULL, NULL, NULL, 0, 0,
+      "keep rows: = != < <= > >= ~ (regular expression); may be repeated" },
+    { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
+      "objects that rows and counts include; live by default" },
+    { "document", HDX_PARAMETER_FLAG, 0, NULL, NULL, "true", NULL, NULL, 0, 0,
+      "what the document holds beside its rows; false where only those are wanted" },
+};
+
+/* ---- the list ---- */
+
+static const hdx_parameter export_parameters[] = {
+    { "table", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "TABLE",
+      "objects references named_references classes loaders roots threads packages dump", NULL, NULL, NULL, 0, 0, "which table" },
+};
+static const hdx_form any_form = { NULL, NULL, NULL, 0 };
+const hdx_answer      answer_export = {
+         .name = "export",
+         .flags = HDX_ANSWER_PLAIN,
+         .sentence = "whole tables as csv, tsv or jsonl, for other programs",
+         .more = "Rows are those of live objects; --reachable all adds the others.",
+         .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
+                       "heapdex export app.hprof --table objects --format jsonl --limit 1000" },
+         .forms = &any_form, /* those of the table */
+         .form_count = 1,
+         .parameters = export_parameters,
+         .parameter_count = HDX_COUNT(export_parameters),
+};
+
+typedef struct entry {
+    const hdx_answer   *declared;
+    const hdx_question *question; /* to the graph of the first dump; NULL: */
+    answer_run         *run;
+} entry;
+
+static const entry entries[] = {
+    { &answer_index, NULL, answer_run_index },
+    { &answer_estimate, NULL, answer_run_estimate },
+#define ENTRY(name) { &hdx_question_##name.declared, &hdx_question_##name, NULL },
+    HDX_QUESTIONS(ENTRY)
+#undef ENTRY
+    { &hdx_leaks_answer, NULL, answer_run_leaks },
+    { &answer_export, NULL, NULL }, /* the question is that of the table */
+    { &answer_verify, NULL, answer_run_verify },
+    { &answer_remove, NULL, answer_run_remove },
+    { &answer_detect, NULL, answer_run_detect },
+    { &answer_strip, NULL, answer_run_strip },
+    { &answer_restore, NULL, answer_run_restore },
+};
+static const hdx_question *const tables[] = {
+#define TABLE(name) &hdx_table_of_##name,
+    HDX_TABLES(TABLE)
+#undef TABLE
+};
+
+const hdx_answer *const *hdx_answers(size_t *count)
+{
+    static const hdx_answer *const all[] = {
+        &answer_index,  &answer_estimate,
+#define DECLARED(name) &hdx_question_##name.declared,
+        HDX_QUESTIONS(DECLARED)
+#undef DECLARED
+        &hdx_leaks_answer, &answer_export, &answer_verify, &answer_remove, &answer_detect, &answer_strip, &answer_restore,
+    };
+    _Static_assert(HDX_COUNT(all) == HDX_COUNT(entries), "both lists have all answers");
+    *count = HDX_COUNT(all);
+    return all;
+}
+
+const hdx_answer *const *hdx_tables(size_t *count)
+{
+    static const hdx_answer *const all[] = {
+#define DECLARED(name) &hdx_table_of_##name.declared,
+        HDX_TABLES(DECLARED)
+#undef DECLARED
+    };
+    *count = HDX_COUNT(all);
+    return all;
+}
+
+static const entry *entry_named(const char *name)
+{
+    for (size_t i = 0; i < HDX_COUNT(entries); i++)
+        if (strcmp(entries[i].declared->name, name) == 0)
+            return &entries[i];
+    return NULL;
+}
+
+const hdx_answer *hdx_answer_named(const char *name)
+{
+    const entry *e = entry_named(name);
+    return e == NULL ? NULL : e->declared;
+}
+
+const hdx_parameter *hdx_answer_common(size_t *count)
+{
+    *count = HDX_COUNT(common);
+    return common;
+}
+
+static const hdx_question *table_named(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < HDX_COUNT(tables); i++)
+        if (strcmp(tables[i]->declared.name, name) == 0)
+            return tables[i];
+    return NULL;
+}
+
+/* ---- arguments ---- */
+
+static const char *last(const hdx_arguments *a, const char *name)
+{
+    for (size_t i = a->count; i-- > 0;)
+        if (strcmp(a->at[i].name, name) == 0)
+            return a->at[i].value;
+    return NULL;
+}
+
+static hdx_code check_sort(const char *value, const char *before, hdx_error *err)
+{
+    const char *colon = value == NULL ? NULL : strrchr(value, ':');
+    if (value == NULL)
+        return HDX_OK;
+    if (*value == '\0' || colon == value)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': a column is expected, such as retained:desc", before, value);
+    if (colon != NULL && strcmp(colon, ":asc") != 0 && strcmp(colon, ":desc") != 0)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': behind the column comes :asc or :desc", before, value);
+    return HDX_OK;
+}
+
+static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err)
+{
+    hdx_code code = hdx_arguments_check(a, common, HDX_COUNT(common), before, err);
+    return code != HDX_OK ? code : check_sort(last(a, "sort"), before, err);
+}
+
+hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before, hdx_error *err)
+{
+    return check(&(hdx_arguments){ answer, arguments, count }, before, err);
+}
+
+const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count)
+{
+    const hdx_arguments a = { answer, arguments, count };
+    const hdx_question *table = answer == &answer_export ? table_named(last(&a, "table")) : NULL;
+    return table != NULL ? &table->declared.forms[0] : hdx_arguments_form(&a);
+}
+
+/* ---- shape ---- */
+
+/* Sizes and counts fall, names and addresses rise, unless the caller says it. */
+static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
+{
+    char              column[128];
+    const char       *colon = strrchr(how, ':');
+    size_t            len = colon != NULL ? (size_t)(colon - how) : strlen(how);
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(*rows, &count);
+    if (len >= sizeof column)
+        return answer_or_close(rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
+    memcpy(column, how, len);
+    column[len] = '\0';
+    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
+    for (unsigned i = 0; colon == NULL && i < count; i++)
+        if (strcmp(columns[i].name, column) == 0)
+            descending = columns[i].unit != HDX_UNIT_NONE;
+    return hdx_rows_sort(rows, column, descending, err);
+}
+
+static hdx_code shape(const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
+{
+    const char *order = last(a, "sort"), *limit = last(a, "limit"), *columns = last(a, "columns");
+    uint64_t    most = 0;
+    hdx_code    code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < a->count; i++)
+        if (strcmp(a->at[i].name, "where") == 0)
+            code = hdx_rows_where(rows, a->at[i].value, err);
+    if (code == HDX_OK && order != NULL)
+        code = sort(rows, order, err);
+    if (code == HDX_OK && limit != NULL && hdx_size_of(limit, &most) && most > 0)
+        code = hdx_rows_limit(rows, most, err);
+    if (code == HDX_OK && columns != NULL)
+        code = hdx_rows_select(rows, columns, err);
+    return code;
+}
+
+hdx_code answer_or_close(hdx_rows **rows, hdx_code code)
+{
+    if (code == HDX_OK)
+        return code;
+    hdx_rows_close(*rows);
+    *rows = NULL;
+    return code;
+}
+
+hdx_code answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err)
+{
+    if (code == HDX_OK)
+        return hdx_table_rows(t, out, err);
+    hdx_table_free(t);
+    return code;
+}
+
+hdx_code answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
+{
+    hdx_code code = answer_or_close(rows, answer_set_head(s, a->answer->name, *rows, err));
+    if (code != HDX_OK)
+        return code;
+    hdx_rows_heed(*rows, &s->progress);
+    return shape(a, rows, err);
+}
+
+/* ---- asking ---- */
+
+static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_graph *g;
+    hdx_code   code = hdx_session_graph(s, 0, &g, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_query q = answer_query(s, a, g);
+    return question->open(&q, a, out, err);
+}
+
+hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out, hdx_error *err)
+{
+    const entry *e = entry_named(name);
+    *out = NULL;
+    if (e == NULL)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
+    const hdx_arguments a = { e->declared, arguments, count };
+    const hdx_question *question = e->declared == &answer_export ? table_named(last(&a, "table")) : e->question;
+    hdx_code            code = check(&a, "", err);
+    if (code != HDX_OK)
+        return code;
+    if (e->question == &hdx_question_histogram)
+        code = answer_run_histogram(s, &a, out, err);
+    else
+        code = question != NULL ? ask(s, question, &a, out, err) : e->run(s, &a, out, err);
+    return code != HDX_OK || *out == NULL ? code : answer_finish(s, &a, out, err);
+}

@@ -1,0 +1,62 @@
+/*
+ * histogram.c - a histogram that needs no index: --scan takes the counts of one pass, and a histogram of all objects is known after the
+ * first pass of a build.
+ */
+#include "answer/answer.h"
+
+static const hdx_by bys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP }; /* choices of `by` */
+
+static hdx_by by_of(const hdx_arguments *a)
+{
+    const int place = hdx_argument_choice(a, "by");
+    return place < 0 ? HDX_BY_CLASS : bys[place];
+}
+
+hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    uint32_t         count;
+    const hdx_class *classes = hdx_counts_classes(s->counts, &count);
+    return hdx_query_histogram_of(classes, count, by_of(a), hdx_argument_text(a, "class"), out, err);
+}
+
+static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const hdx_query         q = answer_query(s, a, NULL);
+    const hdx_index_options options = answer_index_options(s, 0);
+    hdx_counts             *counts = NULL;
+    hdx_code                code = HDX_OK;
+    if (by_of(a) == HDX_BY_HEAP)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not count by heap: leave --scan out");
+    if (q.scope == HDX_GARBAGE)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is garbage: leave --scan out");
+    if (s->counts == NULL) {
+        code = hdx_counts_take(&options, &counts, err);
+        s->counts = counts;
+    }
+    if (code != HDX_OK || (code = answer_counted(s, a, out, err)) != HDX_OK)
+        return code;
+    return answer_or_close(out, hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err));
+}
+
+/* Of all objects, without what only an index knows. */
+static bool counts_do(hdx_session *s, const hdx_arguments *a)
+{
+    const hdx_by by = by_of(a);
+    return answer_query(s, a, NULL).scope == HDX_ALL && !hdx_argument_flag(a, "retained") &&
+           (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
+}
+
+hdx_code answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_graph *g;
+    if (hdx_argument_flag(a, "scan"))
+        return scan(s, a, out, err);
+    s->early = counts_do(s, a) ? a : NULL;
+    s->answered = false;
+    hdx_code code = hdx_session_graph(s, 0, &g, err);
+    s->early = NULL;
+    if (code != HDX_OK || s->answered)
+        return code;
+    const hdx_query q = answer_query(s, a, g);
+    return hdx_question_histogram.open(&q, a, out, err);
+}

@@ -1,0 +1,328 @@
+/* index.c - answers about the index itself: index, estimate, verify, remove. */
+#include "answer/answer.h"
+
+#include <stdio.h>
+
+#define FORCE_AND_UNTIL_STEPS "objects outbound inbound dominators" /* hdx_step, from 1 */
+
+static double seconds(uint64_t ns) { return (double)(ns / 1000) / 1e6; }
+
+static hdx_step until_of(const hdx_arguments *a)
+{
+    const int place = hdx_argument_choice(a, "until");
+    return place < 0 ? (hdx_step)0 : (hdx_step)(place + 1);
+}
+
+/* ---- index ---- */
+
+static const hdx_column step_keys[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "the step"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time it took"),
+    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "time of all threads together"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "written to files of the index"),
+    HDX_COLUMN("peak_bytes", UNSIGNED, BYTES, 0, "the most memory that was in use"),
+};
+static const hdx_column index_keys[] = {
+    HDX_COLUMN("path", TEXT, NONE, 0, "the folder"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "of all its files"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the dump"),
+    HDX_COLUMN("live", UNSIGNED, COUNT, 0, "those that a GC root reaches"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "distinct references between live objects"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time of the build"),
+    HDX_COLUMN("peak_rss", UNSIGNED, BYTES, 0, "the most memory that the build had resident"),
+    HDX_COLUMN("reused", BOOL, NONE, 0, "a valid index was there; the other numbers are of the build that made it"),
+    HDX_NESTED("steps", LIST, 0, "steps of this build; none of an index that was reused", step_keys),
+};
+static const hdx_column index_document[] = { HDX_NESTED("index", OBJECT, 0, "the index and its build", index_keys) };
+static const hdx_column index_columns[] = {
+    HDX_COLUMN("step", TEXT, NONE, 0, "a step of the build that made the index"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time it took"),
+    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "time of all threads together"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "written to files of the index"),
+};
+static const hdx_form      index_form = { NULL, NULL, index_columns, HDX_COUNT(index_columns) };
+static const hdx_parameter index_parameters[] = {
+    { "force", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "build although a valid index is there, and over a damaged one" },
+    { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
+};
+const hdx_answer answer_index = {
+    .name = "index",
+    .sentence = "build the index of a dump (other commands do it when needed)",
+    .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where that place cannot be written. "
+            "A valid index is kept; --force builds it again, over a damaged one too.",
+    .examples = { "heapdex index app.hprof", "heapdex index app.hprof --force --memory 2G --progress always" },
+    .forms = &index_form,
+    .form_count = 1,
+    .document = index_document,
+    .document_count = HDX_COUNT(index_document),
+    .parameters = index_parameters,
+    .parameter_count = HDX_COUNT(index_parameters),
+};
+
+static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *err)
+{
+    hdx_arena  *arena = hdx_rows_arena(rows);
+    hdx_cell   *steps = hdx_arena_get(arena, (r->step_count + 1) * sizeof *steps);
+    hdx_member *index = hdx_arena_get(arena, 9 * sizeof *index);
+    char        title[512], human[16], peak[16];
+    if (steps == NULL || index == NULL)
+        return hdx_no_memory(err, "the steps of the build", 0);
+    for (unsigned i = 0; i < r->step_count; i++) {
+        const hdx_index_step_report *step = &r->steps[i];
+        hdx_member                  *m = hdx_arena_get(arena, 5 * sizeof *m);
+        if (m == NULL)
+            return hdx_no_memory(err, "the steps of the build", 0);
+        m[0] = (hdx_member){ "name", hdx_cell_copy(arena, step->name) };
+        m[1] = (hdx_member){ "seconds", hdx_cell_real(seconds(step->wall_ns)) };
+        m[2] = (hdx_member){ "cpu_seconds", hdx_cell_real(seconds(step->cpu_ns)) };
+        m[3] = (hdx_member){ "bytes", hdx_cell_uint(step->written_bytes) };
+        m[4] = (hdx_member){ "peak_bytes", hdx_cell_uint(step->peak_bytes) };
+        steps[i] = hdx_cell_object(m, 5);
+    }
+    index[0] = (hdx_member){ "path", hdx_cell_copy(arena, r->path) };
+    index[1] = (hdx_member){ "bytes", hdx_cell_uint(r->bytes) };
+    index[2] = (hdx_member){ "objects", hdx_cell_uint(r->objects) };
+    index[3] = (hdx_member){ "live", hdx_cell_uint(r->live_objects) };
+    index[4] = (hdx_member){ "references", hdx_cell_uint(r->references) };
+    index[5] = (hdx_member){ "seconds", hdx_cell_real(seconds(r->wall_ns)) };
+    index[6] = (hdx_member){ "peak_rss", hdx_cell_uint(r->peak_rss) };
+    index[7] = (hdx_member){ "reused", hdx_cell_bool(r->reused) };
+    index[8] = (hdx_member){ "steps", hdx_cell_list(steps, r->step_count) };
+    hdx_code code = hdx_rows_add_extra(rows, "index", hdx_cell_object(index, 9), err);
+    if (code != HDX_OK)
+        return code;
+    hdx_human_size(r->bytes, human);
+    hdx_human_size(r->peak_rss, peak);
+    int len = snprintf(title, sizeof title, "%.300s: %llu objects (%llu live), %s, ", r->path, (unsigned long long)r->objects,
+                       (unsigned long long)r->live_objects, human);
+    if (r->reused)
+        (void)snprintf(title + len, sizeof title - (size_t)len, "was there and is valid");
+    else
+        (void)snprintf(title + len, sizeof title - (size_t)len, "built in %.2f s with %s", seconds(r->wall_ns), peak);
+    return hdx_rows_set_title(rows, title, err);
+}
+
+/* Rows are the steps of the build; a reused index tells of the build that made it. */
+hdx_code answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_table  *table;
+    hdx_graph  *g;
+    const char *name;
+    uint64_t    wall, cpu, bytes;
+    s->options.force = hdx_argument_flag(a, "force");
+    s->options.until = until_of(a);
+    hdx_code code = hdx_session_graph(s, 0, &g, err);
+    s->options.force = false;
+    if (code != HDX_OK || (code = hdx_table_new(index_columns, HDX_COUNT(index_columns), &table, err)) != HDX_OK)
+        return code;
+    for (unsigned i = 0; code == HDX_OK && hdx_graph_step(g, i, &name, &wall, &cpu, &bytes); i++)
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(name), hdx_cell_real(seconds(wall)), hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) }, err);
+    code = answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : answer_or_close(out, index_of(hdx_session_report(s, 0), *out, err));
+}
+
+/* ---- estimate ---- */
+
+static const hdx_column estimate_keys[] = {
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the dump"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references, without those to classes"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes"),
+    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "the most memory that a build without --memory takes"),
+    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "the finished index"),
+    HDX_COLUMN("temporary", UNSIGNED, BYTES, 0, "more disk than that, while it is built"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time, about"),
+    HDX_COLUMN("sampled_bytes", UNSIGNED, BYTES, 0, "of the dump that were looked at"),
+    HDX_COLUMN("whole", BOOL, NONE, 0, "these were all: objects are counted, not forecast"),
+    HDX_COLUMN("budget", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "--memory of this call"),
+    HDX_COLUMN("fits", BOOL, NONE, HDX_COLUMN_NULLABLE, "whether the budget is enough; null without one"),
+    HDX_COLUMN("stops_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "the first step that the budget is too small for"),
+    HDX_COLUMN("least_budget", UNSIGNED, BYTES, 0, "--memory that would do"),
+};
+static const hdx_column estimate_document[] = { HDX_NESTED("estimate", OBJECT, 0, "the forecast", estimate_keys) };
+static const hdx_column estimate_columns[] = {
+    HDX_COLUMN("step", TEXT, NONE, 0, "a step of the build"),
+    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "resident while it runs, at most, without --memory"),
+    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "files that it leaves, about"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time, about"),
+    HDX_COLUMN("least", UNSIGNED, BYTES, 0, "resident while it runs under the smallest budget that would do"),
+};
+static const hdx_form      estimate_form = { NULL, NULL, estimate_columns, HDX_COUNT(estimate_columns) };
+static const hdx_parameter estimate_parameters[] = {
+    { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
+};
+const hdx_answer answer_estimate = {
+    .name = "estimate",
+    .sentence = "what building the index would take: memory, disk and time of each step",
+    .more = "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory that is said here (with "
+            "--memory SIZE the answer says whether it would do); disk and time are about right, time within a factor of two.",
+    .examples = { "heapdex estimate app.hprof", "heapdex estimate app.hprof --memory 512M --format json" },
+    .forms = &estimate_form,
+    .form_count = 1,
+    .document = estimate_document,
+    .document_count = HDX_COUNT(estimate_document),
+    .parameters = estimate_parameters,
+    .parameter_count = HDX_COUNT(estimate_parameters),
+};
+
+/* What the budget would do: the first step that needs more, or NULL. */
+static const char *too_much(const hdx_index_forecast *f, uint64_t memory)
+{
+    for (unsigned i = 0; memory != 0 && i < f->step_count; i++)
+        if (f->steps[i].least > memory)
+            return f->steps[i].name;
+    return NULL;
+}
+
+static hdx_code estimate_of(const hdx_session *s, hdx_rows *rows, hdx_error *err)
+{
+    const hdx_index_forecast *f = s->forecast;
+    const uint64_t            budget = s->options.memory;
+    const char               *stops = too_much(f, budget);
+    hdx_arena                *arena = hdx_rows_arena(rows);
+    hdx_member               *m = hdx_arena_get(arena, 13 * sizeof *m);
+    char                      title[512], need[16], disk[16], temporary[16], sample[16], limit[16];
+    if (m == NULL)
+        return hdx_no_memory(err, "the forecast", 0);
+    m[0] = (hdx_member){ "objects", hdx_cell_uint(f->objects) };
+    m[1] = (hdx_member){ "references", hdx_cell_uint(f->references) };
+    m[2] = (hdx_member){ "classes", hdx_cell_uint(f->classes) };
+    m[3] = (hdx_member){ "memory", hdx_cell_uint(f->memory) };
+    m[4] = (hdx_member){ "disk", hdx_cell_uint(f->disk) };
+    m[5] = (hdx_member){ "temporary", hdx_cell_uint(f->temporary) };
+    m[6] = (hdx_member){ "seconds", hdx_cell_real(seconds(f->wall_ns)) };
+    m[7] = (hdx_member){ "sampled_bytes", hdx_cell_uint(f->sampled_bytes) };
+    m[8] = (hdx_member){ "whole", hdx_cell_bool(f->whole) };
+    m[9] = (hdx_member){ "budget", budget != 0 ? hdx_cell_uint(budget) : hdx_cell_null() };
+    m[10] = (hdx_member){ "fits", budget != 0 ? hdx_cell_bool(stops == NULL) : hdx_cell_null() };
+    m[11] = (hdx_member){ "stops_at", hdx_cell_copy(arena, stops) };
+    m[12] = (hdx_member){ "least_budget", hdx_cell_uint(((f->least >> 20) + 1) << 20) };
+    hdx_code code = hdx_rows_add_extra(rows, "estimate", hdx_cell_object(m, 13), err);
+    if (code != HDX_OK)
+        return code;
+    hdx_human_size(f->memory, need);
+    hdx_human_size(f->disk, disk);
+    hdx_human_size(f->temporary, temporary);
+    hdx_human_size(f->sampled_bytes, sample);
+    hdx_human_size(budget, limit);
+    int len = snprintf(title, sizeof title, "Forecast%s%s: %s%llu objects, at most %s of memory, about %s of disk (%s more while it is built), about %.*f s. ",
+                       f->whole ? "" : " from a sample of ", f->whole ? "" : sample, f->whole ? "" : "about ", (unsigned long long)f->objects, need, disk,
+                       temporary, f->wall_ns < 10000000000u ? 1 : 0, seconds(f->wall_ns));
+    if (stops != NULL)
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
+                       (unsigned long long)((f->least >> 20) + 1));
+    else if (budget != 0)
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is enough", limit);
+    else
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do", (unsigned long long)((f->least >> 20) + 1));
+    return hdx_rows_set_title(rows, title, err);
+}
+
+/* Nothing is built, no index is looked at. */
+hdx_code answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_index_options options = answer_index_options(s, 0);
+    hdx_table        *table;
+    hdx_code          code;
+    options.until = until_of(a);
+    if (s->forecast == NULL && (s->forecast = hdx_arena_get(&s->arena, sizeof *s->forecast)) == NULL)
+        return hdx_no_memory(err, "the forecast", sizeof *s->forecast);
+    if ((code = hdx_index_estimate(&options, s->forecast, err)) != HDX_OK ||
+        (code = hdx_table_new(estimate_columns, HDX_COUNT(estimate_columns), &table, err)) != HDX_OK)
+        return code;
+    for (unsigned i = 0; code == HDX_OK && i < s->forecast->step_count; i++) {
+        const hdx_index_step_forecast *step = &s->forecast->steps[i];
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(step->name), hdx_cell_uint(step->memory), hdx_cell_uint(step->disk),
+                                                  hdx_cell_real(seconds(step->wall_ns)), hdx_cell_uint(step->least) }, err);
+    }
+    code = answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : answer_or_close(out, estimate_of(s, *out, err));
+}
+
+/* ---- verify ---- */
+
+static const hdx_column verify_keys[] = {
+    HDX_COLUMN("sound", BOOL, NONE, 0, "true: what is damaged is an error"),
+    HDX_COLUMN("full", BOOL, NONE, 0, "the promises between the files were checked too"),
+    HDX_COLUMN("files", UNSIGNED, COUNT, 0, "files of the index"),
+};
+static const hdx_column verify_document[] = { HDX_NESTED("verify", OBJECT, 0, "what was checked", verify_keys) };
+static const hdx_column verify_columns[] = {
+    HDX_COLUMN("file", TEXT, NONE, 0, "a file of the index"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "its size"),
+};
+static const hdx_form      verify_form = { NULL, NULL, verify_columns, HDX_COUNT(verify_columns) };
+static const hdx_parameter verify_parameters[] = {
+    { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "check every promise between the files too" },
+};
+const hdx_answer answer_verify = {
+    .name = "verify",
+    .sentence = "check an index against its sums; --full: everything it says",
+    .more = "Exit 5 names the file, page and offset of what is wrong.",
+    .examples = { "heapdex verify app.hprof", "heapdex verify app.hprof --full --format json" },
+    .forms = &verify_form,
+    .form_count = 1,
+    .document = verify_document,
+    .document_count = HDX_COUNT(verify_document),
+    .parameters = verify_parameters,
+    .parameter_count = HDX_COUNT(verify_parameters),
+};
+
+static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *err)
+{
+    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 3 * sizeof *m);
+    char        title[64];
+    if (m == NULL)
+        return hdx_no_memory(err, "the answer", 0);
+    m[0] = (hdx_member){ "sound", hdx_cell_bool(true) };
+    m[1] = (hdx_member){ "full", hdx_cell_bool(full) };
+    m[2] = (hdx_member){ "files", hdx_cell_uint(files) };
+    (void)snprintf(title, sizeof title, "%u files, %s", files, full ? "sums and every promise between them hold" : "all sums hold");
+    hdx_code code = hdx_rows_add_extra(rows, "verify", hdx_cell_object(m, 3), err);
+    return code != HDX_OK ? code : hdx_rows_set_title(rows, title, err);
+}
+
+hdx_code answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const bool  full = hdx_argument_flag(a, "full");
+    hdx_table  *table;
+    hdx_graph  *g;
+    const char *name;
+    uint64_t    bytes;
+    unsigned    files = 0;
+    hdx_code    code = hdx_session_graph(s, 0, &g, err);
+    if (code != HDX_OK || (code = hdx_graph_verify(g, full, err)) != HDX_OK || (full && (code = hdx_leaks_verify(g, err)) != HDX_OK) ||
+        (code = hdx_table_new(verify_columns, HDX_COUNT(verify_columns), &table, err)) != HDX_OK)
+        return code;
+    for (; code == HDX_OK && hdx_graph_file(g, files, &name, &bytes); files++)
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(name), hdx_cell_uint(bytes) }, err);
+    code = answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : answer_or_close(out, verify_of(files, full, *out, err));
+}
+
+/* ---- remove ---- */
+
+static const hdx_column remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0, "the folder of the index that was deleted") };
+static const hdx_form   remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
+const hdx_answer        answer_remove = {
+           .name = "remove",
+           .sentence = "delete the index of a dump; the dump is never touched",
+           .more = "What killed builds left behind goes too.",
+           .examples = { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" },
+           .forms = &remove_form,
+           .form_count = 1,
+};
+
+/* Needs no index to be opened: a damaged one can be removed too. */
+hdx_code answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const hdx_index_options options = answer_index_options(s, 0);
+    hdx_table              *table;
+    char                    path[4096];
+    hdx_code                code = hdx_table_new(remove_columns, HDX_COUNT(remove_columns), &table, err);
+    (void)a;
+    if (code != HDX_OK)
+        return code;
+    if ((code = hdx_index_remove(&options, path, sizeof path, err)) == HDX_OK)
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_copy(hdx_table_arena(table), path) }, err);
+    return answer_of_table(table, code, out, err);
+}

@@ -1,0 +1,105 @@
+/* leaks.c - leaks of the dumps of a session: files of rules are read, each dump is searched, leaks of one signature become one row. */
+#include "answer/answer.h"
+#include "leaks/leaks.h"
+
+#include <errno.h>
+
+#define FILE_MOST (1ull << 30) /* a mapping of R8 has some ten MB */
+
+static hdx_code read_file(hdx_session *s, const char *path, hdx_leak_file *out, hdx_error *err)
+{
+    struct stat st;
+    hdx_io     *io = hdx_io_system();
+    if (path == NULL)
+        return HDX_OK;
+    int fd = io->open(io, path), rc = fd < 0 ? fd : io->stat(io, path, &st);
+    if (rc >= 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MOST))
+        rc = -EINVAL;
+    char   *at = rc >= 0 ? hdx_arena_get(&s->arena, (uint64_t)st.st_size + 1) : NULL;
+    int64_t got = at != NULL ? io->read_at(io, fd, at, (uint64_t)st.st_size, 0) : 0;
+    if (fd >= 0)
+        (void)io->close(io, fd);
+    if (rc < 0 || got < 0)
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(rc < 0 ? -rc : (int)-got));
+    if (at == NULL)
+        return hdx_no_memory(err, "a file of rules", (uint64_t)st.st_size);
+    *out = (hdx_leak_file){ path, at, (size_t)got };
+    return HDX_OK;
+}
+
+static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)
+{
+    static const hdx_leak_finder finders[] = { HDX_LEAKS_WATCHED, HDX_LEAKS_FILTERS, HDX_LEAKS_CLASSES }; /* choices of `finder` */
+    const int                    finder = hdx_argument_choice(a, "finder");
+    hdx_code                     code;
+    *o = (hdx_leaks_options){ .finder = finder < 0 ? HDX_LEAKS_WATCHED : finders[finder], .retained = !hdx_argument_flag(a, "no-retained"),
+                              .key = hdx_argument_text(a, "key"), .min_watch_ms = hdx_argument_number(a, "min-watch") * 1000,
+                              .threads = s->options.threads, .progress = &s->progress, .memory = s->options.memory };
+    if ((code = hdx_argument_texts(a, "class", &s->arena, &o->classes, &o->class_count, err)) != HDX_OK)
+        return code;
+    if ((o->finder == HDX_LEAKS_CLASSES) != (o->class_count > 0))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--finder classes and --class PATTERN go together");
+    if (o->key != NULL && o->finder != HDX_LEAKS_WATCHED)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--key names a watched object: leave --finder out");
+    if (s->dump_count > 1 && s->options.index_dir != NULL)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps", s->dump_count);
+    if ((code = read_file(s, hdx_argument_text(a, "matchers"), &o->matcher_file, err)) != HDX_OK ||
+        (code = read_file(s, hdx_argument_text(a, "filters"), &o->rule_file, err)) != HDX_OK)
+        return code;
+    return read_file(s, hdx_argument_text(a, "mapping"), &o->mapping, err);
+}
+
+/* A class that is not there is told as every question tells it. Names of a mapping only the search knows. */
+static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_error *err)
+{
+    hdx_query q = { .graph = g, .scope = HDX_LIVE, .progress = &s->progress };
+    hdx_error own;
+    for (size_t i = 0; i < o->class_count && o->mapping.at == NULL; i++) {
+        uint32_t *numbers = NULL;
+        size_t    count = 0;
+        hdx_code  code = hdx_query_classes_named(&q, o->classes[i], false, &numbers, &count, &own);
+        hdx_numbers_free(numbers);
+        if (code == HDX_OK)
+            continue;
+        *err = own;
+        return code;
+    }
+    return HDX_NOT_FOUND;
+}
+
+static hdx_code search(hdx_session *s, size_t place, const hdx_leaks_options *o, hdx_error *err)
+{
+    answer_dump *d = &s->dumps[place];
+    hdx_graph   *g;
+    hdx_code     code = hdx_session_graph(s, place, &g, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_leaks_free(d->leaks);
+    d->leaks = NULL;
+    code = hdx_leaks_search(g, o, &d->leaks, err);
+    /* a class that one of several dumps lacks is told with the name of the dump */
+    if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->dump_count == 1)
+        code = not_found(s, g, o, err);
+    answer_release(s, place);
+    return code;
+}
+
+hdx_code answer_run_leaks(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_leaks_options o;
+    const hdx_leaks **leaks = hdx_arena_get(&s->arena, s->dump_count * sizeof *leaks);
+    const char      **names = hdx_arena_get(&s->arena, s->dump_count * sizeof *names);
+    hdx_code          code = options_of(s, a, &o, err);
+    bool              documents = true;
+    if (code == HDX_OK && (leaks == NULL || names == NULL))
+        code = hdx_no_memory(err, "dumps", s->dump_count);
+    for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++) {
+        code = search(s, i, &o, err);
+        leaks[i] = s->dumps[i].leaks;
+        names[i] = s->dumps[i].path;
+    }
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->at[i].name, "document") == 0)
+            documents = a->at[i].value == NULL || strcmp(a->at[i].value, "true") == 0;
+    return code == HDX_OK ? hdx_leaks_rows(leaks, names, s->dump_count, documents, out, err) : code;
+}

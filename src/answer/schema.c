@@ -1,0 +1,156 @@
+/*
+ * schema.c - the JSON Schema of an answer, out of what it declares.
+ *
+ * Addresses are strings "0x...", reals may be "NaN" and "Infinity" (JSON has no such numbers), what a stripped dump lacks is {"absent": true}.
+ * Columns nest as deep as they are declared; the walk keeps a stack of its own all the same.
+ */
+#include "answer/answer.h"
+#include "render/render.h"
+
+#define DEEPEST 16u /* more than any answer nests */
+
+static void quoted(hdx_buffer *out, const char *text)
+{
+    const hdx_cell cell = hdx_cell_string(text);
+    hdx_render_json_cell(out, &cell);
+}
+
+static void indented(hdx_buffer *out, unsigned depth) { hdx_buffer_format(out, "\n%*s", (int)(2 * depth), ""); }
+
+/* The schema of one value without its members: "type": ..., "description": ... */
+static void put_type(hdx_buffer *out, const hdx_column *c)
+{
+    static const char *const types[] = { "integer", "integer", "number", "boolean", "string", "string", "array", "object" };
+    const bool               nullable = (c->flags & HDX_COLUMN_NULLABLE) != 0;
+    if (c->type == HDX_TYPE_ANY) {
+        hdx_buffer_text(out, "\"type\": [\"integer\", \"number\", \"boolean\", \"string\", \"object\", \"array\", \"null\"]");
+    } else if (c->type == HDX_TYPE_REAL) {
+        hdx_buffer_format(out, "\"type\": [\"number\", \"string\"%s]", nullable ? ", \"null\"" : "");
+    } else if (nullable) { /* an object may say that the content is absent */
+        hdx_buffer_format(out, "\"type\": [\"%s\", %s\"null\"]", types[c->type], c->type == HDX_TYPE_OBJECT ? "" : "\"object\", ");
+    } else {
+        hdx_buffer_format(out, "\"type\": \"%s\"", types[c->type]);
+    }
+    if (c->type == HDX_TYPE_ADDRESS)
+        hdx_buffer_text(out, ", \"pattern\": \"^0x[0-9a-f]+$\"");
+    if (c->type == HDX_TYPE_UNSIGNED)
+        hdx_buffer_text(out, ", \"minimum\": 0");
+    if (c->unit != HDX_UNIT_NONE)
+        hdx_buffer_format(out, ", \"unit\": \"%s\"", hdx_column_unit_name(c->unit));
+    if (c->sentence != NULL) {
+        hdx_buffer_text(out, ", \"description\": ");
+        quoted(out, c->sentence);
+    }
+}
+
+typedef struct level { /* columns of an object that are being written */
+    const hdx_column *at;
+    unsigned          count, next;
+    bool              list; /* they are the entries of a list: one more brace to close */
+} level;
+
+static void required(hdx_buffer *out, const hdx_column *columns, unsigned count)
+{
+    bool any = false;
+    for (unsigned i = 0; i < count; i++)
+        if ((columns[i].flags & HDX_COLUMN_OPTIONAL) == 0) {
+            hdx_buffer_text(out, any ? ", " : "\"required\": [");
+            quoted(out, columns[i].name);
+            any = true;
+        }
+    hdx_buffer_text(out, any ? "], " : "");
+}
+
+/* "required": [...], "properties": { ... } of an object with these columns. */
+static void put_members(hdx_buffer *out, const hdx_column *columns, unsigned count, unsigned indent)
+{
+    level    stack[DEEPEST];
+    unsigned depth = 1;
+    stack[0] = (level){ columns, count, 0, false };
+    required(out, columns, count);
+    hdx_buffer_text(out, "\"properties\": {");
+    while (depth > 0) {
+        level *l = &stack[depth - 1];
+        if (l->next == l->count) {
+            const bool list = l->list;
+            depth--;
+            indented(out, indent + depth);
+            hdx_buffer_text(out, depth == 0 ? "}" : list ? "}}}" : "}}");
+            continue;
+        }
+        const hdx_column *c = &l->at[l->next++];
+        hdx_buffer_text(out, l->next > 1 ? "," : "");
+        indented(out, indent + depth);
+        quoted(out, c->name);
+        hdx_buffer_text(out, ": {");
+        put_type(out, c);
+        if (c->member_count == 0) {
+            hdx_buffer_text(out, "}");
+            continue;
+        }
+        hdx_buffer_text(out, c->type == HDX_TYPE_LIST ? ", \"items\": {" : ", ");
+        if (c->members[0].name == NULL) { /* values, no objects; or keys that are data */
+            hdx_buffer_text(out, c->type == HDX_TYPE_LIST ? "" : "\"additionalProperties\": {");
+            put_type(out, &c->members[0]);
+            hdx_buffer_text(out, "}}");
+        } else if (depth < DEEPEST) {
+            if (c->type == HDX_TYPE_LIST)
+                hdx_buffer_text(out, "\"type\": \"object\", ");
+            required(out, c->members, c->member_count);
+            hdx_buffer_text(out, "\"properties\": {");
+            stack[depth++] = (level){ c->members, c->member_count, 0, c->type == HDX_TYPE_LIST };
+        }
+    }
+}
+
+/* What head.c writes. */
+static const hdx_column dump_keys[] = {
+    HDX_COLUMN("path", TEXT, NONE, 0, "the dump as it was named"),
+    HDX_COLUMN("size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "uncompressed"),
+    HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "what its header says"),
+    HDX_COLUMN("id_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes of an id in the dump"),
+    HDX_COLUMN("number", UNSIGNED, NONE, 0, "which heap of the file, from 1"),
+};
+static const hdx_column damage_keys[] = {
+    HDX_COLUMN("offset", UNSIGNED, NONE, 0, "where in the dump"),
+    HDX_COLUMN("record", TEXT, NONE, HDX_COLUMN_NULLABLE, "kind of record"),
+    HDX_COLUMN("expected", TEXT, NONE, HDX_COLUMN_NULLABLE, "what is wrong"),
+    HDX_COLUMN("kept_objects", UNSIGNED, COUNT, 0, "objects read before it"),
+    HDX_COLUMN("lost_bytes", UNSIGNED, BYTES, 0, "passed over"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "truncated, length, unknown_tag, layout ..."),
+};
+static const hdx_column warning_item[] = { HDX_ITEM(TEXT, "a line for people") };
+static const hdx_column head_keys[] = {
+    HDX_COLUMN("heapdex", TEXT, NONE, 0, "version of heapdex"),
+    HDX_COLUMN("command", TEXT, NONE, 0, "the answer's name"),
+    HDX_NESTED("dump", OBJECT, 0, "which dump", dump_keys),
+    HDX_NESTED("damage", LIST, 0, "places of the dump that could not be read as they should", damage_keys),
+    HDX_NESTED("warnings", LIST, 0, "what else is odd about the dump", warning_item),
+};
+
+hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text, hdx_error *err)
+{
+    const hdx_form  *form = hdx_answer_form(answer, arguments, count);
+    hdx_buffer       out = hdx_buffer_of(NULL);
+    const hdx_column rows = { "rows", HDX_TYPE_LIST, HDX_UNIT_NONE, 0, answer->sentence, form->columns, form->column_count };
+    hdx_column       all[HDX_COUNT(head_keys) + 1 + 16];
+    unsigned         n = 0;
+    *text = NULL;
+    for (unsigned i = 0; i < HDX_COUNT(head_keys); i++)
+        all[n++] = head_keys[i];
+    all[n++] = rows;
+    for (unsigned i = 0; i < answer->document_count && n < HDX_COUNT(all); i++)
+        all[n++] = answer->document[i];
+    hdx_buffer_text(&out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ");
+    quoted(&out, answer->name);
+    hdx_buffer_text(&out, ",\n  \"type\": \"object\", ");
+    put_members(&out, all, n, 1);
+    hdx_buffer_text(&out, "\n}\n");
+    if (out.failed) {
+        hdx_buffer_free(&out);
+        return hdx_no_memory(err, "a schema", out.len);
+    }
+    *text = strdup(out.at);
+    hdx_buffer_free(&out);
+    return *text == NULL ? hdx_no_memory(err, "a schema", 0) : HDX_OK;
+}

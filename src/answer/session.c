@@ -1,0 +1,187 @@
+/*
+ * session.c - dumps, their indexes and graphs: opened when a question first needs them, closed with the session.
+ *
+ * An index folder given as a dump may travel alone: then values of fields cannot be read, and everything else is answered.
+ */
+#include "answer/answer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- life ---- */
+
+static bool is_cancelled(void *context)
+{
+    hdx_session        *s = context;
+    const hdx_progress *p = &s->options.progress;
+    return atomic_load_explicit(&s->cancelled, memory_order_relaxed) || (p->cancelled != NULL && p->cancelled(p->context));
+}
+
+static void report(void *context, const hdx_progress_report *r)
+{
+    const hdx_progress *p = &((hdx_session *)context)->options.progress;
+    if (p->report != NULL)
+        p->report(p->context, r);
+}
+
+static bool copy(hdx_arena *arena, const char **text)
+{
+    if (*text != NULL)
+        *text = hdx_arena_copy(arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err)
+{
+    hdx_session *s = *out = calloc(1, sizeof *s);
+    if (s == NULL)
+        return hdx_no_memory(err, "a session", sizeof *s);
+    s->arena = hdx_arena_of(NULL);
+    s->options = *options;
+    if (s->options.dump_number == 0)
+        s->options.dump_number = 1;
+    s->progress = (hdx_progress){ s, report, is_cancelled };
+    atomic_init(&s->cancelled, false);
+    hdx_code code = options->index_dir == NULL || copy(&s->arena, &s->options.index_dir) ? hdx_session_add(s, options->dump, err)
+                                                                                       : hdx_no_memory(err, "a session", 0);
+    if (code != HDX_OK) {
+        hdx_session_close(s);
+        *out = NULL;
+    }
+    return code;
+}
+
+hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err)
+{
+    if (!copy(&s->arena, &dump) || !hdx_mem_room(NULL, (void **)&s->dumps, &s->dump_capacity, s->dump_count, sizeof *s->dumps))
+        return hdx_no_memory(err, "a dump of a session", sizeof *s->dumps);
+    s->dumps[s->dump_count++] = (answer_dump){ .path = dump };
+    return HDX_OK;
+}
+
+void hdx_session_close(hdx_session *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->dump_count; i++) {
+        hdx_leaks_free(s->dumps[i].leaks);
+        hdx_graph_close(s->dumps[i].graph);
+    }
+    hdx_mem_put(NULL, s->dumps, s->dump_capacity * sizeof *s->dumps);
+    hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */
+    hdx_arena_free(&s->arena);
+    free(s);
+}
+
+void hdx_session_cancel(hdx_session *s) { atomic_store(&s->cancelled, true); }
+void hdx_session_listen(hdx_session *s, const hdx_session_events *events) { s->events = *events; }
+
+void answer_notice(hdx_session *s, const char *format, ...)
+{
+    char    line[512];
+    va_list list;
+    if (s->options.notice == NULL)
+        return;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    s->options.notice(s->options.notice_context, line);
+}
+
+/* ---- graphs ---- */
+
+hdx_index_options answer_index_options(hdx_session *s, size_t place)
+{
+    hdx_index_options options = s->options;
+    options.dump = s->dumps[place].path;
+    options.index_dir = place == 0 ? s->options.index_dir : NULL;
+    options.progress = s->progress;
+    return options;
+}
+
+/* The first pass of a build is over: who can answer from its counts does. */
+static void first_pass(void *context, const hdx_counts *counts)
+{
+    hdx_session *s = context;
+    hdx_rows    *rows = NULL;
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    s->counts = counts;
+    /* a question that cannot be answered here (no such column, no such class) is put again to the index, and fails there */
+    if (answer_counted(s, s->early, &rows, &err) == HDX_OK && answer_finish(s, s->early, &rows, &err) == HDX_OK)
+        s->answered = s->events.early(s->events.context, rows);
+    hdx_rows_close(rows);
+    s->counts = NULL;
+}
+
+hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_error *err)
+{
+    *out = NULL;
+    if (place >= s->dump_count)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the session has %zu dumps", s->dump_count);
+    answer_dump *d = &s->dumps[place];
+    if (d->graph == NULL) {
+        hdx_index_options options = answer_index_options(s, place);
+        if (s->early != NULL && s->events.early != NULL) {
+            options.first_pass = first_pass;
+            options.first_pass_context = s;
+        }
+        if (s->events.opening != NULL)
+            s->events.opening(s->events.context, place);
+        hdx_code code = hdx_index_build(&options, &d->report, err);
+        if (code != HDX_OK || (code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL, &d->graph, err)) != HDX_OK)
+            return code;
+        d->opened = true;
+        if (s->events.opened != NULL)
+            s->events.opened(s->events.context, place);
+    }
+    *out = d->graph;
+    return HDX_OK;
+}
+
+void answer_release(hdx_session *s, size_t place)
+{
+    if (place > 0) {
+        hdx_graph *g = s->dumps[place].graph;
+        s->dumps[place].graph = NULL; /* first, for hdx_session_mend may be called at any time */
+        hdx_graph_close(g);
+    }
+}
+
+hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
+{
+    static const char words[] = "live all garbage"; /* hdx_refs_scope in its order */
+    int               scope = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->at[i].name, "reachable") == 0)
+            scope = hdx_word_place(words, a->at[i].value, strlen(a->at[i].value));
+    return (hdx_query){ .graph = g, .scope = (hdx_refs_scope)scope, .threads = s->options.threads, .progress = &s->progress };
+}
+
+/* ---- what a session has ---- */
+
+const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place)
+{
+    if (place >= s->dump_count)
+        return NULL;
+    if (s->dumps[place].graph != NULL)
+        return hdx_graph_summary_of(s->dumps[place].graph);
+    return place == 0 && s->counts != NULL ? hdx_counts_summary(s->counts) : NULL;
+}
+
+const hdx_index_report *hdx_session_report(const hdx_session *s, size_t place)
+{
+    return place < s->dump_count && s->dumps[place].opened ? &s->dumps[place].report : NULL;
+}
+
+const char *hdx_session_dump(const hdx_session *s, size_t place) { return place < s->dump_count ? s->dumps[place].path : NULL; }
+
+const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place) { return place < s->dump_count ? s->dumps[place].leaks : NULL; }
+
+bool hdx_session_mend(hdx_session *s, const void *address)
+{
+    for (size_t i = 0; i < s->dump_count; i++)
+        if (s->dumps[i].graph != NULL && hdx_graph_mend(s->dumps[i].graph, address))
+            return true;
+    return false;
+}

@@ -1,0 +1,57 @@
+/* nearest.c - the name that a misspelt one was probably meant to be. */
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define FAR 200u /* bytes; longer names are nobody's typing error */
+
+unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
+{
+    unsigned row[3][FAR + 1];
+    if (a.len > FAR || b.len > FAR || (a.len > b.len ? a.len - b.len : b.len - a.len) > limit)
+        return limit + 1;
+    for (unsigned j = 0; j <= b.len; j++)
+        row[0][j] = row[2][j] = j;
+    unsigned *before = row[2], *above = row[0], *here = row[1];
+    for (unsigned i = 1; i <= a.len; i++) {
+        int      x = tolower((unsigned char)a.at[i - 1]);
+        unsigned least = here[0] = i;
+        for (unsigned j = 1; j <= b.len; j++) {
+            int      y = tolower((unsigned char)b.at[j - 1]);
+            unsigned best = above[j - 1] + (x != y);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (here[j - 1] + 1 < best)
+                best = here[j - 1] + 1;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b.at[j - 2]) && y == tolower((unsigned char)a.at[i - 2]) &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            here[j] = best;
+            if (best < least)
+                least = best;
+        }
+        if (least > limit)
+            return limit + 1;
+        unsigned *free_row = before;
+        before = above;
+        above = here;
+        here = free_row;
+    }
+    return above[b.len] > limit ? limit + 1 : above[b.len];
+}
+
+void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
+{
+    const size_t   len = strlen(n->wanted), other = strlen(candidate);
+    const unsigned near = len <= 3 ? 1 : len <= 6 ? 2 : 3;
+    if (len > FAR || other > FAR)
+        return;
+    unsigned d = hdx_edit_distance((hdx_text){ n->wanted, (uint32_t)len }, (hdx_text){ candidate, (uint32_t)other }, near);
+    if (d > 1 && len >= 3 && len < other && strncmp(n->wanted, candidate, len) == 0)
+        d = 1; /* a word cut short is as good as one wrong letter */
+    if (d <= near && (n->best == NULL || d < n->distance)) {
+        n->best = candidate;
+        n->distance = d;
+    }
+}
