@@ -1,4 +1,4 @@
-/* damage.h - what was wrong in a dump that could be indexed all the same (facts: HPROF rules R1 to R20, README "Damaged dumps"). */
+/* damage.h - what was wrong in a dump that could be indexed all the same (doc/hprof.md, R1 to R20; README "Damaged dumps"). */
 #ifndef HEAPDEX_DAMAGE_H
 #define HEAPDEX_DAMAGE_H
 

@@ -12,7 +12,7 @@
  * range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the damage. Every answer checks once
  * before it goes out. Opening costs nothing that grows with the dump.
  *
- * "live" objects are those reachable from a GC root (MAT 5.1); the others keep ids and can be asked about.
+ * "live" objects are those reachable from a GC root (doc/mat.md 5.1); the others keep ids and can be asked about.
  */
 #ifndef HEAPDEX_GRAPH_H
 #define HEAPDEX_GRAPH_H
@@ -142,9 +142,9 @@ typedef struct hdx_refs {
     hdx_refs_scope scope;
     uint64_t   batch[64];
 } hdx_refs;
-/* Outbound set (MAT 3.1): the class first, then others ascending, each once. Scope filters targets. */
+/* Outbound set (doc/mat.md 3.1): the class first, then others ascending, each once. Scope filters targets. */
 HDX_API void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
-/* Inbound set (MAT 3.5): instances of a class object first (ascending), then the other referrers ascending. */
+/* Inbound set (doc/mat.md 3.5): instances of a class object first (ascending), then the other referrers ascending. */
 HDX_API void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
 /* Immediately dominated by id, or by HDX_VIRTUAL_ROOT; ascending within two runs, no order promised. */
 HDX_API void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *cursor);
@@ -202,11 +202,11 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name
 
 /*
  * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether that was
- * everything. All layouts of facts/HPROF 6: char[] with offset and count, byte[] with coder, ART's. *is_string false: no String or no value.
+ * everything. All layouts (doc/hprof.md, section 6): char[] with offset and count, byte[] with coder, ART's. *is_string false: no String or no value.
  * text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it with hdx_text_free.
  */
 HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string, hdx_error *err);
-/* MAT's label of an object (MAT 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
+/* MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
 /*
  * Labels of n objects; their records are read in the order of the dump, whatever the order of ids: for tables. texts[i] as `text` above; where it
@@ -236,7 +236,7 @@ typedef struct hdx_named_ref {
     uint32_t     owner;      /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
 } hdx_named_ref;
 /*
- * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (3.6): <class>, then locals of a
+ * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (doc/mat.md 3.6): <class>, then locals of a
  * thread, then fields (duplicates kept) or elements or super, loader, signers, domain, statics. visit returns false to stop.
  * only_target: HDX_NO_ID, or just the references to this object (elements are then searched, not copied).
  */

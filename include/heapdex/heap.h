@@ -12,7 +12,7 @@ typedef struct hdx_field {
     uint8_t  type; /* HPROF type: 2 object, 4 boolean ... 11 long */
 } hdx_field;
 
-enum { HDX_CLASS_INVENTED = 1, /* no CLASS_DUMP: made by heapdex (MAT 1.6) */
+enum { HDX_CLASS_INVENTED = 1, /* no CLASS_DUMP: made by heapdex (doc/mat.md 1.6) */
        HDX_CLASS_OPAQUE = 2,   /* fields unknown: content of instances cannot be read */
        HDX_CLASS_OF_ARRAYS = 4 }; /* damaged dumps: object arrays are of it, and its name is not that of a class of object arrays */
 
@@ -23,15 +23,15 @@ typedef struct hdx_class {
     uint32_t  number;           /* classes are numbered by falling instance count (all instances), then by address */
     uint32_t  super;            /* class number, or HDX_NO_CLASS */
     hdx_addr  super_address;    /* as in the dump; 0: none */
-    hdx_addr  loader;           /* address of the loader object; 0: boot loader, also where the dump's loader is no object (MAT 1.5) */
+    hdx_addr  loader;           /* address of the loader object; 0: boot loader, also where the dump's loader is no object (doc/mat.md 1.5) */
     hdx_addr  signers;          /* as in the dump, may dangle */
     hdx_addr  domain;
     hdx_object_kind kind;       /* of its instances: HDX_INSTANCE, HDX_OBJECT_ARRAY, HDX_PRIMITIVE_ARRAY */
     uint8_t   element_type;     /* of a primitive array's elements; 2 for object arrays; 0 otherwise */
     uint8_t   flags;            /* HDX_CLASS_... */
     uint32_t  stated_size;      /* instance size as CLASS_DUMP says */
-    uint64_t  instance_size;    /* shallow size of an instance; reference size for array classes (MAT 2.7) */
-    uint64_t  class_shallow;    /* shallow size of the class object (MAT 2.6) */
+    uint64_t  instance_size;    /* shallow size of an instance; reference size for array classes (doc/mat.md 2.7) */
+    uint64_t  class_shallow;    /* shallow size of the class object (doc/mat.md 2.6) */
     uint64_t  instances, live_instances; /* the class object does not count; object 0 counts as a java.lang.ClassLoader */
     uint64_t  bytes, live_bytes;         /* shallow sizes of those */
     uint32_t  field_count;      /* own instance fields, in the dump's order; an instance holds them first, then those of super */
@@ -51,7 +51,7 @@ HDX_API const char *hdx_root_type_name(hdx_root_type type); /* "SYSTEM_CLASS" ..
 typedef struct hdx_root {
     hdx_id        object;
     hdx_root_type type;
-    hdx_id        thread; /* a local of this thread's object: no root of its own but a reference of the thread (MAT 4.2); else HDX_NO_ID */
+    hdx_id        thread; /* a local of this thread's object: no root of its own but a reference of the thread (doc/mat.md 4.2); else HDX_NO_ID */
     int32_t       frame;  /* from the innermost, 0-based; -1: belongs to no frame */
 } hdx_root;
 

@@ -51,7 +51,7 @@ typedef struct hdx_path_options {
     bool               merge;          /* rows: the merged tree of all paths */
 } hdx_path_options;
 HDX_API hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_rows **out, hdx_error *err);
-/* Retained set of objects together (MAT 6.4). */
+/* Retained set of objects together (doc/mat.md 6.4). */
 HDX_API hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err);
 /* All live instances of the classes of a pattern, neither class objects nor subclasses unless asked. */
 HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err);

@@ -6,7 +6,7 @@
  *     hdx_strip_options o = { .dump = "app.hprof", .output = "small.hprof", .policy = HDX_STRIP_KOOM };
  *     hdx_strip_write(&o, &report, &err);
  *
- * What a tool keeps and drops was established by running it (facts/STRIP.md of the project's reference collection); where a tool is broken (names
+ * What a tool keeps and drops was established by running it; where a tool is broken (names
  * outside ASCII, ids of 8 bytes, equality by digest) this library does what the tool means to do. Indexes are built from stripped files directly:
  * hdx_index_build needs none of these calls. Files are written under another name, synced and renamed: whole or not at all.
  */

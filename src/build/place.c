@@ -1,5 +1,5 @@
 /*
- * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist (HOUSE 2).
+ * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist.
  *
  *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed
  *

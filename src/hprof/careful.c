@@ -1,5 +1,5 @@
 /*
- * careful.c - the survey on one thread, in file order, with every rule of damage (HPROF facts 9: R3 to R12, R16, R18).
+ * careful.c - the survey on one thread, in file order, with every rule of damage (HPROF 9: R3 to R12, R16, R18).
  *
  * Reads any source. Where the grammar breaks, the question is always whether a top-level record could begin at some place q; `plausible`
  * answers it by looking at the next record heads without moving on. A look more than NEAR bytes ahead costs a seek, in a

@@ -1,5 +1,5 @@
 /*
- * head.c - the file header (HPROF facts 1, rules R1 and R2), and one helpful line for files that are no heap dump (8.8).
+ * head.c - the file header (HPROF 1, R1 and R2), and one helpful line for files that are no heap dump (HPROF 8.8).
  */
 #include "hprof/inside.h"
 

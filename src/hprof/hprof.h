@@ -1,6 +1,6 @@
 /*
  * hprof.h - the grammar of heap dumps: a source's bytes become batches of events. Knows tags, lengths, versions and what to do
- * with damage (rules R1 to R12, R16, R20 of the HPROF facts); does not know ids, reachability or sizes.
+ * with damage (rules R1 to R12, R16, R20 of HPROF 9); does not know ids, reachability or sizes.
  *
  * The work is done in two walks. hdx_hprof_survey reads the whole file once: on several threads where record headers form a sound
  * chain and the source is plain; otherwise, or when any thread meets something odd, from the start on one thread with the
@@ -32,7 +32,7 @@ enum { /* heap sub-record tags */
     HDX_SUB_ROOT_VM_INTERNAL = 0x8D, HDX_SUB_ROOT_JNI_MONITOR = 0x8E, HDX_SUB_UNREACHABLE = 0x90, HDX_SUB_PRIMITIVE_ARRAY_NODATA = 0xC3,
     HDX_SUB_HEAP_DUMP_INFO = 0xFE, HDX_SUB_ROOT_UNKNOWN = 0xFF
 };
-const char *hdx_top_name(uint8_t tag); /* "STRING_IN_UTF8" ... as in the facts, section 2; NULL for an unknown tag */
+const char *hdx_top_name(uint8_t tag); /* "STRING_IN_UTF8" ... as in HPROF 2; NULL for an unknown tag */
 const char *hdx_sub_name(uint8_t tag); /* "INSTANCE_DUMP" ..., section 3 */
 
 typedef struct hdx_hprof_head {

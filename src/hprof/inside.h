@@ -86,7 +86,7 @@ typedef enum hdx_scan_stop {
     HDX_SCAN_NO_ID,   /* R18: an object with id 0, `size` bytes */
     HDX_SCAN_TAG,     /* unknown sub-tag */
     HDX_SCAN_TYPE,    /* impossible type `type` */
-    HDX_SCAN_COUNT    /* an array of more than 2^31 - 1 elements (7.2): `held` has its event */
+    HDX_SCAN_COUNT    /* an array of more than 2^31 - 1 elements (HPROF 7.2): `held` has its event */
 } hdx_scan_stop;
 
 typedef struct hdx_scan {

@@ -198,7 +198,7 @@ static bool sound(const uint8_t *head, uint32_t id_size, uint64_t left)
     return hdx_top_name(head[0]) != NULL && hdx_top_length_ok(head[0], n, id_size) && n <= left;
 }
 
-/* A length of 0, and no record behind it: the writer could not go back to fill it in (HPROF facts 3). */
+/* A length of 0, and no record behind it: the writer could not go back to fill it in (HPROF 2.2, R8). */
 static hdx_code unstated(sampler *k, hdx_pos body, uint64_t *n, hdx_error *err)
 {
     const uint8_t *at;

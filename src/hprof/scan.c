@@ -1,5 +1,5 @@
 /*
- * scan.c - bytes to events: the one scanner of heap sub-records (HPROF facts 3).
+ * scan.c - bytes to events: the one scanner of heap sub-records (HPROF 3).
  *
  * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the reader decides.
  * The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head offsets are constants. Heads are
@@ -9,7 +9,7 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* Bytes of an element of a primitive array by its type; 0: no such type (HPROF facts 3). */
+/* Bytes of an element of a primitive array by its type; 0: no such type (HPROF 3). */
 static const uint8_t widths[16] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
 
 ALWAYS uint64_t id_at(const uint8_t *p, const uint32_t i) { return i == 4 ? hdx_be32(p) : hdx_be64(p); }

@@ -168,7 +168,7 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
     hdx_pos            pos = run->pos != 0 ? run->pos : record->from;
     hdx_stretch        piece = { pos, pos, run->heap };
     hdx_code           code;
-    scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (3.10) */
+    scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (HPROF 3.10) */
     scan->counts = chosen ? worker->counts : ignored;
     if (!chosen)
         memset(ignored, 0, sizeof ignored);

@@ -1,5 +1,5 @@
 /*
- * tags.c - the names and lengths that a tag alone decides (HPROF facts 2 and 3).
+ * tags.c - the names and lengths that a tag alone decides (HPROF 2 and 3).
  */
 #include "hprof/inside.h"
 
@@ -55,7 +55,7 @@ const char *hdx_sub_name(uint8_t tag)
 
 uint32_t hdx_element_size(uint8_t type, uint32_t id_size)
 {
-    /* HPROF facts 3; 1 is "array object" in a HotSpot enum that is never written */
+    /* HPROF 3; 1 is "array object" in a HotSpot enum that is never written */
     static const uint8_t size[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
     return type == 2 ? id_size : type < sizeof size ? size[type] : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * android.c - what objects of Android say of themselves: states that take more than one field (5.1; table inspectors.tsv has codes and conditions).
+ * android.c - what objects of Android say of themselves: states that take more than one field (SHARK 5.1; the others are rows of tables.c).
  *
  * In:  an instance and the inspected classes of its hierarchy as bits.
  * Out: notes. States that one field tells are rows of tables.c and are asked for here in their place of the order.
@@ -51,7 +51,7 @@ static int reference(leak_heap *h, hdx_id id, const char *owner, const char *fie
     return !leak_get(h, id, owner, field, &v) || v.type != 2 ? 0 : v.as.address == 0 ? 1 : 2;
 }
 
-/* ---- contexts (2.6) ---- */
+/* ---- contexts (SHARK 2.6) ---- */
 
 /* The first of the four classes in the hierarchy, from the object's class upwards. */
 static leak_class context_class(leak_heap *h, hdx_id id)

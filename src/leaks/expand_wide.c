@@ -1,5 +1,5 @@
 /*
- * expand_wide.c - what an object yields to the search, in which order (3.5, 3.6).
+ * expand_wide.c - what an object yields to the search, in which order (SHARK 3.5, 3.6).
  *
  * In:  the slots of an object, the plan of its class.
  * Out: edges: to whom, by what, in which queue.
@@ -151,7 +151,7 @@ static void messages(search *k, NID id)
     }
 }
 
-/* The record that ActivityThread.mNewActivities points to lists destroyed activities by position (case 29). */
+/* The record that ActivityThread.mNewActivities points to lists destroyed activities by position (SHARK 3.6). */
 static void records(search *k, NID id)
 {
     if (k->naming ? !k->record_listed : id != k->new_activities)
@@ -217,7 +217,7 @@ static void new_activities(search *k, NID id)
         return;
     if (!k->naming)
         k->new_activities = record;
-    uint32_t m = 0; /* a mark of its own, whatever the device (3.6) */
+    uint32_t m = 0; /* a mark of its own, whatever the device (SHARK 3.6) */
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0 && m == 0;)
         if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD && hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
             strcmp(k->s->rules->matchers[i].member, leak_known_fields[LK_NEW_ACTIVITIES].name) == 0)

@@ -1,9 +1,9 @@
 /*
- * finder.c - which objects leak: those that were watched, those whose state says so, or all of some classes (section 2).
+ * finder.c - which objects leak: those that were watched, those whose state says so, or all of some classes (SHARK 2).
  *
  * In:  the inspector with its watched objects, options, the caller's rules.
  * Out: ids, ascending, each once.
- * Knows which states the finder by state takes (column `finder` of inspectors.tsv); objects are asked through their classes, so an object of a class
+ * Knows which states the finder by state takes (SHARK 2.5); objects are asked through their classes, so an object of a class
  * nobody knows costs nothing.
  */
 #include "leaks/leaks.h"
@@ -64,7 +64,7 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
     return code;
 }
 
-/* ---- by state (2.5) ---- */
+/* ---- by state (SHARK 2.5) ---- */
 
 static bool takes(const char *code)
 {

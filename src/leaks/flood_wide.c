@@ -1,5 +1,5 @@
 /*
- * flood_wide.c - retained sizes of the objects on paths, without the dominators of all others (4.4 to 4.7).
+ * flood_wide.c - retained sizes of the objects on paths, without the dominators of all others (SHARK 4.4 to 4.7).
  *
  *     root (0)                 every object has a label: the nearest object on a path that dominates it, as far as is known.
  *     |- a   1 1 1 1 ...       It begins as the label of whoever was seen to refer to it first; a reference from under another label shows that no

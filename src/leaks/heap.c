@@ -129,7 +129,7 @@ bool leak_extends(leak_heap *h, uint32_t number, const char *name)
     return yes;
 }
 
-/* Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands last (1.6). */
+/* Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands last (SHARK 1.6). */
 const hdx_class *leak_class_raw(leak_heap *h, const char *name)
 {
     const hdx_class *first = hdx_graph_class_named(h->g, name), *last = NULL;
@@ -286,7 +286,7 @@ const char *leak_print(leak_heap *h, const char *format, ...)
     return text;
 }
 
-/* A String whose `count` is 0 is "" whatever its array holds (1.9). */
+/* A String whose `count` is 0 is "" whatever its array holds (SHARK 1.9). */
 const char *leak_text(leak_heap *h, hdx_id id)
 {
     char     *text;

@@ -1,5 +1,5 @@
 /*
- * inspect.c - what one object says of itself: reasons for and against leaking, labels (5.1, table inspectors.tsv).
+ * inspect.c - what one object says of itself: reasons for and against leaking, labels (SHARK 5.1, tables.c).
  *
  * In:  an object on a path, or one that the finder by state asks about; references to watched objects, read once.
  * Out: notes with stable codes; equal ones once. Looks are kept by object: thousands of traces share their first steps.
@@ -30,7 +30,7 @@ void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char
     (*list)[(*count)++] = (hdx_leak_note){ code, text, means };
 }
 
-/* ---- watched objects (2.1, 2.2) ---- */
+/* ---- watched objects (SHARK 2.1, 2.2) ---- */
 
 static int by_referent(const void *a, const void *b)
 {

@@ -13,7 +13,7 @@
  * answer.c    an answer as bytes, kept beside the index      report.c    an answer as rows
  * sha1.c      signatures                                     plan.c      where in an instance its references lie, per class
  *
- * Sections (1.4, 3.6 ...) in comments are those of facts SHARK.md.
+ * SHARK 3.6 and the like in comments are sections of doc/shark.md.
  */
 #ifndef HDX_LEAKS_LEAKS_H
 #define HDX_LEAKS_LEAKS_H
@@ -55,7 +55,7 @@ typedef struct leak_state {
 extern const leak_state leak_states[];
 extern const size_t     leak_state_count;
 
-/* Fields that virtual references go through (3.6). */
+/* Fields that virtual references go through (SHARK 3.6). */
 typedef enum leak_known {
     LK_NONE, LK_LINKED_FIRST, LK_LINKED_VOID, LK_NODE_ITEM, LK_NODE_NEXT, LK_LINK_DATA, LK_LINK_NEXT, LK_LIST_DATA, LK_LIST_ARRAY, LK_COW_ARRAY, LK_COW_ELEMENTS,
     LK_HASH_TABLE, LK_ENTRY_KEY, LK_ENTRY_VALUE, LK_ENTRY_NEXT, LK_HENTRY_KEY, LK_HENTRY_VALUE, LK_HENTRY_NEXT, LK_HNODE_KEY, LK_HNODE_VALUE, LK_HNODE_NEXT,
@@ -83,7 +83,7 @@ typedef struct leak_rules {
 } leak_rules;
 hdx_code leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err);
 void     leak_rules_free(leak_rules *r);
-/* "instance field CLASS#FIELD" ... (5.6) */
+/* "instance field CLASS#FIELD" ... (SHARK 5.6) */
 void     leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
 
 /* ---- heap.c ---- */
@@ -120,7 +120,7 @@ bool     leak_is_instance(leak_heap *h, hdx_id id);
 uint64_t leak_bits(leak_heap *h, uint32_t number);
 bool     leak_isa(leak_heap *h, hdx_id id, leak_class c);              /* instances only */
 bool     leak_extends(leak_heap *h, uint32_t number, const char *name); /* some class of the hierarchy has that name after the mapping */
-/* By the name in the file (1.6); NULL: none. */
+/* By the name in the file (SHARK 1.6); NULL: none. */
 const hdx_class *leak_class_raw(leak_heap *h, const char *name);
 /* Fields of an instance; valid until LEAK_RECENT other objects were asked for. */
 const hdx_values *leak_fields(leak_heap *h, hdx_id id);
@@ -166,7 +166,7 @@ typedef struct leak_plan {
     uint8_t          expand;     /* leak_expand */
     bool             plain;      /* plain fields are yielded */
     bool             elements;   /* elements of the array are yielded */
-    bool             wrappers;   /* an array of wrappers (4.5) */
+    bool             wrappers;   /* an array of wrappers (SHARK 4.5) */
     bool             string;
     bool             is_thread;
     int32_t          size_offset; /* ArrayList.size in the bytes of an instance; -1 */
@@ -184,7 +184,7 @@ void     leak_plans_free(leak_plans *p, uint32_t class_count);
 hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err); /* hdx_mem_put(NULL, , matcher_count) */
 
 /* ---- slots_wide.c, search_wide.c, sizes_wide.c ---- */
-typedef enum leak_root_kind { /* in the order in which roots are searched (3.1) */
+typedef enum leak_root_kind { /* in the order in which roots are searched (SHARK 3.1) */
     LR_THREAD_OBJECT, LR_THREAD_BLOCK, LR_STICKY_CLASS, LR_NATIVE_STACK, LR_MONITOR_USED, LR_JNI_MONITOR, LR_JNI_LOCAL, LR_JNI_GLOBAL, LR_JAVA_FRAME, LR_KINDS
 } leak_root_kind;
 extern const char *const leak_root_names[LR_KINDS]; /* trace.c */
@@ -276,7 +276,7 @@ void leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l)
 void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
 void leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
 bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
-hdx_id leak_component(leak_heap *h, hdx_id id);          /* 2.6; HDX_NO_ID: nothing */
+hdx_id leak_component(leak_heap *h, hdx_id id);          /* SHARK 2.6; HDX_NO_ID: nothing */
 bool   leak_context_destroyed(leak_heap *h, hdx_id id);  /* unwraps to a destroyed activity */
 
 /* ---- finder.c ---- */
@@ -285,7 +285,7 @@ hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaki
 /* ---- metadata.c ---- */
 typedef struct leak_facts { hdx_leak_fact *at; uint64_t count, capacity; } leak_facts;
 hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err);
-/* Native bytes by referent (4.6). */
+/* Native bytes by referent (SHARK 4.6). */
 hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
 
 /* ---- trace.c ---- */
@@ -304,7 +304,7 @@ typedef struct leak_made {
 } leak_made;
 /* Traces grouped by leak, application leaks first; *out from hdx_mem_get(NULL), path_count + lost_count of them. */
 hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);
-/* Statuses along a path (5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or SIZE_MAX. */
+/* Statuses along a path (SHARK 5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or SIZE_MAX. */
 typedef struct leak_state_of { bool says_leaking, says_not; hdx_leak_status status; bool conflict; size_t from; } leak_state_of;
 void leak_statuses(leak_state_of *at, size_t count);
 

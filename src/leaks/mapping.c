@@ -1,5 +1,5 @@
 /*
- * mapping.c - names of R8 and ProGuard given back (1.7).
+ * mapping.c - names of R8 and ProGuard given back (SHARK 1.7).
  *
  *     com.example.Session -> a.b:               a class
  *         java.lang.Object current -> a         a field of a.b

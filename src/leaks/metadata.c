@@ -1,5 +1,5 @@
 /*
- * metadata.c - what an Android dump says of device, application and heap; native bytes behind Java objects (4.6).
+ * metadata.c - what an Android dump says of device, application and heap; native bytes behind Java objects (SHARK 4.6).
  *
  * In:  the heap.
  * Out: facts by name, in a fixed order; of JVM dumps none.

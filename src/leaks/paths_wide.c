@@ -1,9 +1,9 @@
 /*
- * paths_wide.c - from what was reached from where to paths with named references (4.1).
+ * paths_wide.c - from what was reached from where to paths with named references (SHARK 4.1).
  *
  * In:  the parents of a finished search, the leaks found.
  * Out: paths of the outermost leaks; leaks without a path.
- * Knows which reference of the parent must have enqueued an object (3.3), and how references are called (3.6). Does not know statuses.
+ * Knows which reference of the parent must have enqueued an object (SHARK 3.3), and how references are called (SHARK 3.6). Does not know statuses.
  * Cost: the length of the paths; each object on them is expanded once more, whatever the number of paths through it.
  */
 #include "leaks/wide.h"
@@ -20,7 +20,7 @@ static int by_from(const void *a, const void *b)
 }
 
 /*
- * Of nested leaks only the outermost stays (4.1): the way to a leak is the way to its parent, so a leak among those above is enough. What was found
+ * Of nested leaks only the outermost stays (SHARK 4.1): the way to a leak is the way to its parent, so a leak among those above is enough. What was found
  * out about objects on the way is kept in `clean` and `below`, or many leaks at the end of a long list would walk it again and again.
  */
 static bool has_leak_above(const search *k, NID id, uint64_t *clean, uint64_t *below)
@@ -69,7 +69,7 @@ static hdx_code collect(search *k, hdx_error *err)
 }
 
 /*
- * The order of results: depth first over the tree that all paths make together, branches in the order in which the search found them (4.1).
+ * The order of results: depth first over the tree that all paths make together, branches in the order in which the search found them (SHARK 4.1).
  * No stack: a node knows its neighbour and its parent.
  */
 typedef struct branch {
@@ -204,13 +204,13 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
         hop->name = (hdx_text){ text, (uint32_t)strlen(text) };
 }
 
-/* The first reference that may have enqueued `to`: while the first queue lasted a plain one wins over one of low priority (3.3). */
+/* The first reference that may have enqueued `to`: while the first queue lasted a plain one wins over one of low priority (SHARK 3.3). */
 static void name_targets(search *k, NID from, pair *at, uint64_t count)
 {
     const bool late = hdx_bits_test(k->late, from);
     const object o = look(k->st, from);
     if (walks_elements(k, &o)) {
-        uint32_t n = 0; /* the index counts only elements that are there (3.5) */
+        uint32_t n = 0; /* the index counts only elements that are there (SHARK 3.5) */
         for (uint64_t i = 0; i < o.count; i++) {
             const NID to = slot(k->st, &o, i);
             if (to == NONE)

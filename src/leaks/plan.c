@@ -1,10 +1,10 @@
 /*
- * plan.c - for every class: where in an instance its references lie and what the search makes of them (3.5 to 3.7).
+ * plan.c - for every class: where in an instance its references lie and what the search makes of them (SHARK 3.5 to 3.7).
  *
  * In:  the table of classes, names after the mapping, the matchers that hold for this device.
  * Out: slots per class. A slot is a reference field of the hierarchy; slots are sorted by name, and of equal names the one of the
- *      derived class stands first (3.5). Class objects have a slot per static reference, in the order of the dump.
- * Knows how collections of Java and Android are told apart (3.6). Reads nothing of the dump but the statics of android.os.Build.
+ *      derived class stands first (SHARK 3.5). Class objects have a slot per static reference, in the order of the dump.
+ * Knows how collections of Java and Android are told apart (SHARK 3.6). Reads nothing of the dump but the statics of android.os.Build.
  * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more than its dump can hold: classes
  * whose fields would not fit the dump have no slots.
  */
@@ -36,7 +36,7 @@ static bool one_of(const char *list, const char *word)
     }
 }
 
-/* Library matchers need the device (3.9); without android.os.Build only those that hold everywhere are left. */
+/* Library matchers need the device (SHARK 3.9); without android.os.Build only those that hold everywhere are left. */
 hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err)
 {
     const hdx_class *build = leak_class_raw(h, "android.os.Build"), *version = leak_class_raw(h, "android.os.Build$VERSION");
@@ -173,7 +173,7 @@ static uint32_t next_above(const finder *f, uint32_t c, bool matched)
     return super == HDX_NO_CLASS ? HDX_NO_CLASS : matched ? f->above[super].matched : f->above[super].fields;
 }
 
-/* The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name (3.7, case 51). */
+/* The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name (SHARK 3.7). */
 static uint32_t field_matcher(const finder *f, uint32_t number, uint32_t top, hdx_text name)
 {
     uint32_t m = 0;
@@ -259,7 +259,7 @@ static bool declares(leak_heap *h, const hdx_class *c, const char *field)
     return false;
 }
 
-/* Collections are known by the name in the file and by the fields of their implementation (3.6). */
+/* Collections are known by the name in the file and by the fields of their implementation (SHARK 3.6). */
 static void find_collections(leak_heap *h, leak_plans *p)
 {
     const hdx_class *linked = leak_class_raw(h, "java.util.LinkedList"), *list = leak_class_raw(h, "java.util.ArrayList");
@@ -295,7 +295,7 @@ static void find_collections(leak_heap *h, leak_plans *p)
     }
 }
 
-/* Instances no larger than those of java.lang.Object yield nothing (3.5); Object's own size counts only where it has ART's two fields. */
+/* Instances no larger than those of java.lang.Object yield nothing (SHARK 3.5); Object's own size counts only where it has ART's two fields. */
 static uint64_t empty_size(leak_heap *h, const hdx_class *object)
 {
     uint64_t n = 0;

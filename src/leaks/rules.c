@@ -13,7 +13,7 @@
  *     label        com.acme.Job     state != null      it has a state
  *
  * In:  text from anyone; a line that is not understood ends it with its number.
- * Out: arrays in the arena of the rules. Built-in matchers stand first; of equal ones the later holds (3.7).
+ * Out: arrays in the arena of the rules. Built-in matchers stand first; of equal ones the later holds (SHARK 3.7).
  */
 #include "leaks/leaks.h"
 

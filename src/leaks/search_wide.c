@@ -1,5 +1,5 @@
 /*
- * search_wide.c - the best path to every leaking object: two queues from the GC roots (3.1 to 3.6).
+ * search_wide.c - the best path to every leaking object: two queues from the GC roots (SHARK 3.1 to 3.6).
  *
  *     first  everything that is simply referred to                                 last  what a library matcher, a local or an animator holds
  *
@@ -36,7 +36,7 @@ static inline bool enqueue(search *k, NID id, NID from, bool low)
     if (!hdx_bits_set(k->seen, id)) {
         if (low || !hdx_bits_test(k->waiting, id))
             return true;
-        hdx_bits_clear(k->waiting, id); /* promoted: it moves to the end of the first queue, with the new parent (3.3) */
+        hdx_bits_clear(k->waiting, id); /* promoted: it moves to the end of the first queue, with the new parent (SHARK 3.3) */
     }
     k->from[id] = from;
     return push(k, id, low);
@@ -84,8 +84,8 @@ static void ahead(const search *k, uint64_t done)
     hdx_packed_list_ahead(&k->st->lists, k->first[done + AHEAD / 2]);
 }
 
-/* All leaks that there are to find were found: nothing that follows changes their paths (3.4). But the objects of ActivityThread's list are yielded by what
-   was visited before (3.6): sizes need all of the search then. */
+/* All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of ActivityThread's list are yielded by what
+   was visited before (SHARK 3.6): sizes need all of the search then. */
 static bool is_over(const search *k)
 {
     return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);
@@ -134,7 +134,7 @@ static int root_kind(uint8_t tag)
     for (int i = 0; i < LR_KINDS; i++)
         if (tags[i] == tag)
             return i;
-    return -1; /* kinds that Shark leaves out (1.3) */
+    return -1; /* kinds that Shark leaves out (SHARK 1.3) */
 }
 
 typedef struct sorted_root { leak_root root; hdx_text class_name; uint64_t order; } sorted_root;
@@ -188,7 +188,7 @@ static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *
     return true;
 }
 
-/* Sorts roots as 3.1 says; locals of known threads become references of their thread. */
+/* Sorts roots as SHARK 3.1 says; locals of known threads become references of their thread. */
 static hdx_code take_roots(search *k, hdx_error *err)
 {
     store       *st = k->st;

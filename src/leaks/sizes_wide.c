@@ -1,5 +1,5 @@
 /*
- * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c gave up (4.4 to 4.7).
+ * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c gave up (SHARK 4.4 to 4.7).
  *
  * In:  the store; all roots under one super root.
  * Out: retained bytes and objects.
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* ---- one object (1.8, 4.5) ---- */
+/* ---- one object (SHARK 1.8, 4.5) ---- */
 
 static uint64_t primitive_array(const store *st, hdx_id id, uint32_t c)
 {

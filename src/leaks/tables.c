@@ -12,8 +12,8 @@
 #define IGNORED(kind, everywhere, class, member, note) { kind, true, everywhere, 0, 0, class, member, "", "", note }
 
 /*
- * References of Android and of makers of devices that are known to leak, and those that are not followed at all (3.7 to 3.9, table
- * matchers.tsv). Two of them can never match, as in Shark: ConnectivityManager#sInstance is a static field, and
+ * References of Android and of makers of devices that are known to leak, and those that are not followed at all (SHARK 3.7 to 3.9).
+ * Two of them can never match, as in Shark: ConnectivityManager#sInstance is a static field, and
  * ConnectivityManager$CallbackHandler has a package in truth. They stand here so that the list is the one people know.
  */
 static const hdx_leak_matcher matchers[] = {

@@ -1,5 +1,5 @@
 /*
- * trace.c - paths become traces: statuses, suspect references, signatures; traces become leaks (5.2 to 5.6, 4.7).
+ * trace.c - paths become traces: statuses, suspect references, signatures; traces become leaks (SHARK 5.2 to 5.6, 4.7).
  *
  * In:  paths and sizes of the search, looks of the inspectors.
  * Out: traces in the arena of the heap, those of one leak side by side; answer.c makes an answer of them that needs no heap.
@@ -158,7 +158,7 @@ static void put_reference(maker *m, hdx_leak_step *step, const leak_hop *hop)
         step->ref_frame = frame_of(m->h, hop->from, hop->to);
 }
 
-/* Blamed: what leads out of an unknown object, or out of the last one that does not leak (5.4). */
+/* Blamed: what leads out of an unknown object, or out of the last one that does not leak (SHARK 5.4). */
 static bool is_suspect(const leak_state_of *at, size_t i, size_t count)
 {
     return at[i].status == HDX_LEAK_UNKNOWN || (at[i].status == HDX_LEAK_NOT_LEAKING && (i + 2 == count || at[i + 1].status != HDX_LEAK_NOT_LEAKING));
@@ -225,7 +225,7 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
     return HDX_OK;
 }
 
-/* The first matched reference decides, the root counting first (5.6). */
+/* The first matched reference decides, the root counting first (SHARK 5.6). */
 static uint32_t first_matcher(const maker *m, const leak_path *p)
 {
     uint32_t n = p->root->matcher;

@@ -125,7 +125,7 @@ hdx_code WIDE(leak_paths)(search *k, hdx_error *err);
 /* ---- flood_wide.c ---- */
 /* Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). native: bytes by id. *gave_up: it would take too long. */
 hdx_code WIDE(leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err);
-/* What one object weighs (1.8, 4.5); sizes_wide.c. */
+/* What one object weighs (SHARK 1.8, 4.5); sizes_wide.c. */
 uint64_t WIDE(leak_weight)(const store *st, hdx_id id);
 
 /* ---- sizes_wide.c ---- */

@@ -52,7 +52,7 @@ bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hd
 /* Bytes of all fields of an instance in the dump, super classes included; no more than `most` are counted. */
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most);
 
-/* The type of root that a heap sub-record's tag stands for (MAT 4.1, HPROF facts 5.1); false for a tag that is no root. */
+/* The type of root that a heap sub-record's tag stands for (MAT 4.1, HPROF 5.1); false for a tag that is no root. */
 bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out);
 
 #endif

@@ -2,7 +2,7 @@
  * names.c - names as writers put them, in the one form that everything above uses.
  *
  * HotSpot's dumper writes "java/lang/String", "[Ljava/lang/String;" and "[I", the agent and ART "java.lang.String[]" and "int[]"
- * (HPROF facts 2.1). All become the Java form once, here. Modified UTF-8 becomes UTF-8; bytes that are neither occur in
+ * (HPROF 2.1). All become the Java form once, here. Modified UTF-8 becomes UTF-8; bytes that are neither occur in
  * obfuscated apps and are kept as they are. MAT decodes such names with losses (MAT 10.2); that is not copied.
  */
 #include "model/model.h"

@@ -1,5 +1,5 @@
 /*
- * sizes.c - shallow sizes by the rules of Eclipse MAT 1.17 (facts: MAT 2.1 to 2.7).
+ * sizes.c - shallow sizes by the rules of Eclipse MAT (MAT 2.1 to 2.7, in doc/mat.md).
  *
  * They are not always the JVM's (MAT 2.9), but they are the ones that all numbers of a dump can be compared by.
  */
@@ -128,7 +128,7 @@ bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hd
         if (c->kind != HDX_INSTANCE)
             c->instance_size = s->reference_size; /* MAT 2.7 */
         else if (s->stated && (c->flags & HDX_CLASS_INVENTED) == 0)
-            c->instance_size = c->stated_size; /* Android's are real ones (HPROF facts 3.4) */
+            c->instance_size = c->stated_size; /* Android's are real ones (HPROF 3.4) */
         else
             c->instance_size = hdx_round_up(size[k], s->alignment);
     }

@@ -1,5 +1,5 @@
 /*
- * choose.c - what a policy must know before it writes: classes by name, values of Strings, equal bitmaps (STRIP 1.1, 7.4), names in use (7.5).
+ * choose.c - what a policy must know before it writes: classes by name, values of Strings, equal bitmaps (STRIP 1.1, 7.4), names in use (STRIP 7.5).
  *
  * In:  a dump. Out: a choice.
  * Names: LOAD_CLASS records are hopped over first, then the STRINGs they name are looked at, so that no text is kept.

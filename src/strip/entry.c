@@ -1,5 +1,5 @@
 /*
- * entry.c - one heap entry taken by its head (HPROF facts 3): what it is, where its content begins, how long that is. No rule of damage.
+ * entry.c - one heap entry taken by its head (HPROF 3): what it is, where its content begins, how long that is. No rule of damage.
  */
 #include "strip/inside.h"
 

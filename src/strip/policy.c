@@ -1,5 +1,5 @@
 /*
- * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), what is missing afterwards (6.6).
+ * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), what is missing afterwards (STRIP 6.6).
  */
 #include "strip/inside.h"
 

@@ -32,7 +32,7 @@ struct signs {
     uint64_t instances, texts; /* texts: instances of String */
     uint64_t arrays;
     fill     of[12];
-    fill     overhead;   /* byte[] with the low bit set: zero in ordinary dumps too (5.5, 4) */
+    fill     overhead;   /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
     uint64_t overhead_named, overhead_absent;
     uint64_t homeless;   /* classes in no heap */
     bool     heap_named, shared;  /* in this segment; zygote or image anywhere */

@@ -1,5 +1,5 @@
 /*
- * test_rules.c - one test per rule of damage that this room decides (HPROF facts 9).
+ * test_rules.c - one test per rule of damage that this room decides (HPROF 9).
  *
  * Every file is read by both readers; they must agree.
  */
@@ -77,7 +77,7 @@ Test(valid, whole_dump_gives_events_with_every_field)
 
 Test(valid, worked_example_of_the_facts)
 {
-    /* HPROF facts 11, byte for byte: 303 bytes, ids of 4 bytes */
+    /* HPROF 11, byte for byte: 303 bytes, ids of 4 bytes */
     static const char hex[] =
         "4a4156412050524f46494c4520312e302e3200000000040000018f00000000"
         "010000000000000014000010016a6176612f6c616e672f4f626a656374" "02000000000000001000000001000001000000000100001001"

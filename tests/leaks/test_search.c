@@ -376,7 +376,7 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
             cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
             compare(&m, leaks, seed);
             hdx_leaks_free(leaks);
-            o.retained = false; /* the answer must not depend on it (3.4) */
+            o.retained = false; /* the answer must not depend on it (SHARK 3.4) */
             cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
             compare(&m, leaks, seed);
             hdx_leaks_free(leaks);

@@ -1,5 +1,5 @@
 /*
- * test_sizes.c - shallow sizes against the worked examples of the facts (MAT 2.3 to 2.6).
+ * test_sizes.c - shallow sizes against the worked examples of doc/mat.md (MAT 2.3 to 2.6).
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
