@@ -2,7 +2,7 @@
  * indexes.h - every byte of every index file: what kinds there are, how each is written and read. Nothing outside this folder knows
  * a byte of an index file; nothing inside it knows a dump, Java or LMDB.
  *
- *     kinds.c         one row per kind: name, file, encoding
+ *     kinds.c         one row per kind: name, file, encoding, what keys and values count, which step has it; opens any
  *     container/      head, sections, sums of 64 KiB blocks and foot that every file has
  *     ints/           one number per key, in packed pages of 256
  *     one_to_n/       a list of numbers per key
@@ -41,6 +41,34 @@ typedef enum hdx_kind {
 } hdx_kind;
 
 const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
+
+/* ---- the table of kinds (kinds.c) ---- */
+typedef enum hdx_encoding { HDX_ENCODING_ADDRESSES, HDX_ENCODING_INTS, HDX_ENCODING_ONE_TO_N, HDX_ENCODING_RANKS, HDX_ENCODING_SEEK } hdx_encoding;
+/* Numbers of an index that keys and bounds are counted by. HDX_OF_LENGTHS is the same for all: a u4 of the dump, with HDX_LENGTH_ODD. */
+typedef enum hdx_amount {
+    HDX_OF_NOTHING, HDX_OF_OBJECTS, HDX_OF_CLASSES, HDX_OF_HEAPS, HDX_OF_SPECIALS, HDX_OF_DOMINATORS, HDX_OF_DUMP_BYTES, HDX_OF_FILE_BYTES,
+    HDX_OF_LIVE_BYTES, HDX_OF_LENGTHS, HDX_AMOUNTS
+} hdx_amount;
+typedef struct hdx_amounts { uint64_t of[HDX_AMOUNTS]; } hdx_amounts; /* as the manifest says; of nothing: 0 */
+typedef struct hdx_measure { /* this number, and so many more */
+    hdx_amount of;
+    unsigned   more;
+} hdx_measure;
+typedef enum hdx_kind_when { HDX_ALWAYS, HDX_WITH_HEAPS /* of Android */, HDX_IF_COMPRESSED /* and then not for each dump */ } hdx_kind_when;
+typedef struct hdx_kind_row {
+    const char   *name;
+    hdx_encoding  encoding;
+    hdx_measure   keys;    /* ints, lists: how many; ranks, addresses: so many ids it tells of */
+    hdx_measure   below;   /* every value is; of nothing: no bound, for there are no values */
+    hdx_amount    members; /* of a set */
+    unsigned      step;    /* the first (hdx_step) whose index has it */
+    hdx_kind_when when;
+} hdx_kind_row;
+const hdx_kind_row *hdx_kind_of(hdx_kind kind);
+uint64_t            hdx_measured(const hdx_amounts *amounts, hdx_measure m);
+uint64_t            hdx_kind_keys(hdx_kind kind, const hdx_amounts *amounts);
+/* Can an index that holds this step have such a file? It must, but for seek. */
+bool                hdx_kind_there(hdx_kind kind, unsigned step, const hdx_amounts *amounts, bool compressed);
 #define HDX_INDEX_FORMAT 3u /* version in every head */
 #define HDX_LENGTH_ODD (1ull << 32) /* added to a length of a u4 */
 
@@ -71,6 +99,10 @@ hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err);
 /* Reads a file whole: HDX_OK, or HDX_DAMAGED where a sum does not hold. */
 hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err);
 
+/* A file of any kind as its row of the table says; *out is the handle of its encoding, NULL on failure. close: NULL is nothing. */
+hdx_code hdx_index_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, const hdx_amounts *amounts, hdx_damage_note *note,
+                        void **out, hdx_error *err);
+void     hdx_index_close(hdx_kind kind, void *handle);
 /* handle: of an open file of this kind. Looks at every byte of the file, whether a key leads there or not; what is wrong is noted. */
 void hdx_index_whole(const void *handle, hdx_kind kind);
 /* hdx_container_mend for it. */

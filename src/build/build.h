@@ -332,6 +332,10 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
 
 /* ---- manifest.c ---- */
 void     hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file);
+/* Keys and values of its files are counted by these; what a later step counts is 0 till then. */
+hdx_amounts hdx_build_amounts(const hdx_build *b);
+/* A file written before, as the table of kinds says; hdx_index_close takes it back. */
+hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err);
 void     hdx_manifest_step_begin(hdx_build *b, const char *name, uint64_t total, const char *unit);
 void     hdx_manifest_step_end(hdx_build *b);
 void     hdx_build_identity(hdx_build *b);

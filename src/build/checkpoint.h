@@ -35,6 +35,7 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err);
 /* Is every file that a checkpoint of these steps, or of these tasks, has as the seal says? */
 bool     hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks);
 bool     hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind); /* one of the tasks writes this index file */
+bool     hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind); /* a checkpoint of these steps has it, whatever tasks there are */
 bool     hdx_checkpoint_is_there(const hdx_build *b);
 void     hdx_checkpoint_remove(hdx_build *b);
 uint64_t hdx_checkpoint_version(const hdx_build *b); /* of everything that must be alike to go on: heapdex, formats, parameters */

@@ -221,10 +221,9 @@ static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uin
 static hdx_code read_special(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    hdx_index_file file = { b->manifest.files[HDX_KIND_SPECIAL].bytes, b->manifest.files[HDX_KIND_SPECIAL].sum };
-    hdx_ranks     *ranks;
+    void          *ranks;
     uint64_t       rank;
-    hdx_code       code = hdx_ranks_open(&b->place, HDX_KIND_SPECIAL, &file, b->objects, &p->note, &ranks, err);
+    hdx_code       code = hdx_build_file_open(b, HDX_KIND_SPECIAL, &p->note, &ranks, err);
     if (code != HDX_OK)
         return code == HDX_LIMIT ? code : unusable(err);
     for (uint64_t id = 0; id < b->objects; id++)
@@ -465,25 +464,36 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
     return holds;
 }
 
-/* Does a checkpoint of these steps have an index file of the kind? */
-static bool wants(const hdx_pass *p, uint64_t done, hdx_kind kind)
+/* Which pass leaves an index file of the kind behind, and which task of it writes it. Address and seek come before all passes. */
+static const struct maker { bool before; hdx_pass_name pass; uint64_t task; } makers[HDX_KINDS] = {
+    [HDX_KIND_ADDRESS] = { .before = true },
+    [HDX_KIND_POSITION] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
+    [HDX_KIND_CLASS] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
+    [HDX_KIND_SIZE] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
+    [HDX_KIND_HEAP] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
+    [HDX_KIND_OUTBOUND] = { false, HDX_PASS_OBJECTS, HDX_TASK_OUTBOUND },
+    [HDX_KIND_INBOUND] = { false, HDX_PASS_REFERENCES, HDX_TASK_INBOUND },
+    [HDX_KIND_INSTANCES] = { false, HDX_PASS_OBJECTS, HDX_TASK_INSTANCES },
+    [HDX_KIND_SPECIAL] = { false, HDX_PASS_REFERENCES, HDX_TASK_NEAREST },
+    [HDX_KIND_DOMINATOR] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
+    [HDX_KIND_NEAREST] = { false, HDX_PASS_REFERENCES, HDX_TASK_NEAREST },
+    [HDX_KIND_DOMINATORS] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
+    [HDX_KIND_DOMINATED] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
+    [HDX_KIND_RETAINED] = { false, HDX_PASS_RETAINED, HDX_TASK_RETAINED },
+    [HDX_KIND_SEEK] = { .before = true },
+};
+
+/* Index files of these steps and tasks. */
+static bool has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind)
 {
-    const bool objects = hdx_checkpoint_has(done, HDX_PASS_OBJECTS), references = hdx_checkpoint_has(done, HDX_PASS_REFERENCES);
-    switch (kind) {
-    case HDX_KIND_ADDRESS: return true;
-    case HDX_KIND_POSITION:
-    case HDX_KIND_CLASS:
-    case HDX_KIND_SIZE:
-    case HDX_KIND_INSTANCES: return objects;
-    case HDX_KIND_HEAP: return objects && p->b->heap_count > 0;
-    case HDX_KIND_OUTBOUND: return objects && p->until >= HDX_STEP_OUTBOUND;
-    case HDX_KIND_INBOUND: return references;
-    case HDX_KIND_SPECIAL:
-    case HDX_KIND_NEAREST: return references && p->until >= HDX_STEP_DOMINATORS;
-    case HDX_KIND_SEEK: return p->b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has one, and not each does */
-    default: return false;
-    }
+    const hdx_build    *b = p->b;
+    const struct maker *m = &makers[kind];
+    const hdx_amounts   amounts = hdx_build_amounts(b);
+    const bool          compressed = b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has the index seek, and not each does */
+    return (m->before || hdx_checkpoint_has(done, m->pass) || (tasks & m->task) != 0) && hdx_kind_there(kind, p->until, &amounts, compressed);
 }
+
+bool hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind) { return has_kind(p, done, 0, kind); }
 
 /* Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references are in lists of theirs. */
 static bool objects_hold(const hdx_pass *p, uint64_t done)
@@ -528,26 +538,7 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     return true;
 }
 
-bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind)
-{
-    static const struct { hdx_kind kind; uint64_t task; } made[] = {
-        { HDX_KIND_POSITION, HDX_TASK_COLUMNS },    { HDX_KIND_CLASS, HDX_TASK_COLUMNS },   { HDX_KIND_SIZE, HDX_TASK_COLUMNS },
-        { HDX_KIND_HEAP, HDX_TASK_COLUMNS },        { HDX_KIND_INSTANCES, HDX_TASK_INSTANCES }, { HDX_KIND_OUTBOUND, HDX_TASK_OUTBOUND },
-        { HDX_KIND_SPECIAL, HDX_TASK_NEAREST },     { HDX_KIND_NEAREST, HDX_TASK_NEAREST }, { HDX_KIND_INBOUND, HDX_TASK_INBOUND },
-        { HDX_KIND_RETAINED, HDX_TASK_RETAINED },   { HDX_KIND_DOMINATOR, HDX_TASK_TREE },  { HDX_KIND_DOMINATORS, HDX_TASK_TREE },
-        { HDX_KIND_DOMINATED, HDX_TASK_TREE },
-    };
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (made[i].kind == kind)
-            return (tasks & made[i].task) != 0;
-    return false;
-}
-
-/* Index files of these steps and tasks. */
-static bool has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind)
-{
-    return wants(p, done, kind) || (hdx_checkpoint_makes(tasks, kind) && (kind != HDX_KIND_HEAP || p->b->heap_count > 0));
-}
+bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind) { return (tasks & makers[kind].task) != 0; }
 
 bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
 {

@@ -28,8 +28,9 @@ typedef struct reading {
     hdx_pass        *p;
     hdx_damage_note  note;
     uint64_t         key;
+    void            *files[HDX_KINDS]; /* NULL: the steps done have none; the same by name: */
     hdx_addresses   *addresses;
-    hdx_ints        *position, *class, *size, *heap, *nearest; /* NULL: the steps done have none */
+    hdx_ints        *position, *class, *size, *heap, *nearest;
     hdx_one_to_n    *outbound, *inbound, *instances;
     hdx_ranks       *special;
     hdx_seek        *seek;
@@ -68,7 +69,7 @@ static bool addresses_hold(run *k)
     return true;
 }
 
-/* What no array is has no length. Bounds are those the files were opened with. */
+/* What no array is has no length, and odd ones are of classes that say so. Bounds are those the files were opened with. */
 static bool columns_hold(run *k)
 {
     const reading   *r = k->r;
@@ -82,7 +83,8 @@ static bool columns_hold(run *k)
     hdx_ints_read(r->size, k->first, k->n, k->part);
     for (uint32_t i = 0; i < k->n; i++) {
         k->sum->of_column += pair(half(r, k->first + i), k->classes[i]);
-        if (classes[k->classes[i]].kind == HDX_INSTANCE && k->part[i] != 0)
+        const hdx_class *c = &classes[k->classes[i]];
+        if (k->part[i] >= HDX_LENGTH_ODD ? (c->flags & HDX_CLASS_OF_ARRAYS) == 0 : c->kind == HDX_INSTANCE && k->part[i] != 0)
             return false;
     }
     return true;
@@ -262,75 +264,38 @@ static void read_classes(void *context, unsigned worker)
 }
 
 /* ---- files ---- */
-static hdx_code open_ints(reading *r, hdx_kind kind, uint64_t count, uint64_t below, hdx_ints **out, hdx_error *err)
+static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
 {
-    const hdx_manifest_file *f = &r->p->b->manifest.files[kind];
-    const hdx_index_file     file = { f->bytes, f->sum };
-    return hdx_ints_open(&r->p->b->place, kind, &file, count, below, &r->note, out, err);
-}
-
-static hdx_code open_lists(reading *r, hdx_kind kind, uint64_t keys, hdx_one_to_n **out, hdx_error *err)
-{
-    const hdx_manifest_file *f = &r->p->b->manifest.files[kind];
-    const hdx_index_file     file = { f->bytes, f->sum };
-    return hdx_one_to_n_open(&r->p->b->place, kind, &file, keys, r->p->b->objects, &r->note, out, err);
-}
-
-static hdx_code open_searched(reading *r, hdx_error *err)
-{
-    hdx_build           *b = r->p->b;
-    const hdx_index_file special = { b->manifest.files[HDX_KIND_SPECIAL].bytes, b->manifest.files[HDX_KIND_SPECIAL].sum };
-    hdx_code             code;
+    hdx_build *b = r->p->b;
+    hdx_code   code = HDX_OK;
+    for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
+        if (hdx_checkpoint_wants(r->p, done, (hdx_kind)k) && (k != HDX_KIND_OUTBOUND || hdx_checkpoint_has(done, HDX_PASS_REFERENCES)))
+            code = hdx_build_file_open(b, (hdx_kind)k, &r->note, &r->files[k], err); /* outbound with what it is compared with, inbound */
+    r->addresses = r->files[HDX_KIND_ADDRESS];
+    r->position = r->files[HDX_KIND_POSITION];
+    r->class = r->files[HDX_KIND_CLASS];
+    r->size = r->files[HDX_KIND_SIZE];
+    r->heap = r->files[HDX_KIND_HEAP];
+    r->nearest = r->files[HDX_KIND_NEAREST];
+    r->outbound = r->files[HDX_KIND_OUTBOUND];
+    r->inbound = r->files[HDX_KIND_INBOUND];
+    r->instances = r->files[HDX_KIND_INSTANCES];
+    r->special = r->files[HDX_KIND_SPECIAL];
+    r->seek = r->files[HDX_KIND_SEEK];
+    if (code != HDX_OK || r->special == NULL)
+        return code;
     if ((r->is_class = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
         return hdx_no_memory(err, "a checkpoint", b->objects / 8);
     for (uint32_t i = 0; i < b->class_count; i++)
         hdx_bits_put(r->is_class, b->classes[i].id);
-    if ((code = hdx_ranks_open(&b->place, HDX_KIND_SPECIAL, &special, b->objects, &r->note, &r->special, err)) != HDX_OK)
-        return code;
-    return open_ints(r, HDX_KIND_NEAREST, b->manifest.specials, b->objects + 2, &r->nearest, err);
-}
-
-/* Points and windows are what whoever reads the dump goes by. */
-static hdx_code open_seek(reading *r, hdx_error *err)
-{
-    const hdx_build     *b = r->p->b;
-    const hdx_index_file file = { b->manifest.files[HDX_KIND_SEEK].bytes, b->manifest.files[HDX_KIND_SEEK].sum };
-    return b->manifest.files[HDX_KIND_SEEK].name[0] == '\0' ? HDX_OK : hdx_seek_open(&b->place, &file, b->manifest.dump_size, b->manifest.file_size, &r->note, &r->seek, err);
-}
-
-static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
-{
-    hdx_build           *b = r->p->b;
-    const uint64_t       n = b->objects;
-    const hdx_index_file address = { b->manifest.files[HDX_KIND_ADDRESS].bytes, b->manifest.files[HDX_KIND_ADDRESS].sum };
-    hdx_code             code = hdx_addresses_open(&b->place, HDX_KIND_ADDRESS, &address, n, &r->note, &r->addresses, err);
-    if (code != HDX_OK || (code = open_seek(r, err)) != HDX_OK || !hdx_checkpoint_has(done, HDX_PASS_OBJECTS))
-        return code;
-    if ((code = open_ints(r, HDX_KIND_POSITION, n, b->manifest.dump_size + 1, &r->position, err)) != HDX_OK ||
-        (code = open_ints(r, HDX_KIND_CLASS, n, b->class_count, &r->class, err)) != HDX_OK ||
-        (code = open_ints(r, HDX_KIND_SIZE, n, (uint64_t)UINT32_MAX + 1, &r->size, err)) != HDX_OK ||
-        (b->heap_count > 0 && (code = open_ints(r, HDX_KIND_HEAP, n, b->heap_count + 1, &r->heap, err)) != HDX_OK) ||
-        (code = open_lists(r, HDX_KIND_INSTANCES, b->class_count, &r->instances, err)) != HDX_OK || !hdx_checkpoint_has(done, HDX_PASS_REFERENCES) ||
-        (code = open_lists(r, HDX_KIND_OUTBOUND, n, &r->outbound, err)) != HDX_OK || (code = open_lists(r, HDX_KIND_INBOUND, n, &r->inbound, err)) != HDX_OK ||
-        !hdx_checkpoint_search(r->p->until, done))
-        return code;
-    return open_searched(r, err);
+    return HDX_OK;
 }
 
 static void close_all(reading *r)
 {
     hdx_build *b = r->p->b;
-    hdx_addresses_close(r->addresses);
-    hdx_ints_close(r->position);
-    hdx_ints_close(r->class);
-    hdx_ints_close(r->size);
-    hdx_ints_close(r->heap);
-    hdx_ints_close(r->nearest);
-    hdx_one_to_n_close(r->outbound);
-    hdx_one_to_n_close(r->inbound);
-    hdx_one_to_n_close(r->instances);
-    hdx_ranks_close(r->special);
-    hdx_seek_close(r->seek);
+    for (unsigned k = 0; k < HDX_KINDS; k++)
+        hdx_index_close((hdx_kind)k, r->files[k]);
     hdx_mem_put(&b->mem, r->is_class, hdx_bits_words(b->objects) * 8);
 }
 

@@ -97,12 +97,13 @@ static void count_pieces(void *context, unsigned worker)
 
 static hdx_code open_heaps(hdx_pass *p, hdx_ints **heaps, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    hdx_index_file file = { b->manifest.files[HDX_KIND_HEAP].bytes, b->manifest.files[HDX_KIND_HEAP].sum };
-    *heaps = NULL;
+    hdx_build *b = p->b;
+    void      *file = NULL;
     for (uint64_t i = 0; i < b->heap_count; i++)
         b->heaps[i].objects = b->heaps[i].bytes = b->heaps[i].live_objects = b->heaps[i].live_bytes = 0;
-    return b->heap_count == 0 ? HDX_OK : hdx_ints_open(&b->place, HDX_KIND_HEAP, &file, b->objects, b->heap_count + 1, &p->note, heaps, err);
+    const hdx_code code = b->heap_count == 0 ? HDX_OK : hdx_build_file_open(b, HDX_KIND_HEAP, &p->note, &file, err);
+    *heaps = file;
+    return code;
 }
 
 uint64_t hdx_pass_size_unit(const hdx_build *b)

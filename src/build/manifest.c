@@ -17,6 +17,21 @@ void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file
     f->sum = file->sum;
 }
 
+hdx_amounts hdx_build_amounts(const hdx_build *b)
+{
+    const hdx_manifest *m = &b->manifest;
+    return (hdx_amounts){ { [HDX_OF_OBJECTS] = b->objects, [HDX_OF_CLASSES] = b->class_count, [HDX_OF_HEAPS] = b->heap_count,
+                            [HDX_OF_SPECIALS] = m->specials, [HDX_OF_DOMINATORS] = m->dominators, [HDX_OF_DUMP_BYTES] = m->dump_size,
+                            [HDX_OF_FILE_BYTES] = m->file_size, [HDX_OF_LIVE_BYTES] = m->live_bytes } };
+}
+
+hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err)
+{
+    const hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
+    const hdx_amounts    amounts = hdx_build_amounts(b);
+    return hdx_index_open(&b->place, kind, &file, &amounts, note, out, err);
+}
+
 static uint64_t written(const hdx_build *b)
 {
     uint64_t n = 0;

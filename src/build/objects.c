@@ -279,17 +279,16 @@ hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
 }
 
 /* ---- read again ---- */
-static hdx_code reopen(hdx_pass *p, hdx_kind kind, uint64_t below, hdx_ints **out, hdx_error *err)
-{
-    hdx_build     *b = p->b;
-    hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
-    return hdx_ints_open(&b->place, kind, &file, b->objects, below, &p->note, out, err);
-}
-
 hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err)
 {
-    hdx_code code = reopen(p, HDX_KIND_CLASS, p->b->class_count, &p->class_file, err);
-    return code != HDX_OK ? code : reopen(p, HDX_KIND_SIZE, 0, &p->size_file, err);
+    void    *file;
+    hdx_code code = hdx_build_file_open(p->b, HDX_KIND_CLASS, &p->note, &file, err);
+    p->class_file = file;
+    if (code != HDX_OK)
+        return code;
+    code = hdx_build_file_open(p->b, HDX_KIND_SIZE, &p->note, &file, err);
+    p->size_file = file;
+    return code;
 }
 
 void hdx_pass_forget_columns(const hdx_pass *p)

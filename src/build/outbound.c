@@ -144,8 +144,9 @@ hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     again          a = { .p = p };
-    hdx_index_file file = { b->manifest.files[HDX_KIND_OUTBOUND].bytes, b->manifest.files[HDX_KIND_OUTBOUND].sum };
-    hdx_code       code = hdx_one_to_n_open(&b->place, HDX_KIND_OUTBOUND, &file, b->objects, b->objects, &p->note, &a.file, err);
+    void          *file;
+    hdx_code       code = hdx_build_file_open(b, HDX_KIND_OUTBOUND, &p->note, &file, err);
+    a.file = file;
     if (code != HDX_OK)
         return code;
     (void)pthread_mutex_init(&a.lock, NULL);

@@ -322,11 +322,13 @@ hdx_code WIDE(hdx_pass_members)(hdx_pass *p, hdx_error *err)
 {
     reach          r = { .p = p };
     hdx_build     *b = p->b;
-    hdx_index_file file = { b->manifest.files[HDX_KIND_INSTANCES].bytes, b->manifest.files[HDX_KIND_INSTANCES].sum };
+    void          *file = NULL;
     members        m = { .p = p };
     hdx_members    of_class = { &m, member_count, read_members };
     hdx_code       code = make_graph(&r, err);
-    if (code == HDX_OK && (code = hdx_one_to_n_open(&b->place, HDX_KIND_INSTANCES, &file, b->class_count, b->objects, &p->note, &m.lists, err)) == HDX_OK)
+    if (code == HDX_OK && (code = hdx_build_file_open(b, HDX_KIND_INSTANCES, &p->note, &file, err)) == HDX_OK)
+        m.lists = file;
+    if (code == HDX_OK)
         code = WIDE(hdx_instances)(&r.graph, p->numbers, p->is_root, &of_class, &b->mem, &b->tick, &p->members.tape, &p->member_count, err);
     hdx_one_to_n_close(m.lists);
     free_graph(&r);

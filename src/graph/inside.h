@@ -76,6 +76,9 @@ static inline void *hdx_graph_use(const hdx_graph *g, hdx_kind kind)
     return file == HDX_FILE_SHUT ? NULL : file;
 }
 
+/* What keys and values of its files are counted by (indexes/kinds.c). Heaps are read from the catalog: only who asks for them pays for that. */
+hdx_amounts hdx_graph_amounts(hdx_graph *g, bool with_heaps);
+
 /* Notes a failure once: damage where hdx_graph_check tells of damage, anything else as it is. */
 void hdx_graph_note(hdx_graph *g, const hdx_error *error);
 /* Damage found by this room itself. */

@@ -8,6 +8,7 @@
  */
 #include "graph/inside.h"
 
+#include <heapdex/index.h>
 #include <stdio.h>
 
 const char hdx_file_shut = 0;
@@ -77,30 +78,6 @@ out:
     return code;
 }
 
-static void close_file(hdx_kind kind, void *file)
-{
-    switch (kind) {
-    case HDX_KIND_ADDRESS:
-        hdx_addresses_close(file);
-        break;
-    case HDX_KIND_OUTBOUND:
-    case HDX_KIND_INBOUND:
-    case HDX_KIND_INSTANCES:
-    case HDX_KIND_DOMINATED:
-        hdx_one_to_n_close(file);
-        break;
-    case HDX_KIND_SPECIAL:
-    case HDX_KIND_DOMINATORS:
-        hdx_ranks_close(file);
-        break;
-    case HDX_KIND_SEEK:
-        hdx_seek_close(file);
-        break;
-    default:
-        hdx_ints_close(file);
-    }
-}
-
 void hdx_graph_close(hdx_graph *g)
 {
     if (g == NULL)
@@ -127,7 +104,7 @@ void hdx_graph_close(hdx_graph *g)
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         void *file = atomic_load(&g->files[k]);
         if (file != NULL && file != HDX_FILE_SHUT)
-            close_file((hdx_kind)k, file);
+            hdx_index_close((hdx_kind)k, file);
     }
     if (g->catalog != NULL)
         hdx_catalog_close(g->catalog);
@@ -167,7 +144,7 @@ static void fill_summary(hdx_graph *g)
         .reference_size = m->reference_size,
         .alignment = m->alignment,
         .compressed_oops = m->compressed_oops,
-        .complete = m->step >= 4, /* HDX_STEP_DOMINATORS */
+        .complete = m->step >= HDX_STEP_DOMINATORS,
         .step = m->step,
         .created_ms = m->created_ms,
         .jvm = m->jvm,
@@ -243,80 +220,22 @@ const char *hdx_graph_record_name(bool top, uint8_t tag) { return top ? hdx_top_
 
 /* ---- index files ---- */
 
-static hdx_code open_ints(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below, void **out, hdx_error *err)
+hdx_amounts hdx_graph_amounts(hdx_graph *g, bool with_heaps)
 {
-    hdx_ints *ints = NULL;
-    hdx_code  code = hdx_ints_open(&g->place, kind, file, count, below, &g->note, &ints, err);
-    *out = ints;
-    return code;
-}
-
-static hdx_code open_lists(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t keys, void **out, hdx_error *err)
-{
-    hdx_one_to_n *lists = NULL;
-    hdx_code      code = hdx_one_to_n_open(&g->place, kind, file, keys, g->objects, &g->note, &lists, err);
-    *out = lists;
-    return code;
-}
-
-static hdx_code open_ranks(hdx_graph *g, hdx_kind kind, const hdx_index_file *file, uint64_t members, void **out, hdx_error *err)
-{
-    hdx_ranks *ranks = NULL;
-    hdx_code   code = hdx_ranks_open(&g->place, kind, file, g->objects, &g->note, &ranks, err);
-    if (code == HDX_OK && hdx_ranks_count(ranks) != members) {
-        code = hdx_fail(err, HDX_DAMAGED, hdx_kind_name(kind), HDX_NOWHERE, "%llu members, the manifest says %llu",
-                        (unsigned long long)hdx_ranks_count(ranks), (unsigned long long)members);
-        hdx_ranks_close(ranks);
-        ranks = NULL;
-    }
-    *out = ranks;
-    return code;
+    const hdx_manifest *m = g->m;
+    uint64_t            heaps = 0;
+    if (with_heaps)
+        (void)hdx_graph_heaps(g, &heaps);
+    return (hdx_amounts){ { [HDX_OF_OBJECTS] = g->objects, [HDX_OF_CLASSES] = m->classes, [HDX_OF_HEAPS] = heaps, [HDX_OF_SPECIALS] = m->specials,
+                            [HDX_OF_DOMINATORS] = m->dominators, [HDX_OF_DUMP_BYTES] = m->dump_size, [HDX_OF_FILE_BYTES] = m->file_size,
+                            [HDX_OF_LIVE_BYTES] = m->live_bytes } };
 }
 
 static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *err)
 {
-    const hdx_manifest *m = g->m;
-    hdx_index_file      file = { m->files[kind].bytes, m->files[kind].sum };
-    hdx_addresses      *set = NULL;
-    hdx_seek           *seek = NULL;
-    hdx_code            code;
-    switch (kind) {
-    case HDX_KIND_ADDRESS:
-        code = hdx_addresses_open(&g->place, kind, &file, g->objects, &g->note, &set, err);
-        *out = set;
-        return code;
-    case HDX_KIND_POSITION:
-        return open_ints(g, kind, &file, g->objects, m->dump_size + 1, out, err);
-    case HDX_KIND_CLASS:
-        return open_ints(g, kind, &file, g->objects, m->classes, out, err);
-    case HDX_KIND_SIZE: /* u4 in the dump */
-        return open_ints(g, kind, &file, g->objects, 2 * HDX_LENGTH_ODD, out, err);
-    case HDX_KIND_HEAP: /* too */
-        return open_ints(g, kind, &file, g->objects, (uint64_t)UINT32_MAX + 1, out, err);
-    case HDX_KIND_OUTBOUND:
-    case HDX_KIND_INBOUND:
-        return open_lists(g, kind, &file, g->objects, out, err);
-    case HDX_KIND_INSTANCES:
-        return open_lists(g, kind, &file, m->classes, out, err);
-    case HDX_KIND_SPECIAL:
-        return open_ranks(g, kind, &file, m->specials, out, err);
-    case HDX_KIND_DOMINATORS:
-        return open_ranks(g, kind, &file, m->dominators, out, err);
-    case HDX_KIND_DOMINATOR:
-    case HDX_KIND_NEAREST:
-        return open_ints(g, kind, &file, m->specials, g->objects + 2, out, err);
-    case HDX_KIND_DOMINATED:
-        return open_lists(g, kind, &file, m->dominators + 1, out, err);
-    case HDX_KIND_RETAINED:
-        return open_ints(g, kind, &file, g->objects, m->live_bytes + 1, out, err);
-    case HDX_KIND_SEEK:
-        code = hdx_seek_open(&g->place, &file, m->dump_size, m->file_size, &g->note, &seek, err);
-        *out = seek;
-        return code;
-    case HDX_KINDS:
-        break;
-    }
-    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no such kind of index: %d", (int)kind);
+    const hdx_index_file file = { g->m->files[kind].bytes, g->m->files[kind].sum };
+    const hdx_amounts    amounts = hdx_graph_amounts(g, hdx_kind_of(kind)->below.of == HDX_OF_HEAPS);
+    return hdx_index_open(&g->place, kind, &file, &amounts, &g->note, out, err);
 }
 
 /* With the lock held. */

@@ -41,8 +41,9 @@ static hdx_code addresses(hdx_verifier *v)
     return HDX_OK;
 }
 
-static hdx_code ints(hdx_verifier *v, hdx_kind kind, uint64_t count)
+static hdx_code ints(hdx_verifier *v, hdx_kind kind)
 {
+    const uint64_t  count = hdx_kind_keys(kind, &v->amounts);
     uint64_t        part[RUN];
     const hdx_ints *file = hdx_graph_use(v->g, kind);
     for (uint64_t first = 0; file != NULL && first < count; first += RUN)
@@ -81,9 +82,10 @@ static hdx_code seek(hdx_verifier *v)
 
 typedef hdx_code visit_list(hdx_verifier *v, const uint64_t *values, uint32_t n, bool begins);
 
-static hdx_code lists(hdx_verifier *v, hdx_kind kind, uint64_t keys, visit_list *visit)
+static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
 {
     const hdx_one_to_n *file = hdx_graph_use(v->g, kind);
+    const uint64_t      keys = hdx_kind_keys(kind, &v->amounts);
     uint64_t            part[RUN], at = 0, first, length;
     if (file == NULL)
         return HDX_OK;
@@ -114,19 +116,16 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, uint64_t keys, visit_list 
     return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values behind the last list");
 }
 
-/* Which files must be there follows from the last step the index holds. */
+/* Which files are there follows from the last step the index holds. */
 static hdx_code all_there(hdx_verifier *v)
 {
-    static const uint8_t from_step[HDX_KINDS] = {
-        [HDX_KIND_ADDRESS] = 1,   [HDX_KIND_POSITION] = 1, [HDX_KIND_CLASS] = 1,     [HDX_KIND_SIZE] = 1,       [HDX_KIND_HEAP] = 0,
-        [HDX_KIND_OUTBOUND] = 2,  [HDX_KIND_INBOUND] = 3,  [HDX_KIND_INSTANCES] = 3, [HDX_KIND_SPECIAL] = 4,    [HDX_KIND_DOMINATOR] = 4,
-        [HDX_KIND_NEAREST] = 4,   [HDX_KIND_DOMINATORS] = 4, [HDX_KIND_DOMINATED] = 4, [HDX_KIND_RETAINED] = 4,
-        [HDX_KIND_SEEK] = 0,
-    };
+    const hdx_manifest *m = v->g->m;
     for (unsigned k = 0; k < HDX_KINDS; k++) {
-        bool named = v->g->m->files[k].name[0] != '\0';
-        if (!named && from_step[k] != 0 && from_step[k] <= v->g->m->step)
+        const bool named = m->files[k].name[0] != '\0', there = hdx_kind_there((hdx_kind)k, m->step, &v->amounts, m->compression != HDX_PLAIN);
+        if (!named && there && hdx_kind_of((hdx_kind)k)->when != HDX_IF_COMPRESSED)
             return HDX_WRONG(v, "catalog", "the index %s is not in the manifest", hdx_kind_name((hdx_kind)k));
+        if (named && !there)
+            return HDX_WRONG(v, "catalog", "the index %s is in the manifest, and no step makes it", hdx_kind_name((hdx_kind)k));
         const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
         if (named && file == NULL)
             return hdx_graph_check(v->g, v->err);
@@ -136,24 +135,33 @@ static hdx_code all_there(hdx_verifier *v)
     return hdx_graph_check(v->g, v->err);
 }
 
+/* Lists are read once for this and for what `compare` wants of them. */
+static hdx_code read_kind(hdx_verifier *v, hdx_kind kind)
+{
+    switch (hdx_kind_of(kind)->encoding) {
+    case HDX_ENCODING_ADDRESSES: return addresses(v);
+    case HDX_ENCODING_INTS: return ints(v, kind);
+    case HDX_ENCODING_RANKS: return ranks(v, kind);
+    case HDX_ENCODING_SEEK: return seek(v);
+    case HDX_ENCODING_ONE_TO_N: break;
+    }
+    return HDX_OK;
+}
+
 static hdx_code read_all(hdx_verifier *v)
 {
-    const hdx_graph    *g = v->g;
-    const hdx_manifest *m = g->m;
-    hdx_code            code;
-    uint64_t            count;
+    const hdx_graph *g = v->g;
+    hdx_code         code;
+    uint64_t         count;
     (void)hdx_graph_roots(v->g, &count);
     (void)hdx_graph_threads(v->g, &count);
-    (void)hdx_graph_heaps(v->g, &count);
+    v->amounts = hdx_graph_amounts(v->g, true);
     if ((v->t = hdx_graph_class_table(g)) == NULL || (code = hdx_graph_check(v->g, v->err)) != HDX_OK)
         return hdx_graph_check(v->g, v->err);
-    if ((code = all_there(v)) != HDX_OK || (code = addresses(v)) != HDX_OK || (code = ints(v, HDX_KIND_POSITION, g->objects)) != HDX_OK ||
-        (code = ints(v, HDX_KIND_CLASS, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_SIZE, g->objects)) != HDX_OK ||
-        (code = ints(v, HDX_KIND_HEAP, g->objects)) != HDX_OK || (code = ints(v, HDX_KIND_RETAINED, g->objects)) != HDX_OK ||
-        (code = ints(v, HDX_KIND_DOMINATOR, m->specials)) != HDX_OK || (code = ints(v, HDX_KIND_NEAREST, m->specials)) != HDX_OK ||
-        (code = ranks(v, HDX_KIND_SPECIAL)) != HDX_OK || (code = ranks(v, HDX_KIND_DOMINATORS)) != HDX_OK || (code = seek(v)) != HDX_OK)
-        return code;
-    return hdx_graph_check(v->g, v->err);
+    code = all_there(v);
+    for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
+        code = read_kind(v, (hdx_kind)k);
+    return code != HDX_OK ? code : hdx_graph_check(v->g, v->err);
 }
 
 /* ---- what files say of each other ---- */
@@ -361,6 +369,10 @@ static hdx_code records(hdx_verifier *v)
 
 /* ---- all of it ---- */
 
+static visit_list *const visits[HDX_KINDS] = {
+    [HDX_KIND_OUTBOUND] = outbound, [HDX_KIND_INBOUND] = inbound, [HDX_KIND_INSTANCES] = instances, [HDX_KIND_DOMINATED] = dominated,
+};
+
 static hdx_code compare(hdx_verifier *v, bool full)
 {
     const hdx_manifest *m = v->g->m;
@@ -368,11 +380,9 @@ static hdx_code compare(hdx_verifier *v, bool full)
     uint64_t            objects = v->g->objects;
     if (full && v->g->summary.complete && (code = find_live(v)) != HDX_OK)
         return code;
-    if ((code = lists(v, HDX_KIND_OUTBOUND, objects, full ? outbound : NULL)) != HDX_OK ||
-        (code = lists(v, HDX_KIND_INBOUND, objects, full ? inbound : NULL)) != HDX_OK ||
-        (code = lists(v, HDX_KIND_INSTANCES, m->classes, full ? instances : NULL)) != HDX_OK ||
-        (code = lists(v, HDX_KIND_DOMINATED, m->dominators + 1, full ? dominated : NULL)) != HDX_OK)
-        return code;
+    for (unsigned k = 0; k < HDX_KINDS; k++)
+        if (hdx_kind_of((hdx_kind)k)->encoding == HDX_ENCODING_ONE_TO_N && (code = lists(v, (hdx_kind)k, full ? visits[k] : NULL)) != HDX_OK)
+            return code;
     if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK || !full)
         return code;
     const hdx_one_to_n *members = hdx_graph_use(v->g, HDX_KIND_INSTANCES);

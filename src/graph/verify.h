@@ -11,6 +11,7 @@ typedef struct hdx_verifier {
     uint64_t               key;   /* of the list being visited */
     hdx_id                 class; /* verify.c: class object of that key's object */
     uint64_t               out_sum, in_sum, references, dominated;
+    hdx_amounts            amounts; /* keys of files are counted by */
     hdx_error             *err;
 } hdx_verifier;
 
