@@ -3,8 +3,8 @@
  *
  * Everything that may hold a name out of a dump goes through cli_put_plain: a class may be called ESC [ 2 J.
  * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are process-wide. Schedulers send
- * SIGTERM more than once, and to a script that sends it on: from the second one on it changes nothing. Whoever presses Ctrl-C again means "now",
- * but a build that is writing down what it has done says so first.
+ * SIGTERM more than once, and to a script that sends it on: from the second one on it changes nothing. A build that is told to stop by Ctrl-C writes
+ * down what it has done, which may take a second: it says so at once. Whoever presses Ctrl-C again means "now", but is told first what that would cost.
  *
  * Questions ask for the flag once in some thousand objects. Whatever does not come to asking in time, in a library of somebody else or in giving
  * back gigabytes of memory, is ended by a timer: outside of builds nobody waits for an answer to Ctrl-C.
@@ -56,30 +56,39 @@ static void leave_now(void)
     _exit(cli_exit_code(HDX_CANCELLED));
 }
 
+/* In place of the progress line, which is drawn again below it. A handler may do no more than write. */
+static void put_at_once(const char *line, size_t len)
+{
+    (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
+    (void)!write(STDERR_FILENO, line, len);
+}
+
 static void too_late(int number)
 {
     static const char line[] = "heapdex: " INTERRUPTED "\n";
     (void)number;
     if (atomic_load(&building))
         return;
-    (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
-    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    put_at_once(line, sizeof line - 1);
     leave_now();
 }
 
 static void take_signal(int number)
 {
-    static const char line[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
+    static const char first[] = "heapdex: stopping; what is done is kept\n";
+    static const char second[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
     int               none = 0;
     if (atomic_compare_exchange_strong(&caught, &none, number)) {
         if (!atomic_load(&building))
             set_timer();
+        else if (number == SIGINT)
+            put_at_once(first, sizeof first - 1);
         return;
     }
     if (number != SIGINT)
         return;
     if (atomic_load(&building) && !atomic_exchange(&told, true)) {
-        (void)!write(STDERR_FILENO, line, sizeof line - 1);
+        put_at_once(second, sizeof second - 1);
         return;
     }
     leave_now();

@@ -48,12 +48,25 @@ static int end_of(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Lines that begin so, and nothing else; they are there before anything else is asked of the process. */
+static void expect_lines(int from, const char *first, const char *second)
+{
+    const char *const words[] = { first, second };
+    char              said[512];
+    ssize_t           n = read(from, said, sizeof said - 1);
+    const char       *at = said;
+    said[n < 0 ? 0 : n] = '\0';
+    for (unsigned i = 0; i < 2 && words[i] != NULL; i++) {
+        const char *end = strchr(at, '\n');
+        cr_assert(end != NULL && strncmp(at, words[i], strlen(words[i])) == 0, "%s: %s", words[i], said);
+        at = end + 1;
+    }
+    cr_expect(at[0] == '\0', "%s", said);
+}
+
 static void expect_said(int from, const char *words)
 {
-    char    said[256];
-    ssize_t n = read(from, said, sizeof said - 1);
-    said[n < 0 ? 0 : n] = '\0';
-    cr_expect(words == NULL ? n == 0 : strstr(said, words) != NULL && said[n - 1] == '\n' && strchr(said, '\n') == said + n - 1, "%s", said);
+    expect_lines(from, words, NULL);
     (void)close(from);
 }
 
@@ -72,17 +85,32 @@ Test(signals, more_of_a_schedulers_change_nothing)
     }
 }
 
-Test(signals, a_second_ctrl_c_says_that_a_build_waits_and_a_third_ends_it)
+#define STOPPING "heapdex: stopping; what is done is kept\n"
+
+Test(signals, a_build_answers_ctrl_c_at_once_by_a_line_the_second_by_another_and_a_third_ends_it)
 {
     int         from;
     const pid_t child = waiting(true, NULL, &from);
     send(child, SIGINT);
-    cr_expect(kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0, "one is answered by who works");
+    expect_lines(from, STOPPING, NULL);
+    cr_expect(waitpid(child, NULL, WNOHANG) == 0, "one is answered by who works");
+    send(child, SIGTERM);
     send(child, SIGINT);
     cr_expect(waitpid(child, NULL, WNOHANG) == 0, "two are answered by a line");
-    expect_said(from, "waiting until what is done is kept");
+    expect_said(from, "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n");
     send(child, SIGINT);
     cr_expect(eq(int, end_of(child), 130));
+}
+
+Test(signals, a_build_that_a_scheduler_stops_first_says_nothing_until_the_next_ctrl_c)
+{
+    int         from;
+    const pid_t child = waiting(true, NULL, &from);
+    send(child, SIGTERM);
+    send(child, SIGINT);
+    expect_said(from, "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n");
+    send(child, SIGUSR1);
+    cr_expect(eq(int, end_of(child), 75));
 }
 
 Test(signals, a_second_ctrl_c_ends_a_question_and_leaves_no_half_file)
@@ -110,7 +138,7 @@ Test(signals, a_question_that_does_not_come_to_asking_is_ended_and_leaves_no_hal
         const pid_t child = waiting(false, "answer.part", &from);
         send(child, each[i].number);
         cr_expect(eq(int, end_of(child), each[i].code));
-        expect_said(from, "heapdex: interrupted; nothing is left half done");
+        expect_said(from, "heapdex: interrupted; nothing is left half done\n");
         cr_expect(access("answer.part", F_OK) != 0);
     }
     tool_leave(folder);
