@@ -9,7 +9,7 @@
  *         printf("%s %s\n", hdx_leak_kind_name(leaks->leaks[i].kind), leaks->leaks[i].signature);
  *     hdx_leaks_free(leaks);
  *
- * Rules: those of Shark 2.14 (facts SHARK.md). Where Shark stops with an error (dangling references, missing classes) the search goes on;
+ * Rules: those of Shark 2.14 (doc/shark.md). Where Shark stops with an error (dangling references, missing classes) the search goes on;
  * retained sizes are exact dominator sizes over the references that the search follows, with Shark's sizes of single objects: the
  * instance size CLASS_DUMP states, length times width of arrays, native bytes of bitmaps.
  *
@@ -28,8 +28,8 @@
 
 /* ---- what to look for ---- */
 typedef enum hdx_leak_finder {
-    HDX_LEAKS_WATCHED, /* referents of KeyedWeakReference that are retained (SHARK 2.1, 2.2) */
-    HDX_LEAKS_FILTERS, /* every object by its state: destroyed activities ... (SHARK 2.5), and the caller's rules */
+    HDX_LEAKS_WATCHED, /* referents of KeyedWeakReference that are retained (doc/shark.md 2.1, 2.2) */
+    HDX_LEAKS_FILTERS, /* every object by its state: destroyed activities ... (doc/shark.md 2.5), and the caller's rules */
     HDX_LEAKS_CLASSES  /* all instances of the classes named */
 } hdx_leak_finder;
 
@@ -42,7 +42,7 @@ typedef enum hdx_leak_matcher_kind { HDX_LEAK_INSTANCE_FIELD, HDX_LEAK_STATIC_FI
 typedef struct hdx_leak_matcher {
     hdx_leak_matcher_kind kind;
     bool        ignored;
-    bool        everywhere;    /* holds for JVM dumps too; the others need android.os.Build (SHARK 3.8, 3.9) */
+    bool        everywhere;    /* holds for JVM dumps too; the others need android.os.Build (doc/shark.md 3.8, 3.9) */
     uint16_t    sdk_min, sdk_max; /* 0: no bound */
     const char *class_name;    /* "" for locals */
     const char *member;        /* field; name of the thread for locals; "" for native globals */
@@ -130,7 +130,7 @@ typedef struct hdx_leak_trace {
 
 typedef struct hdx_leak {
     hdx_leak_kind kind;
-    char          signature[41]; /* SHA-1 in hexadecimal (SHARK 5.5, 5.6); "" for unreachable objects */
+    char          signature[41]; /* SHA-1 in hexadecimal (doc/shark.md 5.5, 5.6); "" for unreachable objects */
     const char   *pattern;       /* of the matcher; NULL: none */
     const char   *note;
     const hdx_leak_trace *traces;
@@ -182,7 +182,7 @@ HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);
 /*
  * As rows, one a leak: kind, signature, objects, dumps, retained, retained_objects, class, root, matcher, suspects. The same leak of several
  * dumps (kind and signature) is one row. With `documents` the extras "metadata", "watched", "leaks" and, of several dumps, "dumps" besides
- * (CLI, section 7): metadata and watched are lists then, one entry a dump, a leak has "dumps" with its counts in each, a trace "dump".
+ * (heapdex leaks --schema shows it): metadata and watched are lists then, one entry a dump, a leak has "dumps" with its counts in each, a trace "dump".
  * The rows borrow from `leaks` and `names`. names: count of them; looked at when count > 1.
  */
 HDX_API hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents, hdx_rows **out, hdx_error *err);

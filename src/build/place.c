@@ -1,7 +1,7 @@
 /*
  * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist.
  *
- *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed
+ *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed     INDEX 1
  *
  * Who may build is settled in lock.c.
  */

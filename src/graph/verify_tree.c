@@ -1,5 +1,5 @@
 /*
- * verify_tree.c - are dominators and nearest parents trees, and the right ones?
+ * verify_tree.c - are dominators and nearest parents trees, and the right ones (INDEX I11 to I13)?
  *
  * In:  parents of live objects, references between them.
  * Out: HDX_OK, or the first object that stands wrong.
