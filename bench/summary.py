@@ -10,7 +10,7 @@ import statistics
 import sys
 from collections import defaultdict
 
-# The measured limit of each step on one idle thread, CPU ns an object of mix (ALGORITHMS.md 9.1: bare prototypes; "+": and encoding)
+# The measured limit of each step on one idle thread, CPU ns an object of mix (bare prototypes, the arrays alone; "+": and encoding)
 LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "70-75 with retained's", "references": "96-111 +", "dominators": "51-64", "retained": "11-18 +"}
 MIB = 1048576 / 1e6
 

@@ -1,9 +1,9 @@
 # cmake -D TREE=... -P house_citations.cmake: every rule that a comment cites has a section in doc/.
 #
-# "MAT 3.1", "SHARK 2.5" and "HPROF 7.2" are sections of doc/mat.md, doc/shark.md and doc/hprof.md, "R13" is a rule there, and
-# "INDEX I5" is an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to R12") are looked up number by number. Public headers
-# name the file ("doc/mat.md 3.1"): who has them may not have the code. A number alone, as in " (3.6)", cites nothing and is refused,
-# and so is a document that this repository does not have.
+# "MAT 3.1", "SHARK 2.5", "HPROF 7.2", "GZIP 4.2" and "STRIP M1" are sections of doc/mat.md, doc/shark.md and so on, "R13" is a rule of
+# doc/hprof.md, "INDEX I5" an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to R12") are looked up number by number.
+# Public headers name the file ("doc/mat.md 3.1"): who has them may not have the code. A number alone, as in " (3.6)", cites nothing and is
+# refused, and so is a document that this repository does not have.
 cmake_minimum_required(VERSION 3.25)
 set(wrong 0)
 set(read 0)
@@ -17,13 +17,13 @@ function(complain file text)
 endfunction()
 
 # What can be cited: "mat 3.1", "hprof R13" ... from the headings.
-foreach(name IN ITEMS mat shark hprof index)
+foreach(name IN ITEMS mat shark hprof gzip strip index)
   if(NOT EXISTS ${TREE}/doc/${name}.md)
     message(FATAL_ERROR "doc/${name}.md is missing")
   endif()
-  file(STRINGS ${TREE}/doc/${name}.md lines REGEX "^##+ [IR]?[0-9]")
+  file(STRINGS ${TREE}/doc/${name}.md lines REGEX "^##+ [IKMRT]?[0-9]")
   foreach(line IN LISTS lines)
-    string(REGEX MATCH "^##+ ([IR]?[0-9]+(\\.[0-9]+)?)( |$)" heading "${line}")
+    string(REGEX MATCH "^##+ ([IKMRT]?[0-9]+(\\.[0-9]+)?)( |$)" heading "${line}")
     set(section "${CMAKE_MATCH_1}")
     if("${name} ${section}" IN_LIST sections)
       complain(${TREE}/doc/${name}.md "two sections ${section}")
@@ -35,7 +35,7 @@ endforeach()
 # One citation: a document and a list of numbers.
 function(look_up file document numbers)
   string(REGEX REPLACE " to ([IR]?[0-9])" "-\\1" numbers "${numbers}")
-  string(REGEX MATCHALL "[IR]?[0-9]+(\\.[0-9]+)?(-[IR]?[0-9]+(\\.[0-9]+)?)?" numbers "${numbers}")
+  string(REGEX MATCHALL "[IKMRT]?[0-9]+(\\.[0-9]+)?(-[IR]?[0-9]+(\\.[0-9]+)?)?" numbers "${numbers}")
   set(all "")
   foreach(number IN LISTS numbers)
     if(number MATCHES "^([IR]?([0-9]+\\.)?)([0-9]+)-[IR]?([0-9]+\\.)?([0-9]+)$")
@@ -57,13 +57,13 @@ function(look_up file document numbers)
   set(wrong ${wrong} PARENT_SCOPE)
 endfunction()
 
-set(number "I?[0-9]+(\\.[0-9]+)?")
+set(number "[IKMT]?[0-9]+(\\.[0-9]+)?")
 set(list "${number}((,| and|, and| or| to) ${number})*")
 file(GLOB_RECURSE files ${TREE}/src/*.[ch] ${TREE}/indexes/*.[ch] ${TREE}/include/*.h ${TREE}/tests/*.[ch])
 foreach(file IN LISTS files)
   math(EXPR read "${read} + 1")
   file(READ ${file} text)
-  if(NOT text MATCHES "MAT|SHARK|HPROF|HOUSE|INDEX|facts|doc/|[^A-Za-z0-9_]R[0-9]| \\([0-9]\\.[0-9]")
+  if(NOT text MATCHES "MAT|SHARK|HPROF|GZIP|STRIP|HOUSE|ALGORITHMS|CLI|INDEX|facts|doc/|[^A-Za-z0-9_]R[0-9]| \\([0-9]\\.[0-9]")
     continue()
   endif()
   string(REGEX REPLACE "[][;]" " " text "${text}")                       # what CMake's lists would stumble over
@@ -71,7 +71,7 @@ foreach(file IN LISTS files)
   string(REGEX REPLACE "Eclipse MAT [0-9.]+|[A-Z]+ [0-9]\\.[0-9]+\\.[0-9]" "" text "${text}") # versions
   string(REGEX REPLACE "rules? R" "R" text "${text}")
 
-  string(REGEX MATCHALL "[^A-Za-z_](MAT|SHARK|HPROF|INDEX|doc/mat\\.md,?|doc/shark\\.md,?|doc/hprof\\.md,?|doc/index\\.md,?)( section)? ${list}" found "${text}")
+  string(REGEX MATCHALL "[^A-Za-z_](MAT|SHARK|HPROF|GZIP|STRIP|INDEX|doc/[a-z]+\\.md,?)( section)? ${list}" found "${text}")
   foreach(citation IN LISTS found)
     string(REGEX MATCH "^.(doc/)?([A-Za-z]+)(\\.md,?)?( section)? (.*)$" parts "${citation}")
     string(TOLOWER "${CMAKE_MATCH_2}" document)
@@ -82,7 +82,7 @@ foreach(file IN LISTS files)
     look_up(${file} hprof "${citation}")
   endforeach()
 
-  foreach(word IN ITEMS "facts[:/ ]+(MAT|SHARK|HPROF)" "(MAT|SHARK|HPROF) facts" "HOUSE\\.?(md)? ?[0-9]" "(MAT|SHARK|HPROF)\\.md")
+  foreach(word IN ITEMS "facts[:/ ]+[A-Z]+" "(MAT|SHARK|HPROF|gzip) facts" "HOUSE\\.?(md)? ?[0-9]" "(MAT|SHARK|HPROF|GZIP|STRIP|ALGORITHMS|CLI)\\.md" "(ALGORITHMS|CLI),? (section )?[0-9]")
     if(text MATCHES "[^A-Z_](${word})")
       complain(${file} "\"${CMAKE_MATCH_1}\" is not in this repository")
     endif()
@@ -90,7 +90,7 @@ foreach(file IN LISTS files)
   if(text MATCHES "[A-Za-z,.] +(\\([0-9]\\.[0-9]+(, [0-9]\\.[0-9]+)*\\))")
     complain(${file} "\"${CMAKE_MATCH_1}\": a section of what?")
   endif()
-  if(file MATCHES "/include/heapdex/" AND text MATCHES "[^A-Za-z_/]((MAT|SHARK|HPROF) ${number})")
+  if(file MATCHES "/include/heapdex/" AND text MATCHES "[^A-Za-z_/]((MAT|SHARK|HPROF|GZIP|STRIP|INDEX) ${number})")
     complain(${file} "a public header says doc/....md instead of \"${CMAKE_MATCH_1}\"")
   endif()
 endforeach()

@@ -2,7 +2,7 @@
  * set.h - the inside of hdx_addresses.
  *
  * A slot is an address divided by the unit (8, or less where an address is not a multiple of it). A chunk is 32 768 slots: 512
- * blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (ALGORITHMS 4: a word beside its rank; a rank
+ * blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (a word beside its rank; a rank
  * that counts within the chunk makes 10 bytes of 12).
  *
  *     address -> slot -> chunk number -> find[] -> index -> chunks[index] -> block: id = base[index] + rank + popcount

@@ -7,7 +7,7 @@
  *
  * The form while building only decides about memory: a map that has become larger than 64 MiB and much larger than a hash set
  * would be turns into one, and a hash set that is about to grow beyond the map of its chunks turns back. (A collector that walks
- * the object graph touches all chunks at once, long before they fill: ALGORITHMS 2, ZGC.) The final form is decided by
+ * the object graph touches all chunks at once, long before they fill, as that of ZGC does.) The final form is decided by
  * hdx_addresses_freeze from the members alone.
  */
 #include "indexes/addresses/set.h"

@@ -111,7 +111,7 @@ hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
     return find_slowly(s, address);
 }
 
-/* Lookups do not wait for each other: the processor overlaps their misses by itself (ALGORITHMS 4: prefetching gains nothing). */
+/* Lookups do not wait for each other: the processor overlaps their misses by itself, and prefetching gains nothing. */
 void hdx_addresses_find_many(const hdx_addresses *s, const hdx_addr *addresses, size_t n, hdx_id *ids)
 {
     finder f = finder_of(s);

@@ -2,7 +2,7 @@
  * ints_page.c - one page of up to 256 numbers: which form is smallest, and how each is packed and unpacked.
  *
  * plain    base + (field << shift)                       frame of reference; width 0 is the constant page
- * linear   base + (slope * k >> 16) + (field << shift)   for what grows steadily: positions (ALGORITHMS 8.1, "linear")
+ * linear   base + (slope * k >> 16) + (field << shift)   for what grows steadily: positions
  * window   as plain for most; a field of all ones says "an exception", kept with its place behind the fields (PFOR with a free base)
  *
  * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the page looks linear; a

@@ -2,7 +2,7 @@
  * pack.h - fields of 0 to 64 bits, packed from the low bit of the first byte up.
  *
  * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such a load, so
- * those widths are rounded up to 64, where every field begins at a byte (ALGORITHMS 8.2). Callers have eight bytes more behind
+ * those widths are rounded up to 64, where every field begins at a byte. Callers have eight bytes more behind
  * what they read (container.h, C1), and behind what they write.
  */
 #ifndef HDX_INDEXES_PACK_H

@@ -39,7 +39,7 @@ bool     hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64
 typedef enum hdx_values_form {
     HDX_VALUES_PLAIN,     /* base + field */
     HDX_VALUES_NEAR,      /* key + base + field: all are about as far from their keys */
-    HDX_VALUES_BANDS,     /* some near their keys, the others far but near each other (ALGORITHMS 6.2) */
+    HDX_VALUES_BANDS,     /* some near their keys, the others far but near each other */
     HDX_VALUES_WINDOW,    /* base + field, with exceptions */
     HDX_VALUES_ASCENDING, /* base + a number that never falls: one long list */
     HDX_VALUES_FORMS

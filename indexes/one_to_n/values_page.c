@@ -5,7 +5,7 @@
  * the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give the place in the band,
  * so access by number stays O(1). The best border between the bands is found exactly from one histogram: for each width of the
  * zigzag distance the count, the least and the greatest value; joined from the widest down they give the far band's range for
- * every border (trying each border by itself costs 26-45 ns a value, ALGORITHMS 6.2).
+ * every border (trying each border by itself costs 26-45 ns a value).
  */
 #include "indexes/one_to_n/one_to_n.h"
 #include "indexes/one_to_n/ascending.h"

@@ -5,7 +5,7 @@
  * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of what was reached.
  * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root alone.
  * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry, in the
- *       worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes: ALGORITHMS 7.1).
+ *       worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes).
  *
  * All children not yet closed are pushed with the number of their parent, and a node is numbered when popped. Whatever is popped
  * first was pushed last, from the deepest node that refers to it: the order is a true depth-first one, without a cursor per level

@@ -6,7 +6,7 @@
  * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one (the result) for the
  *       second; everything else is read and written in order. Labels and ancestors come into memory as the tapes of predecessors go.
  *
- * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006), as measured in ALGORITHMS 7.2: predecessors are pulled in reverse
+ * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006): predecessors are pulled in reverse
  * preorder, and labels hold the semidominator itself instead of a vertex. With w going down, every number above w is linked to its parent in
  * the search tree, and
  *

@@ -6,7 +6,7 @@
  * Knows that an instance refers to its class object after everything else.
  * Cost: one pass over the references of reached nodes; resident are two bits per node and the queue, as long as the frontier is.
  *
- * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level (ALGORITHMS 2, 7.4).
+ * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level.
  * Ties are decided by the order of roots, then of references, and so by one thread alone.
  */
 #include "algo/width.h"

@@ -1,7 +1,7 @@
 /*
  * turn_wide.c - outbound lists turned round: who refers to a node.
  *
- * Nearly every node has one referrer (73 to 95 %, ALGORITHMS 2), and that needs no count and no cursor: it stands in an array by node. A counting sort
+ * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an array by node. A counting sort
  * is left for those with many, which are found first, with two bits a node. Sources come in ascending order by themselves, and several ranges of
  * targets give what one gives, with a sweep each.
  * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference, and for those to a node with

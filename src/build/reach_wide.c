@@ -9,7 +9,7 @@
  *                  predecessors besides, and the numbers on, with the sizes of the next step
  *     retained     numbers 4 N, sizes 4 R or 8 R; nodes 4 R and what special objects need, beside that or behind it
  *
- * The depth-first search and the semidominators cannot be split (facts/ALGORITHMS 7.5).
+ * The depth-first search and the semidominators cannot be split: each step of them depends on the one before.
  */
 #include "algo/width.h"
 #include "build/passes.h"

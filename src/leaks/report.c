@@ -1,5 +1,5 @@
 /*
- * report.c - answers as rows, and as the document of CLI section 7.
+ * report.c - answers as rows, and as the document that `heapdex leaks --schema` describes.
  *
  * In:  the answers of one or several dumps.
  * Out: a row a leak; nested cells where they are asked for.

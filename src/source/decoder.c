@@ -5,7 +5,7 @@
  * Out: bytes of the dump; seek points, damage and checksums of slices for the source.
  * Knows members, trailers, blocks. Does not know HPROF, threads or caches.
  * Cost: zlib's inflate, or ISA-L's where that is sure to say the same (isal.c), plus one CRC-32 of the output; memory is fixed whatever the file holds: no limit by ratio, since real
- *       dumps reach 559 : 1 (gzip facts 5.6).
+ *       dumps reach 559 : 1 (GZIP 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
  *        ^ ├── zeros ──> PADDING ──> END   (damage) └──> END  │
@@ -380,7 +380,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * Where inflate stands inside a block, as a seek point (gzip facts 4.2): `*back` bits back to the start of the code it works on, of
+ * Where inflate stands inside a block, as a seek point (GZIP 4.2): `*back` bits back to the start of the code it works on, of
  * which `*given` bytes are already out. False in a stored block or a header.
  */
 static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
@@ -647,7 +647,7 @@ static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err)
     return HDX_OK;
 }
 
-/* Builds the tables of the block whose header begins at d->header_bit, then forgets the input (gzip facts 4.2). */
+/* Builds the tables of the block whose header begins at d->header_bit, then forgets the input (GZIP 4.2). */
 static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
 {
     uint8_t  none;

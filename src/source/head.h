@@ -4,7 +4,7 @@
  *     10 bytes: 1f 8b 08 FLG MTIME(4) XFL OS | FEXTRA: length(2), bytes | FNAME: text, 0 | FCOMMENT: text, 0 | FHCRC: crc(2)
  *
  * Why not zlib's own: it stops at a wrong FHCRC, where the data may be whole, and it cannot say where a member begins. Nothing in a
- * header is believed but its flags: the comment "HPROF BLOCKSIZE=" lies as easily as it is true (gzip facts 1.4, 3.8).
+ * header is believed but its flags: the comment "HPROF BLOCKSIZE=" lies as easily as it is true (GZIP 1.4, 3.8).
  */
 #ifndef HDX_SOURCE_HEAD_H
 #define HDX_SOURCE_HEAD_H

@@ -11,7 +11,7 @@
  *                 ^ decoder      ^ candidate    ^ candidate        what looks like a header is a candidate; it is a member only
  *                                                                  when the decoder's own member ends right there
  *
- * Nothing says where the next member begins (gzip facts 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short one.
+ * Nothing says where the next member begins (GZIP 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short one.
  */
 #include "source/inner.h"
 

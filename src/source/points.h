@@ -29,7 +29,7 @@
 
 #define HDX_WINDOW 32768u               /* a deflate distance reaches no further back */
 #define HDX_SLICE_MAX (1u << 20)        /* no slice is longer while no point was dropped for want of room (P3) */
-#define HDX_POINT_SPACING (768u << 10)  /* output between two points at block boundaries (gzip facts 7.2) */
+#define HDX_POINT_SPACING (768u << 10)  /* output between two points at block boundaries (GZIP 7.2) */
 #define HDX_POINTS_BYTES (128u << 20)   /* P3 */
 
 typedef enum hdx_point_kind { HDX_POINT_MEMBER, HDX_POINT_BLOCK, HDX_POINT_INSIDE } hdx_point_kind;

@@ -82,7 +82,7 @@ static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, co
                     "the file is no gzip file or its first bytes are damaged");
 }
 
-/* The container by its first bytes (gzip facts 7.1); all else is plain. */
+/* The container by its first bytes (GZIP 7.1); all else is plain. */
 static hdx_code sniff(hdx_source *source, hdx_error *err)
 {
     uint8_t  b[4] = { 0 };

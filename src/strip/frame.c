@@ -1,5 +1,5 @@
 /*
- * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and names that were cut (M1).
+ * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and names that were cut (STRIP M1).
  *
  * KOOM drops the contents of arrays and leaves them in the stated length. So a record can be read in two ways, and which of them ends
  * where the record says and a record begins is certain. Nothing here believes a mark that a whole record does not bear out.

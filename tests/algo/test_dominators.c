@@ -112,7 +112,7 @@ static uint64_t *by_lengauer_tarjan(const lists *edges)
     return idom;
 }
 
-/* The parent property (ALGORITHMS 7.2): for every edge (u, v), idom(v) is u or above it. Catches every dominator that is too deep. */
+/* The parent property (Georgiadis and Tarjan): for every edge (u, v), idom(v) is u or above it. Catches every dominator that is too deep. */
 static void check_certificate(const lists *edges, const search_64 *s, const uint64_t *idom, const char *what)
 {
     uint64_t *size = zeroed(s->reached + 1, 8), *enter = zeroed(s->reached + 1, 8), *used = zeroed(s->reached + 1, 8);

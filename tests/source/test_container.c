@@ -1,5 +1,5 @@
 /*
- * test_container.c - corners of gzip and zlib containers (gzip facts, section 6): what is given, what is noted.
+ * test_container.c - corners of gzip and zlib containers (GZIP 6): what is given, what is noted.
  */
 #include "support/gzip_maker.h"
 #include "source/source.h"

@@ -280,7 +280,7 @@ Test(strip, what_is_no_output_is_refused_before_anything_is_read)
     place_remove(&p);
 }
 
-/* STRIP 3, CLI 9: what a cut file has is restored, and it is said. */
+/* STRIP 3: what a cut file has is restored, and it is said. */
 Test(restore, a_file_that_ends_early_gives_what_it_has)
 {
     for (unsigned k = 0; k < 2; k++) {
