@@ -207,6 +207,7 @@ struct view {
     uint64_t       note_count, note_capacity;
     view_more     *more;      /* points and cursors: view.c */
 };
+hdx_pos   view_size(const view *v); /* of the restored dump, once the first pass is done */
 view_step view_koom, view_tailor, view_names;
 hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
 void     view_free(view *v);
@@ -230,6 +231,8 @@ typedef struct sink {
     char        path[4096], part[4112];
     hdx_access  access; /* of the file, once it is whole */
 } sink;
+/* HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not held against it. */
+hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
 /* `dump`: as private as this is. */
 hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err);
 hdx_code sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);

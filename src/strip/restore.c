@@ -86,8 +86,10 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     report->policy = what.policy;
     report->plain_in = report->bytes_in = hdx_source_file_size(source);
     hdx_ticker_step(&tick, "restore", report->bytes_in, "bytes");
+    const bool packs = strip_packs(options->output); /* zeros take next to nothing then */
     if ((code = view_new(source, what.view, true, &v, err)) != HDX_OK || (code = view_pass(v, err)) != HDX_OK ||
-        (code = sink_open(&out, io, options->output, options->dump, strip_packs(options->output) ? HDX_GZIP : HDX_PLAIN, NULL, err)) != HDX_OK ||
+        (!packs && (code = sink_room(io, options->output, view_size(v), err)) != HDX_OK) ||
+        (code = sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL, err)) != HDX_OK ||
         (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = sink_finish(&out, err)) != HDX_OK)
         goto out;
     report->records_in = v->stats.records_in;

@@ -26,6 +26,24 @@ static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *
     return HDX_OK;
 }
 
+/* The name of its folder. */
+static void folder_of(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(folder, size, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+}
+
+hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
+{
+    char     folder[4096];
+    uint64_t left = 0;
+    folder_of(path, folder, sizeof folder);
+    if (io->space(io, folder, &left) < 0 || bytes <= left)
+        return HDX_OK;
+    return hdx_hint(err, hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "takes %.1f MB on disk; %.1f MB are free there", (double)bytes / 1048576.0, (double)left / 1048576.0),
+                    "make room on that disk, name a file on another one, or one that ends in .gz");
+}
+
 hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err)
 {
     *s = (sink){ .io = io, .mem = mem, .fd = -1 };
@@ -111,15 +129,14 @@ hdx_code sink_finish(sink *s, hdx_error *err)
 
 hdx_code sink_commit(sink *s, hdx_error *err)
 {
-    char        folder[4096];
-    const char *slash = strrchr(s->path, '/');
-    int         rc = s->io->close(s->io, s->fd);
+    char folder[4096];
+    int  rc = s->io->close(s->io, s->fd);
     s->fd = -1; /* given up even when close fails */
     s->io->share(s->io, s->part, &s->access);
     if (rc < 0 || (rc = s->io->rename(s->io, s->part, s->path)) < 0)
         return hdx_fail(err, HDX_IO, s->path, HDX_NOWHERE, "cannot put in place: %s", strerror(-rc));
     s->part[0] = '\0';
-    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : slash == s->path ? 1 : (int)(slash - s->path), slash == NULL ? "." : s->path);
+    folder_of(s->path, folder, sizeof folder);
     (void)s->io->sync_folder(s->io, folder);
     return HDX_OK;
 }

@@ -422,6 +422,16 @@ static int packing(const hdx_strip_options *o, const policy *p)
     return p->container && !o->plain ? HDX_ZLIB : HDX_PLAIN;
 }
 
+/* What overwrites contents and drops nothing leaves as many bytes as there were. How much the others drop nobody knows before. */
+static hdx_code check_room(const hdx_strip_options *o, const policy *p, const hdx_source *source, hdx_error *err)
+{
+    uint64_t size;
+    if (p->resizes || p->container || o->drop_count > 0 || packing(o, p) != HDX_PLAIN || hdx_source_compression(source) != HDX_PLAIN ||
+        !hdx_source_size(source, &size))
+        return HDX_OK;
+    return sink_room(hdx_io_system(), o->output, size, err);
+}
+
 static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, hdx_ticker *tick, hdx_error *err)
 {
     hdx_hprof_head head;
@@ -434,6 +444,8 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, o->dump, 19, "Tailor's container holds identifiers of 4 bytes, these have %u", head.id_size),
                         "another --policy can");
     hdx_ticker_step(tick, "strip", w->report->bytes_in, "bytes");
+    if ((code = check_room(o, w->policy, source, err)) != HDX_OK)
+        return code;
     if ((code = choose(&w->choice, source, tick, err)) != HDX_OK)
         return code;
     w->r = reader_of(source, false, CHUNK, NULL, tick);

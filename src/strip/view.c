@@ -317,6 +317,8 @@ static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t
     return code;
 }
 
+hdx_pos view_size(const view *v) { return v->more->size; }
+
 static bool size(void *context, uint64_t *out)
 {
     view *v = context;

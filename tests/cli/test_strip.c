@@ -65,3 +65,34 @@ Test(stripping, a_wrong_call_is_told_what_is_missing)
         ran_free(&r);
     }
 }
+
+/* Of a file system of our own of 1 MiB; 77: none can be mounted here. */
+static ran on_a_small_disk(const char *call)
+{
+    return tool_sh("mkdir small && mount -t tmpfs -o size=1m tmpfs small || { rmdir small; exit 77; }; \"$H\" %s; "
+                   "code=$?; ls -A small; umount small; rmdir small; exit $code", call);
+}
+
+Test(stripping, what_the_disk_cannot_hold_is_6_before_the_work_and_what_may_fit_is_tried)
+{
+    static const struct { const char *call; int code; const char *out; } each[] = {
+        { "strip app --policy redact -o small/safe.hprof", 6, "" },          { "strip app --policy shark -o small/safe.hprof", 6, "" },
+        { "strip app --policy shark -o small/safe.hprof.gz", 0, "safe.hprof.gz" }, { "restore koom -o small/whole.hprof", 6, "" },
+        { "restore koom -o small/whole.hprof.gz", 0, "whole.hprof.gz" },
+    };
+    if (geteuid() != 0)
+        tool_skip(folder, "only root may mount");
+    ran r = tool_sh("gzip -dc <app.hprof >app && \"$H\" strip app --policy koom -o koom --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        r = on_a_small_disk(each[i].call);
+        if (r.code == 77)
+            tool_skip(folder, "no small file system can be mounted here");
+        cr_expect(eq(int, r.code, each[i].code), "%s: %s", each[i].call, r.err);
+        const bool told = strstr(r.err, " takes 4.3 MB on disk; 1.0 MB are free there\nhint: make room") != NULL;
+        cr_expect(eq(int, told, each[i].code == 6), "%s: %s", each[i].call, r.err);
+        cr_expect(strstr(r.out, each[i].out) != NULL && (each[i].code == 0 || r.out[0] == '\0'), "%s: %s", each[i].call, r.out);
+        ran_free(&r);
+    }
+}

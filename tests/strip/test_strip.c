@@ -2,7 +2,9 @@
  * test_strip.c - stripping and restoring a made dump by every policy, ids of both widths, plain and packed; what is refused leaves nothing.
  */
 #include "droid.h"
+#include "strip/inside.h"
 
+#include <errno.h>
 #include <zlib.h>
 
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK, HDX_STRIP_REDACTED };
@@ -311,5 +313,31 @@ Test(restore, a_file_that_ends_early_gives_what_it_has)
         free(whole.at);
         dump_maker_free(m);
         place_remove(&p);
+    }
+}
+
+static uint64_t space_left;
+static char     asked_of[128];
+static int      tell_space(hdx_io *io, const char *path, uint64_t *bytes)
+{
+    (void)io;
+    (void)snprintf(asked_of, sizeof asked_of, "%s", path);
+    *bytes = space_left;
+    return space_left == 7 ? -ENOSYS : 0;
+}
+
+Test(strip, room_on_disk_is_asked_of_the_folder_and_the_last_byte_counts)
+{
+    static const struct { uint64_t left; const char *path, *folder; hdx_code code; } each[] = {
+        { 999, "a/b/c.hprof", "a/b", HDX_LIMIT }, { 1000, "c.hprof", ".", HDX_OK }, { 999, "/c.hprof", "/", HDX_LIMIT }, { 7, "c.hprof", ".", HDX_OK },
+    };
+    hdx_io io = *hdx_io_system();
+    io.space = tell_space;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        hdx_error err = { 0 };
+        space_left = each[i].left;
+        cr_expect(sink_room(&io, each[i].path, 1000, &err) == each[i].code, "%zu", i);
+        cr_expect_str_eq(asked_of, each[i].folder);
+        cr_expect(each[i].code == HDX_OK || strstr(err.hint, "make room") != NULL, "%s", err.hint);
     }
 }
