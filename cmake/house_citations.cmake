@@ -3,7 +3,8 @@
 # "MAT 3.1", "SHARK 2.5", "HPROF 7.2", "GZIP 4.2" and "STRIP M1" are sections of doc/mat.md, doc/shark.md and so on, "R13" is a rule of
 # doc/hprof.md, "INDEX I5" an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to R12") are looked up number by number.
 # Public headers name the file ("doc/mat.md 3.1"): who has them may not have the code. A number alone, as in " (3.6)", cites nothing and is
-# refused, and so is a document that this repository does not have.
+# refused, and so is a document that this repository does not have. Pages of doc/ are read like comments; what they name of the tree
+# (`src/build/seal.c`, `seal.c`, links) must be there.
 cmake_minimum_required(VERSION 3.25)
 set(wrong 0)
 set(read 0)
@@ -61,6 +62,12 @@ set(number "[IKMT]?[0-9]+(\\.[0-9]+)?")
 set(list "${number}((,| and|, and| or| to) ${number})*")
 file(GLOB_RECURSE files ${TREE}/src/*.[ch] ${TREE}/indexes/*.[ch] ${TREE}/include/*.h ${TREE}/tests/*.[ch])
 foreach(file IN LISTS files)
+  get_filename_component(name ${file} NAME)
+  list(APPEND names ${name})
+endforeach()
+file(GLOB_RECURSE pages ${TREE}/doc/*.md ${TREE}/indexes/*.md ${TREE}/src/*.md)
+list(APPEND files ${pages} ${TREE}/README.md)
+foreach(file IN LISTS files)
   math(EXPR read "${read} + 1")
   file(READ ${file} text)
   if(NOT text MATCHES "MAT|SHARK|HPROF|GZIP|STRIP|HOUSE|ALGORITHMS|CLI|INDEX|facts|doc/|[^A-Za-z0-9_]R[0-9]| \\([0-9]\\.[0-9]")
@@ -68,7 +75,7 @@ foreach(file IN LISTS files)
   endif()
   string(REGEX REPLACE "[][;]" " " text "${text}")                       # what CMake's lists would stumble over
   string(REGEX REPLACE "\n[ \t]*\\*?[ \t]+" " " text "${text}")          # a citation may go on in the next line of its comment
-  string(REGEX REPLACE "Eclipse MAT [0-9.]+|[A-Z]+ [0-9]\\.[0-9]+\\.[0-9]" "" text "${text}") # versions
+  string(REGEX REPLACE "MAT 1\\.17|[A-Z]+ [0-9]\\.[0-9]+\\.[0-9]" "" text "${text}") # versions
   string(REGEX REPLACE "rules? R" "R" text "${text}")
 
   string(REGEX MATCHALL "[^A-Za-z_](MAT|SHARK|HPROF|GZIP|STRIP|INDEX|doc/[a-z]+\\.md,?)( section)? ${list}" found "${text}")
@@ -87,12 +94,32 @@ foreach(file IN LISTS files)
       complain(${file} "\"${CMAKE_MATCH_1}\" is not in this repository")
     endif()
   endforeach()
-  if(text MATCHES "[A-Za-z,.] +(\\([0-9]\\.[0-9]+(, [0-9]\\.[0-9]+)*\\))")
+  if(NOT file MATCHES "/doc/" AND text MATCHES "[A-Za-z,.] +(\\([0-9]\\.[0-9]+(, [0-9]\\.[0-9]+)*\\))")
     complain(${file} "\"${CMAKE_MATCH_1}\": a section of what?")
   endif()
   if(file MATCHES "/include/heapdex/" AND text MATCHES "[^A-Za-z_/]((MAT|SHARK|HPROF|GZIP|STRIP|INDEX) ${number})")
     complain(${file} "a public header says doc/....md instead of \"${CMAKE_MATCH_1}\"")
   endif()
+endforeach()
+
+foreach(file IN LISTS pages)
+  get_filename_component(folder ${file} DIRECTORY)
+  file(READ ${file} text)
+  string(REGEX REPLACE "[][;]" " " text "${text}")
+  string(REGEX MATCHALL "`[a-z_0-9/]+\\.[ch]`" found "${text}")
+  foreach(path IN LISTS found)
+    string(REPLACE "`" "" path "${path}")
+    if(NOT (path IN_LIST names OR EXISTS ${TREE}/${path} OR EXISTS ${TREE}/src/${path} OR EXISTS ${TREE}/include/${path}))
+      complain(${file} "${path} does not exist")
+    endif()
+  endforeach()
+  string(REGEX MATCHALL " \\([a-zA-Z_0-9/.]+(\\.md|/)\\)" found "${text}") # links
+  foreach(path IN LISTS found)
+    string(REGEX REPLACE "[() ]" "" path "${path}")
+    if(NOT EXISTS ${folder}/${path})
+      complain(${file} "the link to ${path} leads nowhere")
+    endif()
+  endforeach()
 endforeach()
 
 if(wrong GREATER 0)
