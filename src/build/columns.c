@@ -154,7 +154,7 @@ static uint64_t sort_unique(uint64_t *v, uint64_t n)
     return kept;
 }
 
-/* Ascending, each once and not `own`, which stands first and only once (MAT 3.1); nearly every list is tiny or sorted already. */
+/* Ascending, each once and not `own`, which stands first and only once (MAT 3.1; INDEX I4, I5); nearly every list is tiny or sorted already. */
 static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
 {
     uint64_t kept = 0, last = 0;

@@ -3,7 +3,7 @@
  *
  * In:  the index files, opened when first asked for.
  * Out: numbers; the harmless value of <heapdex/graph.h> for ids out of range and for damage.
- * Knows how the dominator and nearest-root files leave out what follows from the inbound list (indexes/README.md, "Files").
+ * Knows how the dominator and nearest-root files leave out what follows from the inbound list (INDEX I10).
  * Cost: one page look-up each, some tens of nanoseconds (fewer where hdx_graph_ahead was called); dominator and nearest parent up to three.
  */
 #include "graph/inside.h"

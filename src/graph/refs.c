@@ -63,7 +63,7 @@ void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs 
     begin(g, id, scope, c);
     if (id >= g->objects)
         return;
-    /* What a live object refers to is live (MAT 5.1): one look at it instead of one at each target. */
+    /* What a live object refers to is live (MAT 5.1, INDEX I8): one look at it instead of one at each target. */
     if (c->scope != HDX_ALL && hdx_graph_live(g, id)) {
         if (c->scope == HDX_GARBAGE)
             return;

@@ -18,6 +18,7 @@
 
 /* ---- whole files ---- */
 
+/* INDEX I1. */
 static hdx_code addresses(hdx_verifier *v)
 {
     hdx_graph *g = v->g;
@@ -82,6 +83,7 @@ static hdx_code seek(hdx_verifier *v)
 
 typedef hdx_code visit_list(hdx_verifier *v, const uint64_t *values, uint32_t n, bool begins);
 
+/* INDEX I4. */
 static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
 {
     const hdx_one_to_n *file = hdx_graph_use(v->g, kind);
@@ -174,6 +176,7 @@ static uint64_t pair(uint64_t from, uint64_t to)
     return z ^ z >> 31;
 }
 
+/* INDEX I5, I8; with the next, I6. */
 static hdx_code outbound(hdx_verifier *v, const uint64_t *to, uint32_t n, bool begins)
 {
     bool live = v->live != NULL && hdx_bits_test(v->live, v->key);
@@ -205,6 +208,7 @@ static hdx_code inbound(hdx_verifier *v, const uint64_t *from, uint32_t n, bool 
     return HDX_OK;
 }
 
+/* INDEX I7. */
 static hdx_code instances(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool begins)
 {
     (void)begins;
@@ -215,6 +219,7 @@ static hdx_code instances(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool
     return HDX_OK;
 }
 
+/* INDEX I14. */
 static hdx_code dominated(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool begins)
 {
     const hdx_ranks *dominators = hdx_graph_use(v->g, HDX_KIND_DOMINATORS), *special = hdx_graph_use(v->g, HDX_KIND_SPECIAL);
@@ -246,7 +251,7 @@ typedef struct totals {
     uint64_t instances, live_instances, bytes, live_bytes;
 } totals;
 
-/* Counts and sizes by class, as the catalog has them. */
+/* Counts and sizes by class, as the catalog has them (INDEX I3, I15). */
 static hdx_code class_totals(hdx_verifier *v)
 {
     hdx_graph *g = v->g;
@@ -289,6 +294,7 @@ static hdx_code class_totals(hdx_verifier *v)
     return code;
 }
 
+/* INDEX I9. */
 static hdx_code check_roots(hdx_verifier *v)
 {
     uint64_t        count = 0, distinct = 0;
