@@ -71,7 +71,7 @@ typedef struct hdx_index_step_forecast {
     uint64_t memory;   /* resident while the step runs, at most, where there is no budget */
     uint64_t least;    /* the same with the smallest budget that would do */
     uint64_t disk;     /* bytes of the files it leaves, about */
-    uint64_t wall_ns;  /* about; a factor of two is no surprise */
+    uint64_t wall_ns;  /* about: figures of one machine (bench/README.md), times how much slower this one read the sample; a factor of two is no surprise */
 } hdx_index_step_forecast;
 
 typedef struct hdx_index_forecast {
@@ -85,7 +85,7 @@ typedef struct hdx_index_forecast {
     uint64_t least;         /* a budget (options.memory) that would do: of the step that needs most with it */
     uint64_t disk;          /* of the finished index */
     uint64_t temporary;     /* more than that, while it is built */
-    uint64_t wall_ns;
+    uint64_t wall_ns;       /* of all steps */
     unsigned step_count;
     hdx_index_step_forecast steps[32];
 } hdx_index_forecast;

@@ -287,6 +287,8 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
 /* Before the searches, when it is known how many parents they find: HDX_LIMIT as above. */
 hdx_code hdx_forecast_search(const hdx_build *b, unsigned width, uint64_t parents, hdx_error *err);
 /* Before the dump is read: HDX_LIMIT for a budget that not even an empty one would fit. */
+/* Of a build that takes so long up to the step objects, and for that: is the spill file still there when later files are written? (estimate.c) */
+bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns);
 hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err);
 /* Bytes that a pass may still take for what it can hold in ranges. */
 uint64_t hdx_build_room(const hdx_build *b);

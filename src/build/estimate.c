@@ -44,18 +44,24 @@ static const struct cost {
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
 #define TEMPORARY_OBJECT 7.2    /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it */
 #define TEMPORARY_REFERENCE 2.0
-#define LIKE_SAVES 0.62         /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
-#define LIKELY_SAVES 0.55       /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
+#define LIKE_SAVES 0.68         /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
+#define LIKELY_SAVES 0.62       /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
 #define LIKE_TEMPORARY 0.1      /* temporary files are packed less */
-#define SPILL_OBJECT 2.0        /* bytes of the spill file: Mix of 3 M */
-#define SPILL_REFERENCE 3.0
+#define SPILL_OBJECT 2.5        /* bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter */
+#define SPILL_REFERENCE 3.8
 #define BASE_MEMORY (8ull << 20)    /* of a build of next to nothing: code, stacks, small tables, */
 #define BASE_WORKER (1ull << 20)
 #define BASE_OBJECT 64u             /* until buffers and pages are full */
 #define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES 16u
-#define FRAME_LOCALS_HALVES 3u /* roots a frame, times two: what javac's frames of Threads have */
-#define SLOW_NS 2000000000u /* a build that is told to take so long may take a checkpoint after 3 s (passes.c): its spill file stays */
+/* Locals a frame, times two, where the sample does not reach the roots of threads: the most that is allowed for. Threads has 0.67 of them a frame. */
+#define FRAME_LOCALS_HALVES 3u
+#define ELEMENT_HELD 24u   /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
+#define ELEMENT_TOUCHED 14u /* and what is touched of that: Deep with 40 M slots took 10 */
+/* What is read before the step objects ends in a checkpoint where it takes 3 s (passes.c), and the spill file then stays until the next checkpoint:
+   behind that step where it takes 3 s, too. A quarter less and a half more here, for seconds are forecast no better. */
+#define READ_LONG_NS 2250000000u
+#define OBJECTS_LONG_NS 4500000000u
 #define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
 #define ROOT_SPARE 176u  /* of that, what is hardly ever in use at once */
 #define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
@@ -302,6 +308,8 @@ static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
     return most > ready(b, f) ? most : ready(b, f);
 }
 
+bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns) { return read_ns >= READ_LONG_NS && objects_ns < OBJECTS_LONG_NS; }
+
 static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
 {
     const hdx_sample *s = f->sample;
@@ -316,6 +324,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     out->roots = f->roots;
     scale_build(b, f);
     const uint64_t most = scaled((uint64_t)references, f->raise);
+    uint64_t       read_ns = 0, objects_ns = 0;
     unsigned       width = b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
     if (f->options->width != 0)
         width = f->options->width;
@@ -336,11 +345,14 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
             step->least += scan_peak;
         }
         if (c->pass == HDX_FORECAST_COLUMNS) { /* a worker holds the elements of an array until it has them all, and packed */
-            step->memory += 24 * f->longest;
-            step->least += 24 * f->longest;
+            step->memory += ELEMENT_TOUCHED * f->longest;
+            step->least += ELEMENT_HELD * f->longest;
         }
         step->disk = bytes_of(c, f, objects, references);
-        step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references);
+        /* an array is read as it stands, whichever of its objects it holds more than once */
+        step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references + (c->pass == HDX_FORECAST_COLUMNS ? s->references - tables : 0));
+        read_ns += c->pass <= HDX_FORECAST_COLUMNS ? step->wall_ns : 0;
+        objects_ns += c->pass == HDX_FORECAST_OBJECTS ? step->wall_ns : 0;
         out->memory = out->memory > step->memory ? out->memory : step->memory;
         out->least = out->least > step->least ? out->least : step->least;
         out->disk += step->disk;
@@ -351,11 +363,12 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
     out->disk += f->seek_bytes;
-    /* the search, the dominators, and what feeds them; the spill file is gone by then, unless a checkpoint needs it */
+    /* the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The spill file went before, unless a
+       checkpoint needs it. */
     const double object_left = f->walked > 0 ? left_of(f->like, f->walked, LIKE_TEMPORARY) : 1;
     const double reference_left = f->references > 0 ? left_of(f->likely, f->references, LIKE_TEMPORARY) : 1;
     out->temporary = (uint64_t)((double)objects * object_left * TEMPORARY_OBJECT * width / 32 + references * reference_left * TEMPORARY_REFERENCE) + f->seek_bytes;
-    if (f->inflate_ns > 0 || out->wall_ns >= SLOW_NS)
+    if (hdx_forecast_spill_stays(read_ns, objects_ns))
         out->temporary += (uint64_t)((double)objects * SPILL_OBJECT + references * SPILL_REFERENCE);
 }
 
