@@ -31,6 +31,28 @@ Test(access, of_what_is_not_there_is_the_owners_alone)
     cr_expect(a.mode == 0600 && a.acl_size == 0);
 }
 
+/* Of a folder it is the catalog's: of an index the folder alone may be open to its maker. */
+Test(access, of_an_index_is_that_of_its_catalog_and_of_a_file_its_own)
+{
+    char       folder[TEST_FOLDER], path[64];
+    hdx_access a;
+    test_folder_make(folder, "access");
+    (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
+    hdx_access_of(folder, &a);
+    cr_expect(a.mode == 0600, "without a catalog: %o", a.mode);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL && fclose(f) == 0);
+    static const mode_t modes[] = { 0640, 0644, 0604, 0666, 0755 };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        cr_assert(chmod(path, modes[i]) == 0);
+        hdx_access_of(folder, &a);
+        cr_expect(a.mode == (modes[i] & 0666u) && a.gid == (uint32_t)getegid() && a.acl_size == 0, "%o of a folder: %o", (unsigned)modes[i], a.mode);
+        hdx_access_of(path, &a);
+        cr_expect(a.mode == (modes[i] & 0666u), "%o of a file: %o", (unsigned)modes[i], a.mode);
+    }
+    test_folder_remove(folder);
+}
+
 Test(access, that_cannot_be_given_leaves_the_owner_alone)
 {
     char        folder[TEST_FOLDER], path[64];

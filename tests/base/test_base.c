@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -486,6 +487,20 @@ Test(workers, runs_every_number_once)
     _Atomic uint64_t seen = 0;
     hdx_workers_run(8, count_up, &seen);
     cr_expect(eq(u64, seen, 0x11111111ull));
+}
+
+Test(workers, are_as_many_as_this_process_may_run_on)
+{
+    cpu_set_t all, one;
+    cr_assert(eq(int, sched_getaffinity(0, sizeof all, &all), 0));
+    const unsigned processors = (unsigned)CPU_COUNT(&all);
+    cr_expect(eq(uint, hdx_workers_default(), processors < HDX_WORKERS_MAX ? processors : HDX_WORKERS_MAX));
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    cr_assert(eq(int, sched_setaffinity(0, sizeof one, &one), 0)); /* of this process: each test has its own */
+    cr_expect(eq(uint, hdx_workers_default(), 1));
 }
 
 Test(error, keeps_words_within_their_room)
