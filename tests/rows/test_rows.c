@@ -239,6 +239,7 @@ Test(where, compares_numbers_of_all_kinds_by_value)
     expect_one(hdx_cell_address(0x7f3a10), "name = 0x7F3A10", true);
     expect_one(hdx_cell_address(0x7f3a10), "name > 0x7f3a0f", true);
     expect_one(hdx_cell_address(UINT64_MAX), "name = 0xffffffffffffffff", true);
+    expect_one(hdx_cell_address(UINT64_MAX), "name = 0x1ffffffffffffffff", false); /* more than 64 bits */
 }
 
 Test(where, tells_integers_apart_that_are_one_as_reals)
