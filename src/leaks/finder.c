@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #define LONG_NAME 256u
+#define ASK 65536u /* ids between two questions whether to go on */
+#define MANY 64u   /* one of so many objects: as many bits as ids */
 
 typedef struct list {
     hdx_id  *at;
@@ -32,16 +34,46 @@ static int by_id(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+static bool stop_wanted(const hdx_progress *p) { return p != NULL && p->cancelled != NULL && p->cancelled(p->context); }
+
+/* Sorting all objects of a heap takes seconds, and nobody can be asked meanwhile: many ids go through a bit for each object. */
+static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
+{
+    const uint64_t words = hdx_bits_words(objects);
+    uint64_t      *bits = hdx_mem_array(NULL, words, sizeof *bits), kept = 0;
+    if (bits == NULL)
+        return hdx_no_memory(err, "leaking objects", words * sizeof *bits);
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < l->count; i++) {
+        if (l->at[i] < objects)
+            hdx_bits_put(bits, l->at[i]);
+        if (i % ASK == 0 && stop_wanted(progress))
+            code = hdx_tick_stop(err);
+    }
+    for (uint64_t w = 0; code == HDX_OK && w < words; w++) {
+        for (uint64_t left = bits[w]; left != 0; left &= left - 1)
+            l->at[kept++] = w * 64 + (uint64_t)__builtin_ctzll(left);
+        if (w % ASK == 0 && stop_wanted(progress))
+            code = hdx_tick_stop(err);
+    }
+    l->count = kept;
+    hdx_mem_put(NULL, bits, words * sizeof *bits);
+    return code;
+}
+
 /* What an index with lies in it says beyond its objects is left out, too. */
-static void distinct(list *l, uint64_t objects)
+static hdx_code distinct(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
     uint64_t kept = 0;
+    if (l->count > objects / MANY)
+        return sort_many(l, objects, progress, err);
     if (l->count > 1)
         qsort(l->at, (size_t)l->count, sizeof *l->at, by_id);
     for (uint64_t i = 0; i < l->count; i++)
         if (l->at[i] < objects && (i == 0 || l->at[i] != l->at[i - 1]))
             l->at[kept++] = l->at[i];
     l->count = kept;
+    return HDX_OK;
 }
 
 /* ---- watched ---- */
@@ -144,7 +176,7 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
                 code = put(out, id, err);
             hdx_arena_free(&h->arena);
             h->arena = kept;
-            if (++asked % 1024 == 0 && o->progress != NULL && o->progress->cancelled != NULL && o->progress->cancelled(o->progress->context))
+            if (++asked % 1024 == 0 && stop_wanted(o->progress))
                 code = hdx_tick_stop(err);
         }
     }
@@ -209,6 +241,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
     const size_t len = strlen(pattern);
     matcher      m = { .pattern = pattern, .known = hdx_map_of(NULL) };
     bool         any = false;
+    uint64_t     asked = 0;
     hdx_code     code = HDX_OK;
     if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' && (code = hdx_regex_open(pattern + 1, len - 2, progress, &m.regex, err)) != HDX_OK)
         return code;
@@ -220,9 +253,12 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
             continue;
         any = true;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
-        while (code == HDX_OK && hdx_refs_next(&refs, &id))
+        while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
             if (id != 0 && hdx_graph_kind(h->g, id) != HDX_CLASS_OBJECT)
                 code = put(out, id, err);
+            if (++asked % ASK == 0 && stop_wanted(progress))
+                code = hdx_tick_stop(err);
+        }
     }
     hdx_regex_close(m.regex);
     hdx_map_free(&m.known);
@@ -247,7 +283,8 @@ hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaki
     }
     if (code == HDX_OK && i->h->code != HDX_OK)
         code = (*err = i->h->err, i->h->code);
-    distinct(&l, i->h->objects);
+    if (code == HDX_OK)
+        code = distinct(&l, i->h->objects, o->progress, err);
     *leaking = l.at;
     *count = l.count;
     *capacity = l.capacity;
