@@ -1,11 +1,12 @@
 /*
- * bench_families.c - dumps made to cost more than they weigh (tests/build/families.h), of n records and of 4n: what a build, verify --full and some questions
- * take of each, in a process of its own.
+ * bench_families.c - dumps made to cost more than they weigh (tests/build/families.h), of n records and of 4n: what a
+ * build, verify --full and some questions take of each, in a process of its own.
  *
  *     bench_families FOLDER [N [FAMILY]]       N: 20000
  *
- * One row for each, the least CPU time of some rounds: bench,family,records,bytes,what,cpu_ms,peak_rss_mb. Where cost follows bytes, the row of 4n has four
- * times the numbers of that of n, beside what every process takes. No judgement inside.
+ * One row for each, the least CPU time of some rounds: bench,family,records,bytes,what,cpu_ms,peak_rss_mb. Where cost
+ * follows bytes, the row of 4n has four times the numbers of that of n, beside what every process takes. No judgement
+ * inside.
  */
 #include "tests/build/families.h"
 #include "tests/support/tables.h"
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS 5u        /* the shortest counts: other programs make it longer, */
+#define ROUNDS    5u     /* the shortest counts: other programs make it longer, */
 #define ROUNDS_MS 1000.0 /* by little where it is long */
 
 static char dump[4096], place[4096];
@@ -47,7 +48,7 @@ static hdx_code ask_paths(const hdx_query *q, hdx_id last, hdx_rows **rows, hdx_
 
 static hdx_code ask(unsigned what)
 {
-    hdx_error err;
+    hdx_error  err;
     hdx_graph *g;
     hdx_rows  *rows = NULL;
     hdx_code   code;
@@ -60,25 +61,69 @@ static hdx_code ask(unsigned what)
         return code;
     const hdx_query   q = { .graph = g, .scope = HDX_ALL, .threads = 1 };
     const hdx_id      last = hdx_graph_objects(g) - 1;
-    hdx_leaks_options options = { .finder = HDX_LEAKS_WATCHED, .retained = true, .threads = 1, .no_memory_of_it = true };
-    hdx_leaks        *leaks = NULL;
-    const char       *every = "*";
+    hdx_leaks_options options = {
+        .finder = HDX_LEAKS_WATCHED, .retained = true, .threads = 1, .no_memory_of_it = true
+    };
+    hdx_leaks  *leaks = NULL;
+    const char *every = "*";
     switch (what) {
     case 1: code = hdx_graph_verify(g, true, &err); break;
-    case 2: code = hdx_query_histogram(&q, HDX_BY_SUPERCLASS, NULL, false, &rows, &err); code = read_rows(code, &rows); break;
-    case 3: code = hdx_query_objects(&q, "java.lang.Object", true, &rows, &err); code = read_rows(code, &rows); break;
-    case 4: code = hdx_query_object(&q, &last, 1, 100, &rows, &err); code = read_rows(code, &rows); break;
-    case 5: code = table_named(&q, "classes", &rows, &err); code = read_rows(code, &rows); break;
-    case 6: code = table_named(&q, "named_references", &rows, &err); code = read_rows(code, &rows); break;
-    case 7: code = hdx_query_threads(&q, true, true, &rows, &err); code = read_rows(code, &rows); break;
-    case 8: code = ask_paths(&q, last, &rows, &err); code = read_rows(code, &rows); break;
-    case 9: code = hdx_query_dominators(&q, HDX_BY_NONE, NULL, 1u << 20, &rows, &err); code = read_rows(code, &rows); break;
-    case 10: code = hdx_query_dominators(&q, HDX_BY_CLASS, NULL, 1, &rows, &err); code = read_rows(code, &rows); break;
-    case 11: code = hdx_query_histogram(&q, HDX_BY_LOADER, "/./", true, &rows, &err); code = read_rows(code, &rows); break;
-    case 12: code = hdx_query_refs(&q, last, true, HDX_BY_NONE, &rows, &err); code = read_rows(code, &rows); break;
-    case 13: code = hdx_query_roots(&q, HDX_BY_NONE, &rows, &err); code = read_rows(code, &rows); break;
-    case 14: code = hdx_query_retained_class(&q, "*", true, &rows, &err); code = read_rows(code, &rows); break;
-    case 15: code = table_named(&q, "references", &rows, &err); code = read_rows(code, &rows); break;
+    case 2:
+        code = hdx_query_histogram(&q, HDX_BY_SUPERCLASS, NULL, false, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 3:
+        code = hdx_query_objects(&q, "java.lang.Object", true, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 4:
+        code = hdx_query_object(&q, &last, 1, 100, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 5:
+        code = table_named(&q, "classes", &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 6:
+        code = table_named(&q, "named_references", &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 7:
+        code = hdx_query_threads(&q, true, true, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 8:
+        code = ask_paths(&q, last, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 9:
+        code = hdx_query_dominators(&q, HDX_BY_NONE, NULL, 1u << 20, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 10:
+        code = hdx_query_dominators(&q, HDX_BY_CLASS, NULL, 1, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 11:
+        code = hdx_query_histogram(&q, HDX_BY_LOADER, "/./", true, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 12:
+        code = hdx_query_refs(&q, last, true, HDX_BY_NONE, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 13:
+        code = hdx_query_roots(&q, HDX_BY_NONE, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 14:
+        code = hdx_query_retained_class(&q, "*", true, &rows, &err);
+        code = read_rows(code, &rows);
+        break;
+    case 15:
+        code = table_named(&q, "references", &rows, &err);
+        code = read_rows(code, &rows);
+        break;
     default:
         if (what == 16) {
             options.finder = HDX_LEAKS_CLASSES;
@@ -93,9 +138,24 @@ static hdx_code ask(unsigned what)
     return code;
 }
 
-static const char *const whats[] = { "build", "verify_full", "histogram_superclass", "objects_subclasses", "object", "classes", "named_references", "threads",
-                                     "paths", "dominators_depth", "dominators_class", "histogram_loader", "refs_in", "roots", "retained_class", "references",
-                                     "leaks_classes", "leaks" };
+static const char *const whats[] = { "build",
+                                     "verify_full",
+                                     "histogram_superclass",
+                                     "objects_subclasses",
+                                     "object",
+                                     "classes",
+                                     "named_references",
+                                     "threads",
+                                     "paths",
+                                     "dominators_depth",
+                                     "dominators_class",
+                                     "histogram_loader",
+                                     "refs_in",
+                                     "roots",
+                                     "retained_class",
+                                     "references",
+                                     "leaks_classes",
+                                     "leaks" };
 
 static void measure(unsigned which, uint64_t n)
 {
@@ -118,13 +178,14 @@ static void measure(unsigned which, uint64_t n)
                 _exit(ask(what) == HDX_OK ? 0 : 1);
             if (child < 0 || wait4(child, &status, 0, &used) < 0)
                 exit(1);
-            const double took = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+            const double took = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+                                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
             ms = round == 0 || took < ms ? took : ms;
             mb = (double)used.ru_maxrss / 1024;
             failed = failed || status != 0;
         }
-        printf("families,%s,%llu,%llu,%s%s,%.1f,%.1f\n", families[which].name, (unsigned long long)n, (unsigned long long)size, whats[what], failed ? "_FAILED" : "",
-               ms, mb);
+        printf("families,%s,%llu,%llu,%s%s,%.1f,%.1f\n", families[which].name, (unsigned long long)n,
+               (unsigned long long)size, whats[what], failed ? "_FAILED" : "", ms, mb);
     }
 }
 

@@ -1,9 +1,11 @@
 /*
- * bench_gzip.c - random access to a compressed dump: what points cost to find and to keep, and what a read costs from them.
+ * bench_gzip.c - random access to a compressed dump: what points cost to find and to keep, and what a read costs from
+ * them.
  *
  *     bench_gzip DUMP.gz [READS [SPACING_KIB ...]]
  *
- * In:  a gzip file or zlib container; how many reads of 4 KiB at random places (400); distances of seek points to try (768: what heapdex uses).
+ * In:  a gzip file or zlib container; how many reads of 4 KiB at random places (400); distances of seek points to try
+ *      (768: what heapdex uses).
  * Out: CSV: bench,file,spacing_kib,what,n,seconds,mean_ms,worst_ms,bytes. For each spacing:
  *        first_pass   one stream to the end, points noted on the way, on all processors; bytes: of the dump
  *        points       how many, and what their file takes (indexes/seek/README.md, without its sums)
@@ -32,8 +34,8 @@ static double now(clockid_t clock)
 
 static void row(const char *what, uint64_t n, double seconds, double worst, uint64_t bytes)
 {
-    printf("gzip,%s,%u,%s,%llu,%.4f,%.4f,%.4f,%llu\n", file, spacing_kib, what, (unsigned long long)n, seconds, n > 0 ? 1000 * seconds / (double)n : 0.0,
-           1000 * worst, (unsigned long long)bytes);
+    printf("gzip,%s,%u,%s,%llu,%.4f,%.4f,%.4f,%llu\n", file, spacing_kib, what, (unsigned long long)n, seconds,
+           n > 0 ? 1000 * seconds / (double)n : 0.0, 1000 * worst, (unsigned long long)bytes);
     (void)fflush(stdout);
 }
 
@@ -135,7 +137,8 @@ static void take(void *context, unsigned n)
     while (part != NULL && !atomic_load(&a->failed) && (at = atomic_fetch_add(&a->next, RUN)) < a->size)
         for (uint64_t end = a->size - at < RUN ? a->size : at + RUN; at < end; at += 1u << 18) {
             size_t got;
-            if (hdx_source_read_at(a->source, at, part, end - at < 1u << 18 ? (size_t)(end - at) : 1u << 18, &got, NULL) != HDX_OK)
+            if (hdx_source_read_at(a->source, at, part, end - at < 1u << 18 ? (size_t)(end - at) : 1u << 18, &got,
+                                   NULL) != HDX_OK)
                 atomic_store(&a->failed, true);
         }
     free(part);
@@ -153,7 +156,8 @@ static bool run(const char *path, uint64_t n, hdx_error *err)
         goto out;
     }
     source->points.spacing = (uint64_t)spacing_kib << 10;
-    if (!first_pass(source, err) || failed(hdx_source_points(source, &points, &windows, err), err) || !hdx_source_size(source, &size) || size == 0)
+    if (!first_pass(source, err) || failed(hdx_source_points(source, &points, &windows, err), err) ||
+        !hdx_source_size(source, &size) || size == 0)
         goto out;
     bytes = 20 * (points + windows) + source->points.bytes;
     row("points", points, 0, 0, bytes);

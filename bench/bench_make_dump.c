@@ -5,17 +5,19 @@
  *                     [shape=mixed|tiny] [garbage=PERCENT] [seed=N] [gz]
  *
  * In:  nothing but the arguments: equal arguments give equal bytes.
- * Out: a dump of exactly N class objects, instances and arrays; one row of CSV: bench,dump,n,bytes,seconds,mb_per_s,peak_rss.
+ * Out: a dump of exactly N class objects, instances and arrays; one row of CSV:
+ *      bench,dump,n,bytes,seconds,mb_per_s,peak_rss.
  * Cost: memory for two tiles (6 MB) whatever N; a copy and one store a reference: above 1 GB/s where the disk takes it.
  *
  * The heap is a tile of some 65 536 objects, drawn once, laid side by side as often as needed: an object's address is
  *
  *     tiles + tile * span + offset of the object in its tile
  *
- * so that no table of objects is kept, however many there are. The tiles are one binary tree: head j of tile t refers to heads j of the
- * tiles 2t + 1 and 2t + 2. That gives half of the tree's references a partner that is null, distances of every length, and
- * one referrer to nearly every object. Other references go to objects of the same tile, to a tile that depends on the number of the tile
- * and the place of the reference (a second referrer for somebody far away), or to a few constants which everybody has.
+ * so that no table of objects is kept, however many there are. The tiles are one binary tree: head j of tile t refers
+ * to heads j of the tiles 2t + 1 and 2t + 2. That gives half of the tree's references a partner that is null, distances
+ * of every length, and one referrer to nearly every object. Other references go to objects of the same tile, to a tile
+ * that depends on the number of the tile and the place of the reference (a second referrer for somebody far away), or
+ * to a few constants which everybody has.
  *
  *     classes, constants, arrays that hold them | tile 0 | tile 1 | ... | objects that do not fill a tile
  */
@@ -58,8 +60,10 @@ static wish read_wish(int argc, char **argv)
 {
     wish w = { .segment = 1u << 20, .seed = 1, .garbage = 1, .ids = 8 };
     if (argc < 3)
-        die("usage: bench_make_dump OUT objects=N [ids=8|4] [segment=1M|whole|BYTES] [order=address|shuffled] [layout=depth|breadth]\n"
-            "                       [shape=mixed|tiny] [garbage=PERCENT] [seed=N] [gz]", "");
+        die("usage: bench_make_dump OUT objects=N [ids=8|4] [segment=1M|whole|BYTES] [order=address|shuffled] "
+            "[layout=depth|breadth]\n"
+            "                       [shape=mixed|tiny] [garbage=PERCENT] [seed=N] [gz]",
+            "");
     w.out = argv[1];
     for (int i = 2; i < argc; i++) {
         const char *value = strchr(argv[i], '='), *a = argv[i];
@@ -67,20 +71,34 @@ static wish read_wish(int argc, char **argv)
         bool        counts = value != NULL && number(value + 1, &n);
         size_t      len = value == NULL ? strlen(a) : (size_t)(value - a);
         hdx_text    key = { a, (uint32_t)len };
-        if (hdx_text_is(key, "objects") && counts) w.objects = n;
-        else if (hdx_text_is(key, "ids") && counts && (n == 4 || n == 8)) w.ids = (uint32_t)n;
-        else if (hdx_text_is(key, "segment") && counts && n >= 1u << 16 && n <= 1u << 31) w.segment = n;
-        else if (hdx_text_is(key, "garbage") && counts && n <= 100) w.garbage = n;
-        else if (hdx_text_is(key, "seed") && counts) w.seed = n;
-        else if (strcmp(a, "segment=whole") == 0) w.segment = 0;
-        else if (strcmp(a, "order=shuffled") == 0) w.shuffled = true;
-        else if (strcmp(a, "order=address") == 0) w.shuffled = false;
-        else if (strcmp(a, "layout=breadth") == 0) w.breadth = true;
-        else if (strcmp(a, "layout=depth") == 0) w.breadth = false;
-        else if (strcmp(a, "shape=tiny") == 0) w.tiny = true;
-        else if (strcmp(a, "shape=mixed") == 0) w.tiny = false;
-        else if (strcmp(a, "gz") == 0) w.gz = true;
-        else die("not understood: ", a);
+        if (hdx_text_is(key, "objects") && counts)
+            w.objects = n;
+        else if (hdx_text_is(key, "ids") && counts && (n == 4 || n == 8))
+            w.ids = (uint32_t)n;
+        else if (hdx_text_is(key, "segment") && counts && n >= 1u << 16 && n <= 1u << 31)
+            w.segment = n;
+        else if (hdx_text_is(key, "garbage") && counts && n <= 100)
+            w.garbage = n;
+        else if (hdx_text_is(key, "seed") && counts)
+            w.seed = n;
+        else if (strcmp(a, "segment=whole") == 0)
+            w.segment = 0;
+        else if (strcmp(a, "order=shuffled") == 0)
+            w.shuffled = true;
+        else if (strcmp(a, "order=address") == 0)
+            w.shuffled = false;
+        else if (strcmp(a, "layout=breadth") == 0)
+            w.breadth = true;
+        else if (strcmp(a, "layout=depth") == 0)
+            w.breadth = false;
+        else if (strcmp(a, "shape=tiny") == 0)
+            w.tiny = true;
+        else if (strcmp(a, "shape=mixed") == 0)
+            w.tiny = false;
+        else if (strcmp(a, "gz") == 0)
+            w.gz = true;
+        else
+            die("not understood: ", a);
     }
     return w;
 }
@@ -106,13 +124,35 @@ typedef struct class_row {
     const char *fields; /* own ones: name:TYPE */
 } class_row;
 
-enum { OBJECT, CLASS, STRING, NUMBER, INTEGER, LONG, LOADER, APP_LOADER, THREAD, ABSTRACT_MAP, MAP, MAP_NODE, MAP_TABLE, LIST, OBJECTS, BYTES, INTS, LONGS,
-       MAIN, CELL, KIND, ENTITY };
+enum {
+    OBJECT,
+    CLASS,
+    STRING,
+    NUMBER,
+    INTEGER,
+    LONG,
+    LOADER,
+    APP_LOADER,
+    THREAD,
+    ABSTRACT_MAP,
+    MAP,
+    MAP_NODE,
+    MAP_TABLE,
+    LIST,
+    OBJECTS,
+    BYTES,
+    INTS,
+    LONGS,
+    MAIN,
+    CELL,
+    KIND,
+    ENTITY
+};
 #define ENTITIES 64u
-#define CLASSES ((uint32_t)ENTITY + ENTITIES)
-#define KINDS 16u
-#define SMALL 256u /* cached Integers */
-#define STEP 24u   /* from one constant to the next: a head and an int, whatever the references are */
+#define CLASSES  ((uint32_t)ENTITY + ENTITIES)
+#define KINDS    16u
+#define SMALL    256u /* cached Integers */
+#define STEP     24u  /* from one constant to the next: a head and an int, whatever the references are */
 
 static const class_row rows[ENTITY] = {
     [OBJECT] = { "java/lang/Object", -1, false, "" },
@@ -125,7 +165,8 @@ static const class_row rows[ENTITY] = {
     [APP_LOADER] = { "jdk/internal/loader/ClassLoaders$AppClassLoader", LOADER, false, "" },
     [THREAD] = { "java/lang/Thread", OBJECT, false, "name:L tid:J" },
     [ABSTRACT_MAP] = { "java/util/AbstractMap", OBJECT, false, "keySet:L values:L" },
-    [MAP] = { "java/util/HashMap", ABSTRACT_MAP, false, "table:L entrySet:L size:I modCount:I threshold:I loadFactor:F" },
+    [MAP] = { "java/util/HashMap", ABSTRACT_MAP, false,
+              "table:L entrySet:L size:I modCount:I threshold:I loadFactor:F" },
     [MAP_NODE] = { "java/util/HashMap$Node", OBJECT, false, "hash:I key:L value:L next:L" },
     [MAP_TABLE] = { "[Ljava/util/HashMap$Node;", OBJECT, false, "" },
     [LIST] = { "java/util/ArrayList", OBJECT, false, "modCount:I size:I elementData:L" },
@@ -139,8 +180,12 @@ static const class_row rows[ENTITY] = {
 };
 /* The fields of the entities differ behind the four references, which all have. */
 static const char *const entity_fields[] = {
-    "left:L right:L payload:L kind:L key:I", "left:L right:L payload:L kind:L key:I stamp:J", "left:L right:L payload:L kind:L key:J open:Z",
-    "left:L right:L payload:L kind:L x:D y:D", "left:L right:L payload:L kind:L key:I rate:F level:S", "left:L right:L payload:L kind:L",
+    "left:L right:L payload:L kind:L key:I",
+    "left:L right:L payload:L kind:L key:I stamp:J",
+    "left:L right:L payload:L kind:L key:J open:Z",
+    "left:L right:L payload:L kind:L x:D y:D",
+    "left:L right:L payload:L kind:L key:I rate:F level:S",
+    "left:L right:L payload:L kind:L",
 };
 
 static class_row class_at(uint32_t c, char *room, size_t size)
@@ -151,7 +196,7 @@ static class_row class_at(uint32_t c, char *room, size_t size)
     return (class_row){ room, OBJECT, true, entity_fields[c % (sizeof entity_fields / sizeof *entity_fields)] };
 }
 
-static const char letters[] = "LZCFDBSIJ";
+static const char    letters[] = "LZCFDBSIJ";
 static const uint8_t types[] = { 2, 4, 5, 6, 7, 8, 9, 10, 11 }, sizes[] = { 0, 1, 2, 4, 8, 1, 2, 4, 8 };
 
 /* The next field's place in the tables above; -1 at the end. name may be NULL. */
@@ -177,12 +222,18 @@ typedef struct node {
     uint64_t offset;       /* of its address */
     uint32_t class, count; /* count: elements, or size of a collection */
     uint32_t first, refs;
-    uint8_t  level, type;  /* type: of a primitive array */
+    uint8_t  level, type; /* type: of a primitive array */
     bool     array;
 } node;
 
-typedef struct patch { uint32_t at; uint64_t to; } patch; /* a place in the tile's bytes, and an offset of a tile */
-typedef struct patches { patch *at; uint64_t count, room; } patches;
+typedef struct patch {
+    uint32_t at;
+    uint64_t to;
+} patch; /* a place in the tile's bytes, and an offset of a tile */
+typedef struct patches {
+    patch   *at;
+    uint64_t count, room;
+} patches;
 
 typedef struct maker {
     wish       w;
@@ -193,15 +244,16 @@ typedef struct maker {
     uint64_t   node_count, node_room;
     ref       *refs;
     uint64_t   ref_count, ref_room;
-    uint32_t  *shared;                      /* nodes that others may refer to */
+    uint32_t  *shared; /* nodes that others may refer to */
     uint64_t   shared_count;
-    hdx_buffer bytes, before, behind;       /* sub-records: of a tile, before and behind the tiles; tables go before with the first */
-    patches    here, left, right, far;
-    hdx_addr   class_of[ENTITY + ENTITIES], kinds, small, hub, rest;
-    uint64_t   fixed;                       /* records before the tiles */
-    int        fd;
-    gzFile     gz;
-    uint64_t   written;
+    hdx_buffer bytes, before,
+        behind; /* sub-records: of a tile, before and behind the tiles; tables go before with the first */
+    patches  here, left, right, far;
+    hdx_addr class_of[ENTITY + ENTITIES], kinds, small, hub, rest;
+    uint64_t fixed; /* records before the tiles */
+    int      fd;
+    gzFile   gz;
+    uint64_t written;
 } maker;
 
 static void *grown(void *at, uint64_t *room, uint64_t want, size_t size)
@@ -219,12 +271,20 @@ static uint32_t add(maker *m, uint32_t class, uint32_t refs, uint32_t count, uns
     m->nodes = grown(m->nodes, &m->node_room, m->node_count + 1, sizeof *m->nodes);
     m->refs = grown(m->refs, &m->ref_room, m->ref_count + refs, sizeof *m->refs);
     memset(m->refs + m->ref_count, 0, refs * sizeof *m->refs);
-    m->nodes[m->node_count] = (node){ .class = class, .count = count, .first = (uint32_t)m->ref_count, .refs = refs, .level = (uint8_t)level };
+    m->nodes[m->node_count] = (node){
+        .class = class, .count = count, .first = (uint32_t)m->ref_count, .refs = refs, .level = (uint8_t)level
+    };
     m->ref_count += refs;
     return (uint32_t)m->node_count++;
 }
-static void link_node(maker *m, uint32_t from, uint32_t slot, uint32_t to) { m->refs[m->nodes[from].first + slot] = (ref){ to, TO_NODE }; }
-static void link_fixed(maker *m, uint32_t from, uint32_t slot, hdx_addr to) { m->refs[m->nodes[from].first + slot] = (ref){ to, TO_FIXED }; }
+static void link_node(maker *m, uint32_t from, uint32_t slot, uint32_t to)
+{
+    m->refs[m->nodes[from].first + slot] = (ref){ to, TO_NODE };
+}
+static void link_fixed(maker *m, uint32_t from, uint32_t slot, hdx_addr to)
+{
+    m->refs[m->nodes[from].first + slot] = (ref){ to, TO_FIXED };
+}
 
 static uint32_t add_objects(maker *m, uint32_t class, uint32_t n, unsigned level)
 {
@@ -321,7 +381,8 @@ static uint32_t add_buffer(maker *m, unsigned level)
 /* An entity with what belongs to it: at most `most` objects. */
 static void add_cluster(maker *m, uint64_t most, bool live)
 {
-    uint32_t dice = below(100), spread = below(ENTITIES), class = ENTITY + spread * spread / ENTITIES; /* few classes have most instances */
+    uint32_t dice = below(100), spread = below(ENTITIES),
+             class = ENTITY + spread * spread / ENTITIES; /* few classes have most instances */
     uint32_t head = add(m, class, 4, 0, 0);
     if (live) {
         m->refs[m->nodes[head].first] = (ref){ head, TO_LEFT };
@@ -357,7 +418,8 @@ static void add_cluster(maker *m, uint64_t most, bool live)
     }
     if (live) {
         m->shared[m->shared_count++] = head;
-        if (m->refs[m->nodes[head].first + 2].how == TO_NODE && !m->w.tiny && m->refs[m->nodes[head].first + 2].to > head)
+        if (m->refs[m->nodes[head].first + 2].how == TO_NODE && !m->w.tiny &&
+            m->refs[m->nodes[head].first + 2].to > head)
             m->shared[m->shared_count++] = head + 1;
     }
 }
@@ -382,11 +444,17 @@ static uint64_t heap_bytes(const maker *m, const node *n)
     if (!n->array)
         bytes = m->head + field_bytes(n->class, m->reference);
     else
-        bytes = m->array_head + (uint64_t)n->count * (n->type == 0 ? m->reference : n->type == 8 ? 1 : n->type == 10 ? 4 : 8);
+        bytes = m->array_head + (uint64_t)n->count * (n->type == 0    ? m->reference
+                                                      : n->type == 8  ? 1
+                                                      : n->type == 10 ? 4
+                                                                      : 8);
     return (bytes + 7) / 8 * 8;
 }
 
-/* Draws the objects of a tile and gives each its place; breadth: level by level, as a collector that copies breadth first leaves them. */
+/*
+ * Draws the objects of a tile and gives each its place; breadth: level by level, as a collector that copies breadth
+ * first leaves them.
+ */
 static void draw_tile(maker *m)
 {
     uint64_t span = 0;
@@ -443,16 +511,20 @@ static void put_fields(maker *m, const node *n)
             if (f == 0)
                 put_ref(m, &m->refs[slot++]);
             else
-                hdx_write_value(&m->bytes, m->w.ids, types[f], sizes[f] == 1 ? 0 : hdx_text_is(name, "size") ? n->count : below(UINT32_MAX));
+                hdx_write_value(&m->bytes, m->w.ids, types[f],
+                                sizes[f] == 1               ? 0
+                                : hdx_text_is(name, "size") ? n->count
+                                                            : below(UINT32_MAX));
         c = row.super;
     }
 }
 
 static void put_node(maker *m, const node *n)
 {
-    static const char words[] = "order customer invoice street north paid open 2024-11-03 item green blue delivery total Ada Grace Linus memory leak ";
-    const uint32_t ids = m->w.ids;
-    uint8_t        text[4096 * 8];
+    static const char words[] = "order customer invoice street north paid open 2024-11-03 item green blue delivery "
+                                "total Ada Grace Linus memory leak ";
+    const uint32_t    ids = m->w.ids;
+    uint8_t           text[4096 * 8];
     note(&m->here, m->bytes.len + 1, n->offset);
     if (!n->array) {
         hdx_write_instance(&m->bytes, ids, 0, 1, m->class_of[n->class], NULL, 0);
@@ -467,7 +539,9 @@ static void put_node(maker *m, const node *n)
     } else {
         uint32_t size = n->count * (n->type == 8 ? 1 : n->type == 10 ? 4 : 8), at = below(sizeof words);
         for (uint32_t i = 0; i < size; i++)
-            text[i] = n->type == 8 ? (uint8_t)words[(at + i) % (sizeof words - 1)] : i % 4 < 2 ? 0 : (uint8_t)below(256);
+            text[i] = n->type == 8 ? (uint8_t)words[(at + i) % (sizeof words - 1)]
+                      : i % 4 < 2  ? 0
+                                   : (uint8_t)below(256);
         hdx_write_primitive_array_head(&m->bytes, ids, HDX_SUB_PRIMITIVE_ARRAY, 0, 1, n->count, n->type);
         hdx_buffer_put(&m->bytes, text, size);
     }
@@ -491,7 +565,8 @@ static void write_tile(maker *m)
             order[o] = t;
         }
     for (uint64_t i = 0; i < m->node_count; i++) {
-        if (m->w.segment > 0 && (i == 0 || m->bytes.len - begun >= m->w.segment - (1u << 15))) { /* no record is longer: see add_buffer */
+        if (m->w.segment > 0 &&
+            (i == 0 || m->bytes.len - begun >= m->w.segment - (1u << 15))) { /* no record is longer: see add_buffer */
             if (i > 0)
                 hdx_write_finish(&m->bytes, segment);
             segment = hdx_write_begin(&m->bytes, HDX_TOP_HEAP_DUMP_SEGMENT, 0);
@@ -541,9 +616,13 @@ static void put_classes(const maker *m, hdx_buffer *tables, hdx_buffer *heap)
             hdx_write_u1(&statics, 2);
             hdx_write_id(&statics, ids, m->rest);
         }
-        hdx_class_dump d = { .addr = m->class_of[c], .super = row.super < 0 ? 0 : m->class_of[row.super],
-                             .loader = row.app ? m->hub - 64 : 0, .instance_size = (uint32_t)field_bytes(c, ids), .static_count = c == MAIN ? 2 : 0,
-                             .field_count = count, .statics = { (const uint8_t *)statics.at, (size_t)statics.len },
+        hdx_class_dump d = { .addr = m->class_of[c],
+                             .super = row.super < 0 ? 0 : m->class_of[row.super],
+                             .loader = row.app ? m->hub - 64 : 0,
+                             .instance_size = (uint32_t)field_bytes(c, ids),
+                             .static_count = c == MAIN ? 2 : 0,
+                             .field_count = count,
+                             .statics = { (const uint8_t *)statics.at, (size_t)statics.len },
                              .fields = { (const uint8_t *)layout.at, (size_t)layout.len } };
         hdx_write_class(heap, ids, &d);
         hdx_buffer_free(&layout);
@@ -557,7 +636,10 @@ static void put_classes(const maker *m, hdx_buffer *tables, hdx_buffer *heap)
     put_name(tables, ids, (hdx_text){ "Main.java", 9 }, &next);
 }
 
-/* Classes and constants; the array behind them is as long as the tile has heads, so what follows it is placed when the tile is drawn. */
+/*
+ * Classes and constants; the array behind them is as long as the tile has heads, so what follows it is placed when the
+ * tile is drawn.
+ */
 static void place_fixed(maker *m)
 {
     hdx_addr at = m->base;
@@ -571,8 +653,8 @@ static void place_fixed(maker *m)
 static void write_fixed(maker *m, hdx_buffer *tables)
 {
     static const uint8_t four[8] = { 0 };
-    const uint32_t ids = m->w.ids;
-    hdx_buffer    *b = &m->before;
+    const uint32_t       ids = m->w.ids;
+    hdx_buffer          *b = &m->before;
     put_classes(m, tables, b);
     for (uint32_t c = 0; c < CLASSES; c++)
         if (c < MAIN)
@@ -581,9 +663,11 @@ static void write_fixed(maker *m, hdx_buffer *tables)
     hdx_write_root(b, ids, HDX_SUB_ROOT_JAVA_FRAME, m->hub, 0, 1, 0);
     hdx_write_root(b, ids, HDX_SUB_ROOT_JNI_GLOBAL, m->class_of[MAIN], 1, 0, 0);
     for (uint32_t i = 0; i < KINDS; i++)
-        hdx_write_instance(b, ids, m->kinds + STEP * i, 1, m->class_of[KIND], (const uint8_t[]){ 0, 0, 0, (uint8_t)i }, 4);
+        hdx_write_instance(b, ids, m->kinds + STEP * i, 1, m->class_of[KIND], (const uint8_t[]){ 0, 0, 0, (uint8_t)i },
+                           4);
     for (uint32_t i = 0; i < SMALL; i++)
-        hdx_write_instance(b, ids, m->small + STEP * i, 1, m->class_of[INTEGER], (const uint8_t[]){ 0, 0, 0, (uint8_t)i }, 4);
+        hdx_write_instance(b, ids, m->small + STEP * i, 1, m->class_of[INTEGER],
+                           (const uint8_t[]){ 0, 0, 0, (uint8_t)i }, 4);
     hdx_write_instance(b, ids, m->hub - 128, 1, m->class_of[THREAD], NULL, 0);
     uint64_t thread = b->len;
     hdx_write_id(b, ids, 0);
@@ -680,17 +764,23 @@ static uint64_t divisor_of(uint64_t a, uint64_t b)
     return a;
 }
 
-/* In the order of the addresses, or in one that has nothing to do with it: by steps of about 0.618 of the number of tiles. */
+/*
+ * In the order of the addresses, or in one that has nothing to do with it: by steps of about 0.618 of the number of
+ * tiles.
+ */
 static void put_heap(maker *m)
 {
-    const uint64_t n = m->tile_count, most = ((1ull << 31) - 1) / m->bytes.len; /* tiles a segment, where tiles have no segments of their own */
-    uint64_t       step = m->w.shuffled ? n - n * 382 / 1000 : 1, left = 0;
-    uint8_t       *bytes = malloc(m->bytes.len);
+    const uint64_t n = m->tile_count,
+                   most = ((1ull << 31) - 1) /
+                          m->bytes.len; /* tiles a segment, where tiles have no segments of their own */
+    uint64_t step = m->w.shuffled ? n - n * 382 / 1000 : 1, left = 0;
+    uint8_t *bytes = malloc(m->bytes.len);
     if (bytes == NULL)
         die("out of memory", "");
     while (divisor_of(n, step) != 1)
         step++;
-    const bool one = m->before.len + n * m->bytes.len + m->behind.len < 1ull << 31; /* JDK 14 and older: segments of up to 2 GiB */
+    const bool one =
+        m->before.len + n * m->bytes.len + m->behind.len < 1ull << 31; /* JDK 14 and older: segments of up to 2 GiB */
     if (m->w.segment > 0 || !one)
         put_segment_head(m, m->before.len);
     else
@@ -732,7 +822,8 @@ static hdx_addr plan(maker *m, uint32_t reference)
     m->here.count = m->left.count = m->right.count = m->far.count = 0;
     hdx_buffer_clear(&m->bytes);
     write_tile(m);
-    uint64_t hub = m->array_head + (m->left.count + KINDS + SMALL) * m->reference, tail = m->array_head + m->tail * m->reference;
+    uint64_t hub = m->array_head + (m->left.count + KINDS + SMALL) * m->reference,
+             tail = m->array_head + m->tail * m->reference;
     m->rest = m->hub + (hub + 7) / 8 * 8;
     m->tiles = (m->rest + tail + 65535) / 65536 * 65536;
     return m->tiles + m->tile_count * m->span + 24 * m->tail;
@@ -767,8 +858,10 @@ int main(int argc, char **argv)
         die("cannot write ", m.w.out);
     (void)clock_gettime(CLOCK_MONOTONIC, &t1);
     double s = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;
-    (void)fprintf(standard ? stderr : stdout, "bench,dump,n,bytes,seconds,mb_per_s,peak_rss\nmake_dump,%s,%llu,%llu,%.3f,%.0f,%llu\n", m.w.out,
-                  (unsigned long long)m.w.objects, (unsigned long long)m.written, s, (double)m.written / 1e6 / s, (unsigned long long)hdx_peak_rss());
+    (void)fprintf(standard ? stderr : stdout,
+                  "bench,dump,n,bytes,seconds,mb_per_s,peak_rss\nmake_dump,%s,%llu,%llu,%.3f,%.0f,%llu\n", m.w.out,
+                  (unsigned long long)m.w.objects, (unsigned long long)m.written, s, (double)m.written / 1e6 / s,
+                  (unsigned long long)hdx_peak_rss());
     hdx_buffer_free(&m.bytes);
     hdx_buffer_free(&m.before);
     hdx_buffer_free(&m.behind);

@@ -1,21 +1,24 @@
 /*
- * bench_query.c - asks a finished index what users ask, in one process through the library, and prints what each question took, as CSV.
+ * bench_query.c - asks a finished index what users ask, in one process through the library, and prints what each
+ * question took, as CSV.
  *
  *     bench_query INDEX [DUMP [SEED]]
  *
- * One row a question: bench,dump,question,times,total_ms,mean_us,worst_us,cpu_us,peak_rss_mb. `times` is how often it was asked, each time of other random
- * objects (live ones; the same for one SEED); peak_rss_mb is that of the process so far, mapped pages that were touched included;
- * worst_us is 0 for single look-ups. cpu_us is the mean processor time of all threads: on a busy machine the figure to compare.
+ * One row a question: bench,dump,question,times,total_ms,mean_us,worst_us,cpu_us,peak_rss_mb. `times` is how often it
+ * was asked, each time of other random objects (live ones; the same for one SEED); peak_rss_mb is that of the process
+ * so far, mapped pages that were touched included; worst_us is 0 for single look-ups. cpu_us is the mean processor time
+ * of all threads: on a busy machine the figure to compare.
  *
  *     open                    hdx_graph_open, nothing else
  *     address_to_id, id_to_address, class, shallow, retained, dominator, outbound, inbound    single look-ups
  *     object                  the document of `heapdex object` (values only with DUMP)
  *     path                    the document of `heapdex path`, shortest path from a GC root (names only with DUMP)
  *     path_exclude_weak       the same without weak, soft, phantom references; few of them, and 0 without DUMP
- *     histogram, dominators_top_25, retained_of_biggest, histogram_retained                   whole answers, read to the end
+ *     histogram, dominators_top_25, retained_of_biggest, histogram_retained                   whole answers, read to
+ *         the end
  *     path_again              the same 1,000 paths a second time: nothing is touched for the first time
- *     paths_by_1, _2, _8      8,000 paths by so many threads on one graph, asked once before; mean_us is wall time divided by paths: with
- *                             as many cores as threads it falls by their number
+ *     paths_by_1, _2, _8      8,000 paths by so many threads on one graph, asked once before; mean_us is wall time
+ *                             divided by paths: with as many cores as threads it falls by their number
  *
  * No judgement inside.
  */
@@ -30,7 +33,7 @@
 
 #define MANY 100000u
 #define SOME 1000u
-#define FEW 5u
+#define FEW  5u
 
 typedef struct bench {
     hdx_graph  *g;
@@ -38,8 +41,8 @@ typedef struct bench {
     const char *name;
     uint64_t    state, sum; /* sum keeps look-ups from being thrown away */
     hdx_id      biggest;
-    hdx_id     *ids;        /* MANY live objects */
-    uint64_t    cpu;        /* processor time when the question began */
+    hdx_id     *ids; /* MANY live objects */
+    uint64_t    cpu; /* processor time when the question began */
 } bench;
 
 static uint64_t clock_ns(clockid_t clock)
@@ -67,8 +70,9 @@ static void row(const bench *b, const char *question, uint64_t times, uint64_t t
     uint64_t      cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->cpu;
     getrusage(RUSAGE_SELF, &usage);
     double each = times == 0 ? 1.0 : (double)times;
-    printf("query,%s,%s,%llu,%.3f,%.3f,%.3f,%.3f,%.0f\n", b->name, question, (unsigned long long)times, (double)total_ns / 1e6, (double)total_ns / 1e3 / each,
-           (double)worst_ns / 1e3, (double)cpu / 1e3 / each, (double)usage.ru_maxrss / 1024);
+    printf("query,%s,%s,%llu,%.3f,%.3f,%.3f,%.3f,%.0f\n", b->name, question, (unsigned long long)times,
+           (double)total_ns / 1e6, (double)total_ns / 1e3 / each, (double)worst_ns / 1e3, (double)cpu / 1e3 / each,
+           (double)usage.ru_maxrss / 1024);
     fflush(stdout);
 }
 
@@ -98,7 +102,8 @@ static void look(bench *b, hdx_id id, int which)
 
 static void lookups(bench *b)
 {
-    static const char *const names[] = { "address_to_id", "id_to_address", "class", "shallow", "retained", "dominator", "outbound", "inbound" };
+    static const char *const names[] = { "address_to_id", "id_to_address", "class",    "shallow",
+                                         "retained",      "dominator",     "outbound", "inbound" };
     hdx_addr                *addresses = malloc(MANY * sizeof *addresses);
     for (int which = 7; which >= 0 && addresses != NULL; which--) {
         for (unsigned i = 0; which == 0 && i < MANY; i++)
@@ -262,7 +267,8 @@ int main(int argc, char **argv)
     if (status == 0) {
         lookups(&b);
         status = ask(&b, "object", OBJECT, SOME) || ask(&b, "path", PATH, SOME) || ask(&b, "path_again", PATH, SOME) ||
-                 by_threads(&b, NULL, 2) || by_threads(&b, "paths_by_1", 1) || by_threads(&b, "paths_by_2", 2) || by_threads(&b, "paths_by_8", 8) || ask(&b, "path_exclude_weak", PATH_WEAK, dump == NULL ? 0 : FEW) ||
+                 by_threads(&b, NULL, 2) || by_threads(&b, "paths_by_1", 1) || by_threads(&b, "paths_by_2", 2) ||
+                 by_threads(&b, "paths_by_8", 8) || ask(&b, "path_exclude_weak", PATH_WEAK, dump == NULL ? 0 : FEW) ||
                  ask(&b, "retained_of_biggest", BIGGEST, 1) || ask(&b, "histogram_retained", HISTOGRAM_RETAINED, 1);
     }
     if (status == 0 && b.sum == 0)

@@ -4,10 +4,11 @@
  *     bench_read INDEX [N [SEED]]
  *
  * In:  an index folder; N objects drawn at random (1 000 000).
- * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before, then the best of
- *      three; random.load is one load from 64 MB, to see how busy the machine is); ahead.* are the
- *      same questions with hdx_graph_ahead before each, its time included; sequential.* run through all objects; mean is what was read each time, where that has a meaning (length of a list or path).
- *      shape.* say how many objects have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
+ * Out: CSV: bench,index,what,n,ns_per_n,mean. random.* are independent warm questions (CPU time; asked once before,
+ *      then the best of three; random.load is one load from 64 MB, to see how busy the machine is); ahead.* are the
+ *      same questions with hdx_graph_ahead before each, its time included; sequential.* run through all objects; mean
+ *      is what was read each time, where that has a meaning (length of a list or path). shape.* say how many objects
+ *      have out- and in-degree 0, 1, 2 and more, classes left out, in percent (column mean).
  */
 #include "graph/graph.h"
 
@@ -15,7 +16,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS 12u /* the first warms up; of the others the best: a machine that lends its cores elsewhere disturbs most of a few */
+#define ROUNDS                                                                                                         \
+    12u /* the first warms up; of the others the best: a machine that lends its cores elsewhere disturbs most of a few \
+         */
 
 static hdx_graph  *graph;
 static const char *name;
@@ -44,14 +47,24 @@ static void row(const char *kind, const char *what, uint64_t n, double ns, doubl
 
 #define YARD (1u << 23)
 static uint64_t *yard; /* 64 MB: what the machine takes for one load, at this moment */
-static uint64_t load(uint64_t i) { return yard[mix(ids[i]) % YARD]; }
+static uint64_t  load(uint64_t i) { return yard[mix(ids[i]) % YARD]; }
 
-static uint64_t position(uint64_t i) { hdx_pos p = 0; (void)hdx_graph_position(graph, ids[i], &p); return p; }
+static uint64_t position(uint64_t i)
+{
+    hdx_pos p = 0;
+    (void)hdx_graph_position(graph, ids[i], &p);
+    return p;
+}
 static uint64_t class_of(uint64_t i) { return hdx_graph_class_of(graph, ids[i]); }
 static uint64_t retained(uint64_t i) { return hdx_graph_retained(graph, ids[i]); }
 static uint64_t shallow(uint64_t i) { return hdx_graph_shallow(graph, ids[i]); }
 static uint64_t address(uint64_t i) { return hdx_graph_address(graph, ids[i]); }
-static uint64_t find(uint64_t i) { hdx_id id = 0; (void)hdx_graph_find(graph, addresses[i], &id); return id; }
+static uint64_t find(uint64_t i)
+{
+    hdx_id id = 0;
+    (void)hdx_graph_find(graph, addresses[i], &id);
+    return id;
+}
 static uint64_t live(uint64_t i) { return hdx_graph_live(graph, ids[i]); }
 static uint64_t dominator(uint64_t i) { return hdx_graph_dominator(graph, ids[i]); }
 
@@ -63,10 +76,30 @@ static uint64_t walk(hdx_refs *c)
         sum += id;
     return sum;
 }
-static uint64_t outbound(uint64_t i) { hdx_refs c; hdx_graph_outbound(graph, ids[i], HDX_ALL, &c); return walk(&c); }
-static uint64_t outbound_live(uint64_t i) { hdx_refs c; hdx_graph_outbound(graph, ids[i], HDX_LIVE, &c); return walk(&c); }
-static uint64_t inbound(uint64_t i) { hdx_refs c; hdx_graph_inbound(graph, ids[i], HDX_ALL, &c); return walk(&c); }
-static uint64_t dominated(uint64_t i) { hdx_refs c; hdx_graph_dominated(graph, ids[i], &c); return walk(&c); }
+static uint64_t outbound(uint64_t i)
+{
+    hdx_refs c;
+    hdx_graph_outbound(graph, ids[i], HDX_ALL, &c);
+    return walk(&c);
+}
+static uint64_t outbound_live(uint64_t i)
+{
+    hdx_refs c;
+    hdx_graph_outbound(graph, ids[i], HDX_LIVE, &c);
+    return walk(&c);
+}
+static uint64_t inbound(uint64_t i)
+{
+    hdx_refs c;
+    hdx_graph_inbound(graph, ids[i], HDX_ALL, &c);
+    return walk(&c);
+}
+static uint64_t dominated(uint64_t i)
+{
+    hdx_refs c;
+    hdx_graph_dominated(graph, ids[i], &c);
+    return walk(&c);
+}
 static uint64_t path(uint64_t i)
 {
     hdx_id at = ids[i], up;
@@ -98,23 +131,29 @@ static void measure(const char *kind, const char *what, uint64_t (*ask)(uint64_t
     }
     row(kind, what, n, (double)best / (double)n, (double)listed / (double)n);
 }
-static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n) { measure("random", what, ask, NOTHING_AHEAD, n); }
-static void ahead(const char *what, uint64_t (*ask)(uint64_t i), unsigned wanted, uint64_t n) { measure("ahead", what, ask, wanted, n); }
+static void at_random(const char *what, uint64_t (*ask)(uint64_t i), uint64_t n)
+{
+    measure("random", what, ask, NOTHING_AHEAD, n);
+}
+static void ahead(const char *what, uint64_t (*ask)(uint64_t i), unsigned wanted, uint64_t n)
+{
+    measure("ahead", what, ask, wanted, n);
+}
 
 /* ---- in order ---- */
 
 static uint64_t out[HDX_RUN], more[HDX_RUN];
 static uint32_t classes[HDX_RUN];
-static void run_classes(hdx_id first, uint32_t n) { hdx_graph_read_classes(graph, first, n, classes); }
-static void run_positions(hdx_id first, uint32_t n) { hdx_graph_read_positions(graph, first, n, out); }
-static void run_retained(hdx_id first, uint32_t n) { hdx_graph_read_retained(graph, first, n, out); }
-static void run_shallow(hdx_id first, uint32_t n) { hdx_graph_read_shallow(graph, first, n, out); }
-static void run_addresses(hdx_id first, uint32_t n) { hdx_graph_read_addresses(graph, first, n, out); }
-static void run_live(hdx_id first, uint32_t n) { hdx_graph_read_live(graph, first, n, out); }
-static void run_dominators(hdx_id first, uint32_t n) { hdx_graph_read_dominators(graph, first, n, out); }
-static void run_nearest(hdx_id first, uint32_t n) { hdx_graph_read_nearest(graph, first, n, out); }
-static void run_counts(hdx_id first, uint32_t n) { hdx_graph_read_counts(graph, HDX_ALL, first, n, out, more); }
-static void run_dominators_singly(hdx_id first, uint32_t n)
+static void     run_classes(hdx_id first, uint32_t n) { hdx_graph_read_classes(graph, first, n, classes); }
+static void     run_positions(hdx_id first, uint32_t n) { hdx_graph_read_positions(graph, first, n, out); }
+static void     run_retained(hdx_id first, uint32_t n) { hdx_graph_read_retained(graph, first, n, out); }
+static void     run_shallow(hdx_id first, uint32_t n) { hdx_graph_read_shallow(graph, first, n, out); }
+static void     run_addresses(hdx_id first, uint32_t n) { hdx_graph_read_addresses(graph, first, n, out); }
+static void     run_live(hdx_id first, uint32_t n) { hdx_graph_read_live(graph, first, n, out); }
+static void     run_dominators(hdx_id first, uint32_t n) { hdx_graph_read_dominators(graph, first, n, out); }
+static void     run_nearest(hdx_id first, uint32_t n) { hdx_graph_read_nearest(graph, first, n, out); }
+static void     run_counts(hdx_id first, uint32_t n) { hdx_graph_read_counts(graph, HDX_ALL, first, n, out, more); }
+static void     run_dominators_singly(hdx_id first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         out[i] = hdx_graph_dominator(graph, first + i);
@@ -137,8 +176,9 @@ static void in_order(const char *what, void (*read)(hdx_id first, uint32_t n))
 
 static void shape(void)
 {
-    static const char *const text[2][4] = { { "out_0", "out_1", "out_2", "out_more" }, { "in_0", "in_1", "in_2", "in_more" } };
-    uint64_t with[2][4] = { { 0 } }, sum = 0, most[2] = { 0 }, n;
+    static const char *const text[2][4] = { { "out_0", "out_1", "out_2", "out_more" },
+                                            { "in_0", "in_1", "in_2", "in_more" } };
+    uint64_t                 with[2][4] = { { 0 } }, sum = 0, most[2] = { 0 }, n;
     for (hdx_id first = 0; first < count; first += n) {
         n = count - first < HDX_RUN ? count - first : HDX_RUN;
         run_counts(first, (uint32_t)n);

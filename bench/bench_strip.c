@@ -3,8 +3,9 @@
  *
  *     bench_strip DUMP [FOLDER]          FOLDER for the results, which are removed again; /tmp by default
  *
- * CSV on standard output: form,bytes,gzip_bytes,seconds,cpu_seconds,mb_per_s. Rows: `copy` (reading and writing the dump, nothing else: the limit), the policies,
- * and what restoring gives. gzip_bytes is the same written as .gz (level 6). Seconds include the sync to disk; mb_per_s is by the bytes of the input.
+ * CSV on standard output: form,bytes,gzip_bytes,seconds,cpu_seconds,mb_per_s. Rows: `copy` (reading and writing the
+ * dump, nothing else: the limit), the policies, and what restoring gives. gzip_bytes is the same written as .gz (level
+ * 6). Seconds include the sync to disk; mb_per_s is by the bytes of the input.
  */
 #include "base/base.h"
 #include <heapdex/heapdex.h>
@@ -25,8 +26,8 @@ static uint64_t size_of(const char *path)
 
 static void row(const char *form, uint64_t bytes, uint64_t gzip_bytes, uint64_t ns, uint64_t cpu, uint64_t input)
 {
-    printf("%s,%llu,%llu,%.3f,%.3f,%.0f\n", form, (unsigned long long)bytes, (unsigned long long)gzip_bytes, (double)ns / 1e9, (double)cpu / 1e9,
-           (double)input * 1e3 / (double)ns);
+    printf("%s,%llu,%llu,%.3f,%.3f,%.0f\n", form, (unsigned long long)bytes, (unsigned long long)gzip_bytes,
+           (double)ns / 1e9, (double)cpu / 1e9, (double)input * 1e3 / (double)ns);
     (void)fflush(stdout);
 }
 
@@ -46,10 +47,12 @@ static int copy(const char *dump, uint64_t *bytes, uint64_t *ns)
     size_t         got = 0;
     const uint64_t begun = hdx_now_ns();
     const int      fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || hdx_source_open(dump, NULL, &source, &err) != HDX_OK || hdx_stream_open(source, 0, &stream, &err) != HDX_OK)
+    if (fd < 0 || hdx_source_open(dump, NULL, &source, &err) != HDX_OK ||
+        hdx_stream_open(source, 0, &stream, &err) != HDX_OK)
         return fail(dump, &err);
     do {
-        if (hdx_stream_read(stream, buffer, sizeof buffer, &got, &err) != HDX_OK || write(fd, buffer, got) != (ssize_t)got)
+        if (hdx_stream_read(stream, buffer, sizeof buffer, &got, &err) != HDX_OK ||
+            write(fd, buffer, got) != (ssize_t)got)
             return fail(dump, &err);
         *bytes += got;
     } while (got == sizeof buffer);
@@ -63,11 +66,12 @@ static int copy(const char *dump, uint64_t *bytes, uint64_t *ns)
 
 int main(int argc, char **argv)
 {
-    static const hdx_strip_policy policies[] = { HDX_STRIP_KOOM, HDX_STRIP_SHARK, HDX_STRIP_REDACTED, HDX_STRIP_TAILOR, HDX_STRIP_TAILOR, HDX_STRIP_MATRIX };
-    const char      *folder = argc > 2 ? argv[2] : "/tmp";
-    hdx_strip_report report;
-    hdx_error        err = { 0 };
-    uint64_t         input = 0, ns = 0;
+    static const hdx_strip_policy policies[] = { HDX_STRIP_KOOM,   HDX_STRIP_SHARK,  HDX_STRIP_REDACTED,
+                                                 HDX_STRIP_TAILOR, HDX_STRIP_TAILOR, HDX_STRIP_MATRIX };
+    const char                   *folder = argc > 2 ? argv[2] : "/tmp";
+    hdx_strip_report              report;
+    hdx_error                     err = { 0 };
+    uint64_t                      input = 0, ns = 0;
     if (argc < 2)
         return fprintf(stderr, "usage: bench_strip DUMP [FOLDER]\n"), 2;
     (void)snprintf(out, sizeof out, "%s/bench-strip-%ld.hprof", folder, (long)getpid());
@@ -79,10 +83,13 @@ int main(int argc, char **argv)
         return 1;
     row("copy", input, 0, ns, hdx_cpu_ns() - cpu, input);
     for (unsigned k = 0; k < sizeof policies / sizeof *policies; k++) {
-        const bool              raw = k == 3;
-        hdx_strip_options       o = { .dump = argv[1], .output = packed, .policy = policies[k], .plain = raw };
-        char                    name[64];
-        (void)snprintf(name, sizeof name, "%s%s", hdx_strip_name(policies[k]), raw ? " raw" : policies[k] == HDX_STRIP_TAILOR ? " zlib" : "");
+        const bool        raw = k == 3;
+        hdx_strip_options o = { .dump = argv[1], .output = packed, .policy = policies[k], .plain = raw };
+        char              name[64];
+        (void)snprintf(name, sizeof name, "%s%s", hdx_strip_name(policies[k]),
+                       raw                               ? " raw"
+                       : policies[k] == HDX_STRIP_TAILOR ? " zlib"
+                                                         : "");
         if (hdx_strip_write(&o, &report, &err) != HDX_OK) {
             (void)fail(name, &err); /* Tailor and ids of 8 bytes */
             continue;

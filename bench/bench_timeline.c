@@ -3,13 +3,17 @@
  *
  *     bench_timeline DUMP THREADS [INDEX_DIR]
  *
- * The linker puts the functions here between the library and hdx_workers_run and hdx_run_tasks (--wrap), so the library has no code for this. CSV:
+ * The linker puts the functions here between the library and hdx_workers_run and hdx_run_tasks (--wrap), so the library
+ * has no code for this. CSV:
  *
- *     call,ID,FUNCTION,KIND,BEGIN,END       a call, made by the function (its number; 0: the build itself) that was running
- *     function,ID,CALL,NUMBER,AFTER,BEGIN,END  a worker or a task that a call ran; AFTER: a bit for each task of the call that it waited for
+ *     call,ID,FUNCTION,KIND,BEGIN,END       a call, made by the function (its number; 0: the build itself) that was
+ *                                           running
+ *     function,ID,CALL,NUMBER,AFTER,BEGIN,END  a worker or a task that a call ran; AFTER: a bit for each task of the
+ *                                              call that it waited for
  *
- * KIND is `workers`, pieces that any of them takes, or `tasks`. BEGIN and END are CPU nanoseconds of the thread, which for a call and the function
- * that makes it is the same one. Threads that sleep in between take none, so other programs on the machine matter little.
+ * KIND is `workers`, pieces that any of them takes, or `tasks`. BEGIN and END are CPU nanoseconds of the thread, which
+ * for a call and the function that makes it is the same one. Threads that sleep in between take none, so other programs
+ * on the machine matter little.
  */
 #include "base/workers.h"
 #include "build/passes.h"
@@ -37,7 +41,7 @@ typedef struct one_task {
     unsigned    n;
 } one_task;
 
-static _Atomic unsigned      ids = 1;
+static _Atomic unsigned       ids = 1;
 static _Thread_local unsigned inside;  /* number of the function this thread runs */
 static _Thread_local bool     carrier; /* the next call of hdx_workers_run carries tasks: they are told one by one */
 
@@ -58,7 +62,8 @@ static unsigned enter(unsigned *outer, uint64_t *begin)
 
 static void leave(unsigned outer, uint64_t begin, const call *c, unsigned n, uint64_t after)
 {
-    printf("function,%u,%u,%u,%llu,%llu,%llu\n", inside, c->id, n, (unsigned long long)after, (unsigned long long)begin, (unsigned long long)now());
+    printf("function,%u,%u,%u,%llu,%llu,%llu\n", inside, c->id, n, (unsigned long long)after, (unsigned long long)begin,
+           (unsigned long long)now());
     inside = outer;
 }
 

@@ -1,42 +1,49 @@
 /*
- * kinds.c - the table of kinds: what each is called, how it is written, what its keys and values count, which step of a build makes it.
+ * kinds.c - the table of kinds: what each is called, how it is written, what its keys and values count, which step of a
+ * build makes it.
  *
- * Whoever opens, checks or closes index files goes by this table; a new kind is a row here, a line in README.md and a pass that writes it.
- * The number of a kind stands in the head of its file and seeds its sums: rows are only ever added at the end.
+ * Whoever opens, checks or closes index files goes by this table; a new kind is a row here, a line in README.md and a
+ * pass that writes it. The number of a kind stands in the head of its file and seeds its sums: rows are only ever added
+ * at the end.
  */
 #include "indexes/addresses/set.h"
 #include "indexes/container/container.h"
 
 #include <heapdex/index.h>
 
-/* kind, file; encoding; keys: so many and so many more; values below; members of a set; first step that has it; where there is one */
-#define ROW(kind, name, encoding, keys, more, below, above, members, step, when)                                                \
-    [HDX_KIND_##kind] = { name, HDX_ENCODING_##encoding, { HDX_OF_##keys, more }, { HDX_OF_##below, above }, HDX_OF_##members, \
-                          HDX_STEP_##step, when }
+/*
+ * kind, file; encoding; keys: so many and so many more; values below; members of a set; first step that has it; where
+ * there is one
+ */
+#define ROW(kind, name, encoding, keys, more, below, above, members, step, when)                                       \
+    [HDX_KIND_##kind] = { name,                                                                                        \
+                          HDX_ENCODING_##encoding,                                                                     \
+                          { HDX_OF_##keys, more },                                                                     \
+                          { HDX_OF_##below, above },                                                                   \
+                          HDX_OF_##members,                                                                            \
+                          HDX_STEP_##step,                                                                             \
+                          when }
 static const hdx_kind_row rows[HDX_KINDS] = {
-    ROW(ADDRESS,    "address",    ADDRESSES, OBJECTS,    0, NOTHING,    0, OBJECTS,    OBJECTS,    HDX_ALWAYS),
-    ROW(POSITION,   "position",   INTS,      OBJECTS,    0, DUMP_BYTES, 1, NOTHING,    OBJECTS,    HDX_ALWAYS),
-    ROW(CLASS,      "class",      INTS,      OBJECTS,    0, CLASSES,    0, NOTHING,    OBJECTS,    HDX_ALWAYS),
-    ROW(SIZE,       "size",       INTS,      OBJECTS,    0, LENGTHS,    0, NOTHING,    OBJECTS,    HDX_ALWAYS),
-    ROW(HEAP,       "heap",       INTS,      OBJECTS,    0, HEAPS,      1, NOTHING,    OBJECTS,    HDX_WITH_HEAPS),
-    ROW(OUTBOUND,   "outbound",   ONE_TO_N,  OBJECTS,    0, OBJECTS,    0, NOTHING,    OUTBOUND,   HDX_ALWAYS),
-    ROW(INBOUND,    "inbound",    ONE_TO_N,  OBJECTS,    0, OBJECTS,    0, NOTHING,    INBOUND,    HDX_ALWAYS),
-    ROW(INSTANCES,  "instances",  ONE_TO_N,  CLASSES,    0, OBJECTS,    0, NOTHING,    OBJECTS,    HDX_ALWAYS),
-    ROW(SPECIAL,    "special",    RANKS,     OBJECTS,    0, NOTHING,    0, SPECIALS,   DOMINATORS, HDX_ALWAYS),
-    ROW(DOMINATOR,  "dominator",  INTS,      SPECIALS,   0, OBJECTS,    2, NOTHING,    DOMINATORS, HDX_ALWAYS),
-    ROW(NEAREST,    "nearest",    INTS,      SPECIALS,   0, OBJECTS,    2, NOTHING,    DOMINATORS, HDX_ALWAYS),
-    ROW(DOMINATORS, "dominators", RANKS,     OBJECTS,    0, NOTHING,    0, DOMINATORS, DOMINATORS, HDX_ALWAYS),
-    ROW(DOMINATED,  "dominated",  ONE_TO_N,  DOMINATORS, 1, OBJECTS,    0, NOTHING,    DOMINATORS, HDX_ALWAYS),
-    ROW(RETAINED,   "retained",   INTS,      OBJECTS,    0, LIVE_BYTES, 1, NOTHING,    DOMINATORS, HDX_ALWAYS),
-    ROW(SEEK,       "seek",       SEEK,      NOTHING,    0, DUMP_BYTES, 0, NOTHING,    OBJECTS,    HDX_IF_COMPRESSED),
+    ROW(ADDRESS, "address", ADDRESSES, OBJECTS, 0, NOTHING, 0, OBJECTS, OBJECTS, HDX_ALWAYS),
+    ROW(POSITION, "position", INTS, OBJECTS, 0, DUMP_BYTES, 1, NOTHING, OBJECTS, HDX_ALWAYS),
+    ROW(CLASS, "class", INTS, OBJECTS, 0, CLASSES, 0, NOTHING, OBJECTS, HDX_ALWAYS),
+    ROW(SIZE, "size", INTS, OBJECTS, 0, LENGTHS, 0, NOTHING, OBJECTS, HDX_ALWAYS),
+    ROW(HEAP, "heap", INTS, OBJECTS, 0, HEAPS, 1, NOTHING, OBJECTS, HDX_WITH_HEAPS),
+    ROW(OUTBOUND, "outbound", ONE_TO_N, OBJECTS, 0, OBJECTS, 0, NOTHING, OUTBOUND, HDX_ALWAYS),
+    ROW(INBOUND, "inbound", ONE_TO_N, OBJECTS, 0, OBJECTS, 0, NOTHING, INBOUND, HDX_ALWAYS),
+    ROW(INSTANCES, "instances", ONE_TO_N, CLASSES, 0, OBJECTS, 0, NOTHING, OBJECTS, HDX_ALWAYS),
+    ROW(SPECIAL, "special", RANKS, OBJECTS, 0, NOTHING, 0, SPECIALS, DOMINATORS, HDX_ALWAYS),
+    ROW(DOMINATOR, "dominator", INTS, SPECIALS, 0, OBJECTS, 2, NOTHING, DOMINATORS, HDX_ALWAYS),
+    ROW(NEAREST, "nearest", INTS, SPECIALS, 0, OBJECTS, 2, NOTHING, DOMINATORS, HDX_ALWAYS),
+    ROW(DOMINATORS, "dominators", RANKS, OBJECTS, 0, NOTHING, 0, DOMINATORS, DOMINATORS, HDX_ALWAYS),
+    ROW(DOMINATED, "dominated", ONE_TO_N, DOMINATORS, 1, OBJECTS, 0, NOTHING, DOMINATORS, HDX_ALWAYS),
+    ROW(RETAINED, "retained", INTS, OBJECTS, 0, LIVE_BYTES, 1, NOTHING, DOMINATORS, HDX_ALWAYS),
+    ROW(SEEK, "seek", SEEK, NOTHING, 0, DUMP_BYTES, 0, NOTHING, OBJECTS, HDX_IF_COMPRESSED),
 };
 
 const hdx_kind_row *hdx_kind_of(hdx_kind kind) { return &rows[kind]; }
 
-const char *hdx_kind_name(hdx_kind kind)
-{
-    return (unsigned)kind < HDX_KINDS ? rows[kind].name : "unknown";
-}
+const char *hdx_kind_name(hdx_kind kind) { return (unsigned)kind < HDX_KINDS ? rows[kind].name : "unknown"; }
 
 uint64_t hdx_measured(const hdx_amounts *amounts, hdx_measure m)
 {
@@ -48,11 +55,12 @@ uint64_t hdx_kind_keys(hdx_kind kind, const hdx_amounts *amounts) { return hdx_m
 bool hdx_kind_there(hdx_kind kind, unsigned step, const hdx_amounts *amounts, bool compressed)
 {
     const hdx_kind_row *row = &rows[kind];
-    return step >= row->step && (row->when != HDX_WITH_HEAPS || amounts->of[HDX_OF_HEAPS] > 0) && (row->when != HDX_IF_COMPRESSED || compressed);
+    return step >= row->step && (row->when != HDX_WITH_HEAPS || amounts->of[HDX_OF_HEAPS] > 0) &&
+           (row->when != HDX_IF_COMPRESSED || compressed);
 }
 
-static hdx_code open_ranks(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size, uint64_t members,
-                           hdx_damage_note *note, void **out, hdx_error *err)
+static hdx_code open_ranks(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size,
+                           uint64_t members, hdx_damage_note *note, void **out, hdx_error *err)
 {
     hdx_ranks *ranks = NULL;
     hdx_code   code = hdx_ranks_open(place, kind, file, size, note, &ranks, err);
@@ -66,8 +74,8 @@ static hdx_code open_ranks(const hdx_index_place *place, hdx_kind kind, const hd
     return code;
 }
 
-hdx_code hdx_index_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, const hdx_amounts *amounts, hdx_damage_note *note,
-                        void **out, hdx_error *err)
+hdx_code hdx_index_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file,
+                        const hdx_amounts *amounts, hdx_damage_note *note, void **out, hdx_error *err)
 {
     const hdx_kind_row *row = &rows[kind];
     const uint64_t      keys = hdx_measured(amounts, row->keys), below = hdx_measured(amounts, row->below);
@@ -115,9 +123,13 @@ void hdx_index_close(hdx_kind kind, void *file)
 /* The handles of all other encodings begin with their container. */
 static const hdx_container *container_of(const void *handle, hdx_kind kind)
 {
-    return rows[kind].encoding == HDX_ENCODING_ADDRESSES ? &((const hdx_addresses *)handle)->file : handle; /* in the others it is the first member */
+    return rows[kind].encoding == HDX_ENCODING_ADDRESSES ? &((const hdx_addresses *)handle)->file
+                                                         : handle; /* in the others it is the first member */
 }
 
 void hdx_index_whole(const void *handle, hdx_kind kind) { hdx_container_whole(container_of(handle, kind)); }
 
-bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address) { return hdx_container_mend(container_of(handle, kind), address); }
+bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address)
+{
+    return hdx_container_mend(container_of(handle, kind), address);
+}

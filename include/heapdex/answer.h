@@ -6,13 +6,14 @@
  *     hdx_session      *session;
  *     hdx_rows         *rows;
  *     if (hdx_session_open(&options, &session, &err) != HDX_OK) ...
- *     if (hdx_answer_run(session, "histogram", &by, 1, &rows, &err) != HDX_OK) ...       builds the index where there is none
+ *     if (hdx_answer_run(session, "histogram", &by, 1, &rows, &err) != HDX_OK) ...       builds the index where there
+ *         is none
  *     hdx_render(rows, &(hdx_render_options){ .format = HDX_FORMAT_JSON }, &sink, &err);  render.h
  *     hdx_rows_close(rows);
  *     hdx_session_close(session);
  *
- * Whoever shows answers (command line, server, SQL) needs to know none of them: names, types, units and sentences of columns and
- * parameters are here. An answer is declared once, beside the code that gives it.
+ * Whoever shows answers (command line, server, SQL) needs to know none of them: names, types, units and sentences of
+ * columns and parameters are here. An answer is declared once, beside the code that gives it.
  */
 #ifndef HEAPDEX_ANSWER_H
 #define HEAPDEX_ANSWER_H
@@ -46,12 +47,12 @@ typedef enum hdx_parameter_flag {
 typedef struct hdx_parameter {
     const char        *name;
     hdx_parameter_kind kind;
-    unsigned           flags;    /* HDX_PARAMETER_REQUIRED ... */
-    const char        *value;    /* what people call the value: "PATTERN"; NULL of flags */
-    const char        *choices;  /* allowed words, a blank between two; NULL: any */
-    const char        *preset;   /* what holds where it is not given; NULL: nothing does */
-    const char        *excludes; /* parameters that it cannot stand beside, blanks between; NULL: none */
-    const char        *needs;    /* a parameter without which it says nothing; NULL: none */
+    unsigned           flags;       /* HDX_PARAMETER_REQUIRED ... */
+    const char        *value;       /* what people call the value: "PATTERN"; NULL of flags */
+    const char        *choices;     /* allowed words, a blank between two; NULL: any */
+    const char        *preset;      /* what holds where it is not given; NULL: nothing does */
+    const char        *excludes;    /* parameters that it cannot stand beside, blanks between; NULL: none */
+    const char        *needs;       /* a parameter without which it says nothing; NULL: none */
     uint64_t           least, most; /* of numbers; most 0: any */
     const char        *sentence;
 } hdx_parameter;
@@ -73,19 +74,19 @@ typedef enum hdx_answer_flag {
 
 typedef struct hdx_answer {
     const char          *name;
-    unsigned             flags;      /* HDX_ANSWER_... */
-    const char          *sentence;   /* one line */
-    const char          *more;       /* a paragraph; "" of tables */
+    unsigned             flags;       /* HDX_ANSWER_... */
+    const char          *sentence;    /* one line */
+    const char          *more;        /* a paragraph; "" of tables */
     const char          *examples[2]; /* command lines; NULL of tables */
     const hdx_form      *forms;
     unsigned             form_count;
-    const hdx_column    *document;   /* keys of the JSON document beside "rows" */
+    const hdx_column    *document; /* keys of the JSON document beside "rows" */
     unsigned             document_count;
     const hdx_parameter *parameters; /* besides those that all answers take */
     unsigned             parameter_count;
 } hdx_answer;
 
-HDX_API const hdx_answer *const *hdx_answers(size_t *count); /* in the order in which a person meets them */
+HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the order in which a person meets them */
 HDX_API const hdx_answer        *hdx_answer_named(const char *name); /* NULL: none */
 /* Whole tables (`export`): objects, references, classes ...; their names are those of no question. */
 HDX_API const hdx_answer *const *hdx_tables(size_t *count);
@@ -97,30 +98,34 @@ typedef struct hdx_argument {
     const char *name, *value;
 } hdx_argument;
 
-/* Are these arguments of that answer, each with a value it can have? HDX_USAGE; `before` stands in front of names in messages ("--"). */
-HDX_API hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before, hdx_error *err);
+/*
+ * Are these arguments of that answer, each with a value it can have? HDX_USAGE; `before` stands in front of names in
+ * messages ("--").
+ */
+HDX_API hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count,
+                                  const char *before, hdx_error *err);
 /* The form that these arguments give. */
 HDX_API const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count);
 
 typedef struct hdx_session hdx_session;
 /*
- * Remembers the options (texts are copied; `progress` and `notice` are called until hdx_session_close). Neither opens nor builds
- * anything: the first answer that needs an index does. One session is asked by one thread at a time.
+ * Remembers the options (texts are copied; `progress` and `notice` are called until hdx_session_close). Neither opens
+ * nor builds anything: the first answer that needs an index does. One session is asked by one thread at a time.
  */
 HDX_API hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err);
 /* Another dump for questions about several; each has an index and a graph of its own. */
 HDX_API hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err);
 HDX_API void     hdx_session_close(hdx_session *s); /* NULL: nothing; after the rows it gave */
 /* What runs ends soon with HDX_CANCELLED, and so does all that is asked behind it. From any thread. */
-HDX_API void     hdx_session_cancel(hdx_session *s);
+HDX_API void hdx_session_cancel(hdx_session *s);
 
 typedef struct hdx_session_events { /* each may be NULL */
     void *context;
     void (*opening)(void *context, size_t place); /* its index will be looked for, and built where there is none */
     void (*opened)(void *context, size_t place);  /* its graph is open */
     /*
-     * A histogram of all objects is known after the first pass of a build: its rows are given here while the rest goes on, and hdx_answer_run
-     * gives none. False: they could not be used, and hdx_answer_run gives them again.
+     * A histogram of all objects is known after the first pass of a build: its rows are given here while the rest goes
+     * on, and hdx_answer_run gives none. False: they could not be used, and hdx_answer_run gives them again.
      */
     bool (*early)(void *context, hdx_rows *rows);
 } hdx_session_events;
@@ -132,18 +137,24 @@ HDX_API hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out
 /* Of the graph, or of what an answer without an index has read; NULL: neither. */
 HDX_API const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place);
 HDX_API const hdx_index_report  *hdx_session_report(const hdx_session *s, size_t place); /* NULL: no index was opened */
-HDX_API const char              *hdx_session_dump(const hdx_session *s, size_t place);   /* as it was named; NULL: there is none */
-HDX_API const hdx_leaks         *hdx_session_leaks(const hdx_session *s, size_t place);  /* found by the answer `leaks`; NULL: not searched */
+HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place); /* as it was named; NULL: there is none */
+HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s,
+                                           size_t place); /* found by the answer `leaks`; NULL: not searched */
 /* hdx_graph_mend for all its graphs: from a handler of SIGBUS. */
-HDX_API bool                     hdx_session_mend(hdx_session *s, const void *address);
+HDX_API bool hdx_session_mend(hdx_session *s, const void *address);
 
 /*
- * *out gives rows as the arguments shape them, and carries the head of the document (hdx_rows_head): the caller's, closed before the session.
- * HDX_USAGE: no such answer, argument or column. Else as the answer says.
+ * *out gives rows as the arguments shape them, and carries the head of the document (hdx_rows_head): the caller's,
+ * closed before the session. HDX_USAGE: no such answer, argument or column. Else as the answer says.
  */
-HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count,
+                                hdx_rows **out, hdx_error *err);
 
-/* The JSON Schema (2020-12) of the document that hdx_render writes of this answer. Appends to a text that the caller frees (hdx_text_free). */
-HDX_API hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text, hdx_error *err);
+/*
+ * The JSON Schema (2020-12) of the document that hdx_render writes of this answer. Appends to a text that the caller
+ * frees (hdx_text_free).
+ */
+HDX_API hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
+                                   hdx_error *err);
 
 #endif

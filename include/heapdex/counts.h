@@ -8,10 +8,10 @@
  *     hdx_query_histogram_of(classes, n, HDX_BY_CLASS, NULL, &rows, &err);
  *     hdx_counts_free(counts);
  *
- * Reachability is not known: live numbers, ids and retained sizes are absent. No address is kept either, so of two records for one
- * object both count (an index keeps the first and says so), and loaders are those that classes name, be they in the dump or not.
- * Sizes are those of an index (reference size and alignment are found in the same pass). Where objects are aligned to more than 8 bytes,
- * which is rare, that is known too late, and the dump is read a second time.
+ * Reachability is not known: live numbers, ids and retained sizes are absent. No address is kept either, so of two
+ * records for one object both count (an index keeps the first and says so), and loaders are those that classes name, be
+ * they in the dump or not. Sizes are those of an index (reference size and alignment are found in the same pass). Where
+ * objects are aligned to more than 8 bytes, which is rare, that is known too late, and the dump is read a second time.
  */
 #ifndef HEAPDEX_COUNTS_H
 #define HEAPDEX_COUNTS_H
@@ -23,7 +23,10 @@
 HDX_API hdx_code hdx_counts_take(const hdx_index_options *options, hdx_counts **out, hdx_error *err);
 HDX_API void     hdx_counts_free(hdx_counts *counts); /* NULL: nothing */
 
-/* Borrowed; by falling instance count. instances and bytes are of all objects, live_instances and live_bytes are 0, id is HDX_NO_ID. */
+/*
+ * Borrowed; by falling instance count. instances and bytes are of all objects, live_instances and live_bytes are 0, id
+ * is HDX_NO_ID.
+ */
 HDX_API const hdx_class *hdx_counts_classes(const hdx_counts *counts, uint32_t *count);
 /* Format, sizes, counts of records, damage and warnings; what needs an index is 0, complete is false. Borrowed. */
 HDX_API const hdx_graph_summary *hdx_counts_summary(const hdx_counts *counts);

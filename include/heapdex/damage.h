@@ -1,4 +1,7 @@
-/* damage.h - what was wrong in a dump that could be indexed all the same (doc/hprof.md, R1 to R20; README "Damaged dumps"). */
+/*
+ * damage.h - what was wrong in a dump that could be indexed all the same (doc/hprof.md, R1 to R20; README "Damaged
+ * dumps").
+ */
 #ifndef HEAPDEX_DAMAGE_H
 #define HEAPDEX_DAMAGE_H
 
@@ -21,11 +24,11 @@ typedef enum hdx_damage_kind {
 
 typedef struct hdx_damage {
     hdx_damage_kind kind;
-    uint64_t        offset;       /* in the uncompressed dump; for gzip and crc in the file as it is */
-    uint64_t        kept_objects; /* objects read whole before this place */
-    uint64_t        lost_bytes;   /* bytes that could not be used because of it */
-    char            record[32];   /* "INSTANCE_DUMP", "HEAP_DUMP_SEGMENT", "gzip member" ... */
-    char            expected[128];/* what was expected and what was found, one line */
+    uint64_t        offset;        /* in the uncompressed dump; for gzip and crc in the file as it is */
+    uint64_t        kept_objects;  /* objects read whole before this place */
+    uint64_t        lost_bytes;    /* bytes that could not be used because of it */
+    char            record[32];    /* "INSTANCE_DUMP", "HEAP_DUMP_SEGMENT", "gzip member" ... */
+    char            expected[128]; /* what was expected and what was found, one line */
 } hdx_damage;
 
 /* The kind's name in JSON: "truncated", "unknown_tag" ... */

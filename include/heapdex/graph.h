@@ -5,12 +5,13 @@
  *     hdx_graph_open("app.hprof.hdx", "app.hprof", &g, &err);
  *     hdx_id id;
  *     if (hdx_graph_find(g, 0x7f3a10, &id))
- *         for (hdx_id d = hdx_graph_dominator(g, id); d != HDX_NO_ID && d != HDX_VIRTUAL_ROOT; d = hdx_graph_dominator(g, d)) ...
+ *         for (hdx_id d = hdx_graph_dominator(g, id); d != HDX_NO_ID && d != HDX_VIRTUAL_ROOT; d =
+ *         hdx_graph_dominator(g, d)) ...
  *     if (hdx_graph_check(g, &err) != HDX_OK) ...    were all pages sound that were touched?
  *
- * A graph may be read by many threads; cursors live on the caller's stack and belong to one thread. Getters never fail: an id out of
- * range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the damage. Every answer checks once
- * before it goes out. Opening costs nothing that grows with the dump.
+ * A graph may be read by many threads; cursors live on the caller's stack and belong to one thread. Getters never fail:
+ * an id out of range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the
+ * damage. Every answer checks once before it goes out. Opening costs nothing that grows with the dump.
  *
  * "live" objects are those reachable from a GC root (doc/mat.md 5.1); the others keep ids and can be asked about.
  */
@@ -27,16 +28,18 @@ typedef struct hdx_graph hdx_graph;
 #define HDX_VIRTUAL_ROOT (UINT64_MAX - 1) /* the dominator of what only the GC roots together keep alive */
 
 /*
- * index: the folder. dump: the dump it was made from, or NULL: then values of fields and arrays cannot be read and everything else can.
+ * index: the folder. dump: the dump it was made from, or NULL: then values of fields and arrays cannot be read and
+ *        everything else can.
  * HDX_NOT_FOUND: no whole index there; HDX_DAMAGED: an index file is damaged.
  */
 HDX_API hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err);
 HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
 /*
- * Index files are mapped: who shortens one while it is read sends its readers SIGBUS. The library installs no handler; a program that does asks this
- * from it (async-signal-safe): true when the address (si_addr) lies in a file of g. The page is zeros then, the call that was under way
- * goes on, and hdx_graph_check says HDX_DAMAGED from now on. The catalog is not among these files: what is needed of it is read when g is opened
- * and when roots or threads are first asked for.
+ * Index files are mapped: who shortens one while it is read sends its readers SIGBUS. The library installs no handler;
+ * a program that does asks this from it (async-signal-safe): true when the address (si_addr) lies in a file of g. The
+ * page is zeros then, the call that was under way goes on, and hdx_graph_check says HDX_DAMAGED from now on. The
+ * catalog is not among these files: what is needed of it is read when g is opened and when roots or threads are first
+ * asked for.
  *
  *     static void on_bus_error(int number, siginfo_t *info, void *context)
  *     {
@@ -46,41 +49,42 @@ HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
 HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
 /* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
 HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
-/* Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both directions of references,
-   dominators by the parent property ...). HDX_DAMAGED says what does not hold. */
+/* Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both
+   directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold. */
 HDX_API hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err);
 
 /* ---- what is said once ---- */
 typedef struct hdx_graph_summary {
-    const char *version;          /* of the HPROF header: "1.0.2" */
-    uint32_t id_size, reference_size, alignment;
-    bool     compressed_oops;
-    bool     complete;            /* all steps are there (dominators); false for --until */
-    uint32_t step;                /* last step held, hdx_step */
-    uint64_t created_ms;          /* since 1970 */
-    const char *jvm;              /* "" where not known */
-    uint64_t objects, records, live_objects, live_bytes, unreachable_objects, unreachable_bytes;
-    uint64_t references;          /* distinct pairs between live objects, class and loader references included */
-    uint64_t classes, live_classes, live_loaders, gc_roots, roots, threads;
-    uint64_t dangling_references, dangling_roots;
-    uint32_t dump_number, dumps_in_file;
-    uint64_t dump_size, file_size;
-    int      compression;         /* hdx_compression */
-    const char *dump_name;
-    uint64_t built_at_ms, build_ns;
-    uint64_t damage_count, damage_more; /* further damage that was only counted */
-    const hdx_damage *damage;
-    uint32_t warning_count;
-    const char *const *warnings;
-    const uint64_t *top_records;  /* 256 counts by tag */
-    const uint64_t *sub_records;
+    const char          *version; /* of the HPROF header: "1.0.2" */
+    uint32_t             id_size, reference_size, alignment;
+    bool                 compressed_oops;
+    bool                 complete;   /* all steps are there (dominators); false for --until */
+    uint32_t             step;       /* last step held, hdx_step */
+    uint64_t             created_ms; /* since 1970 */
+    const char          *jvm;        /* "" where not known */
+    uint64_t             objects, records, live_objects, live_bytes, unreachable_objects, unreachable_bytes;
+    uint64_t             references; /* distinct pairs between live objects, class and loader references included */
+    uint64_t             classes, live_classes, live_loaders, gc_roots, roots, threads;
+    uint64_t             dangling_references, dangling_roots;
+    uint32_t             dump_number, dumps_in_file;
+    uint64_t             dump_size, file_size;
+    int                  compression; /* hdx_compression */
+    const char          *dump_name;
+    uint64_t             built_at_ms, build_ns;
+    uint64_t             damage_count, damage_more; /* further damage that was only counted */
+    const hdx_damage    *damage;
+    uint32_t             warning_count;
+    const char *const   *warnings;
+    const uint64_t      *top_records; /* 256 counts by tag */
+    const uint64_t      *sub_records;
     const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
 /* Index files, and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the end. */
 HDX_API bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
 /* Steps of the build: fills for i = 0 ..; false at the end. */
-HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns, uint64_t *bytes);
+HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns,
+                            uint64_t *bytes);
 HDX_API const char *hdx_graph_record_name(bool top, uint8_t tag); /* "INSTANCE_DUMP"; NULL for an unknown tag */
 
 /* ---- objects ---- */
@@ -89,33 +93,39 @@ HDX_API bool            hdx_graph_find(const hdx_graph *g, hdx_addr address, hdx
 HDX_API hdx_addr        hdx_graph_address(const hdx_graph *g, hdx_id id);                 /* 0 */
 HDX_API uint32_t        hdx_graph_class_of(const hdx_graph *g, hdx_id id);                /* HDX_NO_CLASS */
 HDX_API hdx_object_kind hdx_graph_kind(const hdx_graph *g, hdx_id id);
-HDX_API uint64_t        hdx_graph_shallow(const hdx_graph *g, hdx_id id);                 /* bytes; 0 */
-HDX_API uint64_t        hdx_graph_length(const hdx_graph *g, hdx_id id);                  /* of an array; 0 */
-HDX_API int             hdx_graph_heap(const hdx_graph *g, hdx_id id);                    /* place in hdx_graph_heaps; -1: none */
-HDX_API bool            hdx_graph_position(const hdx_graph *g, hdx_id id, hdx_pos *pos);  /* false: no record in the dump */
-HDX_API bool            hdx_graph_live(const hdx_graph *g, hdx_id id);                    /* false */
-HDX_API uint64_t        hdx_graph_retained(const hdx_graph *g, hdx_id id);                /* bytes; 0 for garbage */
-HDX_API hdx_id          hdx_graph_dominator(const hdx_graph *g, hdx_id id);               /* HDX_VIRTUAL_ROOT; HDX_NO_ID for garbage */
+HDX_API uint64_t        hdx_graph_shallow(const hdx_graph *g, hdx_id id); /* bytes; 0 */
+HDX_API uint64_t        hdx_graph_length(const hdx_graph *g, hdx_id id);  /* of an array; 0 */
+HDX_API int             hdx_graph_heap(const hdx_graph *g, hdx_id id);    /* place in hdx_graph_heaps; -1: none */
+HDX_API bool     hdx_graph_position(const hdx_graph *g, hdx_id id, hdx_pos *pos); /* false: no record in the dump */
+HDX_API bool     hdx_graph_live(const hdx_graph *g, hdx_id id);                   /* false */
+HDX_API uint64_t hdx_graph_retained(const hdx_graph *g, hdx_id id);               /* bytes; 0 for garbage */
+HDX_API hdx_id   hdx_graph_dominator(const hdx_graph *g, hdx_id id); /* HDX_VIRTUAL_ROOT; HDX_NO_ID for garbage */
 /* Parent on a shortest path from a root; the id itself for a GC root; HDX_NO_ID for garbage. */
-HDX_API hdx_id          hdx_graph_nearest(const hdx_graph *g, hdx_id id);
+HDX_API hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id);
 
 /*
- * Reading ahead. A look-up by itself waits for memory two to five times in a row, some 200 ns each on a large index; look-ups that do not depend
- * on each other can wait together. Who knows which objects it will ask about says so before each, with all of them and the place of the next:
+ * Reading ahead. A look-up by itself waits for memory two to five times in a row, some 200 ns each on a large index;
+ * look-ups that do not depend on each other can wait together. Who knows which objects it will ask about says so before
+ * each, with all of them and the place of the next:
  *
  *     for (size_t i = 0; i < n; i++) {
  *         hdx_graph_ahead(g, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, ids, n, i);
  *         ... hdx_graph_class_of(g, ids[i]), hdx_graph_outbound(g, ids[i], ...) ...
  *     }
  *
- * What ids[i] takes is in the cache by then, and what those behind it take is on its way. It changes no answer, notes no damage and keeps nothing: ids
- * out of range are passed over, and calls left out cost time alone. Worth it for random objects; runs are faster in order.
+ * What ids[i] takes is in the cache by then, and what those behind it take is on its way. It changes no answer, notes
+ * no damage and keeps nothing: ids out of range are passed over, and calls left out cost time alone. Worth it for
+ * random objects; runs are faster in order.
  */
 typedef enum hdx_ahead {
-    HDX_AHEAD_ADDRESS = 1, HDX_AHEAD_CLASS = 2, HDX_AHEAD_LENGTH = 4, HDX_AHEAD_POSITION = 8, HDX_AHEAD_RETAINED = 16,
-    HDX_AHEAD_LIVE = 32,       /* also dominator and nearest parent of an object that has more than one referrer */
+    HDX_AHEAD_ADDRESS = 1,
+    HDX_AHEAD_CLASS = 2,
+    HDX_AHEAD_LENGTH = 4,
+    HDX_AHEAD_POSITION = 8,
+    HDX_AHEAD_RETAINED = 16,
+    HDX_AHEAD_LIVE = 32, /* also dominator and nearest parent of an object that has more than one referrer */
     HDX_AHEAD_OUTBOUND = 64,
-    HDX_AHEAD_INBOUND = 128    /* also dominator and nearest parent of the others */
+    HDX_AHEAD_INBOUND = 128 /* also dominator and nearest parent of the others */
 } hdx_ahead;
 HDX_API void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i);
 /* The same for addresses that hdx_graph_find will be asked about. */
@@ -124,23 +134,24 @@ HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses,
 /* ---- classes ---- */
 /* By number 0 .. *count - 1; loaded on first use. NULL and *count 0 on failure (hdx_graph_check tells). */
 HDX_API const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count);
-HDX_API const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number);         /* NULL: no such class */
-HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id);        /* the class whose object this is; NULL */
-HDX_API const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name);  /* the first (least address) of that name; NULL */
+HDX_API const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number);  /* NULL: no such class */
+HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id); /* the class whose object this is; NULL */
+HDX_API const hdx_class *hdx_graph_class_named(hdx_graph  *g,
+                                               const char *name); /* the first (least address) of that name; NULL */
 HDX_API bool             hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor); /* itself included */
 
 /* ---- cursors ---- */
 typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor gives */
 typedef struct hdx_refs {
-    hdx_graph *graph;
-    hdx_id     of;
-    hdx_id     extra;       /* the class object (outbound), or pending */
-    int        kind, state;
-    uint64_t   key, at, end, base;
-    uint64_t   key2, at2, end2;
-    unsigned   filled, next;
+    hdx_graph     *graph;
+    hdx_id         of;
+    hdx_id         extra; /* the class object (outbound), or pending */
+    int            kind, state;
+    uint64_t       key, at, end, base;
+    uint64_t       key2, at2, end2;
+    unsigned       filled, next;
     hdx_refs_scope scope;
-    uint64_t   batch[64];
+    uint64_t       batch[64];
 } hdx_refs;
 /* Outbound set (doc/mat.md 3.1): the class first, then others ascending, each once. Scope filters targets. */
 HDX_API void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
@@ -156,15 +167,17 @@ HDX_API uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scop
 HDX_API uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
 
 /* ---- roots, threads, heaps ---- */
-HDX_API const hdx_root       *hdx_graph_roots(hdx_graph *g, uint64_t *count);   /* sorted by object; locals included */
-HDX_API hdx_code              hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err);
-HDX_API const hdx_thread     *hdx_graph_threads(hdx_graph *g, uint64_t *count); /* those with a THREAD_OBJ root, by object id */
+HDX_API const hdx_root       *hdx_graph_roots(hdx_graph *g, uint64_t *count); /* sorted by object; locals included */
+HDX_API hdx_code              hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count,
+                                                 hdx_error *err);
+HDX_API const hdx_thread     *hdx_graph_threads(hdx_graph *g,
+                                                uint64_t  *count); /* those with a THREAD_OBJ root, by object id */
 HDX_API const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count);
 
 /* ---- values, out of the dump ---- */
 typedef struct hdx_value {
-    uint8_t  type;     /* HPROF type: 2 object ... 11 long */
-    bool     absent;   /* the bytes are not in the dump (stripped, or a damaged layout) */
+    uint8_t type;   /* HPROF type: 2 object ... 11 long */
+    bool    absent; /* the bytes are not in the dump (stripped, or a damaged layout) */
     union {
         hdx_addr address; /* type 2, as in the dump: may be 0 or name no object */
         bool     boolean;
@@ -179,7 +192,8 @@ typedef struct hdx_field_value {
     uint32_t  owner; /* class number that declares it */
     hdx_value value;
 } hdx_field_value;
-typedef struct hdx_values { /* filled by the calls below; freed with hdx_values_free; start with { 0 } and use again and again */
+typedef struct hdx_values { /* filled by the calls below; freed with hdx_values_free; start with { 0 } and use again and
+                               again */
     hdx_field_value *at;
     uint64_t         count;
     uint64_t         capacity;
@@ -187,7 +201,10 @@ typedef struct hdx_values { /* filled by the calls below; freed with hdx_values_
     uint64_t         scratch_size;
 } hdx_values;
 HDX_API void hdx_values_free(hdx_values *v);
-/* Fields of an instance, most derived class first, in the dump's order; statics of a class object. HDX_BAD_DUMP when the dump is not at hand. */
+/*
+ * Fields of an instance, most derived class first, in the dump's order; statics of a class object. HDX_BAD_DUMP when
+ * the dump is not at hand.
+ */
 HDX_API hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 HDX_API hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 /* Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. */
@@ -201,46 +218,68 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name
                                  bool *found, hdx_error *err);
 
 /*
- * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether that was
- * everything. All layouts (doc/hprof.md, section 6): char[] with offset and count, byte[] with coder, ART's. *is_string false: no String or no value.
- * text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it with hdx_text_free.
+ * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether
+ * that was everything. All layouts (doc/hprof.md, section 6): char[] with offset and count, byte[] with coder, ART's.
+ * *is_string false: no String or no value. text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it
+ * with hdx_text_free.
  */
-HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string, hdx_error *err);
-/* MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as MAT prints it; *text NULL: none. */
+HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole,
+                                  bool *is_string, hdx_error *err);
+/*
+ * MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as
+ * MAT prints it; *text NULL: none.
+ */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
 /*
- * Labels of n objects; their records are read in the order of the dump, whatever the order of ids: for tables. texts[i] as `text` above; where it
- * fails all are NULL.
+ * Labels of n objects; their records are read in the order of the dump, whatever the order of ids: for tables. texts[i]
+ * as `text` above; where it fails all are NULL.
  */
 HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err);
 /*
- * The dump as bytes (source.h), owned by the graph. Of a compressed one with the seek points of the index: any range is read by inflating at
- * most 1 MiB before it, and what no longer is what it was when the index was built is HDX_BAD_DUMP.
+ * The dump as bytes (source.h), owned by the graph. Of a compressed one with the seek points of the index: any range is
+ * read by inflating at most 1 MiB before it, and what no longer is what it was when the index was built is
+ * HDX_BAD_DUMP.
  */
 typedef struct hdx_source hdx_source;
-HDX_API hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
+HDX_API hdx_code          hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
 /* After HDX_BAD_DUMP: is that because there is no dump at hand (true), or because it is not what it was (false)? */
 HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
-HDX_API void     hdx_text_free(char *text);
-/* A String, char[] or thread whose text (name) a stripped dump no longer has: its label is absent, not missing. False for ordinary dumps. */
-HDX_API bool     hdx_graph_text_absent(hdx_graph *g, hdx_id id);
+HDX_API void hdx_text_free(char *text);
+/*
+ * A String, char[] or thread whose text (name) a stripped dump no longer has: its label is absent, not missing. False
+ * for ordinary dumps.
+ */
+HDX_API bool hdx_graph_text_absent(hdx_graph *g, hdx_id id);
 
 /* ---- names of references ---- */
-typedef enum hdx_ref_kind { HDX_REF_CLASS, HDX_REF_SUPER, HDX_REF_LOADER, HDX_REF_SIGNERS, HDX_REF_DOMAIN, HDX_REF_LOCAL, HDX_REF_FIELD,
-                            HDX_REF_STATIC, HDX_REF_ELEMENT } hdx_ref_kind;
-HDX_API const char *hdx_ref_kind_name(hdx_ref_kind kind); /* "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" */
+typedef enum hdx_ref_kind {
+    HDX_REF_CLASS,
+    HDX_REF_SUPER,
+    HDX_REF_LOADER,
+    HDX_REF_SIGNERS,
+    HDX_REF_DOMAIN,
+    HDX_REF_LOCAL,
+    HDX_REF_FIELD,
+    HDX_REF_STATIC,
+    HDX_REF_ELEMENT
+} hdx_ref_kind;
+HDX_API const char *hdx_ref_kind_name(
+    hdx_ref_kind kind); /* "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" */
 typedef struct hdx_named_ref {
     hdx_id       target;
     hdx_ref_kind kind;
-    char         name[200];  /* "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>" ...; never empty, UTF-8, cut if longer */
-    uint32_t     owner;      /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
+    char name[200]; /* "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>"
+                       ...; never empty, UTF-8, cut if longer */
+    uint32_t owner; /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
 } hdx_named_ref;
 /*
- * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (doc/mat.md 3.6): <class>, then locals of a
- * thread, then fields (duplicates kept) or elements or super, loader, signers, domain, statics. visit returns false to stop.
- * only_target: HDX_NO_ID, or just the references to this object (elements are then searched, not copied).
+ * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (doc/mat.md 3.6):
+ * <class>, then locals of a thread, then fields (duplicates kept) or elements or super, loader, signers, domain,
+ * statics. visit returns false to stop. only_target: HDX_NO_ID, or just the references to this object (elements are
+ * then searched, not copied).
  */
-HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target, bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
+HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
+                                      bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
                                       hdx_error *err);
 
 #endif

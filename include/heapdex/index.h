@@ -35,9 +35,9 @@ typedef struct hdx_index_options {
     void (*notice)(void *context, const char *line);
     void *notice_context;
     /*
-     * Objects and bytes by class (counts.h), told when the first pass of a build is over, while the rest goes on behind it; they live until it
-     * returns. Not called where an index is there, nor where the dump is damaged or oddly aligned: what the other passes find would
-     * be missing. May be NULL.
+     * Objects and bytes by class (counts.h), told when the first pass of a build is over, while the rest goes on behind
+     * it; they live until it returns. Not called where an index is there, nor where the dump is damaged or oddly
+     * aligned: what the other passes find would be missing. May be NULL.
      */
     void (*first_pass)(void *context, const hdx_counts *counts);
     void *first_pass_context;
@@ -49,20 +49,21 @@ typedef struct hdx_index_step_report {
 } hdx_index_step_report;
 
 typedef struct hdx_index_report {
-    char     path[4096]; /* of the index folder */
-    char     dump[4096]; /* the dump that belongs to it; "" where only the index is at hand */
-    bool     reused;     /* a valid one was there */
-    uint64_t bytes;      /* of all its files */
-    uint64_t objects, live_objects, references;
-    uint64_t wall_ns, peak_rss;
-    unsigned step_count;
+    char                  path[4096]; /* of the index folder */
+    char                  dump[4096]; /* the dump that belongs to it; "" where only the index is at hand */
+    bool                  reused;     /* a valid one was there */
+    uint64_t              bytes;      /* of all its files */
+    uint64_t              objects, live_objects, references;
+    uint64_t              wall_ns, peak_rss;
+    unsigned              step_count;
     hdx_index_step_report steps[32];
 } hdx_index_report;
 
 /*
- * Finds a valid index or builds one. A build that ends with HDX_CANCELLED or HDX_LIMIT, or whose process is killed, leaves what it has done in a
- * folder *.part beside the index; the next call with the same dump and parameters checks that and goes on behind the last finished step (not with
- * `force`), to the same bytes. After any other error nothing stays.
+ * Finds a valid index or builds one. A build that ends with HDX_CANCELLED or HDX_LIMIT, or whose process is killed,
+ * leaves what it has done in a folder *.part beside the index; the next call with the same dump and parameters checks
+ * that and goes on behind the last finished step (not with `force`), to the same bytes. After any other error nothing
+ * stays.
  */
 HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
 
@@ -71,7 +72,8 @@ typedef struct hdx_index_step_forecast {
     uint64_t memory;   /* resident while the step runs, at most, where there is no budget */
     uint64_t least;    /* the same with the smallest budget that would do */
     uint64_t disk;     /* bytes of the files it leaves, about */
-    uint64_t wall_ns;  /* about: figures of one machine (bench/README.md), times how much slower this one read the sample; a factor of two is no surprise */
+    uint64_t wall_ns;  /* about: figures of one machine (bench/README.md), times how much slower this one read the
+                          sample; a factor of two is no surprise */
 } hdx_index_step_forecast;
 
 typedef struct hdx_index_forecast {
@@ -81,11 +83,11 @@ typedef struct hdx_index_forecast {
     char     version[8];    /* of the dump's header */
     uint32_t id_size;
     uint64_t objects, references, classes, roots; /* references without those to the class */
-    uint64_t memory;        /* of the step that needs most */
-    uint64_t least;         /* a budget (options.memory) that would do: of the step that needs most with it */
-    uint64_t disk;          /* of the finished index */
-    uint64_t temporary;     /* more than that, while it is built */
-    uint64_t wall_ns;       /* of all steps */
+    uint64_t memory;                              /* of the step that needs most */
+    uint64_t least;     /* a budget (options.memory) that would do: of the step that needs most with it */
+    uint64_t disk;      /* of the finished index */
+    uint64_t temporary; /* more than that, while it is built */
+    uint64_t wall_ns;   /* of all steps */
     unsigned step_count;
     hdx_index_step_forecast steps[32];
 } hdx_index_forecast;
@@ -93,7 +95,10 @@ typedef struct hdx_index_forecast {
 /* What hdx_index_build would cost, from a short sample; builds and writes nothing. options.memory is not looked at. */
 HDX_API hdx_code hdx_index_estimate(const hdx_index_options *options, hdx_index_forecast *out, hdx_error *err);
 
-/* Deletes the index of a dump (and leftovers of killed builds); never touches the dump. HDX_NOT_FOUND when there is none. */
+/*
+ * Deletes the index of a dump (and leftovers of killed builds); never touches the dump. HDX_NOT_FOUND when there is
+ * none.
+ */
 HDX_API hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err);
 
 #endif

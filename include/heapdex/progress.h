@@ -5,17 +5,18 @@
 #include <heapdex/types.h>
 
 typedef struct hdx_progress_report {
-    const char *step;    /* "scan", "outbound", ...; a constant string */
-    unsigned    number;  /* of this step, from 1 */
-    unsigned    steps;   /* in all */
-    uint64_t    done;    /* of total, in `unit`; total 0: not known */
+    const char *step;   /* "scan", "outbound", ...; a constant string */
+    unsigned    number; /* of this step, from 1 */
+    unsigned    steps;  /* in all */
+    uint64_t    done;   /* of total, in `unit`; total 0: not known */
     uint64_t    total;
-    const char *unit;    /* "bytes", "objects" */
+    const char *unit; /* "bytes", "objects" */
 } hdx_progress_report;
 
 /*
- * Both may be NULL. `report` is called from one thread at a time, at most some tens of times a second; `cancelled` from any
- * thread, often: it must be quick. When it returns true the running call ends with HDX_CANCELLED and leaves nothing half (of a build: index.h).
+ * Both may be NULL. `report` is called from one thread at a time, at most some tens of times a second; `cancelled` from
+ * any thread, often: it must be quick. When it returns true the running call ends with HDX_CANCELLED and leaves nothing
+ * half (of a build: index.h).
  */
 typedef struct hdx_progress {
     void *context;

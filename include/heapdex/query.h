@@ -1,9 +1,11 @@
 /*
- * query.h - the questions. Each takes an open graph and its own options and yields rows (rows.h). Columns and extra keys are the
- * contract of the command line: they only grow.
+ * query.h - the questions. Each takes an open graph and its own options and yields rows (rows.h). Columns and extra
+ * keys are the contract of the command line: they only grow.
  *
- * Ownership: *out is the caller's, closed with hdx_rows_close before the graph is closed. Errors: HDX_NOT_FOUND where an object or
- * class named by the caller is not in the dump, HDX_USAGE for a malformed name or pattern, HDX_DAMAGED, HDX_LIMIT, HDX_CANCELLED.
+ * Ownership: *out is the caller's, closed with hdx_rows_close before the graph is closed. Errors: HDX_NOT_FOUND where
+ *            an object or
+ * class named by the caller is not in the dump, HDX_USAGE for a malformed name or pattern, HDX_DAMAGED, HDX_LIMIT,
+ * HDX_CANCELLED.
  */
 #ifndef HEAPDEX_QUERY_H
 #define HEAPDEX_QUERY_H
@@ -20,26 +22,49 @@ typedef struct hdx_query {
     const hdx_progress *progress; /* may be NULL */
 } hdx_query;
 
-typedef enum hdx_by { HDX_BY_NONE, HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP, HDX_BY_OBJECT, HDX_BY_TYPE } hdx_by;
+typedef enum hdx_by {
+    HDX_BY_NONE,
+    HDX_BY_CLASS,
+    HDX_BY_PACKAGE,
+    HDX_BY_LOADER,
+    HDX_BY_SUPERCLASS,
+    HDX_BY_HEAP,
+    HDX_BY_OBJECT,
+    HDX_BY_TYPE
+} hdx_by;
 
 /*
- * Objects named as on the command line: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.Cache, thread:main. *ids is malloc'ed
- * (hdx_ids_free); in the order named, each once. HDX_NOT_FOUND names the first that is not there.
+ * Objects named as on the command line: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.Cache, thread:main.
+ * *ids is malloc'ed (hdx_ids_free); in the order named, each once. HDX_NOT_FOUND names the first that is not there.
  */
-HDX_API hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **ids, size_t *id_count, hdx_error *err);
+HDX_API hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **ids,
+                                         size_t *id_count, hdx_error *err);
 HDX_API void     hdx_ids_free(hdx_id *ids);
-/* Class numbers of a pattern: exact name, glob (* and ?), /regex/; with subclasses if asked. None: HDX_NOT_FOUND with the nearest name as hint. */
-HDX_API hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers, size_t *count, hdx_error *err);
+/*
+ * Class numbers of a pattern: exact name, glob (* and ?), /regex/; with subclasses if asked. None: HDX_NOT_FOUND with
+ * the nearest name as hint.
+ */
+HDX_API hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers,
+                                         size_t *count, hdx_error *err);
 HDX_API void     hdx_numbers_free(uint32_t *numbers);
 
-HDX_API hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err); /* extra "info"; rows key, value for tables */
-HDX_API hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err);
-/* The same of all objects, from a table of classes alone (counts.h), which must outlive the rows; by: class, package, loader or superclass. */
-HDX_API hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out,
+                                hdx_error *err); /* extra "info"; rows key, value for tables */
+HDX_API hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained,
+                                     hdx_rows **out, hdx_error *err);
+/*
+ * The same of all objects, from a table of classes alone (counts.h), which must outlive the rows; by: class, package,
+ * loader or superclass.
+ */
+HDX_API hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+                                        hdx_rows **out, hdx_error *err);
 /* of: NULL for the top, or one object. depth 1: the children. */
-HDX_API hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out, hdx_error *err);
-HDX_API hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out, hdx_error *err);
-HDX_API hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
+                                      hdx_error *err);
+HDX_API hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements,
+                                  hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
+                                   hdx_error *err);
 HDX_API hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, hdx_rows **out, hdx_error *err);
 
 enum { HDX_EXCLUDE_WEAK = 1, HDX_EXCLUDE_SOFT = 2, HDX_EXCLUDE_PHANTOM = 4, HDX_EXCLUDE_FINALIZER = 8 };
@@ -47,14 +72,17 @@ typedef struct hdx_path_options {
     unsigned           exclude;        /* HDX_EXCLUDE_... */
     const char *const *exclude_fields; /* "CLASS#FIELD" */
     size_t             exclude_field_count;
-    unsigned           paths;          /* per target, 0: 1; shortest first */
-    bool               merge;          /* rows: the merged tree of all paths */
+    unsigned           paths; /* per target, 0: 1; shortest first */
+    bool               merge; /* rows: the merged tree of all paths */
 } hdx_path_options;
-HDX_API hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
+                                hdx_rows **out, hdx_error *err);
 /* Retained set of objects together (doc/mat.md 6.4). */
-HDX_API hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out,
+                                    hdx_error *err);
 /* All live instances of the classes of a pattern, neither class objects nor subclasses unless asked. */
-HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err);
+HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses,
+                                          hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err);
 

@@ -10,13 +10,19 @@
 
 #include <heapdex/rows.h>
 
-typedef enum hdx_format { HDX_FORMAT_TABLE, HDX_FORMAT_JSON, HDX_FORMAT_JSONL, HDX_FORMAT_CSV, HDX_FORMAT_TSV } hdx_format;
+typedef enum hdx_format {
+    HDX_FORMAT_TABLE,
+    HDX_FORMAT_JSON,
+    HDX_FORMAT_JSONL,
+    HDX_FORMAT_CSV,
+    HDX_FORMAT_TSV
+} hdx_format;
 
 typedef struct hdx_render_options {
     hdx_format format;
     bool       human_sizes; /* 1.5 MB in tables; machine formats always bytes */
     bool       color;
-    unsigned   width;       /* of the terminal, for tables; 0: none, only very long texts are cut */
+    unsigned   width; /* of the terminal, for tables; 0: none, only very long texts are cut */
 } hdx_render_options;
 
 /* Where text goes; returns false when it could not be written (the caller then knows why). */
@@ -26,8 +32,9 @@ typedef struct hdx_sink {
 } hdx_sink;
 
 /*
- * Renders all rows that are left. HDX_FORMAT_JSON is the document { head ..., "rows": [ ... ], extras ... } (hdx_rows_head, hdx_rows_extra),
- * the other formats are rows alone; machine formats are valid UTF-8. HDX_IO when the sink refused, or the rows' own error.
+ * Renders all rows that are left. HDX_FORMAT_JSON is the document { head ..., "rows": [ ... ], extras ... }
+ * (hdx_rows_head, hdx_rows_extra), the other formats are rows alone; machine formats are valid UTF-8. HDX_IO when the
+ * sink refused, or the rows' own error.
  */
 HDX_API hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 

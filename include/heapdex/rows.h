@@ -1,6 +1,6 @@
 /*
- * rows.h - what every question yields: columns, and a cursor over rows of cells. A cell may be a list or an object (nested rows), so
- * that an answer can be rendered as a table, as JSON, or as CSV without knowing the question.
+ * rows.h - what every question yields: columns, and a cursor over rows of cells. A cell may be a list or an object
+ * (nested rows), so that an answer can be rendered as a table, as JSON, or as CSV without knowing the question.
  *
  *     hdx_rows *rows;
  *     hdx_query_histogram(graph, &options, &rows, &err);
@@ -15,23 +15,37 @@
 #include <heapdex/error.h>
 
 typedef enum hdx_cell_kind {
-    HDX_CELL_NULL, HDX_CELL_INT, HDX_CELL_UINT, HDX_CELL_REAL, HDX_CELL_BOOL, HDX_CELL_TEXT, HDX_CELL_ADDRESS, HDX_CELL_ABSENT, HDX_CELL_LIST,
+    HDX_CELL_NULL,
+    HDX_CELL_INT,
+    HDX_CELL_UINT,
+    HDX_CELL_REAL,
+    HDX_CELL_BOOL,
+    HDX_CELL_TEXT,
+    HDX_CELL_ADDRESS,
+    HDX_CELL_ABSENT,
+    HDX_CELL_LIST,
     HDX_CELL_OBJECT
 } hdx_cell_kind;
 
-typedef struct hdx_cell hdx_cell;
+typedef struct hdx_cell   hdx_cell;
 typedef struct hdx_member hdx_member;
 struct hdx_cell { /* everything pointed to lives until the next hdx_rows_next, extras until hdx_rows_close */
     hdx_cell_kind kind;
     union {
         int64_t  integer;
         uint64_t natural;
-        double   real;     /* NaN and infinities become strings in JSON */
+        double   real; /* NaN and infinities become strings in JSON */
         bool     boolean;
         hdx_text text;
         hdx_addr address;
-        struct { const hdx_cell *at; uint64_t count; } list;
-        struct { const hdx_member *at; uint64_t count; } object;
+        struct {
+            const hdx_cell *at;
+            uint64_t        count;
+        } list;
+        struct {
+            const hdx_member *at;
+            uint64_t          count;
+        } object;
     } as;
 };
 struct hdx_member {
@@ -39,12 +53,22 @@ struct hdx_member {
     hdx_cell    value;
 };
 
-/* What cells of a column are where they are neither null nor absent. HDX_TYPE_ANY: each as it comes (values of fields). */
+/*
+ * What cells of a column are where they are neither null nor absent. HDX_TYPE_ANY: each as it comes (values of fields).
+ */
 typedef enum hdx_type {
-    HDX_TYPE_UNSIGNED, HDX_TYPE_SIGNED, HDX_TYPE_REAL, HDX_TYPE_BOOL, HDX_TYPE_TEXT, HDX_TYPE_ADDRESS, HDX_TYPE_LIST,
-    HDX_TYPE_OBJECT, HDX_TYPE_ANY
+    HDX_TYPE_UNSIGNED,
+    HDX_TYPE_SIGNED,
+    HDX_TYPE_REAL,
+    HDX_TYPE_BOOL,
+    HDX_TYPE_TEXT,
+    HDX_TYPE_ADDRESS,
+    HDX_TYPE_LIST,
+    HDX_TYPE_OBJECT,
+    HDX_TYPE_ANY
 } hdx_type;
-HDX_API const char *hdx_column_type_name(hdx_type type); /* "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" */
+HDX_API const char *hdx_column_type_name(
+    hdx_type type); /* "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" */
 
 typedef enum hdx_unit { HDX_UNIT_NONE, HDX_UNIT_BYTES, HDX_UNIT_COUNT, HDX_UNIT_PERCENT, HDX_UNIT_SECONDS } hdx_unit;
 HDX_API const char *hdx_column_unit_name(hdx_unit unit); /* "", "bytes", "count", "percent", "seconds" */
@@ -56,21 +80,22 @@ typedef enum hdx_column_flag {
 } hdx_column_flag;
 
 /*
- * A column of rows, a key of an object or of a document. `members` are the keys of an object, or of the objects in a list. One member
- * without a name: the entries of a list are no objects but values like it; the keys of an object are data, and all values are like it.
+ * A column of rows, a key of an object or of a document. `members` are the keys of an object, or of the objects in a
+ * list. One member without a name: the entries of a list are no objects but values like it; the keys of an object are
+ * data, and all values are like it.
  */
 typedef struct hdx_column hdx_column;
 struct hdx_column {
-    const char       *name;  /* key in JSON and CSV */
+    const char       *name; /* key in JSON and CSV */
     hdx_type          type;
-    hdx_unit          unit;  /* how a table shows it; right-aligned unless NONE */
-    unsigned          flags; /* HDX_COLUMN_... */
+    hdx_unit          unit;     /* how a table shows it; right-aligned unless NONE */
+    unsigned          flags;    /* HDX_COLUMN_... */
     const char       *sentence; /* what it says, for people; begins small, ends without a stop */
     const hdx_column *members;
     unsigned          member_count;
 };
 
-typedef struct hdx_rows hdx_rows;
+typedef struct hdx_rows   hdx_rows;
 HDX_API const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count);
 HDX_API bool              hdx_rows_next(hdx_rows *rows, const hdx_cell **cells);
 HDX_API hdx_code          hdx_rows_end(hdx_rows *rows, hdx_error *err);
@@ -83,22 +108,29 @@ HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 
 /*
- * ---- shaping; each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras ----
- * An unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
+ * ---- shaping; each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same
+ * extras ---- An unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
  *
- * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere in the text; one that is too
- * costly ends the rows with HDX_USAGE).
- * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand in '...' or "...", and
- * then is nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested, text against a
- * number) is no match, except for != .
+ * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere
+ * in the text; one that is too costly ends the rows with HDX_USAGE).
+ * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand
+ *         in '...' or "...", and
+ * then is nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested,
+ * text against a number) is no match, except for != .
  */
-/* From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and sorting rows. */
+/*
+ * From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and
+ * sorting rows.
+ */
 HDX_API void     hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress);
-HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);            /* "retained > 1M", "class ~ ^com\." */
-HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx_error *err); /* stable; numbers by value, null last */
-HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);             /* "a,b,c"; none of them stays `wide` */
-/* At most n rows (0: all); behind a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says whether there were
-   more; *more is how many, or 0 where nobody counted them. */
+HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition,
+                                hdx_error *err); /* "retained > 1M", "class ~ ^com\." */
+HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending,
+                               hdx_error *err); /* stable; numbers by value, null last */
+HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns,
+                                 hdx_error *err); /* "a,b,c"; none of them stays `wide` */
+/* At most n rows (0: all); behind a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says
+   whether there were more; *more is how many, or 0 where nobody counted them. */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
 HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
 

@@ -1,14 +1,17 @@
 /*
- * strip.h - dumps that went through a stripping tool (Matrix, KOOM, Tailor, Shark) or redaction: recognising, restoring, and stripping as they do.
+ * strip.h - dumps that went through a stripping tool (Matrix, KOOM, Tailor, Shark) or redaction: recognising,
+ * restoring, and stripping as they do.
  *
  *     hdx_stripping what;
- *     hdx_strip_detect("app.hprof", NULL, &what, &err);            what.policy, with evidence; HDX_STRIP_NONE: an ordinary dump
+ *     hdx_strip_detect("app.hprof", NULL, &what, &err);            what.policy, with evidence; HDX_STRIP_NONE: an
+ *                                                                  ordinary dump
  *     hdx_strip_options o = { .dump = "app.hprof", .output = "small.hprof", .policy = HDX_STRIP_KOOM };
  *     hdx_strip_write(&o, &report, &err);
  *
  * What a tool keeps and drops was established by running it; where a tool is broken (names
- * outside ASCII, ids of 8 bytes, equality by digest) this library does what the tool means to do. Indexes are built from stripped files directly:
- * hdx_index_build needs none of these calls. Files are written under another name, synced and renamed: whole or not at all.
+ * outside ASCII, ids of 8 bytes, equality by digest) this library does what the tool means to do. Indexes are built
+ * from stripped files directly: hdx_index_build needs none of these calls. Files are written under another name, synced
+ * and renamed: whole or not at all.
  */
 #ifndef HEAPDEX_STRIP_H
 #define HEAPDEX_STRIP_H
@@ -18,8 +21,9 @@
 
 typedef enum hdx_strip_policy {
     HDX_STRIP_NONE,
-    HDX_STRIP_MATRIX,   /* primitive arrays dropped but for texts of Strings and one of equal bitmaps */
-    HDX_STRIP_KOOM,     /* objects of the zygote and image heaps dropped, contents of arrays cut while record lengths still count them */
+    HDX_STRIP_MATRIX, /* primitive arrays dropped but for texts of Strings and one of equal bitmaps */
+    HDX_STRIP_KOOM, /* objects of the zygote and image heaps dropped, contents of arrays cut while record lengths still
+                       count them */
     HDX_STRIP_TAILOR,   /* a container of its own, without contents of byte[] and char[] */
     HDX_STRIP_SHARK,    /* contents overwritten: '?' in byte[] and char[], 0 elsewhere, 0 in boxed values */
     HDX_STRIP_REDACTED, /* contents overwritten with another constant */
@@ -32,7 +36,13 @@ HDX_API const char *hdx_strip_name(hdx_strip_policy policy);
 HDX_API const char *hdx_strip_affects(hdx_strip_policy policy, unsigned i);
 
 /* How the bytes of the file differ from HPROF's framing; the library reads all of them as if they did not. */
-typedef enum hdx_view_form { HDX_VIEW_NONE, HDX_VIEW_KOOM, HDX_VIEW_TAILOR, HDX_VIEW_NAMES, HDX_VIEW_FORMS } hdx_view_form;
+typedef enum hdx_view_form {
+    HDX_VIEW_NONE,
+    HDX_VIEW_KOOM,
+    HDX_VIEW_TAILOR,
+    HDX_VIEW_NAMES,
+    HDX_VIEW_FORMS
+} hdx_view_form;
 
 #define HDX_EVIDENCE_MAX 4u
 typedef struct hdx_stripping {
@@ -41,41 +51,42 @@ typedef struct hdx_stripping {
     unsigned         confidence; /* per cent; 0 for none */
     unsigned         evidence_count;
     char             evidence[HDX_EVIDENCE_MAX][160]; /* one line each */
-    uint64_t         bytes_read; /* of the uncompressed dump, to find this out */
+    uint64_t         bytes_read;                      /* of the uncompressed dump, to find this out */
 } hdx_stripping;
 
 typedef struct hdx_detect_options {
-    bool         full;           /* look at the whole dump, not only at its first MiB (never more than 64 MiB then) */
-    uint64_t     max_uncompressed; /* as in hdx_source_options */
+    bool     full;             /* look at the whole dump, not only at its first MiB (never more than 64 MiB then) */
+    uint64_t max_uncompressed; /* as in hdx_source_options */
 } hdx_detect_options;
 typedef struct hdx_detected {
     hdx_stripping what;
-    char          format[32];    /* "JAVA PROFILE 1.0.3", "JAVA PROFILE 6.0.1"; "" where there is no header */
-    int           compression;   /* hdx_compression */
-    uint32_t      id_size;       /* 0: not known */
+    char          format[32];  /* "JAVA PROFILE 1.0.3", "JAVA PROFILE 6.0.1"; "" where there is no header */
+    int           compression; /* hdx_compression */
+    uint32_t      id_size;     /* 0: not known */
     uint64_t      file_size;
 } hdx_detected;
 /* options may be NULL. What is no heap dump at all is HDX_BAD_DUMP. */
-HDX_API hdx_code hdx_strip_detect(const char *dump, const hdx_detect_options *options, hdx_detected *out, hdx_error *err);
+HDX_API hdx_code hdx_strip_detect(const char *dump, const hdx_detect_options *options, hdx_detected *out,
+                                  hdx_error *err);
 
 typedef struct hdx_strip_options {
     const char      *dump;
-    const char      *output;         /* ends in ".gz": compressed with gzip. Tailor: a zlib container unless `plain` or ".gz" */
-    hdx_strip_policy policy;         /* MATRIX to REDACTED; hdx_strip_restore does not look at it */
-    bool             plain;          /* Tailor's raw form */
+    const char      *output; /* ends in ".gz": compressed with gzip. Tailor: a zlib container unless `plain` or ".gz" */
+    hdx_strip_policy policy; /* MATRIX to REDACTED; hdx_strip_restore does not look at it */
+    bool             plain;  /* Tailor's raw form */
     bool             keep_bitmaps;   /* Matrix: bitmaps that occur once stay */
     bool             map_names;      /* REDACTED: names that are not of the platform are replaced by others as long */
     const char *const *keep_classes; /* globs over Java names ("com.acme.*", "int[]"): kept whatever the policy says */
-    size_t           keep_count;
+    size_t             keep_count;
     const char *const *drop_classes; /* their instances and arrays go; not for REDACTED */
-    size_t           drop_count;
-    uint64_t         max_uncompressed;
-    hdx_progress     progress;
+    size_t             drop_count;
+    uint64_t           max_uncompressed;
+    hdx_progress       progress;
 } hdx_strip_options;
 
 #define HDX_STRIP_KINDS 24u
 typedef struct hdx_strip_kind { /* heap entries of one kind in one heap */
-    const char *record;       /* "INSTANCE_DUMP"; all roots together are "ROOTS" */
+    const char *record;         /* "INSTANCE_DUMP"; all roots together are "ROOTS" */
     uint64_t    in, dropped;
     uint64_t    bytes_in, bytes_out;
 } hdx_strip_kind;
@@ -86,20 +97,25 @@ typedef struct hdx_strip_report {
     uint64_t dropped_shared;          /* entries of the zygote and image heaps among those dropped */
     uint64_t merged;                  /* Matrix: bitmaps that now share another's pixels */
     uint64_t absent_bytes;            /* restore: zeros that stand for contents */
-    bool     truncated;               /* restore: the input ended early; what it had is restored. Tailor: further dumps of the file are left out */
-    uint64_t damage_at;               /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
-    uint64_t graph_in, graph_out;     /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or nothing is written */
+    bool truncated; /* restore: the input ended early; what it had is restored. Tailor: further dumps of the file are
+                       left out */
+    uint64_t damage_at;           /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
+    uint64_t graph_in, graph_out; /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or
+                                     nothing is written */
     hdx_strip_policy policy;
-    unsigned kind_count;
-    hdx_strip_kind kinds[HDX_STRIP_KINDS];
+    unsigned         kind_count;
+    hdx_strip_kind   kinds[HDX_STRIP_KINDS];
 } hdx_strip_report;
 
 /*
- * Strips. HDX_BAD_DUMP and no file: the dump is damaged (the offset says where), or the policy cannot hold it (Tailor: ids of 8 bytes, texts over
- * 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings behind a segment).
+ * Strips. HDX_BAD_DUMP and no file: the dump is damaged (the offset says where), or the policy cannot hold it (Tailor:
+ * ids of 8 bytes, texts over 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings behind a segment).
  */
 HDX_API hdx_code hdx_strip_write(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
-/* Restores what KOOM or Tailor made; HDX_BAD_DUMP and no file where there is nothing to restore. An input that ends early gives what it has. */
+/*
+ * Restores what KOOM or Tailor made; HDX_BAD_DUMP and no file where there is nothing to restore. An input that ends
+ * early gives what it has.
+ */
 HDX_API hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
 
 #endif

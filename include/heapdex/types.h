@@ -16,7 +16,7 @@ typedef uint64_t hdx_id;   /* dense object id: rank of the address among all obj
 typedef uint64_t hdx_addr; /* address as the dump writes it, 4- or 8-byte ids alike; compared unsigned */
 typedef uint64_t hdx_pos;  /* byte position in the uncompressed dump */
 
-#define HDX_NO_ID UINT64_MAX    /* "none": never a valid id */
+#define HDX_NO_ID    UINT64_MAX /* "none": never a valid id */
 #define HDX_NO_CLASS UINT32_MAX /* "none": never a valid class number */
 
 /* Borrowed bytes, read-only; they live as long as the object they came from. */

@@ -1,17 +1,18 @@
 /*
  * set.h - the inside of hdx_addresses.
  *
- * A slot is an address divided by the unit (8, or less where an address is not a multiple of it). A chunk is 32 768 slots: 512
- * blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (a word beside its rank; a rank
+ * A slot is an address divided by the unit (8, or less where an address is not a multiple of it). A chunk is 32 768
+ * slots: 512 blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (a word beside its rank; a rank
  * that counts within the chunk makes 10 bytes of 12).
  *
  *     address -> slot -> chunk number -> find[] -> index -> chunks[index] -> block: id = base[index] + rank + popcount
  *
  *     id -> samples[] -> the few blocks it may be in -> the bit
  *
- * Frozen sets and files have the same bytes. `order` holds, for each used chunk in order, its number and the id of its first member.
- * `find` leads from a chunk number to an index in `order`: as an array where the used chunks lie close enough, else as a hash table.
- * Where objects are few and far between, a sorted table of addresses takes the place of it all.
+ * Frozen sets and files have the same bytes. `order` holds, for each used chunk in order, its number and the id of its
+ * first member. `find` leads from a chunk number to an index in `order`: as an array where the used chunks lie close
+ * enough, else as a hash table. Where objects are few and far between, a sorted table of addresses takes the place of
+ * it all.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H
@@ -21,58 +22,71 @@
 
 #include <pthread.h>
 
-#define HDX_CHUNK_BITS 15u
+#define HDX_CHUNK_BITS   15u
 #define HDX_CHUNK_BLOCKS 512u
-#define HDX_CHUNK_BYTES (HDX_CHUNK_BLOCKS * 10u)
-#define HDX_NO_CHUNK UINT32_MAX
-#define HDX_ID_SAMPLE 64u /* ids */
+#define HDX_CHUNK_BYTES  (HDX_CHUNK_BLOCKS * 10u)
+#define HDX_NO_CHUNK     UINT32_MAX
+#define HDX_ID_SAMPLE    64u /* ids */
 #define HDX_SAMPLE_BYTES 5u
-#define HDX_SAMPLE_SPAN ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS) /* blocks between two samples, at most: no chunk is empty */
+#define HDX_SAMPLE_SPAN                                                                                                \
+    ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS) /* blocks between two samples, at most: no chunk is empty */
 
 typedef enum hdx_addresses_form { HDX_ADDRESSES_MAP, HDX_ADDRESSES_TABLE } hdx_addresses_form;
 typedef enum hdx_addresses_way { HDX_ADDRESSES_FLAT, HDX_ADDRESSES_HASHED } hdx_addresses_way;
 
-/* Chunks while building: bits alone, 512 words in the room of a chunk, in order of first touch; a hash table leads to them. */
+/*
+ * Chunks while building: bits alone, 512 words in the room of a chunk, in order of first touch; a hash table leads to
+ * them.
+ */
 typedef struct hdx_chunks {
-    unsigned  shift;   /* slot = address >> shift */
+    unsigned  shift; /* slot = address >> shift */
     uint8_t  *room;
     uint64_t  capacity;
-    uint64_t  used;    /* under `grow` while threads insert */
-    uint64_t *keys;    /* chunk number + 1; 0: free. Read without a lock: written last, with release */
+    uint64_t  used; /* under `grow` while threads insert */
+    uint64_t *keys; /* chunk number + 1; 0: free. Read without a lock: written last, with release */
     uint32_t *places;
-    uint64_t  slots;   /* of the hash table: a power of two, at most half full */
+    uint64_t  slots; /* of the hash table: a power of two, at most half full */
 } hdx_chunks;
 
 struct hdx_addresses {
     /* frozen */
     hdx_addresses_form form;
     hdx_addresses_way  way;
-    bool           frozen, mapped;
-    unsigned       shift;
-    uint64_t       count;
-    const uint8_t *find, *order, *chunks, *samples; /* map */
-    uint64_t       find_first, find_count;          /* flat: first chunk number and length; hashed: length, a power of two */
-    uint64_t       chunk_count;
-    const uint8_t *table;                           /* 8 bytes an address */
-    hdx_container  file;                            /* mapped */
-    hdx_mem       *mem;
+    bool               frozen, mapped;
+    unsigned           shift;
+    uint64_t           count;
+    const uint8_t     *find, *order, *chunks, *samples; /* map */
+    uint64_t           find_first, find_count; /* flat: first chunk number and length; hashed: length, a power of two */
+    uint64_t           chunk_count;
+    const uint8_t     *table; /* 8 bytes an address */
+    hdx_container      file;  /* mapped */
+    hdx_mem           *mem;
     /* building */
     pthread_rwlock_t change; /* held for reading while inserting, for writing while something moves */
     pthread_mutex_t  grow;   /* a new chunk; everything in the form of a table */
     _Atomic uint64_t members;
     hdx_chunks       build;
-    uint64_t        *set;    /* building as a table: hash set, 0 is free */
+    uint64_t        *set; /* building as a table: hash set, 0 is free */
     uint64_t         set_slots, set_used;
     bool             set_zero; /* address 0 is in */
     uint64_t         all_bits; /* or of all addresses in the hash set */
     /* what the frozen pointers are made of, when not mapped */
-    uint64_t         find_bytes, order_bytes, chunks_bytes, samples_bytes, table_bytes;
+    uint64_t find_bytes, order_bytes, chunks_bytes, samples_bytes, table_bytes;
 };
 
-enum { HDX_ADDR_ORDER = 0, HDX_ADDR_FIND = 1, HDX_ADDR_CHUNKS = 2, HDX_ADDR_SAMPLES = 3, HDX_ADDR_TABLE = 0 }; /* sections */
+enum {
+    HDX_ADDR_ORDER = 0,
+    HDX_ADDR_FIND = 1,
+    HDX_ADDR_CHUNKS = 2,
+    HDX_ADDR_SAMPLES = 3,
+    HDX_ADDR_TABLE = 0
+}; /* sections */
 
 static inline uint64_t hdx_addresses_hash(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 20; }
-static inline uint64_t hdx_sample_at(const uint8_t *samples, uint64_t i) { return hdx_le64(samples + HDX_SAMPLE_BYTES * i) & 0xffffffffffu; } /* 3 bytes more */
+static inline uint64_t hdx_sample_at(const uint8_t *samples, uint64_t i)
+{
+    return hdx_le64(samples + HDX_SAMPLE_BYTES * i) & 0xffffffffffu;
+} /* 3 bytes more */
 static inline uint64_t hdx_samples_of(uint64_t count) { return count / HDX_ID_SAMPLE + (count % HDX_ID_SAMPLE != 0); }
 
 /* set_build.c */
@@ -84,10 +98,13 @@ hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fre
 hdx_code hdx_chunks_take(hdx_chunks *c, hdx_mem *mem, uint64_t number, uint64_t **words, hdx_error *err);
 /* Where a chunk that is there lies in the room. */
 uint32_t hdx_chunks_place(const hdx_chunks *c, uint64_t number);
-/* Changes of form while building. to_map: *done false where the map would take more than limit bytes, or memory is refused. */
+/*
+ * Changes of form while building. to_map: *done false where the map would take more than limit bytes, or memory is
+ * refused.
+ */
 hdx_code hdx_addresses_to_set(hdx_addresses *s, hdx_error *err);
 hdx_code hdx_addresses_to_map(hdx_addresses *s, uint64_t limit, bool *done, hdx_error *err);
 /* set_find.c: frees what a freeze made (or began to make). */
-void     hdx_addresses_unfreeze(hdx_addresses *s);
+void hdx_addresses_unfreeze(hdx_addresses *s);
 
 #endif

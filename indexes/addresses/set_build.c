@@ -1,18 +1,18 @@
 /*
  * set_build.c - the set of addresses while it grows.
  *
- * Inserting threads hold `change` for reading for the length of a call. In the form of a map they set bits with an atomic or; a
- * chunk touched for the first time is taken from the spare room under `grow`. Whatever moves memory or changes the form waits
- * for `change` as a writer: it happens a few dozen times in a build.
+ * Inserting threads hold `change` for reading for the length of a call. In the form of a map they set bits with an
+ * atomic or; a chunk touched for the first time is taken from the spare room under `grow`. Whatever moves memory or
+ * changes the form waits for `change` as a writer: it happens a few dozen times in a build.
  *
- * The form while building only decides about memory: a map that has become larger than 64 MiB and much larger than a hash set
- * would be turns into one, and a hash set that is about to grow beyond the map of its chunks turns back. (A collector that walks
- * the object graph touches all chunks at once, long before they fill, as that of ZGC does.) The final form is decided by
- * hdx_addresses_freeze from the members alone.
+ * The form while building only decides about memory: a map that has become larger than 64 MiB and much larger than a
+ * hash set would be turns into one, and a hash set that is about to grow beyond the map of its chunks turns back. (A
+ * collector that walks the object graph touches all chunks at once, long before they fill, as that of ZGC does.) The
+ * final form is decided by hdx_addresses_freeze from the members alone.
  */
 #include "indexes/addresses/set.h"
 
-#define PATIENCE (64u << 20) /* bytes of map that no question is asked about */
+#define PATIENCE  (64u << 20) /* bytes of map that no question is asked about */
 #define SET_START 1024u
 
 /* ---- chunks ---- */
@@ -61,7 +61,8 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
         i++;
     c->places[i & (c->slots - 1)] = (uint32_t)c->used;
     words = (uint64_t *)(void *)(c->room + c->used * HDX_CHUNK_BYTES);
-    memset(words, 0, HDX_CHUNK_BYTES); /* it is zero, but a page that is read before it is written to comes twice, the second time with an interrupt for all cores */
+    memset(words, 0, HDX_CHUNK_BYTES); /* it is zero, but a page that is read before it is written to comes twice, the
+                                          second time with an interrupt for all cores */
     c->used++;
     __atomic_store_n(&c->keys[i & (c->slots - 1)], number + 1, __ATOMIC_RELEASE);
     return words;
@@ -120,8 +121,8 @@ hdx_code hdx_chunks_take(hdx_chunks *c, hdx_mem *mem, uint64_t number, uint64_t 
 
 hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fresh, hdx_error *err)
 {
-    uint64_t  slot = address >> c->shift, *words = NULL;
-    hdx_code  code = hdx_chunks_take(c, mem, slot >> HDX_CHUNK_BITS, &words, err);
+    uint64_t slot = address >> c->shift, *words = NULL;
+    hdx_code code = hdx_chunks_take(c, mem, slot >> HDX_CHUNK_BITS, &words, err);
     if (code != HDX_OK)
         return code;
     *fresh = hdx_bits_set(words, slot & ((1u << HDX_CHUNK_BITS) - 1));
@@ -162,7 +163,10 @@ static bool set_has(const hdx_addresses *s, hdx_addr address)
     return false;
 }
 
-static bool set_is_full(const hdx_addresses *s) { return s->set_used + s->set_used / 4 >= s->set_slots - s->set_slots / 16; } /* 3/4 */
+static bool set_is_full(const hdx_addresses *s)
+{
+    return s->set_used + s->set_used / 4 >= s->set_slots - s->set_slots / 16;
+} /* 3/4 */
 
 static bool set_add(hdx_addresses *s, hdx_addr address)
 {
@@ -181,7 +185,7 @@ static bool set_add(hdx_addresses *s, hdx_addr address)
 /* ---- changes of form ---- */
 /* Calls for every address of the chunks, in no order. */
 typedef hdx_code chunk_visit(void *context, hdx_addr address, hdx_error *err);
-static hdx_code visit_chunks(const hdx_chunks *c, chunk_visit *visit, void *context, hdx_error *err)
+static hdx_code  visit_chunks(const hdx_chunks *c, chunk_visit *visit, void *context, hdx_error *err)
 {
     hdx_code code;
     for (uint64_t i = 0; i < c->slots; i++) {
@@ -306,7 +310,7 @@ static hdx_code more_set(hdx_addresses *s, hdx_error *err)
 /* Makes it possible to insert this address; the caller holds `change` for writing. */
 static hdx_code prepare(hdx_addresses *s, hdx_addr address, hdx_error *err)
 {
-    hdx_error  inner;
+    hdx_error   inner;
     hdx_chunks *c = &s->build;
     uint64_t    members = atomic_load(&s->members);
     if (s->form == HDX_ADDRESSES_TABLE)
@@ -339,14 +343,15 @@ static uint64_t put_bits(uint64_t *word, uint64_t bits)
     return (uint64_t)__builtin_popcountll(__atomic_fetch_or(word, bits, __ATOMIC_RELAXED) & bits);
 }
 
-/* Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are neighbours in
-   the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per word, not per object. */
+/* Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are
+   neighbours in the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per
+   word, not per object. */
 static void insert_map(hdx_addresses *s, const hdx_addr *a, size_t n, size_t *done, uint64_t *again)
 {
     hdx_chunks *c = &s->build;
-    uint64_t    last = UINT64_MAX, *words = NULL, *word = NULL, bits = 0, repeats = 0, unaligned = (1ull << c->shift) - 1;
-    unsigned    shift = c->shift;
-    size_t      i = *done;
+    uint64_t last = UINT64_MAX, *words = NULL, *word = NULL, bits = 0, repeats = 0, unaligned = (1ull << c->shift) - 1;
+    unsigned shift = c->shift;
+    size_t   i = *done;
     for (; i < n && (a[i] & unaligned) == 0; i++) {
         uint64_t slot = a[i] >> shift, number = slot >> HDX_CHUNK_BITS, bit = 1ull << (slot & 63);
         if (number != last) {
@@ -436,7 +441,8 @@ hdx_code hdx_addresses_new(hdx_mem *mem, unsigned granularity, hdx_addresses **o
     pthread_rwlockattr_t fair;
     *out = NULL;
     if (granularity == 0 || (granularity & (granularity - 1)) != 0 || granularity > 4096)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "granularity %u, a power of two up to 4096 expected", granularity);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "granularity %u, a power of two up to 4096 expected",
+                        granularity);
     hdx_addresses *s = hdx_mem_get(mem, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "the set of addresses", sizeof *s);

@@ -4,7 +4,10 @@
 #include "indexes/addresses/set.h"
 
 /* Counts of the head: objects; form | way << 8 | shift << 16; first chunk number of a flat directory. */
-static uint64_t shape_of(const hdx_addresses *s) { return (uint64_t)s->form | (uint64_t)s->way << 8 | (uint64_t)s->shift << 16; }
+static uint64_t shape_of(const hdx_addresses *s)
+{
+    return (uint64_t)s->form | (uint64_t)s->way << 8 | (uint64_t)s->shift << 16;
+}
 
 static hdx_code put(hdx_container_writer *w, unsigned section, const uint8_t *bytes, uint64_t len, hdx_error *err)
 {
@@ -18,7 +21,8 @@ static hdx_code put(hdx_container_writer *w, unsigned section, const uint8_t *by
     return code;
 }
 
-hdx_code hdx_addresses_write(const hdx_index_place *place, hdx_kind kind, const hdx_addresses *s, hdx_index_file *out, hdx_error *err)
+hdx_code hdx_addresses_write(const hdx_index_place *place, hdx_kind kind, const hdx_addresses *s, hdx_index_file *out,
+                             hdx_error *err)
 {
     hdx_container_writer w;
     uint64_t             counts[3] = { s->count, shape_of(s), s->find_first };
@@ -65,15 +69,17 @@ static bool shape_fits(hdx_addresses *s)
     s->chunks = x[HDX_ADDR_CHUNKS].at;
     s->samples = x[HDX_ADDR_SAMPLES].at;
     return s->form == HDX_ADDRESSES_MAP && s->way <= HDX_ADDRESSES_HASHED && x[HDX_ADDR_ORDER].bytes % 16 == 0 &&
-           x[HDX_ADDR_FIND].bytes % 4 == 0 && s->chunk_count < HDX_NO_CHUNK && x[HDX_ADDR_CHUNKS].bytes % HDX_CHUNK_BYTES == 0 &&
-           x[HDX_ADDR_CHUNKS].bytes / HDX_CHUNK_BYTES == s->chunk_count && x[HDX_ADDR_SAMPLES].bytes % HDX_SAMPLE_BYTES == 0 &&
+           x[HDX_ADDR_FIND].bytes % 4 == 0 && s->chunk_count < HDX_NO_CHUNK &&
+           x[HDX_ADDR_CHUNKS].bytes % HDX_CHUNK_BYTES == 0 &&
+           x[HDX_ADDR_CHUNKS].bytes / HDX_CHUNK_BYTES == s->chunk_count &&
+           x[HDX_ADDR_SAMPLES].bytes % HDX_SAMPLE_BYTES == 0 &&
            x[HDX_ADDR_SAMPLES].bytes / HDX_SAMPLE_BYTES == hdx_samples_of(s->count) && s->chunk_count <= s->count &&
            (s->count == 0 || s->chunk_count > 0) &&
            (s->way == HDX_ADDRESSES_FLAT || (s->find_count & (s->find_count - 1)) == 0);
 }
 
-hdx_code hdx_addresses_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count, hdx_damage_note *note,
-                            hdx_addresses **out, hdx_error *err)
+hdx_code hdx_addresses_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count,
+                            hdx_damage_note *note, hdx_addresses **out, hdx_error *err)
 {
     hdx_addresses *s = hdx_mem_get(place->mem, sizeof *s);
     hdx_code       code;
@@ -88,7 +94,8 @@ hdx_code hdx_addresses_open(const hdx_index_place *place, hdx_kind kind, const h
         hdx_mem_put(place->mem, s, sizeof *s);
         return code;
     }
-    if (s->file.counts[0] != count || s->file.sections != ((s->file.counts[1] & 0xff) == HDX_ADDRESSES_TABLE ? 1 : 4) || !shape_fits(s)) {
+    if (s->file.counts[0] != count || s->file.sections != ((s->file.counts[1] & 0xff) == HDX_ADDRESSES_TABLE ? 1 : 4) ||
+        !shape_fits(s)) {
         code = hdx_container_damaged(&s->file, err, "the set of addresses is not of the manifest's size");
         hdx_addresses_close(s);
         return code;

@@ -33,7 +33,8 @@ INLINE bool find_hashed(const hdx_addresses *s, uint64_t number, bool mapped, ui
 /* The chunk left out of a flat directory: see make_find in set_freeze.c. */
 static bool is_first_chunk(const hdx_addresses *s, uint64_t number)
 {
-    return s->chunk_count > 0 && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_ORDER, 0, 16)) && hdx_le64(s->order) == number;
+    return s->chunk_count > 0 && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_ORDER, 0, 16)) &&
+           hdx_le64(s->order) == number;
 }
 
 /* What a lookup needs, by value: a caller's array of results cannot alias it, so loops keep it in registers. */
@@ -68,12 +69,14 @@ INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, bool 
         return HDX_NO_ID;
     }
     uint64_t block = k * HDX_CHUNK_BYTES + (slot >> 6 & (HDX_CHUNK_BLOCKS - 1)) * 10;
-    if (mapped && (!hdx_touch(&s->file, HDX_ADDR_CHUNKS, block, 10) || !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16)))
+    if (mapped &&
+        (!hdx_touch(&s->file, HDX_ADDR_CHUNKS, block, 10) || !hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16)))
         return HDX_NO_ID;
     uint64_t bits = hdx_le64(f.chunks + block), bit = 1ull << (slot & 63);
     if ((bits & bit) == 0)
         return HDX_NO_ID;
-    hdx_id id = hdx_le64(f.order + 16 * k + 8) + hdx_le16(f.chunks + block + 8) + (uint64_t)__builtin_popcountll(bits & (bit - 1));
+    hdx_id id = hdx_le64(f.order + 16 * k + 8) + hdx_le16(f.chunks + block + 8) +
+                (uint64_t)__builtin_popcountll(bits & (bit - 1));
     if (mapped && id >= s->count) {
         note(s, HDX_ADDR_CHUNKS, block, "an id beyond the number of objects");
         return HDX_NO_ID;
@@ -107,7 +110,8 @@ static hdx_id find_slowly(const hdx_addresses *s, hdx_addr address)
 hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
 {
     if (s->form == HDX_ADDRESSES_MAP && s->way == HDX_ADDRESSES_FLAT)
-        return s->mapped ? find_map(s, finder_of(s), address, true, true) : find_map(s, finder_of(s), address, true, false);
+        return s->mapped ? find_map(s, finder_of(s), address, true, true)
+                         : find_map(s, finder_of(s), address, true, false);
     return find_slowly(s, address);
 }
 
@@ -129,7 +133,7 @@ uint64_t hdx_addresses_count(const hdx_addresses *s) { return s->frozen ? s->cou
 typedef struct place {
     uint64_t chunk, first_slot; /* index; slot of its first bit */
     unsigned block;
-    uint64_t rest;              /* bits of the block from the id's on */
+    uint64_t rest; /* bits of the block from the id's on */
 } place;
 
 /* The blocks an id may be in, first and last, all of them checked: from the sample before it to the one behind. */
@@ -155,7 +159,10 @@ static inline uint64_t first_of(const hdx_addresses *s, uint64_t block)
     return hdx_le64(s->order + 16 * (block / HDX_CHUNK_BLOCKS) + 8) + hdx_le16(s->chunks + 10 * block + 8);
 }
 
-/* The last of those blocks that begins at or before the id. Mostly there are a few: four steps without a branch to guess find it among 16. */
+/*
+ * The last of those blocks that begins at or before the id. Mostly there are a few: four steps without a branch to
+ * guess find it among 16.
+ */
 static bool locate(const hdx_addresses *s, hdx_id id, place *p)
 {
     uint64_t from, to;
@@ -169,7 +176,8 @@ static bool locate(const hdx_addresses *s, hdx_id id, place *p)
             to = middle - 1;
     }
     for (uint64_t step = 8; step > 0; step /= 2) {
-        uint64_t at = from + step <= to ? from + step : to; /* `to` itself may be asked more than once: it gives the same answer */
+        uint64_t at = from + step <= to ? from + step
+                                        : to; /* `to` itself may be asked more than once: it gives the same answer */
         from = first_of(s, at) <= id ? at : from;
     }
     uint64_t bits = hdx_le64(s->chunks + 10 * from), before = first_of(s, from);
@@ -241,7 +249,8 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
                 break;
             if (++p.block == HDX_CHUNK_BLOCKS) {
                 if (p.chunk + 1 == s->chunk_count) {
-                    note(s, HDX_ADDR_CHUNKS, p.chunk * HDX_CHUNK_BYTES, "the chunks hold fewer members than objects are");
+                    note(s, HDX_ADDR_CHUNKS, p.chunk * HDX_CHUNK_BYTES,
+                         "the chunks hold fewer members than objects are");
                     break;
                 }
                 if (!load_chunk(s, p.chunk + 1, &p))
@@ -258,16 +267,19 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
 #define FEW_BLOCKS 8u /* that members of one sample are mostly in */
 
 /*
- * What is plain to see, in few instructions and without a branch that could be guessed wrong (look-ups that do not wait for each other overlap their
- * waits): the id is in one of the next few blocks, all of one chunk, and everything was checked before. Else false.
+ * What is plain to see, in few instructions and without a branch that could be guessed wrong (look-ups that do not wait
+ * for each other overlap their waits): the id is in one of the next few blocks, all of one chunk, and everything was
+ * checked before. Else false.
  */
 static inline bool at_once(const hdx_addresses *s, hdx_id id, hdx_addr *address)
 {
     const hdx_section *section = s->file.section;
     if (id >= s->count || s->form != HDX_ADDRESSES_MAP ||
-        (s->mapped && !(hdx_proved(&section[HDX_ADDR_SAMPLES]) & hdx_proved(&section[HDX_ADDR_CHUNKS]) & hdx_proved(&section[HDX_ADDR_ORDER]))))
+        (s->mapped && !(hdx_proved(&section[HDX_ADDR_SAMPLES]) & hdx_proved(&section[HDX_ADDR_CHUNKS]) &
+                        hdx_proved(&section[HDX_ADDR_ORDER]))))
         return false;
-    const uint64_t first = hdx_sample_at(s->samples, id / HDX_ID_SAMPLE), k = first / HDX_CHUNK_BLOCKS, block = first % HDX_CHUNK_BLOCKS;
+    const uint64_t first = hdx_sample_at(s->samples, id / HDX_ID_SAMPLE), k = first / HDX_CHUNK_BLOCKS,
+                   block = first % HDX_CHUNK_BLOCKS;
     if ((k >= s->chunk_count) | (block > HDX_CHUNK_BLOCKS - FEW_BLOCKS))
         return false;
     const uint8_t *order = s->order + 16 * k, *at = s->chunks + 10 * first;
@@ -278,7 +290,8 @@ static inline bool at_once(const hdx_addresses *s, hdx_id id, hdx_addr *address)
     const uint64_t bits = hdx_le64(at + 10 * behind), rank = local - hdx_le16(at + 10 * behind + 8);
     if ((behind == FEW_BLOCKS - 1) | (rank >= (uint64_t)__builtin_popcountll(bits)))
         return false;
-    const uint64_t slot = hdx_le64(order) << HDX_CHUNK_BITS | (block + behind) << 6 | hdx_select64(bits, (unsigned)rank);
+    const uint64_t slot =
+        hdx_le64(order) << HDX_CHUNK_BITS | (block + behind) << 6 | hdx_select64(bits, (unsigned)rank);
     *address = slot << s->shift;
     return true;
 }

@@ -1,19 +1,23 @@
 /*
  * set_freeze.c - ends building: chunks in order of address, ranks beside the bits, and what leads to them.
  *
- * The form depends on the members alone, not on the order or the threads they came by: the unit is the common alignment (at most
- * the expected one), and the map is taken unless its chunks would be more than 16 bytes an object.
- * Cost: one pass over the map (some 15 ms for 45 million objects); nothing is copied but chunks that lie in the wrong place.
+ * The form depends on the members alone, not on the order or the threads they came by: the unit is the common alignment
+ * (at most the expected one), and the map is taken unless its chunks would be more than 16 bytes an object.
+ * Cost: one pass over the map (some 15 ms for 45 million objects); nothing is copied but chunks that lie in the wrong
+ *       place.
  */
 #include "indexes/addresses/set.h"
 
-#define FEW_CHUNKS 16u /* below this the map is taken whatever it holds */
+#define FEW_CHUNKS     16u /* below this the map is taken whatever it holds */
 #define FLAT_PER_CHUNK 80u /* flat directory entries (4 bytes) that a used chunk (5 KiB) may cost */
 
 /* Radix exchange from bit 63 down, in place, with the upper halves waiting on a stack: one per bit at most. */
 static void sort(uint64_t *x, uint64_t n)
 {
-    struct { uint64_t from, n; unsigned bit; } stack[65];
+    struct {
+        uint64_t from, n;
+        unsigned bit;
+    } stack[65];
     unsigned depth = 0;
     stack[depth++] = (__typeof__(stack[0])){ 0, n, 64 };
     while (depth > 0) {
@@ -86,8 +90,8 @@ static uint64_t rank_chunk(uint8_t *chunk)
     return rank;
 }
 
-/* Flat where that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it is what makes the range
-   too long, its chunk is left out, and looked for by itself. */
+/* Flat where that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it is
+   what makes the range too long, its chunk is left out, and looked for by itself. */
 static hdx_code make_find(hdx_addresses *s, hdx_error *err)
 {
     uint64_t chunks = s->chunk_count, last = chunks == 0 ? 0 : order_number(s, chunks - 1), skip = 0;
@@ -133,7 +137,8 @@ static hdx_code make_samples(hdx_addresses *s, hdx_error *err)
         const uint8_t *chunk = s->chunks + k * HDX_CHUNK_BYTES;
         uint64_t       base = hdx_le64(s->order + 16 * k + 8);
         for (uint64_t b = 0; b < HDX_CHUNK_BLOCKS; b++) {
-            uint64_t end = base + hdx_le16(chunk + 10 * b + 8) + (uint64_t)__builtin_popcountll(hdx_le64(chunk + 10 * b));
+            uint64_t end =
+                base + hdx_le16(chunk + 10 * b + 8) + (uint64_t)__builtin_popcountll(hdx_le64(chunk + 10 * b));
             for (; next * HDX_ID_SAMPLE < end; next++) {
                 hdx_put32(samples + HDX_SAMPLE_BYTES * next, (uint32_t)(k * HDX_CHUNK_BLOCKS + b));
                 samples[HDX_SAMPLE_BYTES * next + 4] = (uint8_t)((k * HDX_CHUNK_BLOCKS + b) >> 32);

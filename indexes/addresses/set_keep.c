@@ -1,5 +1,6 @@
 /*
- * set_keep.c - a set that is being built, as bytes and back: the form, the shift and how many there are (8 bytes each), then
+ * set_keep.c - a set that is being built, as bytes and back: the form, the shift and how many there are (8 bytes each),
+ * then
  *
  *     map    for each chunk its number and its 512 words of bits, in no order; no chunk is empty, none comes twice
  *     table  addresses, in no order
@@ -9,7 +10,7 @@
 #include "indexes/addresses/set.h"
 
 #define WORDS_BYTES (HDX_CHUNK_BLOCKS * 8u)
-#define AT_ONCE 512u
+#define AT_ONCE     512u
 
 static hdx_code keep_map(const hdx_chunks *c, hdx_addresses_put *put, void *context, hdx_error *err)
 {
@@ -96,5 +97,6 @@ hdx_code hdx_addresses_restore(hdx_addresses *s, hdx_addresses_get *get, void *c
     if (head[0] > HDX_ADDRESSES_TABLE || head[1] > s->shift || atomic_load(&s->members) > 0)
         return none(err);
     s->shift = s->build.shift = (unsigned)head[1]; /* no chunk is there that has another */
-    return head[0] == HDX_ADDRESSES_MAP ? restore_map(s, head[2], get, context, err) : restore_table(s, head[2], get, context, err);
+    return head[0] == HDX_ADDRESSES_MAP ? restore_map(s, head[2], get, context, err)
+                                        : restore_table(s, head[2], get, context, err);
 }

@@ -1,8 +1,8 @@
 /*
  * container_read.c - opens an index file, and checks its blocks when they are first touched.
  *
- * Opening compares head and foot with what the manifest says and with each other, so that afterwards every section is known to lie
- * inside the map. The map is read-only; files are never changed in place; who shortens one all the same is
+ * Opening compares head and foot with what the manifest says and with each other, so that afterwards every section is
+ * known to lie inside the map. The map is read-only; files are never changed in place; who shortens one all the same is
  * noticed as SIGBUS (hdx_container_mend).
  */
 #include "indexes/container/container.h"
@@ -30,8 +30,9 @@ void hdx_container_note(const hdx_container *c, unsigned section, uint64_t offse
         return;
     const hdx_section *s = &c->section[section];
     uint64_t           at = (uint64_t)(s->at - c->map) + offset;
-    (void)hdx_fail(&c->note->error, HDX_DAMAGED, c->where, at, "%s (section %u, block %llu, byte %llu of the file)", what, section,
-                   (unsigned long long)(s->first_block + (offset >> HDX_BLOCK_BITS)), (unsigned long long)at);
+    (void)hdx_fail(&c->note->error, HDX_DAMAGED, c->where, at, "%s (section %u, block %llu, byte %llu of the file)",
+                   what, section, (unsigned long long)(s->first_block + (offset >> HDX_BLOCK_BITS)),
+                   (unsigned long long)at);
     (void)hdx_hint(&c->note->error, HDX_DAMAGED, DAMAGED_HINT);
     atomic_store(&c->note->state, 2);
 }
@@ -50,7 +51,10 @@ hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err)
     return HDX_DAMAGED;
 }
 
-/* A block's sum is trusted only after the piece of the table it stands in. Two threads at one block do the same work twice: harmless. */
+/*
+ * A block's sum is trusted only after the piece of the table it stands in. Two threads at one block do the same work
+ * twice: harmless.
+ */
 static bool check_block(const hdx_container *c, unsigned section, uint64_t block)
 {
     const hdx_section *s = &c->section[section];
@@ -69,8 +73,9 @@ static bool check_block(const hdx_container *c, unsigned section, uint64_t block
         hdx_container_note(c, section, block * HDX_BLOCK, "the table of sums does not match its own sum");
     } else {
         uint64_t at = block * HDX_BLOCK, len = s->bytes - at < HDX_BLOCK ? s->bytes - at : HDX_BLOCK;
-        uint32_t sum = hdx_container_sum(c->seed, hdx_block_number(section, block), s->at + at, len), want = hdx_le32(c->sums + 4 * number);
-        char     what[80];
+        uint32_t sum = hdx_container_sum(c->seed, hdx_block_number(section, block), s->at + at, len),
+                 want = hdx_le32(c->sums + 4 * number);
+        char what[80];
         state = sum == want ? 1 : 2;
         if (state == 2) {
             (void)snprintf(what, sizeof what, "block has sum %08x, should have %08x", sum, want);
@@ -104,7 +109,8 @@ static hdx_code check_head(const hdx_container *c, const uint8_t identity[16], h
     if (memcmp(p, "hdxindex", 8) != 0)
         return hdx_container_damaged(c, err, "no index file: the first bytes are not \"hdxindex\"");
     if (hdx_le32(p + 8) != HDX_INDEX_FORMAT) {
-        (void)snprintf(what, sizeof what, "format version %u, this program reads %u", hdx_le32(p + 8), HDX_INDEX_FORMAT);
+        (void)snprintf(what, sizeof what, "format version %u, this program reads %u", hdx_le32(p + 8),
+                       HDX_INDEX_FORMAT);
         return hdx_container_damaged(c, err, what);
     }
     if (hdx_le32(p + 12) != (uint32_t)c->kind) {
@@ -127,7 +133,8 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
         return hdx_container_damaged(c, err, "the foot names more pieces than the file can hold");
     if (hdx_container_sum(c->seed, HDX_SUM_FOOT, tail - 4 * pieces, 4 * pieces + HDX_FOOT_BYTES) != sum)
         return hdx_container_damaged(c, err, "the foot has not the sum the manifest names");
-    if (hdx_container_sum(c->seed, HDX_SUM_HEAD, c->map, HDX_HEAD_BYTES) != hdx_le32(tail + 136) || memcmp(tail + 112, c->map + 32, 24) != 0)
+    if (hdx_container_sum(c->seed, HDX_SUM_HEAD, c->map, HDX_HEAD_BYTES) != hdx_le32(tail + 136) ||
+        memcmp(tail + 112, c->map + 32, 24) != 0)
         return hdx_container_damaged(c, err, "head and foot differ");
     if (sections == 0)
         sections = hdx_le32(tail + 108);
@@ -153,7 +160,10 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
     return HDX_OK;
 }
 
-/* Maps exactly the bytes the manifest names, after a look that the file ends there: no stat, whose answer may be of another file. */
+/*
+ * Maps exactly the bytes the manifest names, after a look that the file ends there: no stat, whose answer may be of
+ * another file.
+ */
 static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const hdx_index_file *file, hdx_error *err)
 {
     char     path[4096], what[120];
@@ -173,12 +183,13 @@ static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const h
     if (got < 0) {
         code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read: %s", strerror((int)-got));
     } else if (got != 1) {
-        (void)snprintf(what, sizeof what, "the file is %s than the %llu bytes the manifest names", got == 0 ? "shorter" : "longer",
-                       (unsigned long long)file->bytes);
+        (void)snprintf(what, sizeof what, "the file is %s than the %llu bytes the manifest names",
+                       got == 0 ? "shorter" : "longer", (unsigned long long)file->bytes);
         code = hdx_container_damaged(c, err, what);
     } else if ((rc = place->io->map(place->io, fd, file->bytes, &c->map)) < 0) {
         c->map = NULL;
-        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot map %llu bytes: %s", (unsigned long long)file->bytes, strerror(-rc));
+        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot map %llu bytes: %s", (unsigned long long)file->bytes,
+                        strerror(-rc));
     } else {
         c->map_bytes = file->bytes;
     }
@@ -186,8 +197,8 @@ static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const h
     return code;
 }
 
-hdx_code hdx_container_open(hdx_container *c, const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, unsigned sections,
-                            hdx_damage_note *note, hdx_error *err)
+hdx_code hdx_container_open(hdx_container *c, const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file,
+                            unsigned sections, hdx_damage_note *note, hdx_error *err)
 {
     hdx_code code;
     memset(c, 0, sizeof *c);
@@ -257,5 +268,6 @@ bool hdx_container_mend(const hdx_container *c, const void *address)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address, begin = (uintptr_t)c->map;
     if (c->map == NULL || at < begin || at - begin >= c->map_bytes)
         return false;
-    return mmap((void *)(at / page * page), (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    return mmap((void *)(at / page * page), (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+           MAP_FAILED;
 }

@@ -1,10 +1,13 @@
 /*
- * container_write.c - writes an index file front to back: head, sections, sums, foot; on its way to disk then: whoever commits the folder syncs it.
+ * container_write.c - writes an index file front to back: head, sections, sums, foot; on its way to disk then: whoever
+ * commits the folder syncs it.
  *
  * In:  bytes of sections, in order within each section.
  * Out: the file, its size and the sum of its foot for the manifest.
- * Cost: one copy and one CRC32C of every byte; a block of 64 KiB per open section and 4 bytes per finished block in memory.
- * A file is written under its own name: the folder it lies in exists for readers only after the rename of the whole folder.
+ * Cost: one copy and one CRC32C of every byte; a block of 64 KiB per open section and 4 bytes per finished block in
+ *       memory.
+ * A file is written under its own name: the folder it lies in exists for readers only after the rename of the whole
+ * folder.
  */
 #include "indexes/container/container.h"
 
@@ -33,11 +36,13 @@ static hdx_code write_at(hdx_container_writer *w, const void *bytes, uint64_t le
 {
     int rc = w->place->io->write_at(w->place->io, w->fd, bytes, len, at);
     if (rc < 0)
-        return hdx_fail(err, HDX_IO, w->path, at, "cannot write %llu bytes: %s", (unsigned long long)len, strerror(-rc));
+        return hdx_fail(err, HDX_IO, w->path, at, "cannot write %llu bytes: %s", (unsigned long long)len,
+                        strerror(-rc));
     return HDX_OK;
 }
 
-hdx_code hdx_container_create(hdx_container_writer *w, const hdx_index_place *place, hdx_kind kind, const uint64_t counts[3], hdx_error *err)
+hdx_code hdx_container_create(hdx_container_writer *w, const hdx_index_place *place, hdx_kind kind,
+                              const uint64_t counts[3], hdx_error *err)
 {
     memset(w, 0, sizeof *w);
     w->place = place;
@@ -130,8 +135,8 @@ hdx_code hdx_container_put(hdx_container_writer *w, unsigned section, const void
 }
 
 /* Sums of the blocks, sections one after the other, and the sums of the pieces of that table. */
-static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks, uint8_t **foot, uint64_t *pieces, uint64_t *foot_bytes,
-                         hdx_error *err)
+static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks, uint8_t **foot, uint64_t *pieces,
+                         uint64_t *foot_bytes, hdx_error *err)
 {
     uint8_t *piece = NULL;
     uint64_t fill = 0, done = 0;
@@ -143,7 +148,8 @@ static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks,
     if (*pieces > HDX_PIECES_MAX)
         return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "index file over %u GiB", HDX_PIECES_MAX);
     *foot_bytes = 4 * *pieces + HDX_FOOT_BYTES;
-    if ((*foot = hdx_mem_get(w->place->mem, *foot_bytes)) == NULL || (piece = hdx_mem_get(w->place->mem, HDX_BLOCK)) == NULL) {
+    if ((*foot = hdx_mem_get(w->place->mem, *foot_bytes)) == NULL ||
+        (piece = hdx_mem_get(w->place->mem, HDX_BLOCK)) == NULL) {
         code = hdx_no_memory(err, "foot of an index file", *foot_bytes);
         goto out;
     }

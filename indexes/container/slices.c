@@ -1,26 +1,27 @@
 /*
  * slices.c - encodes slices of pages on several threads, and puts them out in order.
  *
- * Threads draw slices by number, SLICES_A_THREAD times as many at most as there are threads between the first that is not out yet and the last drawn.
- * Whoever finds the next slice to go out ready, and nobody at it, puts it out while the others encode: writing costs no thread its time.
+ * Threads draw slices by number, SLICES_A_THREAD times as many at most as there are threads between the first that is
+ * not out yet and the last drawn. Whoever finds the next slice to go out ready, and nobody at it, puts it out while the
+ * others encode: writing costs no thread its time.
  */
 #include "indexes/container/slices.h"
 
 #define SLICES_A_THREAD 4u
-#define SLICE_BYTES ((uint64_t)(HDX_SLICE / HDX_PAGE) * HDX_PAGE_BYTES)
+#define SLICE_BYTES     ((uint64_t)(HDX_SLICE / HDX_PAGE) * HDX_PAGE_BYTES)
 
 typedef struct line {
     hdx_slices_writer *s;
     hdx_slice_encode  *encode;
     void              *context;
-    uint64_t           count, end;  /* of all values so far; number behind the last slice */
-    pthread_mutex_t    lock;        /* guards all below */
-    pthread_cond_t     moved;       /* a slice went out, or is ready, or there was an error */
-    uint64_t           next, out;   /* slices not yet drawn; not yet out */
+    uint64_t           count, end; /* of all values so far; number behind the last slice */
+    pthread_mutex_t    lock;       /* guards all below */
+    pthread_cond_t     moved;      /* a slice went out, or is ready, or there was an error */
+    uint64_t           next, out;  /* slices not yet drawn; not yet out */
     bool               writing;
     bool               ready[HDX_WORKERS_MAX * SLICES_A_THREAD];
-    uint64_t           failed;      /* number of the first slice that failed; end: none */
-    hdx_error          error;       /* of that slice */
+    uint64_t           failed; /* number of the first slice that failed; end: none */
+    hdx_error          error;  /* of that slice */
     hdx_code           code;
 } line;
 
@@ -45,9 +46,13 @@ bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_
     }
     p->at = c->section[directory + 1].at + off;
     p->len = (uint32_t)(end - off);
-    /* A page without bytes is as good as the byte before it. Its place must be in the section all the same: eight bytes may be read there. */
+    /*
+     * A page without bytes is as good as the byte before it. Its place must be in the section all the same: eight bytes
+     * may be read there.
+     */
     uint64_t empty = end == off;
-    return hdx_touched(c, directory + 1, off - empty, end - off + empty) || hdx_touch_slowly(c, directory + 1, off, end - off);
+    return hdx_touched(c, directory + 1, off - empty, end - off + empty) ||
+           hdx_touch_slowly(c, directory + 1, off, end - off);
 }
 
 /* The least number is told, whatever thread was first. */
@@ -114,7 +119,8 @@ static bool step(line *l, uint64_t *scratch)
         if (code != HDX_OK)
             fail(l, slice, code, &error);
         l->ready[slice % s->room] = true;
-    } else if (l->next < l->failed && l->out < l->failed) /* others are at work on what this one waits for, or it would not */
+    } else if (l->next < l->failed &&
+               l->out < l->failed) /* others are at work on what this one waits for, or it would not */
         (void)pthread_cond_wait(&l->moved, &l->lock);
     else
         return false;
@@ -131,10 +137,13 @@ static void work(void *context, unsigned thread)
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape, hdx_error *err)
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape,
+                          hdx_error *err)
 {
     hdx_mem       *mem = w->place->mem;
-    unsigned       threads = w->place->threads == 0 ? 1 : w->place->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : w->place->threads;
+    unsigned       threads = w->place->threads == 0                ? 1
+                             : w->place->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX
+                                                                   : w->place->threads;
     const uint64_t slices = count / HDX_SLICE + 1;
     hdx_code       code;
     if (threads > slices)
@@ -156,10 +165,15 @@ hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_
     return hdx_container_section(w, HDX_SECTION_OPEN, err);
 }
 
-hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode_slice, void *context, hdx_error *err)
+hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode_slice, void *context,
+                           hdx_error *err)
 {
     const uint64_t end = s->done + n;
-    line           l = { .s = s, .encode = encode_slice, .context = context, .count = end, .end = end / HDX_SLICE + (end % HDX_SLICE != 0) };
+    line           l = { .s = s,
+                         .encode = encode_slice,
+                         .context = context,
+                         .count = end,
+                         .end = end / HDX_SLICE + (end % HDX_SLICE != 0) };
     l.next = l.out = s->done / HDX_SLICE;
     l.failed = l.end;
     s->done = end;

@@ -1,35 +1,37 @@
 /*
  * slices.h - pages written by several threads, in order.
  *
- * A file of pages is two sections: a directory with an entry per page and one entry more, and the pages. The pages are cut into slices
- * of a fixed number of values; threads encode slices into buffers, and one of them at a time puts the buffers out in order. So the
- * file depends on the values alone, and the memory on the number of threads alone.
+ * A file of pages is two sections: a directory with an entry per page and one entry more, and the pages. The pages are
+ * cut into slices of a fixed number of values; threads encode slices into buffers, and one of them at a time puts the
+ * buffers out in order. So the file depends on the values alone, and the memory on the number of threads alone.
  */
 #ifndef HDX_INDEXES_SLICES_H
 #define HDX_INDEXES_SLICES_H
 
 #include "indexes/container/container.h"
 
-#define HDX_PAGE 256u                     /* values a page */
-#define HDX_SLICE (64 * HDX_PAGE)
-#define HDX_PAGE_BYTES 2304u              /* room for one encoded page: 256 raw values, and what packing may write behind them */
-#define HDX_ENTRY 16u                     /* of a directory whose pages have 256 values */
+#define HDX_PAGE       256u /* values a page */
+#define HDX_SLICE      (64 * HDX_PAGE)
+#define HDX_PAGE_BYTES 2304u /* room for one encoded page: 256 raw values, and what packing may write behind them */
+#define HDX_ENTRY      16u   /* of a directory whose pages have 256 values */
 
 /* Values a page and bytes an entry. */
 typedef struct hdx_shape {
     uint32_t page, entry;
 } hdx_shape;
-#define HDX_SHAPE ((hdx_shape){ HDX_PAGE, HDX_ENTRY })
-#define HDX_SHAPE_PAGE_MIN 128u
+#define HDX_SHAPE           ((hdx_shape){ HDX_PAGE, HDX_ENTRY })
+#define HDX_SHAPE_PAGE_MIN  128u
 #define HDX_SHAPE_ENTRY_MAX 64u
 
 typedef struct hdx_slice {
-    uint64_t *scratch;                     /* in: 2 * HDX_SLICE values of room */
-    uint8_t  *bytes;                       /* out: encoded pages, room for HDX_PAGE_BYTES for each 256 values */
+    uint64_t *scratch; /* in: 2 * HDX_SLICE values of room */
+    uint8_t  *bytes;   /* out: encoded pages, room for HDX_PAGE_BYTES for each 256 values */
     uint32_t  used;
-    uint8_t   entries[HDX_SLICE / HDX_SHAPE_PAGE_MIN * HDX_SHAPE_ENTRY_MAX]; /* out: what is before the slice is added to each first word, ... */
-    bool      placed[HDX_SLICE / HDX_SHAPE_PAGE_MIN];                       /* ... and where its pages begin to the second, an offset, where this is set */
-    uint64_t  total;                       /* out: added to the first words of all later slices (0 where they count nothing) */
+    uint8_t   entries[HDX_SLICE / HDX_SHAPE_PAGE_MIN *
+                    HDX_SHAPE_ENTRY_MAX]; /* out: what is before the slice is added to each first word, ... */
+    bool      placed[HDX_SLICE /
+                HDX_SHAPE_PAGE_MIN]; /* ... and where its pages begin to the second, an offset, where this is set */
+    uint64_t  total; /* out: added to the first words of all later slices (0 where they count nothing) */
 } hdx_slice;
 
 /* A page of HDX_SHAPE was encoded behind those before: its entry, second without the offset, and its bytes. */
@@ -49,23 +51,28 @@ typedef struct hdx_slices_writer {
     hdx_container_writer *w;
     unsigned              directory, threads, room; /* room: slices at once */
     hdx_shape             shape;
-    uint64_t              count, done, running;     /* values; those put so far; totals of their slices */
+    uint64_t              count, done, running; /* values; those put so far; totals of their slices */
     hdx_slice            *slices;
-    uint64_t            **scratch;                  /* per thread */
+    uint64_t            **scratch; /* per thread */
 } hdx_slices_writer;
 /* Begins two sections of w for `count` values. Whatever happens, hdx_slices_drop ends it. */
-hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape, hdx_error *err);
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape,
+                          hdx_error *err);
 /* The next n values: a multiple of HDX_SLICE, but for the last call. */
 hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err);
 /* All values are there: the last entry. s->running is the sum of all slices' totals. */
 hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err);
 void     hdx_slices_drop(hdx_slices_writer *s);
 
-static inline uint64_t hdx_pages(uint64_t count, hdx_shape shape) { return count / shape.page + (count % shape.page != 0); }
+static inline uint64_t hdx_pages(uint64_t count, hdx_shape shape)
+{
+    return count / shape.page + (count % shape.page != 0);
+}
 /* Is section `directory` as such a file of `count` values has it? */
 static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, uint64_t count, hdx_shape shape)
 {
-    return c->section[directory].bytes / shape.entry == hdx_pages(count, shape) + 1 && c->section[directory].bytes % shape.entry == 0;
+    return c->section[directory].bytes / shape.entry == hdx_pages(count, shape) + 1 &&
+           c->section[directory].bytes % shape.entry == 0;
 }
 
 /* A page of HDX_SHAPE found: its entry and its bytes, which may be read (and eight more behind each, C1). */
@@ -75,7 +82,9 @@ typedef struct hdx_page {
     uint32_t       len;
 } hdx_page;
 
-/* The words of a page's entry, and where the page lies; no sum is looked at and nothing noted. False: not in the file. */
+/*
+ * The words of a page's entry, and where the page lies; no sum is looked at and nothing noted. False: not in the file.
+ */
 static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
 {
     const uint64_t     low = (1ull << HDX_OFFSET_BITS) - 1;

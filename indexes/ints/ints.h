@@ -1,5 +1,6 @@
 /*
- * ints.h - the page of ints/ by itself: used by ints_write.c, ints_read.c, and by one_to_n/ for windows. README.md has its bytes.
+ * ints.h - the page of ints/ by itself: used by ints_write.c, ints_read.c, and by one_to_n/ for windows. README.md has
+ * its bytes.
  */
 #ifndef HDX_INDEXES_INTS_H
 #define HDX_INDEXES_INTS_H
@@ -14,32 +15,41 @@ static inline uint64_t hdx_ints_word(hdx_ints_form form, unsigned w, unsigned sh
     return (uint64_t)w << 40 | (uint64_t)shift << 47 | (uint64_t)exceptions << 53 | (uint64_t)form << 61;
 }
 
-/* A linear page has no shift and no exceptions; its entry holds the slope in their place and in the upper bits of a base that has 48. */
+/*
+ * A linear page has no shift and no exceptions; its entry holds the slope in their place and in the upper bits of a
+ * base that has 48.
+ */
 #define HDX_INTS_SLOPE_BITS 30u
 typedef struct hdx_ints_line {
     uint64_t base, slope, shift;
 } hdx_ints_line;
-/* For every form, without a branch (see hdx_ints_get): base and shift as the form has them, slope 0 where it has none. */
+/*
+ * For every form, without a branch (see hdx_ints_get): base and shift as the form has them, slope 0 where it has none.
+ */
 static inline hdx_ints_line hdx_ints_line_of(uint64_t first, uint64_t second)
 {
-    const uint64_t linear = 0 - (uint64_t)(second >> 61 == HDX_INTS_LINEAR), base = ((first & 0xffffffffffffu) ^ 0x800000000000u) - 0x800000000000u;
-    return (hdx_ints_line){ first ^ ((first ^ base) & linear), (first >> 48 | (second >> 47 & 0x3fff) << 16) & linear, (second >> 47 & 63) & ~linear };
+    const uint64_t linear = 0 - (uint64_t)(second >> 61 == HDX_INTS_LINEAR),
+                   base = ((first & 0xffffffffffffu) ^ 0x800000000000u) - 0x800000000000u;
+    return (hdx_ints_line){ first ^ ((first ^ base) & linear), (first >> 48 | (second >> 47 & 0x3fff) << 16) & linear,
+                            (second >> 47 & 63) & ~linear };
 }
 
-/* n values (1 .. 256) -> bytes at out (room for HDX_PAGE_BYTES), the entry's first word and its second without offset. */
+/*
+ * n values (1 .. 256) -> bytes at out (room for HDX_PAGE_BYTES), the entry's first word and its second without offset.
+ */
 uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
 /* Values k .. k + n - 1 of a page of `count`; false: the page contradicts itself. */
-bool     hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out);
+bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out);
 
 /*
- * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and all. Sorts a
- * copy of x, after a look at the distribution. False where no window takes less than limit_bits.
+ * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and
+ * all. Sorts a copy of x, after a look at the distribution. False where no window takes less than limit_bits.
  */
 typedef struct hdx_window {
     uint64_t low, bits;
     unsigned w, exceptions;
 } hdx_window;
-bool     hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window);
+bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window);
 /* Fields, then a tail: width of exceptions, their places, `low`, their values. x is read, out gets it all. */
 uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window);
 
@@ -48,7 +58,8 @@ typedef struct hdx_window_tail {
     const uint8_t *places, *values;
     unsigned       w, exceptions;
 } hdx_window_tail;
-static inline bool hdx_window_tail_of(const uint8_t *at, uint32_t len, unsigned count, unsigned w, unsigned exceptions, hdx_window_tail *t)
+static inline bool hdx_window_tail_of(const uint8_t *at, uint32_t len, unsigned count, unsigned w, unsigned exceptions,
+                                      hdx_window_tail *t)
 {
     uint64_t fields = hdx_pack_bytes(count, w);
     if (fields + 1 > len)

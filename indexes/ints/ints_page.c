@@ -3,10 +3,13 @@
  *
  * plain    base + (field << shift)                       frame of reference; width 0 is the constant page
  * linear   base + (slope * k >> 16) + (field << shift)   for what grows steadily: positions
- * window   as plain for most; a field of all ones says "an exception", kept with its place behind the fields (PFOR with a free base)
+ * window   as plain for most; a field of all ones says "an exception", kept with its place behind the fields (PFOR with
+ *          a free base)
  *
- * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the page looks linear; a
- * sort by 16 bits only where a few of the values, counted by their high bits, lie close together and far from the least.
+ * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the
+ *       page looks linear; a
+ * sort by 16 bits only where a few of the values, counted by their high bits, lie close together and far from the
+ * least.
  */
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
@@ -42,10 +45,13 @@ static uint64_t window_bits(unsigned n, unsigned w, unsigned exceptions, unsigne
     return 8 * (hdx_pack_bytes(n, w) + 1 + exceptions + hdx_pack_bytes(exceptions + 1u, we));
 }
 
-#define BOXES 64u
+#define BOXES  64u
 #define SAMPLE 32u /* values looked at for that: of the windows found among all, 1 in 100 is missed */
 
-/* The most of x, SAMPLE numbers at most, within two neighbouring boxes of 2^shift from `low` on; *low becomes where those two begin. */
+/*
+ * The most of x, SAMPLE numbers at most, within two neighbouring boxes of 2^shift from `low` on; *low becomes where
+ * those two begin.
+ */
 static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *low)
 {
     uint8_t box[2][BOXES + 2] = { { 0 }, { 0 } }; /* neighbours often are in the same one: a table for either */
@@ -80,7 +86,10 @@ typedef struct sampled {
     unsigned        a_piece;          /* bits of an exception */
 } sampled;
 
-/* What the sample says, is it so for all? The fullest two boxes of all may be neighbours of those of the sample: outside is what is outside of four. */
+/*
+ * What the sample says, is it so for all? The fullest two boxes of all may be neighbours of those of the sample:
+ * outside is what is outside of four.
+ */
 static bool holds(const sampled *s, const crowded *c)
 {
     const uint64_t box = 1ull << c->shift, low = c->low > box ? c->low - box : 0;
@@ -95,18 +104,20 @@ static bool promising_closely(const sampled *s, crowded *c, unsigned odd)
 {
     const unsigned stop = c->shift > STEP ? c->shift - STEP : 0;
     for (; c->shift > stop; odd = s->n - crowd(s->x, s->n, --c->shift, &c->low))
-        if (s->n * (c->shift + 1) + odd * s->a_piece < s->limit && holds(s, c)) /* fields of so many bits where a window is wider than a box; 1 of 10 is not */
+        if (s->n * (c->shift + 1) + odd * s->a_piece < s->limit &&
+            holds(s, c)) /* fields of so many bits where a window is wider than a box; 1 of 10 is not */
             return true;
     return c->shift == 0 && odd * s->a_piece < s->limit && holds(s, c);
 }
 
 /*
- * Could a window take less than limit_bits, and about where? Asked of some of the values at first. What is outside the fullest two
- * boxes is an exception to every window narrower than one of them, and every wider one has fields of that width at least.
+ * Could a window take less than limit_bits, and about where? Asked of some of the values at first. What is outside the
+ * fullest two boxes is an exception to every window narrower than one of them, and every wider one has fields of that
+ * width at least.
  */
 static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint64_t limit_bits, crowded *c)
 {
-    sampled        s = { .all = all, .all_n = all_n, .all_limit = limit_bits, .a_piece = 8 + (width > 56 ? 64 : width) };
+    sampled s = { .all = all, .all_n = all_n, .all_limit = limit_bits, .a_piece = 8 + (width > 56 ? 64 : width) };
     const unsigned step = (all_n + SAMPLE - 1) / SAMPLE;
     unsigned       odd = 0;
     for (unsigned i = 0; i < all_n; i += step)
@@ -128,9 +139,11 @@ static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint6
     return odd * s.a_piece < s.limit && holds(&s, c);
 }
 
-#define QUANTA 9u    /* bits of a box that are kept */
-#define BEFORE 63u   /* boxes seen before the crowd; as many behind it. Any wider window was found wanting with the wider boxes */
-#define COARSE 64u   /* a window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide */
+#define QUANTA 9u /* bits of a box that are kept */
+#define BEFORE                                                                                                         \
+    63u /* boxes seen before the crowd; as many behind it. Any wider window was found wanting with the wider boxes */
+#define COARSE                                                                                                         \
+    64u /* a window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide */
 
 /* x in order, in quanta of 2^shift from `base` on; `under` of them lie below it, `over` too far above it. */
 typedef struct ordered {
@@ -160,7 +173,8 @@ static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *
     static const uint8_t tries[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96 };
     uint64_t             found = UINT64_MAX;
     window->bits = UINT64_MAX;
-    for (unsigned t = 0; t < sizeof tries && tries[t] < n; t++) { /* a window over n - e neighbours has only e + 1 places */
+    for (unsigned t = 0; t < sizeof tries && tries[t] < n;
+         t++) { /* a window over n - e neighbours has only e + 1 places */
         const unsigned e = tries[t], end = e < o->over ? 0 : e - o->over + 1;
         uint64_t       quanta = UINT64_MAX;
         unsigned       low = 0;
@@ -179,7 +193,8 @@ static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *
     return found;
 }
 
-HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window)
+HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits,
+                                hdx_window *window)
 {
     ordered        o;
     crowded        c;
@@ -202,7 +217,8 @@ HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest
 }
 
 /* w 0: every value but the exceptions is `low`, and no field stands for anything. */
-HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window)
+HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
+                                   const hdx_window *window)
 {
     uint64_t fields[HDX_PAGE], odd[HDX_PAGE + 1], limit = window->w == 0 ? 1 : hdx_pack_mask(window->w);
     unsigned e = 0, we = hdx_pack_width(greatest);
@@ -221,12 +237,18 @@ HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, 
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
 
-#define APART 16u /* bits that a look-up is worth which finds its value in the field, and not behind all of them, in another line */
+#define APART                                                                                                          \
+    16u /* bits that a look-up is worth which finds its value in the field, and not behind all of them, in another     \
+           line */
 
-/* The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0). */
+/*
+ * The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0).
+ */
 static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_window *window)
 {
-    uint16_t even[66] = { 0 }, odd[66] = { 0 }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+    uint16_t even[66] = { 0 }, odd[66] = {
+        0
+    }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
     unsigned fits = 0, best = UINT32_MAX, i = 0;
     for (; i + 1 < n; i += 2) {
         even[hdx_width(x[i] + 1)]++; /* x + 1 < 2^w: a field below all ones. UINT64_MAX wraps to 0: see `fits` of w 0 */
@@ -239,7 +261,7 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
         return false; /* no narrower page of such values is worth the care about wrapping */
     for (unsigned w = 0; w < width && w <= 56; w++) {
         fits += (unsigned)even[w] + odd[w];
-        unsigned e = n - (w == 0 ? zeros : fits);
+        unsigned       e = n - (w == 0 ? zeros : fits);
         const uint64_t bits = window_bits(n, w, e, hdx_pack_width(hdx_pack_mask(width))), cost = bits + APART * e;
         if (e < HDX_PAGE && cost < limit_bits) {
             limit_bits = cost;
@@ -250,8 +272,12 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
     return best != UINT32_MAX;
 }
 
-/* Tries the straight line between first and last value; true: r holds the residuals above *base, which have `shift` bits in common. */
-static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope, uint64_t *r, uint64_t *base, uint64_t *greatest)
+/*
+ * Tries the straight line between first and last value; true: r holds the residuals above *base, which have `shift`
+ * bits in common.
+ */
+static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope, uint64_t *r, uint64_t *base,
+                 uint64_t *greatest)
 {
     if (n < 3 || range >= LINEAR_RANGE || v[n - 1] <= v[0] || v[n - 1] - v[0] < range / 2)
         return false;
@@ -293,7 +319,8 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
     unsigned      w = hdx_pack_width(high);
     uint64_t      bits = 8 * hdx_pack_bytes(n, w);
     hdx_ints_form form = HDX_INTS_PLAIN;
-    if (line(v, n, high << shift, &slope, r, &base, &greatest) && 8 * hdx_pack_bytes(n, hdx_pack_width(greatest)) < bits) {
+    if (line(v, n, high << shift, &slope, r, &base, &greatest) &&
+        8 * hdx_pack_bytes(n, hdx_pack_width(greatest)) < bits) {
         form = HDX_INTS_LINEAR;
         bits = 8 * hdx_pack_bytes(n, hdx_pack_width(greatest));
     }
@@ -315,9 +342,7 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
         *first = low + (window.low << shift);
         *second = hdx_ints_word(form, window.w, shift, window.exceptions);
         return hdx_window_put(out, x, n, high, &window);
-    default:
-        *second = hdx_ints_word(form, w, shift, 0);
-        return hdx_pack_put(out, x, n, w);
+    default: *second = hdx_ints_word(form, w, shift, 0); return hdx_pack_put(out, x, n, w);
     }
 }
 
@@ -361,7 +386,6 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
                 out[at] = base + (hdx_pack_get(tail.values, e + 1u, tail.w) << shift);
         }
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }

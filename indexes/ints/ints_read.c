@@ -12,8 +12,8 @@ struct hdx_ints {
     uint64_t      greatest; /* allowed value */
 };
 
-hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count, uint64_t below,
-                       hdx_damage_note *note, hdx_ints **out, hdx_error *err)
+hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count,
+                       uint64_t below, hdx_damage_note *note, hdx_ints **out, hdx_error *err)
 {
     hdx_ints *ints = hdx_mem_get(place->mem, sizeof *ints);
     hdx_code  code;
@@ -44,7 +44,10 @@ void hdx_ints_close(hdx_ints *ints)
     hdx_mem_put(mem, ints, sizeof *ints);
 }
 
-void hdx_ints_forget(const hdx_ints *ints) { ints->file.io->forget(ints->file.io, ints->file.map, ints->file.map_bytes); }
+void hdx_ints_forget(const hdx_ints *ints)
+{
+    ints->file.io->forget(ints->file.io, ints->file.map, ints->file.map_bytes);
+}
 
 static uint64_t bad(const hdx_ints *ints, uint64_t page, const char *what)
 {
@@ -57,7 +60,10 @@ static unsigned page_count(const hdx_ints *ints, uint64_t page)
     return ints->count - page * HDX_PAGE < HDX_PAGE ? (unsigned)(ints->count - page * HDX_PAGE) : HDX_PAGE;
 }
 
-/* A field of all ones in a window: the exception that stands for it, or with fields of no bits perhaps the value itself. */
+/*
+ * A field of all ones in a window: the exception that stands for it, or with fields of no bits perhaps the value
+ * itself.
+ */
 static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w, unsigned shift, uint64_t *value)
 {
     hdx_window_tail tail;
@@ -68,7 +74,8 @@ static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w,
         *value = p->first;
         return w == 0;
     }
-    uint64_t low = hdx_pack_get(tail.values, 0, tail.w), odd = hdx_pack_get(tail.values, (uint64_t)(place - tail.places) + 1, tail.w);
+    uint64_t low = hdx_pack_get(tail.values, 0, tail.w),
+             odd = hdx_pack_get(tail.values, (uint64_t)(place - tail.places) + 1, tail.w);
     *value = p->first + ((odd - low) << shift);
     return true;
 }
@@ -76,9 +83,10 @@ static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w,
 /* Masks of fields by width; 0 where no width is known, and for width 0. */
 static const uint64_t masks[128] = {
 #define M(w) [w] = UINT64_MAX >> (64 - (w))
-    M(1),  M(2),  M(3),  M(4),  M(5),  M(6),  M(7),  M(8),  M(9),  M(10), M(11), M(12), M(13), M(14), M(15), M(16), M(17), M(18), M(19),
-    M(20), M(21), M(22), M(23), M(24), M(25), M(26), M(27), M(28), M(29), M(30), M(31), M(32), M(33), M(34), M(35), M(36), M(37), M(38),
-    M(39), M(40), M(41), M(42), M(43), M(44), M(45), M(46), M(47), M(48), M(49), M(50), M(51), M(52), M(53), M(54), M(55), M(56), M(64),
+    M(1),  M(2),  M(3),  M(4),  M(5),  M(6),  M(7),  M(8),  M(9),  M(10), M(11), M(12), M(13), M(14), M(15),
+    M(16), M(17), M(18), M(19), M(20), M(21), M(22), M(23), M(24), M(25), M(26), M(27), M(28), M(29), M(30),
+    M(31), M(32), M(33), M(34), M(35), M(36), M(37), M(38), M(39), M(40), M(41), M(42), M(43), M(44), M(45),
+    M(46), M(47), M(48), M(49), M(50), M(51), M(52), M(53), M(54), M(55), M(56), M(64),
 #undef M
 };
 
@@ -100,7 +108,8 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
         return bad(ints, page, "a page is too short for its values");
     uint64_t field = w == 0 ? 0 : hdx_pack_get(p.at, k, w);
     value = l.base + (field << l.shift) + (l.slope * k >> 16);
-    if (form == HDX_INTS_WINDOW && field == hdx_pack_mask(w) && !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
+    if (form == HDX_INTS_WINDOW && field == hdx_pack_mask(w) &&
+        !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
         return bad(ints, page, "a page contradicts itself");
     if (value > ints->greatest)
         return bad(ints, page, "a value beyond its bound");
@@ -108,9 +117,10 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
 }
 
 /*
- * In few instructions, and with no branch that depends on what was read but such as nearly always go one way in a file: a wrong guess would cost the
- * whole wait for the page, while look-ups that do not wait for each other overlap theirs, as many as the processor looks ahead over. A field of no
- * bits is read from the entry, whose line is there. Whatever is not plain (blocks not yet checked, exceptions, anything wrong) is asked for again, carefully.
+ * In few instructions, and with no branch that depends on what was read but such as nearly always go one way in a file:
+ * a wrong guess would cost the whole wait for the page, while look-ups that do not wait for each other overlap theirs,
+ * as many as the processor looks ahead over. A field of no bits is read from the entry, whose line is there. Whatever
+ * is not plain (blocks not yet checked, exceptions, anything wrong) is asked for again, carefully.
  */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
 {
@@ -141,8 +151,10 @@ void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, size_t
     for (hdx_round r = hdx_round_of(n, i, pace, 2); r.at < r.end; r.at++)
         hdx_page_fetch_entry(&ints->file, 0, keys[r.at] / HDX_PAGE);
     for (hdx_round r = hdx_round_of(n, i, pace, 1); r.at < r.end; r.at++) {
-        const uint64_t key = keys[r.at], second = key < ints->count ? hdx_le64(entries + key / HDX_PAGE * HDX_ENTRY + 8) : 0;
-        hdx_fetch(&ints->file, 1, (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (key % HDX_PAGE * (second >> 40 & 127) >> 3));
+        const uint64_t key = keys[r.at],
+                       second = key < ints->count ? hdx_le64(entries + key / HDX_PAGE * HDX_ENTRY + 8) : 0;
+        hdx_fetch(&ints->file, 1,
+                  (second & ((1ull << HDX_OFFSET_BITS) - 1)) + (key % HDX_PAGE * (second >> 40 & 127) >> 3));
     }
 }
 

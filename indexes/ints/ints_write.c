@@ -1,5 +1,6 @@
 /*
- * ints_write.c - writes a file of numbers: a directory of pages, and the pages (slices.h has the threads and the order).
+ * ints_write.c - writes a file of numbers: a directory of pages, and the pages (slices.h has the threads and the
+ * order).
  *
  * In:  hdx_ints_fill, called with up to 16 384 values for a slice, in any order from any thread.
  * Cost: 5-10 ns a value and thread.
@@ -22,13 +23,15 @@ static hdx_code encode(void *context, uint64_t from, uint32_t n, hdx_slice *s, h
         return code;
     for (uint32_t at = 0, page = 0; at < n; at += HDX_PAGE, page++) {
         uint64_t       first, second;
-        const uint32_t used = hdx_ints_encode(s->scratch + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &first, &second);
+        const uint32_t used = hdx_ints_encode(s->scratch + at, n - at < HDX_PAGE ? n - at : HDX_PAGE,
+                                              s->bytes + s->used, &first, &second);
         hdx_slice_entry(s, page, first, second, used);
     }
     return HDX_OK;
 }
 
-hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_writer **out, hdx_error *err)
+hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_writer **out,
+                        hdx_error *err)
 {
     uint64_t         counts[3] = { count, 0, 0 };
     hdx_ints_writer *w = hdx_mem_get(place->mem, sizeof *w);
@@ -37,7 +40,8 @@ hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t co
     if (w == NULL)
         return hdx_no_memory(err, "an index file", sizeof *w);
     w->place = *place;
-    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, count, HDX_SHAPE, err)) == HDX_OK)
+    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK &&
+        (code = hdx_slices_begin(&w->slices, &w->w, count, HDX_SHAPE, err)) == HDX_OK)
         *out = w;
     else
         hdx_ints_abandon(w);
@@ -69,8 +73,8 @@ void hdx_ints_abandon(hdx_ints_writer *w)
     hdx_mem_put(w->place.mem, w, sizeof *w);
 }
 
-hdx_code hdx_ints_write(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_fill *fill, void *context, hdx_index_file *out,
-                        hdx_error *err)
+hdx_code hdx_ints_write(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_fill *fill, void *context,
+                        hdx_index_file *out, hdx_error *err)
 {
     hdx_ints_writer *w;
     hdx_code         code = hdx_ints_begin(place, kind, count, &w, err);

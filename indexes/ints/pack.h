@@ -1,9 +1,9 @@
 /*
  * pack.h - fields of 0 to 64 bits, packed from the low bit of the first byte up.
  *
- * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such a load, so
- * those widths are rounded up to 64, where every field begins at a byte. Callers have eight bytes more behind
- * what they read (container.h, C1), and behind what they write.
+ * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such
+ * a load, so those widths are rounded up to 64, where every field begins at a byte. Callers have eight bytes more
+ * behind what they read (container.h, C1), and behind what they write.
  */
 #ifndef HDX_INDEXES_PACK_H
 #define HDX_INDEXES_PACK_H
@@ -16,7 +16,10 @@ static inline unsigned hdx_pack_width(uint64_t greatest)
     return w > 56 ? 64 : w;
 }
 static inline bool     hdx_pack_known(unsigned w) { return w <= 56 || w == 64; }
-static inline uint64_t hdx_pack_mask(unsigned w) { return UINT64_MAX >> ((64 - w) & 63) & (0 - (uint64_t)(w != 0)); } /* no branch */
+static inline uint64_t hdx_pack_mask(unsigned w)
+{
+    return UINT64_MAX >> ((64 - w) & 63) & (0 - (uint64_t)(w != 0));
+} /* no branch */
 static inline uint64_t hdx_pack_bytes(uint64_t n, unsigned w) { return (n * w + 7) / 8; }
 static inline uint64_t hdx_pack_get(const uint8_t *p, uint64_t i, unsigned w)
 {
@@ -25,8 +28,8 @@ static inline uint64_t hdx_pack_get(const uint8_t *p, uint64_t i, unsigned w)
 }
 
 /*
- * Packs n values that fit in w bits; returns the bytes used, hdx_pack_bytes(n, w). What waits for the value before is one step for as many values as fit
- * 56 bits, and has no branch: up to seven bits are always carried over.
+ * Packs n values that fit in w bits; returns the bytes used, hdx_pack_bytes(n, w). What waits for the value before is
+ * one step for as many values as fit 56 bits, and has no branch: up to seven bits are always carried over.
  */
 typedef struct hdx_pack_pen {
     uint8_t *at;
@@ -63,9 +66,9 @@ static inline uint32_t hdx_pack_put(uint8_t *out, const uint64_t *v, unsigned n,
 }
 
 /*
- * Number of the bit of rank r (0 the lowest) among those set in x; r < popcount(x). Without PDEP, which the baseline has not, and without
- * a branch, which could not be guessed: counts of the bytes up to each are compared with r eight at a time, then the same for the
- * bits of the byte (Vigna, Broadword implementation of rank/select queries, 2008).
+ * Number of the bit of rank r (0 the lowest) among those set in x; r < popcount(x). Without PDEP, which the baseline
+ * has not, and without a branch, which could not be guessed: counts of the bytes up to each are compared with r eight
+ * at a time, then the same for the bits of the byte (Vigna, Broadword implementation of rank/select queries, 2008).
  */
 static inline unsigned hdx_select64(uint64_t x, unsigned r)
 {

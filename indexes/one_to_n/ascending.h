@@ -1,6 +1,6 @@
 /*
- * ascending.h - up to 256 numbers that never fall, in 2 + log2(range / n) bits each, and still found by their place: Elias-Fano
- * (Vigna, Quasi-succinct indices, 2013).
+ * ascending.h - up to 256 numbers that never fall, in 2 + log2(range / n) bits each, and still found by their place:
+ * Elias-Fano (Vigna, Quasi-succinct indices, 2013).
  *
  *     u16    bytes of the upper part
  *     lower  n fields of `low` bits, padded to a byte
@@ -28,7 +28,10 @@ static inline uint64_t hdx_ascending_bytes(uint64_t range, unsigned n, unsigned 
     return 2 + hdx_pack_bytes(n, low) + ((range >> low) + n + 7) / 8;
 }
 
-/* v ascending from 0 to range, low as above and at most 56; out: hdx_ascending_bytes, and eight more that are written over. */
+/*
+ * v ascending from 0 to range, low as above and at most 56; out: hdx_ascending_bytes, and eight more that are written
+ * over.
+ */
 static inline uint32_t hdx_ascending_put(uint8_t *out, const uint64_t *v, unsigned n, uint64_t range, unsigned low)
 {
     uint64_t fields[256];
@@ -62,8 +65,8 @@ static inline uint64_t hdx_ascending_word(const hdx_ascending *a, unsigned word)
     return hdx_le64(a->upper + 8 * (size_t)word) & UINT64_MAX >> (left >= 8 ? 0 : 64 - 8 * left);
 }
 /*
- * Finds number k: *word and *rest (that word's bits from it on) let hdx_ascending_next go on. Looks at all words, of which there are a dozen:
- * to stop at the right one takes a branch that cannot be guessed, and costs more.
+ * Finds number k: *word and *rest (that word's bits from it on) let hdx_ascending_next go on. Looks at all words, of
+ * which there are a dozen: to stop at the right one takes a branch that cannot be guessed, and costs more.
  */
 static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest)
 {
@@ -84,7 +87,8 @@ static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsign
     return true;
 }
 /* Number k, whose bit is the next; false: there are fewer bits than numbers. */
-static inline bool hdx_ascending_next(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest, uint64_t *value)
+static inline bool hdx_ascending_next(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest,
+                                      uint64_t *value)
 {
     while (*rest == 0) {
         if (8 * (*word + 1) >= a->bytes)

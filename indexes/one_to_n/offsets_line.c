@@ -1,12 +1,13 @@
 /*
  * offsets_line.c - where the lists of 128 keys begin, in one line of the processor's cache.
  *
- * Lengths stand in three bit planes. What is before a key is counted, not searched: a popcount of each plane up to it. The few long lists of a line
- * have what is beyond seven as running sums, in a word before the planes or, if that is too short, in section 1, which is so small that a cache holds it.
+ * Lengths stand in three bit planes. What is before a key is counted, not searched: a popcount of each plane up to it.
+ * The few long lists of a line have what is beyond seven as running sums, in a word before the planes or, if that is
+ * too short, in section 1, which is so small that a cache holds it.
  *
- * A look-up waits for one line, where a directory and pages of 256 keys (format 2) had an entry and two or three lines of a page, elsewhere in
- * the page tables: an outbound list took 220 ns, and takes 184. The price is half a byte a key; pages had a third of one, and a tenth
- * where most lists are alike.
+ * A look-up waits for one line, where a directory and pages of 256 keys (format 2) had an entry and two or three lines
+ * of a page, elsewhere in the page tables: an outbound list took 220 ns, and takes 184. The price is half a byte a key;
+ * pages had a third of one, and a tenth where most lists are alike.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
@@ -14,8 +15,8 @@
 
 static void set_plane(uint64_t plane[2], unsigned k, uint64_t bit) { plane[k >> 6] |= bit << (k & 63); }
 
-hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first, uint8_t line[HDX_LINE], uint8_t *page, uint64_t place, uint32_t *used,
-                            uint64_t *sum, hdx_error *err)
+hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first, uint8_t line[HDX_LINE], uint8_t *page,
+                            uint64_t place, uint32_t *used, uint64_t *sum, hdx_error *err)
 {
     uint64_t planes[3][2] = { { 0 } }, beyond[HDX_LINE_KEYS], all = 0, word = 0;
     unsigned many = 0;
@@ -70,12 +71,18 @@ static bool beyond_of(const hdx_offsets *o, unsigned many, uint64_t *beyond)
 typedef struct before_key {
     uint64_t first, own;
 } before_key;
-static inline before_key before_of(unsigned k) { return (before_key){ 0 - (uint64_t)(k >> 6), (1ull << (k & 63)) - 1 }; }
+static inline before_key before_of(unsigned k)
+{
+    return (before_key){ 0 - (uint64_t)(k >> 6), (1ull << (k & 63)) - 1 };
+}
 static inline unsigned count_before(before_key b, uint64_t first, uint64_t own)
 {
     return (unsigned)(__builtin_popcountll(first & b.first) + __builtin_popcountll(own & b.own));
 }
-static inline uint64_t plane_word(const hdx_offsets *o, unsigned plane, unsigned word) { return hdx_le64(o->line + 16 + 16 * (size_t)plane + 8 * (size_t)word); }
+static inline uint64_t plane_word(const hdx_offsets *o, unsigned plane, unsigned word)
+{
+    return hdx_le64(o->line + 16 + 16 * (size_t)plane + 8 * (size_t)word);
+}
 
 /* from and to are without the sums: adds them. */
 static bool add_beyond(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_t *to)
@@ -118,14 +125,17 @@ bool hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64_t *
     uint64_t at, to, beyond = 0, last = 0;
     uint8_t  short_lengths[HDX_LINE_KEYS];
     unsigned longs = 0;
-    if (!hdx_offsets_find(o, k + n - 1, &at, &to) || !hdx_offsets_find(o, k, before, &to)) /* they have the sums checked */
+    if (!hdx_offsets_find(o, k + n - 1, &at, &to) ||
+        !hdx_offsets_find(o, k, before, &to)) /* they have the sums checked */
         return false;
     for (unsigned i = k / 8; i < (k + n + 7) / 8; i++) /* eight keys at a time */
-        hdx_put64(short_lengths + 8 * (size_t)i, spread(o->line[16 + i]) + 2 * spread(o->line[32 + i]) + 4 * spread(o->line[48 + i]));
+        hdx_put64(short_lengths + 8 * (size_t)i,
+                  spread(o->line[16 + i]) + 2 * spread(o->line[32 + i]) + 4 * spread(o->line[48 + i]));
     for (unsigned i = 0; i < n; i++)
         degrees[i] = short_lengths[k + i];
     for (unsigned word = 0; word < 2 && o->head >> 48 != 0; word++)
-        for (uint64_t rest = plane_word(o, 0, word) & plane_word(o, 1, word) & plane_word(o, 2, word); rest != 0; rest &= rest - 1, last = beyond) {
+        for (uint64_t rest = plane_word(o, 0, word) & plane_word(o, 1, word) & plane_word(o, 2, word); rest != 0;
+             rest &= rest - 1, last = beyond) {
             const unsigned i = 64 * word + (unsigned)__builtin_ctzll(rest);
             if (i >= k + n || !beyond_of(o, ++longs, &beyond))
                 return i >= k + n;

@@ -1,8 +1,9 @@
 /*
  * one_to_n.h - lines of offsets and pages of values by themselves. README.md has their bytes.
  *
- * Section 0 says where each list begins (a line of 64 bytes for 128 keys), section 1 holds what no line has room for; sections 2 and 3 hold the values
- * of all lists one after the other (pages of 256 values, whatever lists they belong to).
+ * Section 0 says where each list begins (a line of 64 bytes for 128 keys), section 1 holds what no line has room for;
+ * sections 2 and 3 hold the values of all lists one after the other (pages of 256 values, whatever lists they belong
+ * to).
  */
 #ifndef HDX_INDEXES_ONE_TO_N_H
 #define HDX_INDEXES_ONE_TO_N_H
@@ -11,17 +12,18 @@
 #include "indexes/ints/pack.h"
 
 /* ---- offsets ---- */
-#define HDX_LINE 64u
-#define HDX_LINE_KEYS 128u
-#define HDX_LINES ((hdx_shape){ HDX_LINE_KEYS, HDX_LINE })
+#define HDX_LINE       64u
+#define HDX_LINE_KEYS  128u
+#define HDX_LINES      ((hdx_shape){ HDX_LINE_KEYS, HDX_LINE })
 #define HDX_LISTED_MAX ((1ull << 48) - 1) /* values in all lists */
 
 /*
- * Degrees of n keys (1 .. 128) -> a line; `first` values are before it. What it has no room for goes to `page` (*used bytes, 0: nothing; room for
- * HDX_PAGE_BYTES / 2), which will stand at `place` of section 1. *sum: of the degrees (HDX_LIMIT where it passes HDX_LISTED_MAX).
+ * Degrees of n keys (1 .. 128) -> a line; `first` values are before it. What it has no room for goes to `page` (*used
+ * bytes, 0: nothing; room for HDX_PAGE_BYTES / 2), which will stand at `place` of section 1. *sum: of the degrees
+ * (HDX_LIMIT where it passes HDX_LISTED_MAX).
  */
-hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first, uint8_t line[HDX_LINE], uint8_t *page, uint64_t place, uint32_t *used,
-                            uint64_t *sum, hdx_error *err);
+hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first, uint8_t line[HDX_LINE], uint8_t *page,
+                            uint64_t place, uint32_t *used, uint64_t *sum, hdx_error *err);
 /* A line as it is read: its 64 bytes, and those in section 1 if it has any (and eight more behind each, C1). */
 typedef struct hdx_offsets {
     uint64_t       head;
@@ -30,10 +32,13 @@ typedef struct hdx_offsets {
 } hdx_offsets;
 static inline uint64_t hdx_offsets_first(const hdx_offsets *o) { return o->head & HDX_LISTED_MAX; }
 static inline bool     hdx_offsets_are_far(const hdx_offsets *o) { return o->head >> 63 != 0; }
-/* Values before key k of a line, and before key k + 1, both counted from the line's first; without sense where a line lies. False: sums are missing. */
-bool     hdx_offsets_find(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_t *to);
+/*
+ * Values before key k of a line, and before key k + 1, both counted from the line's first; without sense where a line
+ * lies. False: sums are missing.
+ */
+bool hdx_offsets_find(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_t *to);
 /* Values before key k, and the degrees of keys k .. k + n - 1 (n > 0, all of the line). */
-bool     hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64_t *before, uint64_t *degrees);
+bool hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64_t *before, uint64_t *degrees);
 
 /* ---- values: second word is offset | w1 << 40 | w2 << 47 | form << 61 ---- */
 typedef enum hdx_values_form {
@@ -44,12 +49,15 @@ typedef enum hdx_values_form {
     HDX_VALUES_ASCENDING, /* base + a number that never falls: one long list */
     HDX_VALUES_FORMS
 } hdx_values_form;
-uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
+uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first,
+                           uint64_t *second);
 /* Values k .. k + n - 1 of a page of `count`, all of one key, and the greatest of them. */
-bool     hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest);
+bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out,
+                       uint64_t *greatest);
 /* The same where each has a key of its own. */
-bool     hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest);
+bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n,
+                           uint64_t *out, uint64_t *greatest);
 /* Asks for the lines that value k will be read from (slices.h, reading ahead); the page may be damaged. */
-void     hdx_values_fetch(const hdx_page *page, unsigned k);
+void hdx_values_fetch(const hdx_page *page, unsigned k);
 
 #endif

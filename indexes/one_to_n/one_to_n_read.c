@@ -1,6 +1,6 @@
 /*
- * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, a run of values of a key; lengths and first values of
- * runs of keys.
+ * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, a run of values of a key; lengths and
+ * first values of runs of keys.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
@@ -12,8 +12,8 @@ struct hdx_one_to_n {
     uint64_t      greatest; /* allowed value */
 };
 
-hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys, uint64_t below,
-                           hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err)
+hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys,
+                           uint64_t below, hdx_damage_note *note, hdx_one_to_n **out, hdx_error *err)
 {
     hdx_one_to_n *lists = hdx_mem_get(place->mem, sizeof *lists);
     hdx_code      code;
@@ -46,7 +46,10 @@ void hdx_one_to_n_close(hdx_one_to_n *lists)
     hdx_mem_put(mem, lists, sizeof *lists);
 }
 
-void hdx_one_to_n_forget(const hdx_one_to_n *lists) { lists->file.io->forget(lists->file.io, lists->file.map, lists->file.map_bytes); }
+void hdx_one_to_n_forget(const hdx_one_to_n *lists)
+{
+    lists->file.io->forget(lists->file.io, lists->file.map, lists->file.map_bytes);
+}
 
 uint64_t hdx_one_to_n_values(const hdx_one_to_n *lists) { return lists->values; }
 
@@ -73,7 +76,8 @@ static inline hdx_offsets line_of(const hdx_one_to_n *lists, uint64_t key)
     const uint8_t     *at = s->at + key / HDX_LINE_KEYS * HDX_LINE;
     hdx_offsets        o = { .head = hdx_le64(at), .line = at };
     if (__builtin_expect(hdx_offsets_are_far(&o), 0)) {
-        const uint64_t word = hdx_le64(at + 8), place = word & ((1ull << HDX_OFFSET_BITS) - 1), bytes = word >> HDX_OFFSET_BITS;
+        const uint64_t word = hdx_le64(at + 8), place = word & ((1ull << HDX_OFFSET_BITS) - 1),
+                       bytes = word >> HDX_OFFSET_BITS;
         if (bytes > 0 && bytes <= HDX_PAGE_BYTES && place <= s[FAR].bytes && bytes <= s[FAR].bytes - place) {
             o.page = s[FAR].at + place;
             o.page_bytes = (uint32_t)bytes;
@@ -92,7 +96,9 @@ static inline bool find_line(const hdx_one_to_n *lists, uint64_t key, hdx_offset
     return o->page == NULL || hdx_touch(&lists->file, FAR, (uint64_t)(o->page - s[FAR].at), o->page_bytes);
 }
 
-/* Rounds: the line; the entry of the values; their page. The sums of long lists are few bytes, which stay in a cache. */
+/*
+ * Rounds: the line; the entry of the values; their page. The sums of long lists are few bytes, which stay in a cache.
+ */
 void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
 {
     for (hdx_round r = hdx_round_of(n, i, pace, 3); r.at < r.end; r.at++)
@@ -126,7 +132,8 @@ void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first,
     if (!find_line(lists, key, &o))
         return;
     before = hdx_offsets_first(&o);
-    if (!hdx_offsets_find(&o, key % HDX_LINE_KEYS, &from, &to) || from > to || before > lists->values || to > lists->values - before) {
+    if (!hdx_offsets_find(&o, key % HDX_LINE_KEYS, &from, &to) || from > to || before > lists->values ||
+        to > lists->values - before) {
         (void)bad_line(lists, key, "a line of offsets contradicts itself");
         return;
     }
@@ -169,7 +176,9 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
     }
 }
 
-/* Lengths of the lists of keys that lie in one line; where the first of them begins. False: noted, and all are empty. */
+/*
+ * Lengths of the lists of keys that lie in one line; where the first of them begins. False: noted, and all are empty.
+ */
 static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t *begin, uint64_t *degrees)
 {
     uint64_t    before, at, first;
@@ -177,7 +186,8 @@ static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, ui
     bool        fine = false;
     if (find_line(lists, key, &o)) {
         first = hdx_offsets_first(&o);
-        fine = hdx_offsets_decode(&o, key % HDX_LINE_KEYS, n, &before, degrees) && first <= lists->values && before <= lists->values - first;
+        fine = hdx_offsets_decode(&o, key % HDX_LINE_KEYS, n, &before, degrees) && first <= lists->values &&
+               before <= lists->values - first;
         at = *begin = fine ? first + before : 0;
         for (unsigned i = 0; i < n && fine; i++) {
             fine = degrees[i] <= lists->values - at;
@@ -192,7 +202,8 @@ static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, ui
 }
 
 /* First values of those keys' lists. All values of short lists are decoded on the way: cheaper than to pick. */
-static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t at, const uint64_t *degrees, uint64_t *values)
+static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t at, const uint64_t *degrees,
+                        uint64_t *values)
 {
     uint64_t keys[HDX_PAGE], decoded[HDX_PAGE];
     uint16_t place[HDX_PAGE]; /* of a key's first value among the decoded */
@@ -203,13 +214,15 @@ static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uin
         uint64_t       greatest = 0;
         hdx_page       p;
         for (end = i; end < n && at / HDX_PAGE == page; at += degrees[end++]) {
-            unsigned take = degrees[end] <= HDX_PAGE - k - m ? (unsigned)degrees[end] : 1; /* the last: of a longer one its first will do */
+            unsigned take = degrees[end] <= HDX_PAGE - k - m ? (unsigned)degrees[end]
+                                                             : 1; /* the last: of a longer one its first will do */
             place[end] = (uint16_t)m;
             for (unsigned t = 0; t < take; t++)
                 keys[m++] = key + end;
         }
         bool fine = m == 0 || hdx_page_find(&lists->file, VALUES, page, &p);
-        if (fine && m > 0 && !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded, &greatest)))
+        if (fine && m > 0 &&
+            !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded, &greatest)))
             (void)bad(lists, page, "a page of values contradicts itself");
         if (fine && !(fine = greatest <= lists->greatest))
             (void)bad(lists, page, "a value beyond its bound");

@@ -1,14 +1,15 @@
 /*
  * one_to_n_write.c - writes a file of lists: where each begins, then the values of all.
  *
- * In:  hdx_degrees_fill and hdx_lists_fill, called with up to 16 384 keys or values for a slice, in any order from any thread.
+ * In:  hdx_degrees_fill and hdx_lists_fill, called with up to 16 384 keys or values for a slice, in any order from any
+ *      thread.
  * Cost: 5-10 ns a key, 10-25 ns a value, for each thread.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
 struct hdx_one_to_n_writer {
     hdx_container_writer w;
-    hdx_slices_writer    slices;  /* of the pair of sections at hand */
+    hdx_slices_writer    slices; /* of the pair of sections at hand */
     hdx_index_place      place;
     uint64_t             values;
     bool                 offsets; /* still where lists begin */
@@ -20,15 +21,17 @@ struct hdx_one_to_n_writer {
 static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_slice *s, hdx_error *err)
 {
     hdx_one_to_n_writer *in = context;
-    hdx_code code = in->degrees(in->context, from, n, s->scratch, err);
+    hdx_code             code = in->degrees(in->context, from, n, s->scratch, err);
     for (uint32_t at = 0, line = 0; at < n && code == HDX_OK; at += HDX_LINE_KEYS, line++) {
         const uint32_t keys = n - at < HDX_LINE_KEYS ? n - at : HDX_LINE_KEYS;
-        uint32_t used;
-        uint64_t sum;
-        code = hdx_offsets_encode(s->scratch + at, keys, s->total, s->entries + HDX_LINE * line, s->bytes + s->used, s->used, &used, &sum, err);
+        uint32_t       used;
+        uint64_t       sum;
+        code = hdx_offsets_encode(s->scratch + at, keys, s->total, s->entries + HDX_LINE * line, s->bytes + s->used,
+                                  s->used, &used, &sum, err);
         s->placed[line] = used > 0;
         s->used += used;
-        s->total += sum; /* lists of more than were announced, which are no more than a line can count, are refused at the end */
+        s->total += sum; /* lists of more than were announced, which are no more than a line can count, are refused at
+                            the end */
     }
     return code;
 }
@@ -36,17 +39,19 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
 static hdx_code encode_values(void *context, uint64_t from, uint32_t n, hdx_slice *s, hdx_error *err)
 {
     hdx_one_to_n_writer *in = context;
-    uint64_t *keys = s->scratch + HDX_SLICE;
-    hdx_code  code = in->fill(in->context, from, n, s->scratch, keys, err);
+    uint64_t            *keys = s->scratch + HDX_SLICE;
+    hdx_code             code = in->fill(in->context, from, n, s->scratch, keys, err);
     for (uint32_t at = 0, page = 0; at < n && code == HDX_OK; at += HDX_PAGE, page++) {
         uint64_t       first, second;
-        const uint32_t used = hdx_values_encode(s->scratch + at, keys + at, n - at < HDX_PAGE ? n - at : HDX_PAGE, s->bytes + s->used, &first, &second);
+        const uint32_t used = hdx_values_encode(s->scratch + at, keys + at, n - at < HDX_PAGE ? n - at : HDX_PAGE,
+                                                s->bytes + s->used, &first, &second);
         hdx_slice_entry(s, page, first, second, used);
     }
     return code;
 }
 
-hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_one_to_n_writer **out, hdx_error *err)
+hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values,
+                            hdx_one_to_n_writer **out, hdx_error *err)
 {
     uint64_t             counts[3] = { keys, values, 0 };
     hdx_one_to_n_writer *w = hdx_mem_get(place->mem, sizeof *w);
@@ -61,14 +66,16 @@ hdx_code hdx_one_to_n_begin(const hdx_index_place *place, hdx_kind kind, uint64_
     w->place = *place;
     w->values = values;
     w->offsets = true;
-    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK && (code = hdx_slices_begin(&w->slices, &w->w, keys, HDX_LINES, err)) == HDX_OK)
+    if ((code = hdx_container_create(&w->w, &w->place, kind, counts, err)) == HDX_OK &&
+        (code = hdx_slices_begin(&w->slices, &w->w, keys, HDX_LINES, err)) == HDX_OK)
         *out = w;
     else
         hdx_one_to_n_abandon(w);
     return code;
 }
 
-hdx_code hdx_one_to_n_append_degrees(hdx_one_to_n_writer *w, uint64_t n, hdx_degrees_fill *degrees, void *context, hdx_error *err)
+hdx_code hdx_one_to_n_append_degrees(hdx_one_to_n_writer *w, uint64_t n, hdx_degrees_fill *degrees, void *context,
+                                     hdx_error *err)
 {
     w->degrees = degrees;
     w->context = context;
@@ -82,14 +89,15 @@ static hdx_code end_offsets(hdx_one_to_n_writer *w, hdx_error *err)
     if (code != HDX_OK)
         return code;
     if (w->slices.running != w->values)
-        return hdx_fail(err, HDX_USAGE, w->w.path, HDX_NOWHERE, "the lists hold %llu values, %llu were announced", (unsigned long long)w->slices.running,
-                        (unsigned long long)w->values);
+        return hdx_fail(err, HDX_USAGE, w->w.path, HDX_NOWHERE, "the lists hold %llu values, %llu were announced",
+                        (unsigned long long)w->slices.running, (unsigned long long)w->values);
     hdx_slices_drop(&w->slices);
     w->offsets = false;
     return hdx_slices_begin(&w->slices, &w->w, w->values, HDX_SHAPE, err);
 }
 
-hdx_code hdx_one_to_n_append_values(hdx_one_to_n_writer *w, uint64_t n, hdx_lists_fill *fill, void *context, hdx_error *err)
+hdx_code hdx_one_to_n_append_values(hdx_one_to_n_writer *w, uint64_t n, hdx_lists_fill *fill, void *context,
+                                    hdx_error *err)
 {
     hdx_code code = w->offsets ? end_offsets(w, err) : HDX_OK;
     w->fill = fill;
@@ -115,8 +123,9 @@ void hdx_one_to_n_abandon(hdx_one_to_n_writer *w)
     hdx_mem_put(w->place.mem, w, sizeof *w);
 }
 
-hdx_code hdx_one_to_n_write(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values, hdx_degrees_fill *degrees,
-                            hdx_lists_fill *fill, void *context, hdx_index_file *out, hdx_error *err)
+hdx_code hdx_one_to_n_write(const hdx_index_place *place, hdx_kind kind, uint64_t keys, uint64_t values,
+                            hdx_degrees_fill *degrees, hdx_lists_fill *fill, void *context, hdx_index_file *out,
+                            hdx_error *err)
 {
     hdx_one_to_n_writer *w;
     hdx_code             code = hdx_one_to_n_begin(place, kind, keys, values, &w, err);

@@ -1,10 +1,12 @@
 /*
- * values_page.c - up to 256 values of lists with the keys they belong to: which form is smallest, and how each is packed.
+ * values_page.c - up to 256 values of lists with the keys they belong to: which form is smallest, and how each is
+ * packed.
  *
- * Two bands: most references are either close to their source or all in the same distant region, and in nearly every page a few of
- * the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give the place in the band,
- * so access by number stays O(1). The best border between the bands is found exactly from one histogram: for each width of the
- * zigzag distance the count, the least and the greatest value; joined from the widest down they give the far band's range for
+ * Two bands: most references are either close to their source or all in the same distant region, and in nearly every
+ * page a few of the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give
+ * the place in the band, so access by number stays O(1). The best border between the bands is found exactly from one
+ * histogram: for each width of the zigzag distance the count, the least and the greatest value; joined from the widest
+ *            down they give the far band's range for
  * every border (trying each border by itself costs 26-45 ns a value).
  */
 #include "indexes/one_to_n/one_to_n.h"
@@ -39,8 +41,11 @@ static inline void join_width(by_width *b, const by_width *other)
 /* The border with the fewest bits; no distance has more than `most` bits. */
 static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n, unsigned most)
 {
-    by_width even[65], odd[65], far = { UINT64_MAX, 0, 0 }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
-    bands    best = { .bits = UINT64_MAX };
+    by_width even[65], odd[65],
+        far = {
+            UINT64_MAX, 0, 0
+        }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+    bands best = { .bits = UINT64_MAX };
     for (unsigned w = 0; w <= most; w++)
         even[w] = odd[w] = far;
     for (unsigned i = 0; i + 1 < n; i += 2) {
@@ -52,7 +57,8 @@ static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned 
     for (unsigned w = most + 1; w-- > 0;) { /* here: far is what is wider than w */
         if (even[w].count + odd[w].count > 0) {
             unsigned near_w = w > 56 ? 64 : w, far_w = far.count == 0 ? 0 : hdx_pack_width(far.high - far.low);
-            uint64_t bits = 8 * ((n + 7) / 8 + hdx_pack_bytes(n - far.count, near_w) + hdx_pack_bytes(far.count, far_w));
+            uint64_t bits =
+                8 * ((n + 7) / 8 + hdx_pack_bytes(n - far.count, near_w) + hdx_pack_bytes(far.count, far_w));
             if (bits < best.bits)
                 best = (bands){ bits, far.count == 0 ? 0 : far.low, near_w, far_w, w };
             join_width(&far, &even[w]);
@@ -131,7 +137,8 @@ static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
     return s;
 }
 
-HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
+HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out,
+                                      uint64_t *first, uint64_t *second)
 {
     uint64_t        x[HDX_PAGE], distance[HDX_PAGE];
     uint64_t        bits, b;
@@ -145,13 +152,15 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
         form = HDX_VALUES_NEAR;
         bits = b;
     }
-    if (s.rising && n > 1 && (rising_w = hdx_ascending_low(range, n)) <= 56 && (b = 8 * hdx_ascending_bytes(range, n, rising_w)) < bits) {
+    if (s.rising && n > 1 && (rising_w = hdx_ascending_low(range, n)) <= 56 &&
+        (b = 8 * hdx_ascending_bytes(range, n, rising_w)) < bits) {
         form = HDX_VALUES_ASCENDING;
         bits = b;
     }
     distance[0] = 0; /* n is 1 at least; compilers do not know */
     bands two = { .bits = UINT64_MAX };
-    if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) * n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
+    if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) *
+                   n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
         uint64_t some = 0;
         for (unsigned i = 0; i < n; i++)
             some |= distance[i] = hdx_zigzag((int64_t)(v[i] - keys[i]));
@@ -181,41 +190,43 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
         *second = word(form, window.w, 0);
         out[0] = (uint8_t)window.exceptions;
         return 1 + hdx_window_put(out + 1, x, n, range, &window);
-    case HDX_VALUES_ASCENDING:
-        *second = word(form, rising_w, 0);
-        return hdx_ascending_put(out, x, n, range, rising_w);
-    default:
-        *second = word(HDX_VALUES_PLAIN, w, 0);
-        return hdx_pack_put(out, x, n, w);
+    case HDX_VALUES_ASCENDING: *second = word(form, rising_w, 0); return hdx_ascending_put(out, x, n, range, rising_w);
+    default: *second = word(HDX_VALUES_PLAIN, w, 0); return hdx_pack_put(out, x, n, w);
     }
 }
 
 static inline uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* stride 0: one key for all; 1: a key for each. */
-static inline bool decode_bands(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned stride, unsigned k, unsigned n, uint64_t *out,
-                                uint64_t *greatest)
+static inline bool decode_bands(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned stride, unsigned k,
+                                unsigned n, uint64_t *out, uint64_t *greatest)
 {
     unsigned w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, fars = 0, before = 0;
     uint32_t bytes = (count + 7) / 8;
     uint64_t selector[4], most = 0;
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
-    for (unsigned i = 0; i < 4; i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
+    for (unsigned i = 0; i < 4;
+         i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
         selector[i] = hdx_le64(page->at + 8 * (size_t)i);
         if (count < HDX_PAGE)
             selector[i] &= count <= 64 * i ? 0 : hdx_pack_mask(count - 64 * i < 64 ? count - 64 * i : 64);
         fars += (unsigned)__builtin_popcountll(selector[i]);
-        before += (unsigned)__builtin_popcountll(selector[i] & (i < k >> 6 ? UINT64_MAX : i == k >> 6 ? (1ull << (k & 63)) - 1 : 0)); /* chosen, not branched on */
+        before += (unsigned)__builtin_popcountll(selector[i] & (i < k >> 6    ? UINT64_MAX
+                                                                : i == k >> 6 ? (1ull << (k & 63)) - 1
+                                                                              : 0)); /* chosen, not branched on */
     }
     uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
     if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)
         return false;
     const uint8_t *near = page->at + bytes, *far = near + near_bytes;
-    uint64_t       m1 = hdx_pack_mask(w1), m2 = hdx_pack_mask(w2), near_bit = (uint64_t)(k - before) * w1, far_bit = (uint64_t)before * w2;
-    for (unsigned i = 0; i < n; i++) { /* both read, one taken: a far value is as good as a coin toss to the branch predictor */
+    uint64_t       m1 = hdx_pack_mask(w1), m2 = hdx_pack_mask(w2), near_bit = (uint64_t)(k - before) * w1,
+             far_bit = (uint64_t)before * w2;
+    for (unsigned i = 0; i < n;
+         i++) { /* both read, one taken: a far value is as good as a coin toss to the branch predictor */
         uint64_t is_far = 0 - (selector[(k + i) >> 6] >> ((k + i) & 63) & 1);
-        uint64_t a = keys[(size_t)i * stride] + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
+        uint64_t a =
+            keys[(size_t)i * stride] + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
         uint64_t b = page->first + (hdx_le64(far + (far_bit >> 3)) >> (far_bit & 7) & m2);
         out[i] = a ^ ((a ^ b) & is_far);
         most = greater(out[i], most);
@@ -227,7 +238,8 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
 }
 
 /* base + field each. True: a field is all ones, which in a window stands for an exception. */
-static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, unsigned k, unsigned n, uint64_t *out,
+                                 uint64_t *greatest)
 {
     const uint64_t mask = hdx_pack_mask(w);
     uint64_t       bit = (uint64_t)k * w, most = 0;
@@ -242,8 +254,12 @@ static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, u
     return full;
 }
 
-/* The tail lies in other cache lines than the fields: it is looked at only where a field says that there is something in it. */
-static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+/*
+ * The tail lies in other cache lines than the fields: it is looked at only where a field says that there is something
+ * in it.
+ */
+static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out,
+                          uint64_t *greatest)
 {
     hdx_window_tail tail;
     unsigned        w = page->second >> 40 & 127, before = 0;
@@ -254,7 +270,8 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
     if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
         return false;
     const uint64_t base = page->first - hdx_pack_get(tail.values, 0, tail.w);
-    for (unsigned e = 0; e < tail.exceptions; e++) /* the places rise; no branch, so that the compiler compares 16 at a time */
+    for (unsigned e = 0; e < tail.exceptions;
+         e++) /* the places rise; no branch, so that the compiler compares 16 at a time */
         before += tail.places[e] < k;
     for (unsigned e = before; e < tail.exceptions && (unsigned)tail.places[e] - k < n; e++)
         out[tail.places[e] - k] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
@@ -264,13 +281,15 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
     return true;
 }
 
-static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out,
+                             uint64_t *greatest)
 {
     hdx_ascending a;
     unsigned      at;
     uint64_t      rest;
     *greatest = 0;
-    if (!hdx_ascending_of(page->at, page->len, count, page->second >> 40 & 127, &a) || !hdx_ascending_find(&a, k, &at, &rest))
+    if (!hdx_ascending_of(page->at, page->len, count, page->second >> 40 & 127, &a) ||
+        !hdx_ascending_find(&a, k, &at, &rest))
         return false;
     for (unsigned i = 0; i < n; i++) {
         if (!hdx_ascending_next(&a, k + i, &at, &rest, &out[i]))
@@ -291,10 +310,13 @@ static void fetch(const hdx_page *page, uint32_t at)
 
 void hdx_values_fetch(const hdx_page *page, unsigned k)
 {
-    const uint32_t count = HDX_PAGE, selector = HDX_PAGE / 8; /* as if the page were full: of the last one other lines may be asked for */
-    uint32_t       w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, bits = 8 * page->len, fars = 0, near_at, far_at;
+    const uint32_t count = HDX_PAGE,
+                   selector = HDX_PAGE / 8; /* as if the page were full: of the last one other lines may be asked for */
+    uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, bits = 8 * page->len, fars = 0, near_at,
+             far_at;
     switch (page->second >> 61) {
-    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly */
+    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly
+                            */
         if (w2 > w1 && bits > 8 * selector + count * w1)
             fars = (bits - 8 * selector - count * w1) / (w2 - w1);
         else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)
@@ -318,7 +340,8 @@ void hdx_values_fetch(const hdx_page *page, unsigned k)
     }
 }
 
-bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsigned k, unsigned n, uint64_t *out,
+                       uint64_t *greatest)
 {
     const unsigned w = page->second >> 40 & 127;
     uint64_t       base = page->first;
@@ -331,18 +354,15 @@ bool hdx_values_decode(const hdx_page *page, unsigned count, uint64_t key, unsig
             return false;
         (void)decode_fields(page->at, w, base, k, n, out, greatest);
         return true;
-    case HDX_VALUES_BANDS:
-        return decode_bands(page, count, &key, 0, k, n, out, greatest);
-    case HDX_VALUES_WINDOW:
-        return decode_window(page, count, k, n, out, greatest);
-    case HDX_VALUES_ASCENDING:
-        return decode_ascending(page, count, k, n, out, greatest);
-    default:
-        return false;
+    case HDX_VALUES_BANDS: return decode_bands(page, count, &key, 0, k, n, out, greatest);
+    case HDX_VALUES_WINDOW: return decode_window(page, count, k, n, out, greatest);
+    case HDX_VALUES_ASCENDING: return decode_ascending(page, count, k, n, out, greatest);
+    default: return false;
     }
 }
 
-bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n, uint64_t *out, uint64_t *greatest)
+bool hdx_values_decode_all(const hdx_page *page, unsigned count, const uint64_t *keys, unsigned k, unsigned n,
+                           uint64_t *out, uint64_t *greatest)
 {
     uint64_t form = page->second >> 61;
     if (form == HDX_VALUES_BANDS)

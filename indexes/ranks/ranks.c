@@ -1,15 +1,15 @@
 /*
  * ranks.c - a set of ids with ranks: is it in, how many are before it, and which is the how-manieth.
  *
- * Lines of 64 bytes: the number of members before the line, then 448 bits. A find touches one cache line. A sample of the line of
- * every 512th member bounds the search for the member of a rank. README.md has the bytes.
+ * Lines of 64 bytes: the number of members before the line, then 448 bits. A find touches one cache line. A sample of
+ * the line of every 512th member bounds the search for the member of a rank. README.md has the bytes.
  */
 #include "indexes/container/container.h"
 #include "indexes/ints/pack.h"
 
-#define LINE 64u
+#define LINE      64u
 #define LINE_BITS 448u
-#define SAMPLE 512u /* members */
+#define SAMPLE    512u /* members */
 
 enum { LINES = 0, SAMPLES = 1 };
 
@@ -30,7 +30,8 @@ static uint64_t word_at(const uint64_t *words, uint64_t size, uint64_t at)
     return size - at >= 64 ? x : x & hdx_pack_mask((unsigned)(size - at));
 }
 
-hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t size, const uint64_t *words, hdx_index_file *out, hdx_error *err)
+hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t size, const uint64_t *words,
+                         hdx_index_file *out, hdx_error *err)
 {
     hdx_container_writer w;
     uint64_t             lines = lines_of(size), count = 0, rank = 0, next_sample = 0, counts[3];
@@ -68,8 +69,8 @@ out:
     return code;
 }
 
-hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size, hdx_damage_note *note,
-                        hdx_ranks **out, hdx_error *err)
+hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size,
+                        hdx_damage_note *note, hdx_ranks **out, hdx_error *err)
 {
     hdx_ranks *r = hdx_mem_get(place->mem, sizeof *r);
     hdx_code   code;
@@ -84,8 +85,8 @@ hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_i
     r->count = r->file.counts[1];
     r->lines = lines_of(size);
     const hdx_section *s = r->file.section;
-    if (r->file.counts[0] != size || s[LINES].bytes / LINE != r->lines || s[LINES].bytes % LINE != 0 || r->count > size ||
-        s[SAMPLES].bytes != samples_of(r->count) * 8) {
+    if (r->file.counts[0] != size || s[LINES].bytes / LINE != r->lines || s[LINES].bytes % LINE != 0 ||
+        r->count > size || s[SAMPLES].bytes != samples_of(r->count) * 8) {
         code = hdx_container_damaged(&r->file, err, "the size of the set is not the manifest's");
         hdx_ranks_close(r);
         return code;

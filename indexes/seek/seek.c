@@ -4,11 +4,12 @@
  * In:  points and packed windows, in the order of the dump.
  * Out: the same again, every number checked against the rules of seek.h.
  * Knows nothing of deflate: a window is bytes.
- * Cost: 20 bytes a point and 20 and the window for one inside a member; reading goes over the points once, windows stay in the map.
+ * Cost: 20 bytes a point and 20 and the window for one inside a member; reading goes over the points once, windows stay
+ *       in the map.
  */
 #include "indexes/container/container.h"
 
-#define ENTRY 20u
+#define ENTRY     20u
 #define KIND_BITS 2u
 
 enum { POINTS = 0, PLACES = 1, WINDOWS = 2 };
@@ -18,7 +19,8 @@ struct hdx_seek {
     uint64_t      count, windows, size, file_bits;
 };
 
-static hdx_code put_point(hdx_container_writer *w, const hdx_seek_point *p, const uint8_t *window, uint64_t *places, uint64_t *bytes, hdx_error *err)
+static hdx_code put_point(hdx_container_writer *w, const hdx_seek_point *p, const uint8_t *window, uint64_t *places,
+                          uint64_t *bytes, hdx_error *err)
 {
     uint8_t  entry[ENTRY];
     hdx_code code;
@@ -38,8 +40,8 @@ static hdx_code put_point(hdx_container_writer *w, const hdx_seek_point *p, cons
     return hdx_container_put(w, WINDOWS, window, p->window_size, err);
 }
 
-hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t windows, uint64_t size, hdx_seek_fill *fill, void *context,
-                        hdx_index_file *out, hdx_error *err)
+hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t windows, uint64_t size,
+                        hdx_seek_fill *fill, void *context, hdx_index_file *out, hdx_error *err)
 {
     hdx_container_writer w;
     const uint64_t       counts[3] = { points, windows, size };
@@ -50,10 +52,12 @@ hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t 
         return hdx_no_memory(err, "a window of 32 KiB", HDX_SEEK_WINDOW);
     if (!hdx_mul(points, ENTRY, &bytes[0]) || !hdx_mul(windows, ENTRY, &bytes[1])) {
         hdx_mem_put(place->mem, window, HDX_SEEK_WINDOW);
-        return hdx_fail(err, HDX_USAGE, hdx_kind_name(HDX_KIND_SEEK), HDX_NOWHERE, "%llu points", (unsigned long long)points);
+        return hdx_fail(err, HDX_USAGE, hdx_kind_name(HDX_KIND_SEEK), HDX_NOWHERE, "%llu points",
+                        (unsigned long long)points);
     }
     if ((code = hdx_container_create(&w, place, HDX_KIND_SEEK, counts, err)) != HDX_OK ||
-        (code = hdx_container_section(&w, bytes[0], err)) != HDX_OK || (code = hdx_container_section(&w, bytes[1], err)) != HDX_OK ||
+        (code = hdx_container_section(&w, bytes[0], err)) != HDX_OK ||
+        (code = hdx_container_section(&w, bytes[1], err)) != HDX_OK ||
         (code = hdx_container_section(&w, HDX_SECTION_OPEN, err)) != HDX_OK)
         goto out;
     for (uint64_t i = 0; i < points && code == HDX_OK; i++) {
@@ -61,7 +65,8 @@ hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t 
         if ((code = fill(context, i, &p, window, err)) != HDX_OK)
             break;
         if (p.window_size > p.window_len || p.window_len > HDX_SEEK_WINDOW)
-            code = hdx_fail(err, HDX_USAGE, w.path, HDX_NOWHERE, "a window of %u bytes for %u", p.window_size, p.window_len);
+            code = hdx_fail(err, HDX_USAGE, w.path, HDX_NOWHERE, "a window of %u bytes for %u", p.window_size,
+                            p.window_len);
         else
             code = put_point(&w, &p, window, &places, &window_bytes, err);
         if (code == HDX_OK && hdx_tick(place->tick, 1))
@@ -75,8 +80,8 @@ out:
     return code;
 }
 
-hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file, uint64_t size, uint64_t file_bytes, hdx_damage_note *note,
-                       hdx_seek **out, hdx_error *err)
+hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file, uint64_t size, uint64_t file_bytes,
+                       hdx_damage_note *note, hdx_seek **out, hdx_error *err)
 {
     hdx_seek *s = hdx_mem_get(place->mem, sizeof *s);
     hdx_code  code;
@@ -92,9 +97,11 @@ hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file,
     s->windows = s->file.counts[1];
     s->size = s->file.counts[2];
     s->file_bits = file_bytes > UINT64_MAX / 8 ? UINT64_MAX : file_bytes * 8;
-    if (s->size != size || s->count == 0 || section[POINTS].bytes / ENTRY != s->count || section[POINTS].bytes % ENTRY != 0 ||
-        section[PLACES].bytes / ENTRY != s->windows || section[PLACES].bytes % ENTRY != 0) {
-        code = hdx_container_damaged(&s->file, err, "the number of points is not what the sections hold, or the size not that of the dump");
+    if (s->size != size || s->count == 0 || section[POINTS].bytes / ENTRY != s->count ||
+        section[POINTS].bytes % ENTRY != 0 || section[PLACES].bytes / ENTRY != s->windows ||
+        section[PLACES].bytes % ENTRY != 0) {
+        code = hdx_container_damaged(
+            &s->file, err, "the number of points is not what the sections hold, or the size not that of the dump");
         hdx_seek_close(s);
         return code;
     }
@@ -134,8 +141,9 @@ static bool place_of(const hdx_seek *s, hdx_seek_cursor *c, hdx_seek_point *p)
     c->windows++;
     if (p->kind == HDX_SEEK_INSIDE ? p->header_bit >= p->bit : p->header_bit != 0)
         return false;
-    return p->window_len <= HDX_SEEK_WINDOW && p->window_size <= p->window_len && (p->window_size == 0) == (p->window_len == 0) &&
-           p->window_at <= room && p->window_size <= room - p->window_at;
+    return p->window_len <= HDX_SEEK_WINDOW && p->window_size <= p->window_len &&
+           (p->window_size == 0) == (p->window_len == 0) && p->window_at <= room &&
+           p->window_size <= room - p->window_at;
 }
 
 bool hdx_seek_next(const hdx_seek *s, hdx_seek_cursor *c, hdx_seek_point *p)

@@ -1,12 +1,15 @@
 /*
- * seek.h - seek points of a compressed dump: places in the file from which inflating gives the dump from a known position on.
+ * seek.h - seek points of a compressed dump: places in the file from which inflating gives the dump from a known
+ * position on.
  *
- * The points cut the uncompressed dump into slices; point i begins slice i. A point at the header of a gzip member needs nothing else and
- * takes 20 bytes. A point inside a member needs the (at most 32 KiB of) output before it, packed, and takes 20 bytes more and the window.
- * README.md has the bytes. What inflates from a point, and how, is not known here.
+ * The points cut the uncompressed dump into slices; point i begins slice i. A point at the header of a gzip member
+ * needs nothing else and takes 20 bytes. A point inside a member needs the (at most 32 KiB of) output before it,
+ * packed, and takes 20 bytes more and the window. README.md has the bytes. What inflates from a point, and how, is not
+ * known here.
  *
  * Rules a reader checks (R1 to R4) and whoever loads the points may rely on:
- *   R1  point 0 is at position 0 and at a member; positions rise strictly and are below the size of the dump (0 for an empty one)
+ *   R1  point 0 is at position 0 and at a member; positions rise strictly and are below the size of the dump (0 for an
+ *       empty one)
  *   R2  bits rise strictly and lie inside the compressed file; a member begins at a whole byte
  *   R3  the block of a point inside it begins before it (and may begin before many points)
  *   R4  a window has 1 to 32 768 bytes, and its packed bytes are no more than those and inside the section
@@ -25,26 +28,28 @@ typedef enum hdx_seek_kind {
 } hdx_seek_kind;
 
 typedef struct hdx_seek_point {
-    hdx_pos  out;         /* position in the uncompressed dump */
-    uint64_t bit;         /* of the compressed file */
-    uint64_t header_bit;  /* INSIDE: where the header of the block begins; else 0 */
-    uint64_t window_at;   /* reading: of the packed window, for hdx_seek_window */
-    uint32_t window_size; /* packed bytes; equal to window_len: they are not packed; 0: none (MEMBER, or nothing before) */
-    uint32_t window_len;  /* bytes of output they stand for */
-    uint32_t sum;         /* CRC-32 of the slice that begins here */
+    hdx_pos  out;        /* position in the uncompressed dump */
+    uint64_t bit;        /* of the compressed file */
+    uint64_t header_bit; /* INSIDE: where the header of the block begins; else 0 */
+    uint64_t window_at;  /* reading: of the packed window, for hdx_seek_window */
+    uint32_t
+        window_size; /* packed bytes; equal to window_len: they are not packed; 0: none (MEMBER, or nothing before) */
+    uint32_t      window_len; /* bytes of output they stand for */
+    uint32_t      sum;        /* CRC-32 of the slice that begins here */
     hdx_seek_kind kind;
 } hdx_seek_point;
 
 /* Point number i, in order, and its window as it is to be stored. */
-typedef hdx_code hdx_seek_fill(void *context, uint64_t i, hdx_seek_point *point, uint8_t window[HDX_SEEK_WINDOW], hdx_error *err);
+typedef hdx_code hdx_seek_fill(void *context, uint64_t i, hdx_seek_point *point, uint8_t window[HDX_SEEK_WINDOW],
+                               hdx_error *err);
 /* windows: how many of the points are not of kind MEMBER. size: bytes of the uncompressed dump. */
-hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t windows, uint64_t size, hdx_seek_fill *fill, void *context,
-                        hdx_index_file *out, hdx_error *err);
+hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t windows, uint64_t size,
+                        hdx_seek_fill *fill, void *context, hdx_index_file *out, hdx_error *err);
 
 typedef struct hdx_seek hdx_seek;
 /* size: bytes of the uncompressed dump, file_bytes: of the compressed one, both as the manifest says. */
-hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file, uint64_t size, uint64_t file_bytes, hdx_damage_note *note,
-                       hdx_seek **out, hdx_error *err);
+hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file, uint64_t size, uint64_t file_bytes,
+                       hdx_damage_note *note, hdx_seek **out, hdx_error *err);
 void     hdx_seek_close(hdx_seek *seek);
 uint64_t hdx_seek_count(const hdx_seek *seek);
 

@@ -3,25 +3,28 @@
  *
  * In:  outbound lists with their classes, roots.
  * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of what was reached.
- * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root alone.
- * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry, in the
- *       worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes).
+ * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root
+ * alone.
+ * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry,
+ *       in the worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes).
  *
- * All children not yet closed are pushed with the number of their parent, and a node is numbered when popped. Whatever is popped
- * first was pushed last, from the deepest node that refers to it: the order is a true depth-first one, without a cursor per level
- * and with loads that do not wait for each other. Semi-NCA depends on it: an edge to a greater number always goes down the tree.
+ * All children not yet closed are pushed with the number of their parent, and a node is numbered when popped. Whatever
+ * is popped first was pushed last, from the deepest node that refers to it: the order is a true depth-first one,
+ * without a cursor per level and with loads that do not wait for each other. Semi-NCA depends on it: an edge to a
+ * greater number always goes down the tree.
  *
- * The order is always the same: roots in root order, a node's references from the last of its list to the first, its class object after them.
+ * The order is always the same: roots in root order, a node's references from the last of its list to the first, its
+ * class object after them.
  */
 #include "algo/width.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define TICK_NODES 65536u
+#define TICK_NODES  65536u
 #define STACK_FIRST 4096u
-#define LIST_AHEAD 3u  /* the entry popped two from now: its list is asked for, its base was when it was pushed */
-#define VISITS 8192u   /* written to the tape at once */
+#define LIST_AHEAD  3u    /* the entry popped two from now: its list is asked for, its base was when it was pushed */
+#define VISITS      8192u /* written to the tape at once */
 
 typedef WIDE(hdx_visit) visit; /* on the stack: a node and the number of who pushed it */
 typedef struct stack {
@@ -34,46 +37,52 @@ typedef struct pen { /* what goes to the tape */
     unsigned        count;
 } pen;
 
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
-                          uint64_t *reached, uint64_t *edges, hdx_error *err);
+static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
+                          uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
 
 static hdx_code flush(pen *out, hdx_error *err)
 {
-    hdx_code code = out->count == 0 ? HDX_OK : out->tape->write(out->tape->context, out->at, out->count * sizeof(visit), err);
+    hdx_code code =
+        out->count == 0 ? HDX_OK : out->tape->write(out->tape->context, out->at, out->count * sizeof(visit), err);
     out->count = 0;
     return code;
 }
 
-hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick, uint64_t *reached, uint64_t *edges,
-                               uint64_t **live, hdx_error *err)
+hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) * g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick,
+                               uint64_t *reached, uint64_t *edges, uint64_t **live, hdx_error *err)
 {
     const uint64_t nodes = g->outbound->nodes;
-    stack     open = { NULL, 0, 0 };
-    pen       out = { tape, hdx_mem_array(mem, VISITS, sizeof(visit)), 0 };
-    NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    uint64_t *closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);
-    hdx_code  code;
+    stack          open = { NULL, 0, 0 };
+    pen            out = { tape, hdx_mem_array(mem, VISITS, sizeof(visit)), 0 };
+    NID           *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
+    uint64_t      *closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);
+    hdx_code       code;
     *reached = *edges = 0;
     *live = NULL;
     if (nodes >= NONE) {
-        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width", (unsigned long long)nodes,
-                        (unsigned long long)NONE - 1);
+        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width",
+                        (unsigned long long)nodes, (unsigned long long)NONE - 1);
         goto out;
     }
-    if (out.at == NULL || class_edge == NULL || closed == NULL || !make_room(&open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem)) {
+    if (out.at == NULL || class_edge == NULL || closed == NULL ||
+        !make_room(&open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem)) {
         code = hdx_no_memory(err, "the depth-first search", nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
         goto out;
     }
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
-    /* A root is closed from the start: whoever else refers to it pushes nothing, it is popped from its own entry (MAT 6.1). */
+    /*
+     * A root is closed from the start: whoever else refers to it pushes nothing, it is popped from its own entry (MAT
+     * 6.1).
+     */
     for (uint64_t i = g->root_count; i-- > 0;) {
         assert(g->roots[i] < nodes);
         hdx_bits_put(closed, g->roots[i]);
         open.at[open.count++] = (visit){ g->roots[i], 0 };
     }
-    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, edges, err)) == HDX_OK && (code = flush(&out, err)) == HDX_OK) {
+    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, edges, err)) == HDX_OK &&
+        (code = flush(&out, err)) == HDX_OK) {
         *live = closed;
         closed = NULL;
     }
@@ -85,8 +94,8 @@ out:
     return code;
 }
 
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open, uint64_t *closed, NID *class_edge,
-                          uint64_t *reached, uint64_t *edges, hdx_error *err)
+static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
+                          uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;
     const uint32_t    classes = g->classes;
@@ -156,7 +165,7 @@ typedef struct play {
     NID             *number, *node; /* one of them */
     _Atomic uint64_t next;          /* piece */
     atomic_bool      failed;
-    pthread_mutex_t  lock;          /* guards error */
+    pthread_mutex_t  lock; /* guards error */
     hdx_error        error;
 } play;
 
@@ -179,7 +188,8 @@ static void play_pieces(void *context, unsigned worker)
     hdx_error err = { 0 };
     (void)worker;
     while (!atomic_load(&p->failed) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->reached)
-        if ((piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit)) : play_piece(p, piece, done, &err)) != HDX_OK) {
+        if ((piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit))
+                           : play_piece(p, piece, done, &err)) != HDX_OK) {
             (void)pthread_mutex_lock(&p->lock);
             if (!atomic_load(&p->failed))
                 p->error = err;
@@ -201,7 +211,8 @@ static hdx_code play_all(play *p, unsigned threads, hdx_error *err)
     return p->error.code;
 }
 
-hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, unsigned threads, hdx_mem *mem, NID **number, hdx_error *err)
+hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, unsigned threads, hdx_mem *mem,
+                           NID **number, hdx_error *err)
 {
     play     p = { .tape = tape, .reached = reached, .mem = mem };
     hdx_code code;

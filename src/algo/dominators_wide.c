@@ -2,25 +2,31 @@
  * dominators_wide.c - immediate dominators by Semi-NCA, and the sums over the dominator tree.
  *
  * In:  the tape of a depth-first search; the tapes of predecessors (predecessors_wide.c), all read from their ends.
- * Out: the tape of immediate dominators that are not the parent in the search, in preorder numbers; retained sizes in place.
- * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one (the result) for the
- *       second; everything else is read and written in order. Labels and ancestors come into memory as the tapes of predecessors go.
+ * Out: the tape of immediate dominators that are not the parent in the search, in preorder numbers; retained sizes in
+ *      place.
+ * Cost: two NIDs per reached node (label and ancestor, side by side: they are read together) for the first half, one
+ *       (the result) for the second; everything else is read and written in order. Labels and ancestors come into
+ *       memory as the tapes of predecessors go.
  *
  * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006): predecessors are pulled in reverse
- * preorder, and labels hold the semidominator itself instead of a vertex. With w going down, every number above w is linked to its parent in
- * the search tree, and
+ * preorder, and labels hold the semidominator itself instead of a vertex. With w going down, every number above w is
+ * linked to its parent in the search tree, and
  *
- *     semi(w) = the least of: u            for a predecessor u < w: an ancestor of w, the search being a depth-first one
- *                             eval(u)      for a predecessor u > w: the least semi on the linked path above u, u included
- *     idom(w) = the nearest ancestor of w in the dominator tree that is not above semi(w), found going forwards from parent(w)
+ *     semi(w) = the least of: u            for a predecessor u < w: an ancestor of w, the search being a depth-first
+ *                                          one
+ *                             eval(u)      for a predecessor u > w: the least semi on the linked path above u, u
+ *                                          included
+ *     idom(w) = the nearest ancestor of w in the dominator tree that is not above semi(w), found going forwards from
+ *     parent(w)
  *
- * 1 to 10 % of the nodes have a semidominator that is not their parent, and so a dominator that is not: only those are written down.
+ * 1 to 10 % of the nodes have a semidominator that is not their parent, and so a dominator that is not: only those are
+ * written down.
  */
 #include "algo/width.h"
 
-#define AHEAD 16u
-#define VISITS 8192u /* read from the tape at once */
-#define PULLED 32768u /* predecessors read from the tape at once */
+#define AHEAD     16u
+#define VISITS    8192u  /* read from the tape at once */
+#define PULLED    32768u /* predecessors read from the tape at once */
 #define PATH_NEAR 64u
 
 typedef WIDE(hdx_visit) visit;
@@ -31,10 +37,10 @@ typedef struct link {
 } link;
 typedef struct backwards { /* a tape of NIDs, from its end */
     const hdx_tape *tape;
-    uint64_t        left;  /* on the tape, before the piece */
+    uint64_t        left; /* on the tape, before the piece */
     NID            *piece;
-    uint32_t        at;    /* next: piece[at - 1] */
-    NID             next;  /* the number whose list is next; 0: no more */
+    uint32_t        at;   /* next: piece[at - 1] */
+    NID             next; /* the number whose list is next; 0: no more */
 } backwards;
 typedef struct pen {
     const hdx_tape *tape;
@@ -75,7 +81,7 @@ static hdx_code pull(backwards *b, link *links, NID w, uint64_t n, NID *least, h
             return code;
         const uint32_t part = n < b->at ? (uint32_t)n : b->at;
         uint32_t       i = 0;
-        for (; i < part && *least > 0; i++) {
+        for (; i<part && * least> 0; i++) {
             const NID u = b->piece[--b->at];
             if (b->at >= AHEAD)
                 __builtin_prefetch(links + b->piece[b->at - AHEAD]); /* a count or a number of a node does no harm */
@@ -115,8 +121,9 @@ static hdx_code flush(pen *p, hdx_error *err)
     return code;
 }
 
-static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances, hdx_span *span, visit *piece, pen *out,
-                                   hdx_mem *mem, hdx_ticker *tick, hdx_error *err)
+static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances,
+                                   hdx_span *span, visit *piece, pen *out, hdx_mem *mem, hdx_ticker *tick,
+                                   hdx_error *err)
 {
     link    *links = (link *)(void *)span->at;
     hdx_code code = pop(preds, &preds->next, err);
@@ -126,7 +133,8 @@ static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, bac
         const uint64_t first = end > VISITS ? end - VISITS : 0;
         if (!hdx_mem_span_reach(mem, span, (first + 1) * sizeof(link)))
             return hdx_no_memory(err, "semidominators", span->bytes);
-        if ((code = search->read(search->context, first * sizeof(visit), piece, (end - first) * sizeof(visit), err)) != HDX_OK)
+        if ((code = search->read(search->context, first * sizeof(visit), piece, (end - first) * sizeof(visit), err)) !=
+            HDX_OK)
             return code;
         for (uint64_t i = end - first; i-- > 0;) {
             const NID w = (NID)(first + i + 1), parent = piece[i].parent;
@@ -148,14 +156,19 @@ static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, bac
     return code == HDX_OK ? flush(out, err) : code;
 }
 
-hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors, const hdx_preds *instances, hdx_mem *mem,
-                                  hdx_ticker *tick, const hdx_tape *semis, uint64_t *count, hdx_error *err)
+hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors,
+                                  const hdx_preds *instances, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *semis,
+                                  uint64_t *count, hdx_error *err)
 {
     hdx_span  links;
     bool      got = hdx_mem_span(mem, reached + 1, sizeof(link), &links);
     visit    *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
-    backwards preds = { .tape = predecessors->tape, .left = predecessors->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
-    backwards of_class = { .tape = instances->tape, .left = instances->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
+    backwards preds = { .tape = predecessors->tape,
+                        .left = predecessors->count,
+                        .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
+    backwards of_class = { .tape = instances->tape,
+                           .left = instances->count,
+                           .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
     pen       out = { semis, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
     hdx_code  code;
     if (!got || piece == NULL || preds.piece == NULL || of_class.piece == NULL || out.at == NULL)
@@ -171,12 +184,16 @@ hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, cons
     return code;
 }
 
-static inline NID eval(link *links, NID v, NID linked) { return links[v].ancestor < linked ? links[v].label : compress(links, v, linked); }
+static inline NID eval(link *links, NID v, NID linked)
+{
+    return links[v].ancestor < linked ? links[v].label : compress(links, v, linked);
+}
 
 /*
- * Path compression. Nearly all paths fit path[], whose addresses the processor knows ahead (1.5 times faster on a list with random
- * references backwards). A path may be as long as the heap's longest list, though: beyond path[] it needs no memory either, as
- * each ancestor is turned round on the way up to point at where we came from, and set to the top on the way down.
+ * Path compression. Nearly all paths fit path[], whose addresses the processor knows ahead (1.5 times faster on a list
+ * with random references backwards). A path may be as long as the heap's longest list, though: beyond path[] it needs
+ * no memory either, as each ancestor is turned round on the way up to point at where we came from, and set to the top
+ * on the way down.
  */
 static NID compress(link *links, NID v, NID linked)
 {
@@ -210,8 +227,8 @@ static inline NID settle(link *l, NID top, NID least)
 }
 
 /* Forwards, semidominators become dominators: everything at smaller numbers is one already. */
-static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t left, NID *idom, visit *piece, semi *kept,
-                               pen *out, hdx_ticker *tick, hdx_error *err)
+static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t left,
+                               NID *idom, visit *piece, semi *kept, pen *out, hdx_ticker *tick, hdx_error *err)
 {
     uint32_t at = 0; /* next: kept[at - 1] */
     hdx_code code = HDX_OK;
@@ -245,8 +262,8 @@ static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const h
     return flush(out, err);
 }
 
-hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count, hdx_mem *mem, hdx_ticker *tick,
-                              const hdx_tape *idoms, hdx_error *err)
+hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count,
+                              hdx_mem *mem, hdx_ticker *tick, const hdx_tape *idoms, hdx_error *err)
 {
     NID     *idom = hdx_mem_raw(mem, reached + 1, sizeof *idom);
     visit   *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
@@ -269,7 +286,7 @@ typedef struct reader {
     const hdx_tape *search, *idoms;
     visit          *visits;
     NID            *idom;
-    semi           *kept;       /* numbers kept_first .. kept_first + kept_count - 1 of the tape idoms */
+    semi           *kept; /* numbers kept_first .. kept_first + kept_count - 1 of the tape idoms */
     uint64_t        kept_first, kept_count, all;
     bool            down;
 } reader;
@@ -281,13 +298,17 @@ static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
     if (i - r->kept_first >= r->kept_count) {
         r->kept_first = !r->down ? i : i < VISITS ? 0 : i - (VISITS - 1);
         r->kept_count = r->all - r->kept_first < VISITS ? r->all - r->kept_first : VISITS;
-        code = r->idoms->read(r->idoms->context, r->kept_first * sizeof(semi), r->kept, r->kept_count * sizeof(semi), err);
+        code =
+            r->idoms->read(r->idoms->context, r->kept_first * sizeof(semi), r->kept, r->kept_count * sizeof(semi), err);
     }
     *out = r->kept[i - r->kept_first];
     return code;
 }
 
-/* Dominators of first + 1 .. first + n; *next: of the tape idoms, the first one that was not asked for yet, or, going down, the last one + 1. */
+/*
+ * Dominators of first + 1 .. first + n; *next: of the tape idoms, the first one that was not asked for yet, or, going
+ * down, the last one + 1.
+ */
 static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next, hdx_error *err)
 {
     semi     s;
@@ -303,8 +324,8 @@ static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next
     return code;
 }
 
-hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, bool down, hdx_mem *mem,
-                             WIDE(hdx_take_idoms) *take, void *context, hdx_error *err)
+hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count,
+                             bool down, hdx_mem *mem, WIDE(hdx_take_idoms) * take, void *context, hdx_error *err)
 {
     reader   r = { .search = search, .idoms = idoms, .all = idom_count, .down = down };
     uint64_t next = down ? idom_count : 0;
@@ -345,8 +366,9 @@ static hdx_code add_full(void *context, uint64_t first, uint64_t n, const NID *i
 }
 
 /* Exact because a dominator has the smaller number: every sum is whole before it is passed on (MAT 6.3). */
-hdx_code WIDE(hdx_retained)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count, hdx_mem *mem, void *retained, bool narrow,
-                            hdx_error *err)
+hdx_code WIDE(hdx_retained)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count,
+                            hdx_mem *mem, void *retained, bool narrow, hdx_error *err)
 {
-    return WIDE(hdx_each_idom)(search, reached, idoms, idom_count, true, mem, narrow ? add_slim : add_full, retained, err);
+    return WIDE(hdx_each_idom)(search, reached, idoms, idom_count, true, mem, narrow ? add_slim : add_full, retained,
+                               err);
 }

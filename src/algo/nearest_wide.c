@@ -1,10 +1,12 @@
 /*
  * nearest_wide.c - a breadth-first tree from the GC roots: who lies before a node on a path of least length.
  *
- * In:  outbound lists, classes, roots; the nodes whose parent is wanted (that of a node with one referrer is the referrer).
+ * In:  outbound lists, classes, roots; the nodes whose parent is wanted (that of a node with one referrer is the
+ *      referrer).
  * Out: parent per wanted node; the node itself for a root, NONE for what cannot be reached.
  * Knows that an instance refers to its class object after everything else.
- * Cost: one pass over the references of reached nodes; resident are two bits per node and the queue, as long as the frontier is.
+ * Cost: one pass over the references of reached nodes; resident are two bits per node and the queue, as long as the
+ *       frontier is.
  *
  * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level.
  * Ties are decided by the order of roots, then of references, and so by one thread alone.
@@ -15,7 +17,9 @@
 #include <string.h>
 
 #define TICK_NODES 65536u
-#define AHEAD 16u /* entries of the queue: far enough for a load from memory, near enough to stay in the first cache */
+#define AHEAD                                                                                                          \
+    16u /* entries of the queue: far enough for a load from memory, near enough to stay in the first cache             \
+         */
 #define QUEUE_FIRST (1u << 16)
 
 typedef struct queue { /* a ring; head and tail count up for ever */
@@ -24,7 +28,9 @@ typedef struct queue { /* a ring; head and tail count up for ever */
     uint64_t head, tail;
 } queue;
 
-/* Of 64 nodes: those reached, those whose parent is wanted; side by side, for who asks about one asks about the other. */
+/*
+ * Of 64 nodes: those reached, those whose parent is wanted; side by side, for who asks about one asks about the other.
+ */
 typedef struct marks {
     uint64_t seen, keep;
 } marks;
@@ -35,7 +41,8 @@ typedef struct tree {
     NID       *parent;
 } tree;
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q, NID *class_edge, hdx_error *err);
+static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
+                            NID *class_edge, hdx_error *err);
 
 /* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes behind its old end. */
 static bool grow(queue *q, uint64_t n, hdx_mem *mem)
@@ -47,7 +54,8 @@ static bool grow(queue *q, uint64_t n, hdx_mem *mem)
     if (p == NULL)
         return false;
     if (q->capacity > 0) {
-        uint64_t first = q->head & (q->capacity - 1), count = q->tail - q->head, wrapped = first + count > q->capacity ? first + count - q->capacity : 0;
+        uint64_t first = q->head & (q->capacity - 1), count = q->tail - q->head,
+                 wrapped = first + count > q->capacity ? first + count - q->capacity : 0;
         memcpy(p + q->capacity, p, (size_t)wrapped * sizeof(NID));
         q->head = first;
         q->tail = first + count;
@@ -57,7 +65,10 @@ static bool grow(queue *q, uint64_t n, hdx_mem *mem)
     return true;
 }
 
-static inline bool room(queue *q, uint64_t n, hdx_mem *mem) { return q->capacity - (q->tail - q->head) >= n || grow(q, n, mem); }
+static inline bool room(queue *q, uint64_t n, hdx_mem *mem)
+{
+    return q->capacity - (q->tail - q->head) >= n || grow(q, n, mem);
+}
 
 static inline void reach(tree *t, queue *q, NID node, NID from)
 {
@@ -71,15 +82,17 @@ static inline void reach(tree *t, queue *q, NID node, NID from)
         t->parent[t->before[node >> 6] + (uint64_t)__builtin_popcountll(m->keep & (bit - 1))] = from;
 }
 
-hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick, NID *parent, hdx_error *err)
+hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) * g, const WIDE(hdx_ranked) * keep, hdx_mem *mem, hdx_ticker *tick,
+                           NID *parent, hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(g->outbound->nodes);
-    queue     q = { NULL, 0, 0, 0 };
-    tree      t = { hdx_mem_array(mem, words, sizeof(marks)), keep->before, parent };
-    NID      *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    hdx_code  code;
+    queue          q = { NULL, 0, 0, 0 };
+    tree           t = { hdx_mem_array(mem, words, sizeof(marks)), keep->before, parent };
+    NID           *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
+    hdx_code       code;
     if (t.marks == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
-        code = hdx_no_memory(err, "the breadth-first search", words * sizeof(marks) + (g->root_count + g->classes) * sizeof(NID));
+        code = hdx_no_memory(err, "the breadth-first search",
+                             words * sizeof(marks) + (g->root_count + g->classes) * sizeof(NID));
         goto out;
     }
     for (uint64_t i = 0; i < words; i++)
@@ -100,13 +113,15 @@ out:
     return code;
 }
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q, NID *class_edge, hdx_error *err)
+static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
+                            NID *class_edge, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;
     const uint32_t    classes = g->classes;
     uint64_t          done = 0;
     while (q->head < q->tail) {
-        if (q->tail - q->head > AHEAD) { /* dependent loads, each asked for when the one before it has had time to arrive */
+        if (q->tail - q->head >
+            AHEAD) { /* dependent loads, each asked for when the one before it has had time to arrive */
             const uint64_t mask = q->capacity - 1;
             hdx_packed_base_ahead(lists, q->at[(q->head + AHEAD) & mask]);
             hdx_packed_list_ahead(lists, q->at[(q->head + AHEAD / 2) & mask]);
@@ -127,7 +142,7 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker
     return hdx_tick(tick, done % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) *set, uint64_t n, hdx_mem *mem, hdx_error *err)
+hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) * set, uint64_t n, hdx_mem *mem, hdx_error *err)
 {
     uint64_t words = hdx_bits_words(n);
     if ((set->before = hdx_mem_array(mem, words, sizeof(NID))) == NULL)

@@ -3,18 +3,18 @@
  */
 #include "algo/packed.h"
 
-#define ENDS 8u       /* bytes of a group's ends, */
-#define WIDE_ENDS 40u /* or so many where there are more than 255 entries */
-#define CLASSES 8u
-#define REFERRED 512u    /* targets looked at at once */
+#define ENDS         8u  /* bytes of a group's ends, */
+#define WIDE_ENDS    40u /* or so many where there are more than 255 entries */
+#define CLASSES      8u
+#define REFERRED     512u /* targets looked at at once */
 #define TICK_BATCHES 256u
 
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err)
 {
     *p = (hdx_packed){ .nodes = nodes };
     if (nodes > HDX_PACKED_NODES)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects, at most %llu can be searched", (unsigned long long)nodes,
-                        (unsigned long long)HDX_PACKED_NODES);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects, at most %llu can be searched",
+                        (unsigned long long)nodes, (unsigned long long)HDX_PACKED_NODES);
     p->width = hdx_packed_width(nodes);
     p->mask = ~(~0ull << 8 * p->width);
     p->piece_count = (nodes + HDX_PACKED_PIECE - 1) >> HDX_PACKED_PIECE_BITS;
@@ -49,7 +49,10 @@ static uint64_t sum_of(const uint32_t *entries, uint64_t n)
     return sum;
 }
 
-static uint64_t group_bytes(const hdx_packed *p, uint64_t entries) { return (entries > 255 ? WIDE_ENDS : ENDS) + CLASSES + entries * p->width; }
+static uint64_t group_bytes(const hdx_packed *p, uint64_t entries)
+{
+    return (entries > 255 ? WIDE_ENDS : ENDS) + CLASSES + entries * p->width;
+}
 
 static void put40(uint8_t *to, uint64_t v)
 {
@@ -77,7 +80,8 @@ hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, 
     for (uint64_t i = 0; i < nodes; i += 8)
         bytes += group_bytes(p, sum_of(entries + i, nodes - i < 8 ? nodes - i : 8));
     if (bytes >= 1ull << 39)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the references of %llu neighbours take over 2^39 bytes", (unsigned long long)nodes);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the references of %llu neighbours take over 2^39 bytes",
+                        (unsigned long long)nodes);
     if ((p->pieces[piece] = hdx_mem_get(mem, bytes)) == NULL)
         return hdx_no_memory(err, "lists of references", bytes);
     p->piece_bytes[piece] = bytes;
@@ -132,10 +136,12 @@ static inline bool has_far(const uint8_t *classes)
 }
 
 /* The lists of nodes v .. v + n - 1, from place `from` of a group with narrow ends and no class among its entries. */
-static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_t v, unsigned from, unsigned n, uint64_t *sources, uint64_t *targets)
+static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_t v, unsigned from, unsigned n,
+                                      uint64_t *sources, uint64_t *targets)
 {
     const uint64_t ends = hdx_le64(head), begins = ends << 8;
-    const unsigned begin = begins >> 8 * from & 255, count = (unsigned)(ends >> 8 * (from + n - 1) & 255) - begin, width = p->width;
+    const unsigned begin = begins >> 8 * from & 255, count = (unsigned)(ends >> 8 * (from + n - 1) & 255) - begin,
+                   width = p->width;
     const uint8_t *at = head + ENDS + CLASSES + begin * width;
     if (width == 4)
         for (unsigned i = 0; i < count; i += AT_ONCE) {
@@ -164,7 +170,8 @@ static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, 
 }
 
 /* The same where some entries are classes. */
-static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_group *g, uint64_t v, unsigned from, unsigned n, uint64_t *sources, uint64_t *targets)
+static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_group *g, uint64_t v, unsigned from,
+                                      unsigned n, uint64_t *sources, uint64_t *targets)
 {
     const uint64_t ends = hdx_le64(g->ends), begins = ends << 8;
     const uint8_t *entries = g->classes + CLASSES;
@@ -181,7 +188,8 @@ static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_grou
 }
 
 /* One list, as much of it as there is room for. */
-static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources, uint64_t *targets)
+static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources,
+                              uint64_t *targets)
 {
     hdx_packed_list list = hdx_packed_at(p, w->node);
     const uint64_t  left = list.count - w->skip;
@@ -204,9 +212,10 @@ uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *w, uint32_t most
         const hdx_packed_group g = hdx_packed_group_of(p, w->node);
         uint64_t              *of = sources == NULL ? NULL : sources + count;
         if (!g.wide && w->skip == 0) {
-            const unsigned from = (unsigned)(w->node & 7), n = w->end - w->node < 8u - from ? (unsigned)(w->end - w->node) : 8u - from;
-            count += has_far(g.classes) ? pairs_of_mixed(p, &g, w->node, from, n, of, targets + count) :
-                                          pairs_of_group(p, g.ends, w->node, from, n, of, targets + count);
+            const unsigned from = (unsigned)(w->node & 7),
+                           n = w->end - w->node < 8u - from ? (unsigned)(w->end - w->node) : 8u - from;
+            count += has_far(g.classes) ? pairs_of_mixed(p, &g, w->node, from, n, of, targets + count)
+                                        : pairs_of_group(p, g.ends, w->node, from, n, of, targets + count);
             w->node += n;
         } else
             count += pairs_of_list(p, w, most + HDX_PACKED_MORE - count, of, targets + count);

@@ -1,19 +1,24 @@
 /*
- * packed.h - the outbound lists of all nodes with their classes in few bytes a node, read at the speed of plain arrays: what the searches and the
- * turning round read.
+ * packed.h - the outbound lists of all nodes with their classes in few bytes a node, read at the speed of plain arrays:
+ * what the searches and the turning round read.
  *
  *     entry              a node's number, in as many bytes as the greatest needs
- *     class              a byte; HDX_PACKED_FAR: the number is the first entry of the list; all bits of that set, or no entry: no class
- *     group of 8 nodes   where each list ends, in entries: 8 bytes (up to 255 entries) or 8 times 5 bytes; 8 classes; the lists' entries
+ *     class              a byte; HDX_PACKED_FAR: the number is the first entry of the list; all bits of that set, or no
+ *                        entry: no class
+ *     group of 8 nodes   where each list ends, in entries: 8 bytes (up to 255 entries) or 8 times 5 bytes; 8 classes;
+ *                        the lists' entries
  *     bases              a group's place in its piece, twice, + 1 where ends are wide: 5 bytes each
  *     piece              2^21 nodes in a block of memory of their own
  *
- * How long lists are no processor can foresee. Here the entries of a group stand side by side in one width, so whoever reads all lists takes them in
- * one loop and never asks for lengths; a width by list takes a fifth less room on Mix and three times as long.
+ * How long lists are no processor can foresee. Here the entries of a group stand side by side in one width, so whoever
+ * reads all lists takes them in one loop and never asks for lengths; a width by list takes a fifth less room on Mix and
+ * three times as long.
  *
- * Random access costs two cache misses, the base and the group; Mix takes 8.3 bytes an object where plain arrays take 13.6, class included.
+ * Random access costs two cache misses, the base and the group; Mix takes 8.3 bytes an object where plain arrays take
+ * 13.6, class included.
  *
- * A packed number, for files between steps, has its length in the two lowest bits of the first byte: 6, 14, 22 or 38 bits in 1, 2, 3 or 5 bytes.
+ * A packed number, for files between steps, has its length in the two lowest bits of the first byte: 6, 14, 22 or 38
+ * bits in 1, 2, 3 or 5 bytes.
  */
 #ifndef HDX_ALGO_PACKED_H
 #define HDX_ALGO_PACKED_H
@@ -21,23 +26,24 @@
 #include "base/base.h"
 
 #define HDX_PACKED_PIECE_BITS 21u
-#define HDX_PACKED_PIECE (1ull << HDX_PACKED_PIECE_BITS)
-#define HDX_PACKED_BLOCK 2048u        /* nodes whose edges are summed up together */
-#define HDX_PACKED_NODES (1ull << 37) /* a packed number has up to 38 bits, one of them the sign of a distance */
-#define HDX_PACKED_SLACK 32u          /* bytes behind a list that may be read, and behind a packed number written */
-#define HDX_PACKED_FAR 255u           /* classes from this one on take an entry */
+#define HDX_PACKED_PIECE      (1ull << HDX_PACKED_PIECE_BITS)
+#define HDX_PACKED_BLOCK      2048u        /* nodes whose edges are summed up together */
+#define HDX_PACKED_NODES      (1ull << 37) /* a packed number has up to 38 bits, one of them the sign of a distance */
+#define HDX_PACKED_SLACK      32u  /* bytes behind a list that may be read, and behind a packed number written */
+#define HDX_PACKED_FAR        255u /* classes from this one on take an entry */
 
 typedef struct hdx_packed {
-    uint64_t   nodes, edges;
-    uint8_t   *bases;
-    uint64_t   bases_bytes;
-    uint8_t  **pieces;
-    uint64_t  *piece_bytes;
-    uint64_t   piece_count;
-    uint64_t  *before; /* edges before each block of HDX_PACKED_BLOCK nodes, and of all: hdx_packed_lengths, hdx_packed_sum */
-    uint64_t   blocks;
-    uint64_t   mask;   /* of an entry's bits */
-    unsigned   width;  /* bytes of an entry */
+    uint64_t  nodes, edges;
+    uint8_t  *bases;
+    uint64_t  bases_bytes;
+    uint8_t **pieces;
+    uint64_t *piece_bytes;
+    uint64_t  piece_count;
+    uint64_t
+        *before; /* edges before each block of HDX_PACKED_BLOCK nodes, and of all: hdx_packed_lengths, hdx_packed_sum */
+    uint64_t blocks;
+    uint64_t mask;  /* of an entry's bits */
+    unsigned width; /* bytes of an entry */
 } hdx_packed;
 
 /* Calls that would cost as much as what they do. */
@@ -69,22 +75,32 @@ static inline uint8_t *hdx_pack(uint8_t *to, uint64_t v)
 /* Bytes of an entry for so many nodes: all bits set are none of them. */
 static inline unsigned hdx_packed_width(uint64_t nodes) { return nodes == 0 ? 1 : (hdx_width(nodes) + 7) / 8; }
 /* Entries of a list. */
-static inline uint64_t hdx_packed_entries(uint32_t class_number, uint64_t targets) { return targets + (class_number >= HDX_PACKED_FAR); }
+static inline uint64_t hdx_packed_entries(uint32_t class_number, uint64_t targets)
+{
+    return targets + (class_number >= HDX_PACKED_FAR);
+}
 /* Bytes of all lists of so many entries, at the most, but for what is by block and piece. */
 static inline uint64_t hdx_packed_bytes(uint64_t nodes, uint64_t entries)
 {
-    return entries * hdx_packed_width(nodes) + (nodes + 7) / 8 * (2 * 8 + 5) + entries / 256 * 32 + (nodes / HDX_PACKED_PIECE + 2) * HDX_PACKED_SLACK;
+    return entries * hdx_packed_width(nodes) + (nodes + 7) / 8 * (2 * 8 + 5) + entries / 256 * 32 +
+           (nodes / HDX_PACKED_PIECE + 2) * HDX_PACKED_SLACK;
 }
 
 /* Room for `nodes` nodes (HDX_LIMIT beyond HDX_PACKED_NODES), nothing in it. */
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err);
 void     hdx_packed_free(hdx_packed *p, hdx_mem *mem);
-/* Makes a piece for lists of so many entries, one number for each of its nodes; any thread, each piece once. Their nodes have no class yet. */
+/*
+ * Makes a piece for lists of so many entries, one number for each of its nodes; any thread, each piece once. Their
+ * nodes have no class yet.
+ */
 hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, hdx_mem *mem, hdx_error *err);
-/* Lists that are laid out and filled, as bytes and back: not for a file that anybody else may have written. Restored into room for as many nodes. */
+/*
+ * Lists that are laid out and filled, as bytes and back: not for a file that anybody else may have written. Restored
+ * into room for as many nodes.
+ */
 typedef hdx_code hdx_packed_put_bytes(void *context, const void *bytes, uint64_t len, hdx_error *err);
 typedef hdx_code hdx_packed_get_bytes(void *context, void *to, uint64_t len, hdx_error *err);
-hdx_code hdx_packed_keep(const hdx_packed *p, hdx_packed_put_bytes *put, void *context, hdx_error *err);
+hdx_code         hdx_packed_keep(const hdx_packed *p, hdx_packed_put_bytes *put, void *context, hdx_error *err);
 hdx_code hdx_packed_restore(hdx_packed *p, hdx_mem *mem, hdx_packed_get_bytes *get, void *context, hdx_error *err);
 static inline uint64_t hdx_packed_piece_nodes(const hdx_packed *p, uint64_t piece)
 {
@@ -119,7 +135,10 @@ HDX_INLINE void hdx_packed_ends(const hdx_packed_group *g, unsigned k, uint64_t 
     *begin = ends << 8 >> 8 * k & 255;
 }
 
-static inline void hdx_packed_base_ahead(const hdx_packed *p, uint64_t node) { __builtin_prefetch(p->bases + node / 8 * 5); }
+static inline void hdx_packed_base_ahead(const hdx_packed *p, uint64_t node)
+{
+    __builtin_prefetch(p->bases + node / 8 * 5);
+}
 static inline void hdx_packed_list_ahead(const hdx_packed *p, uint64_t node)
 {
     const hdx_packed_group g = hdx_packed_group_of(p, node);
@@ -151,7 +170,10 @@ HDX_INLINE uint64_t hdx_packed_next(const hdx_packed *p, hdx_packed_list *list)
     return target;
 }
 
-/* Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one behind the other (hdx_packed_put); nodes in any order, any thread. */
+/*
+ * Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one behind the other
+ * (hdx_packed_put); nodes in any order, any thread.
+ */
 static inline uint8_t *hdx_packed_put(uint8_t *to, uint64_t target, unsigned width)
 {
     if (width == 4) /* exactly so many bytes: what follows may be another thread's */
@@ -174,21 +196,22 @@ static inline uint8_t *hdx_packed_begin(hdx_packed *p, uint64_t node, uint32_t c
     return to;
 }
 
-/* When all lists are there: how many targets the nodes first .. first + n - 1 have (whole blocks; disjoint ones from any thread); when all were
-   asked for once, the sums over them. */
+/* When all lists are there: how many targets the nodes first .. first + n - 1 have (whole blocks; disjoint ones from
+   any thread); when all were asked for once, the sums over them. */
 void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *lengths);
 void hdx_packed_sum(hdx_packed *p);
 
 /*
- * All targets of the nodes from walk->node to walk->end - 1, some `most` at a time (fewer only at the end), each with the node it belongs to where
- * `sources` is not NULL. The arrays need room for most + HDX_PACKED_MORE.
+ * All targets of the nodes from walk->node to walk->end - 1, some `most` at a time (fewer only at the end), each with
+ * the node it belongs to where `sources` is not NULL. The arrays need room for most + HDX_PACKED_MORE.
  */
 #define HDX_PACKED_MORE 264u
 typedef struct hdx_packed_walk {
     uint64_t node, end;
     uint64_t skip; /* targets of the first list to be passed over */
 } hdx_packed_walk;
-uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *walk, uint32_t most, uint64_t *sources, uint64_t *targets);
+uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *walk, uint32_t most, uint64_t *sources,
+                          uint64_t *targets);
 /* Bit sets over nodes: those that are a target once at least, and those that are one more than once; zero before. */
 hdx_code hdx_packed_referred(const hdx_packed *p, hdx_ticker *tick, uint64_t *once, uint64_t *many, hdx_error *err);
 /* A walk to the last node that begins with target number `value` over all lists. After hdx_packed_sum. */

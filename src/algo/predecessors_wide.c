@@ -1,46 +1,51 @@
 /*
- * predecessors_wide.c - who may lead to a node, in preorder numbers and in their order: what Semi-NCA pulls labels from.
+ * predecessors_wide.c - who may lead to a node, in preorder numbers and in their order: what Semi-NCA pulls labels
+ * from.
  *
  * In:  numbers of nodes; records of referrers in the order of nodes; the members of classes whose object is no root.
- * Out: two tapes by rising number, read from their ends by dominators_wide.c: of the records, and of the members, which have nothing in common
+ * Out: two tapes by rising number, read from their ends by dominators_wide.c: of the records, and of the members, which
+ *      have nothing in common
  * but their form and may be made side by side.
- * Knows that a node with one referrer takes its parent and never looks: 73-95 % of a real dump. That holds only where the list tells all: a
- * class object has its instances besides, and a root is entered from the virtual root whatever the lists say.
- * Cost: one random load per referrer (its number), asked for ahead; numbers in ranges, as many at a time as fit: a slot of one NID for each
- *       number of the range, and the predecessors themselves. A range more is one more reading of the records.
+ * Knows that a node with one referrer takes its parent and never looks: 73-95 % of a real dump. That holds only where
+ * the list tells all: a class object has its instances besides, and a root is entered from the virtual root whatever
+ * the lists say.
+ * Cost: one random load per referrer (its number), asked for ahead; numbers in ranges, as many at a time as fit: a slot
+ *       of one NID for each number of the range, and the predecessors themselves. A range more is one more reading of
+ *       the records.
  *
- * Of the predecessors below a node only the least can matter: each is its own candidate. So most lists shrink to one number.
+ * Of the predecessors below a node only the least can matter: each is its own candidate. So most lists shrink to one
+ * number.
  */
 #include "algo/width.h"
 
 #include <stdlib.h>
 
-#define AHEAD 16u
-#define BATCH 256u         /* members read at once; referrers of a record gathered at once */
-#define GRAB (1u << 14)    /* NIDs a worker takes of the buffer at a time */
-#define TRIM (4u << 20)    /* bytes of a buffer that stays where it is */
-#define OWN (GRAB / 4)     /* a longer list gets a place of its own */
-#define SPAN_LEAST (1u << 16)
-#define FLUSH (1u << 16)   /* NIDs written at once */
-#define PART (1u << 15)    /* numbers whose lists a worker puts in order at a time */
+#define AHEAD       16u
+#define BATCH       256u       /* members read at once; referrers of a record gathered at once */
+#define GRAB        (1u << 14) /* NIDs a worker takes of the buffer at a time */
+#define TRIM        (4u << 20) /* bytes of a buffer that stays where it is */
+#define OWN         (GRAB / 4) /* a longer list gets a place of its own */
+#define SPAN_LEAST  (1u << 16)
+#define FLUSH       (1u << 16) /* NIDs written at once */
+#define PART        (1u << 15) /* numbers whose lists a worker puts in order at a time */
 #define TICK_CHUNKS 16u
 
 typedef struct range {
-    const NID               *number;
-    const uint64_t          *is_root;
-    const hdx_referrers     *referrers;
-    hdx_mem                 *mem;
-    hdx_ticker              *tick;
-    uint64_t                 from, end;  /* numbers */
-    NID                     *slot;       /* number - from -> place of its list in buffer, + 1; 0: none */
-    NID                     *buffer;     /* lists: count, then as on the tape */
-    uint64_t                 capacity;
-    _Atomic uint64_t         taken;
-    _Atomic uint64_t         longest;    /* list that found no room, with its count */
-    _Atomic uint64_t         next;       /* chunk */
-    atomic_bool              full, failed;
-    pthread_mutex_t          lock;       /* guards error */
-    hdx_error                error;
+    const NID           *number;
+    const uint64_t      *is_root;
+    const hdx_referrers *referrers;
+    hdx_mem             *mem;
+    hdx_ticker          *tick;
+    uint64_t             from, end; /* numbers */
+    NID                 *slot;      /* number - from -> place of its list in buffer, + 1; 0: none */
+    NID                 *buffer;    /* lists: count, then as on the tape */
+    uint64_t             capacity;
+    _Atomic uint64_t     taken;
+    _Atomic uint64_t     longest; /* list that found no room, with its count */
+    _Atomic uint64_t     next;    /* chunk */
+    atomic_bool          full, failed;
+    pthread_mutex_t      lock; /* guards error */
+    hdx_error            error;
 } range;
 
 typedef struct grab { /* a worker's part of the buffer */
@@ -73,12 +78,12 @@ static bool reserve(range *r, grab *g, uint64_t n, uint64_t *place)
 /* The list of one number: referrers by ascending node; numbers of garbage are 0. */
 static bool take_record(range *r, grab *g, uint64_t node, const uint8_t **at, uint64_t count)
 {
-    const NID     *number = r->number;
-    const NID      w = number[node];
-    uint64_t       nodes[BATCH], source = node, left = count, kept = 0;
-    const bool     wanted = w >= r->from && w < r->end && !hdx_bits_test(r->is_root, node);
-    NID            least = 0;
-    uint64_t       place = 0;
+    const NID *number = r->number;
+    const NID  w = number[node];
+    uint64_t   nodes[BATCH], source = node, left = count, kept = 0;
+    const bool wanted = w >= r->from && w < r->end && !hdx_bits_test(r->is_root, node);
+    NID        least = 0;
+    uint64_t   place = 0;
     if (wanted && !reserve(r, g, count + 2, &place))
         return false;
     NID *to = r->buffer + place;
@@ -133,19 +138,20 @@ static hdx_code range_code(const range *r, hdx_error *err)
 
 static void read_records(void *context, unsigned worker)
 {
-    range     *r = context;
-    grab       g = { 0, 0 };
+    range         *r = context;
+    grab           g = { 0, 0 };
     const uint64_t room = r->referrers->longest + HDX_PACKED_SLACK;
-    uint8_t   *bytes = hdx_mem_get(r->mem, room);
-    uint64_t   chunk;
-    hdx_error  err = { 0 };
+    uint8_t       *bytes = hdx_mem_get(r->mem, room);
+    uint64_t       chunk;
+    hdx_error      err = { 0 };
     (void)worker;
     if (bytes == NULL) {
         (void)hdx_no_memory(&err, "records of referrers", room);
         fail(r, &err);
         return;
     }
-    while (!atomic_load(&r->full) && !atomic_load(&r->failed) && (chunk = atomic_fetch_add(&r->next, 1)) < r->referrers->chunks) {
+    while (!atomic_load(&r->full) && !atomic_load(&r->failed) &&
+           (chunk = atomic_fetch_add(&r->next, 1)) < r->referrers->chunks) {
         uint64_t len, node;
         if (r->referrers->read(r->referrers->context, chunk, bytes, &len, &node, &err) != HDX_OK ||
             (chunk % TICK_CHUNKS == 0 && hdx_tick(r->tick, 0) && hdx_tick_stop(&err) != HDX_OK)) {
@@ -169,11 +175,11 @@ static void read_records(void *context, unsigned worker)
 typedef struct turns {
     range           *r;
     const hdx_tape  *tape;
-    _Atomic uint64_t next;  /* part to be drawn */
+    _Atomic uint64_t next; /* part to be drawn */
     _Atomic uint64_t written;
-    pthread_mutex_t  lock;  /* guards `out` */
+    pthread_mutex_t  lock; /* guards `out` */
     pthread_cond_t   moved;
-    uint64_t         out;   /* part whose turn it is */
+    uint64_t         out; /* part whose turn it is */
 } turns;
 typedef struct pen {
     const hdx_tape *tape;
@@ -232,7 +238,8 @@ typedef struct kept {
     NID      least;
 } kept;
 
-static hdx_code put_members(const NID *number, NID w, uint32_t class_number, const hdx_members *members, hdx_ticker *tick, pen *p, kept *k, hdx_error *err)
+static hdx_code put_members(const NID *number, NID w, uint32_t class_number, const hdx_members *members,
+                            hdx_ticker *tick, pen *p, kept *k, hdx_error *err)
 {
     uint64_t       ids[BATCH];
     const uint64_t all = members->count(members->context, class_number);
@@ -266,7 +273,8 @@ static hdx_code put_part(const range *r, pen *p, hdx_error *err)
     for (uint64_t w = from; w < end && code == HDX_OK; w++) {
         const NID  slot = r->slot[w - r->from];
         const NID *list = slot == 0 ? NULL : r->buffer + (slot - 1);
-        if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK && (code = put(p, list[0], err)) == HDX_OK)
+        if (slot != 0 && (code = put_list(p, list + 1, list[0], err)) == HDX_OK &&
+            (code = put(p, list[0], err)) == HDX_OK)
             code = put(p, (NID)w, err);
     }
     return code == HDX_OK ? flush(p, err) : code;
@@ -281,7 +289,8 @@ static void put_parts(void *context, unsigned worker)
     hdx_error      err = { 0 };
     hdx_code       code = p.at != NULL ? HDX_OK : hdx_no_memory(&err, "predecessors", FLUSH * sizeof(NID));
     (void)worker;
-    while (code == HDX_OK && (p.part = atomic_fetch_add(&t->next, 1)) < parts && (code = put_part(r, &p, &err)) == HDX_OK)
+    while (code == HDX_OK && (p.part = atomic_fetch_add(&t->next, 1)) < parts &&
+           (code = put_part(r, &p, &err)) == HDX_OK)
         end_turn(t);
     if (code != HDX_OK) {
         fail(r, &err);
@@ -304,13 +313,18 @@ static hdx_code put_range(range *r, const hdx_tape *tape, unsigned threads, uint
     return range_code(r, err);
 }
 
-/* Class objects that have their instances for predecessors, as pairs of their number and that of their class, by rising number. */
-static uint64_t find_classes(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem, hdx_pair *out)
+/*
+ * Class objects that have their instances for predecessors, as pairs of their number and that of their class, by rising
+ * number.
+ */
+static uint64_t find_classes(const WIDE(hdx_digraph) * g, const NID *number, const uint64_t *is_root,
+                             const hdx_members *members, hdx_mem *mem, hdx_pair *out)
 {
     uint64_t count = 0;
     for (uint32_t c = 0; c < g->classes; c++) {
         const NID object = g->class_object[c];
-        if (object != NONE && number[object] != 0 && !hdx_bits_test(is_root, object) && members->count(members->context, c) > 0)
+        if (object != NONE && number[object] != 0 && !hdx_bits_test(is_root, object) &&
+            members->count(members->context, c) > 0)
             out[count++] = (hdx_pair){ number[object], c };
     }
     hdx_sort_pairs(mem, out, count);
@@ -355,25 +369,29 @@ static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t re
 static void trim(range *r)
 {
     const uint64_t taken = atomic_load(&r->taken);
-    NID           *smaller = taken < r->capacity && taken * sizeof(NID) >= TRIM ? hdx_mem_resize(r->mem, r->buffer, r->capacity * sizeof(NID), taken * sizeof(NID)) : NULL;
+    NID           *smaller = taken < r->capacity && taken * sizeof(NID) >= TRIM
+                                 ? hdx_mem_resize(r->mem, r->buffer, r->capacity * sizeof(NID), taken * sizeof(NID))
+                                 : NULL;
     if (smaller == NULL)
         return;
     r->buffer = smaller;
     r->capacity = taken;
 }
 
-hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint64_t *is_root, const hdx_referrers *referrers, uint64_t room,
-                                unsigned threads, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
+hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint64_t *is_root,
+                                const hdx_referrers *referrers, uint64_t room, unsigned threads, hdx_mem *mem,
+                                hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
 {
-    range          r = { .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
+    range r = { .number = number, .is_root = is_root, .referrers = referrers, .mem = mem, .tick = tick };
     /* short lists leave less than a quarter of a worker's part unused */
     const uint64_t all = referrers->entries + referrers->entries / 3 + (uint64_t)(threads + 1) * GRAB;
-    const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK + FLUSH * sizeof(NID)), places = (room > records ? room - records : 0) / sizeof(NID);
-    uint64_t       span = reached;
-    hdx_code       code = HDX_OK;
+    const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK + FLUSH * sizeof(NID)),
+                   places = (room > records ? room - records : 0) / sizeof(NID);
+    uint64_t span = reached;
+    hdx_code code = HDX_OK;
     *count = 0;
     r.capacity = all < NONE ? all : NONE - 1; /* a slot holds a place */
-    if (reached + all > places) { /* as if the lists were spread evenly */
+    if (reached + all > places) {             /* as if the lists were spread evenly */
         span = (uint64_t)((double)reached * (double)places / (double)(reached + all));
         span = span < SPAN_LEAST ? (reached < SPAN_LEAST ? reached : SPAN_LEAST) : span;
         r.capacity = places > span + (uint64_t)(threads + 1) * GRAB ? places - span : (uint64_t)(threads + 1) * GRAB;
@@ -400,8 +418,9 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
     return code;
 }
 
-hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root, const hdx_members *members, hdx_mem *mem,
-                             hdx_ticker *tick, const hdx_tape *out, uint64_t *count, hdx_error *err)
+hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) * g, const NID *number, const uint64_t *is_root,
+                             const hdx_members *members, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out,
+                             uint64_t *count, hdx_error *err)
 {
     pen       p = { .tape = out, .at = hdx_mem_array(mem, FLUSH, sizeof(NID)) };
     hdx_pair *classes = hdx_mem_array(mem, g->classes, sizeof *classes);
@@ -412,7 +431,8 @@ hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) *g, const NID *number, cons
     for (uint64_t i = 0; i < n && code == HDX_OK;) {
         const NID w = (NID)classes[i].first;
         kept      k = { 0, 0 };
-        for (; i < n && classes[i].first == w && code == HDX_OK; i++) /* several classes of a damaged dump may have one object */
+        for (; i < n && classes[i].first == w && code == HDX_OK;
+             i++) /* several classes of a damaged dump may have one object */
             code = put_members(number, w, (uint32_t)classes[i].second, members, tick, &p, &k, err);
         if (code == HDX_OK && k.least != 0) {
             k.count++;

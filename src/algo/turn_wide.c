@@ -1,20 +1,21 @@
 /*
  * turn_wide.c - outbound lists turned round: who refers to a node.
  *
- * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an array by node. A counting sort
- * is left for those with many, which are found first, with two bits a node. Sources come in ascending order by themselves, and several ranges of
- * targets give what one gives, with a sweep each.
- * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference, and for those to a node with
- *       many referrers two more in arrays that are a tenth as long. Workers that share the sources count for themselves alone.
+ * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an
+ * array by node. A counting sort is left for those with many, which are found first, with two bits a node. Sources come
+ * in ascending order by themselves, and several ranges of targets give what one gives, with a sweep each.
+ * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference,
+ *       and for those to a node with many referrers two more in arrays that are a tenth as long. Workers that share the
+ *       sources count for themselves alone.
  */
 #include "algo/width.h"
 
 #define TICK_BATCHES 256u
-#define BATCH 512u /* references unpacked at once */
-#define AHEAD 24u
+#define BATCH        512u /* references unpacked at once */
+#define AHEAD        24u
 
 typedef struct turn {
-    const WIDE(hdx_ranked) *many;
+    const WIDE(hdx_ranked) * many;
     uint64_t from, span;
     uint64_t rank; /* of the range's first node in many */
     NID     *count;
@@ -69,7 +70,8 @@ static void place_batch(turn *t, uint32_t n)
         for (uint32_t i = 0; i < n; i++) {
             /* behind the last target lies anything: an address is reckoned, no pointer made */
             __builtin_prefetch((const void *)((uintptr_t)only + (t->target[i + AHEAD] - from) * sizeof *only), 1);
-            __atomic_store_n(&only[t->target[i] - from], (NID)t->source[i], __ATOMIC_RELAXED); /* of many: whatever it is, of whatever worker */
+            __atomic_store_n(&only[t->target[i] - from], (NID)t->source[i],
+                             __ATOMIC_RELAXED); /* of many: whatever it is, of whatever worker */
         }
     }
     n = choose_many(t, n);
@@ -77,7 +79,8 @@ static void place_batch(turn *t, uint32_t n)
         t->to[t->count[t->target[i]]++] = (NID)t->source[i];
 }
 
-static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *part, bool sources, on_batch *batch, hdx_ticker *tick, hdx_error *err)
+static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *part, bool sources, on_batch *batch,
+                      hdx_ticker *tick, hdx_error *err)
 {
     hdx_packed_walk walk = part != NULL ? *part : (hdx_packed_walk){ .end = lists->nodes };
     uint64_t        batches = 0;
@@ -92,7 +95,7 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *p
     return HDX_OK;
 }
 
-static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
+static turn *make(const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
 {
     turn *t = hdx_mem_get(mem, sizeof *t);
     if (t == NULL) {
@@ -107,8 +110,8 @@ static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID
     return t;
 }
 
-hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end,
-                              hdx_mem *mem, hdx_ticker *tick, NID *count, hdx_error *err)
+hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) * many,
+                              uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *count, hdx_error *err)
 {
     turn *t = make(many, from, end, count, mem, err);
     if (t == NULL)
@@ -118,8 +121,9 @@ hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk 
     return code;
 }
 
-hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end,
-                              hdx_mem *mem, hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err)
+hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) * many,
+                              uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *only, NID *cursor,
+                              NID *to, hdx_error *err)
 {
     turn *t = make(many, from, end, cursor, mem, err);
     if (t == NULL)

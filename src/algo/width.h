@@ -5,12 +5,12 @@
 #include "algo/algo.h"
 
 #if HDX_WIDTH == 64
-#define NID uint64_t
-#define NONE UINT64_MAX
+#define NID        uint64_t
+#define NONE       UINT64_MAX
 #define WIDE(name) name##_64
 #else
-#define NID uint32_t
-#define NONE UINT32_MAX
+#define NID        uint32_t
+#define NONE       UINT32_MAX
 #define WIDE(name) name##_32
 #endif
 

@@ -1,6 +1,6 @@
 /*
- * answer.h - whole answers: from a name and arguments to rows with the head of their document. The room's public face is
- * <heapdex/answer.h>.
+ * answer.h - whole answers: from a name and arguments to rows with the head of their document. The room's public face
+ * is <heapdex/answer.h>.
  *
  *   answers.c    the list of all answers; checking arguments; asking, and shaping what comes back
  *   session.c    dumps, their indexes and graphs, as far as questions need them
@@ -29,18 +29,18 @@ typedef struct answer_dump {
 typedef hdx_code answer_run(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 
 struct hdx_session {
-    hdx_index_options   options; /* texts are in the arena */
-    hdx_progress        progress; /* the caller's, and `cancelled` */
-    atomic_bool         cancelled;
-    hdx_arena           arena;
-    answer_dump        *dumps;
-    size_t              dump_count;
-    uint64_t            dump_capacity;
-    const hdx_counts   *counts;   /* of the first dump: taken by --scan (ours), or lent while it is indexed */
-    hdx_index_forecast *forecast;
-    hdx_session_events  events;
-    const hdx_arguments *early;   /* of a histogram that the first pass of a build can answer; NULL: none */
-    bool                answered; /* it has been */
+    hdx_index_options    options;  /* texts are in the arena */
+    hdx_progress         progress; /* the caller's, and `cancelled` */
+    atomic_bool          cancelled;
+    hdx_arena            arena;
+    answer_dump         *dumps;
+    size_t               dump_count;
+    uint64_t             dump_capacity;
+    const hdx_counts    *counts; /* of the first dump: taken by --scan (ours), or lent while it is indexed */
+    hdx_index_forecast  *forecast;
+    hdx_session_events   events;
+    const hdx_arguments *early;    /* of a histogram that the first pass of a build can answer; NULL: none */
+    bool                 answered; /* it has been */
 };
 
 /* ---- session.c ---- */
@@ -48,8 +48,8 @@ hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
 /* The index options for a dump of the session. */
 hdx_index_options answer_index_options(hdx_session *s, size_t place);
 /* Graph and leaks of a dump that is not asked again; of the first none. */
-void     answer_release(hdx_session *s, size_t place);
-void     answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void answer_release(hdx_session *s, size_t place);
+void answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- answers.c ---- */
 /* Head and shape, as all rows have them before they go out. On failure the rows are closed and *rows is NULL. */
@@ -63,9 +63,10 @@ hdx_code answer_or_close(hdx_rows **rows, hdx_code code);
 hdx_code answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
 
 /* ---- one file each ---- */
-extern const hdx_answer answer_index, answer_estimate, answer_verify, answer_remove, answer_detect, answer_strip, answer_restore, answer_export;
-answer_run answer_run_index, answer_run_estimate, answer_run_verify, answer_run_remove, answer_run_detect, answer_run_strip, answer_run_restore,
-    answer_run_histogram, answer_run_leaks;
+extern const hdx_answer answer_index, answer_estimate, answer_verify, answer_remove, answer_detect, answer_strip,
+    answer_restore, answer_export;
+answer_run answer_run_index, answer_run_estimate, answer_run_verify, answer_run_remove, answer_run_detect,
+    answer_run_strip, answer_run_restore, answer_run_histogram, answer_run_leaks;
 /* Rows of the counts at hand. */
 hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * answers.c - the list of all answers, and the way every one of them goes: arguments are checked, the question is put, rows get the head of
- * their document and are shaped.
+ * answers.c - the list of all answers, and the way every one of them goes: arguments are checked, the question is put,
+ * rows get the head of their document and are shaped.
  */
 #include "answer/answer.h"
 #include "leaks/leaks.h"
@@ -9,8 +9,10 @@
 
 static const hdx_parameter common[] = {
     { "columns", HDX_PARAMETER_TEXT, 0, "A,B,C", NULL, NULL, NULL, NULL, 0, 0, "only these columns, in this order" },
-    { "sort", HDX_PARAMETER_TEXT, 0, "COL[:asc|desc]", NULL, NULL, NULL, NULL, 0, 0, "order of the rows; sizes and counts fall unless told" },
-    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0, "rows to show; tables show 25 unless told; 0 is all" },
+    { "sort", HDX_PARAMETER_TEXT, 0, "COL[:asc|desc]", NULL, NULL, NULL, NULL, 0, 0,
+      "order of the rows; sizes and counts fall unless told" },
+    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0,
+      "rows to show; tables show 25 unless told; 0 is all" },
     { "where", HDX_PARAMETER_TEXT, HDX_PARAMETER_REPEATED, "'COL OP VALUE'", NULL, NULL, NULL, NULL, 0, 0,
       "keep rows: = != < <= > >= ~ (regular expression); may be repeated" },
     { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
@@ -23,20 +25,22 @@ static const hdx_parameter common[] = {
 
 static const hdx_parameter export_parameters[] = {
     { "table", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "TABLE",
-      "objects references named_references classes loaders roots threads packages dump", NULL, NULL, NULL, 0, 0, "which table" },
+      "objects references named_references classes loaders roots threads packages dump", NULL, NULL, NULL, 0, 0,
+      "which table" },
 };
 static const hdx_form any_form = { NULL, NULL, NULL, 0 };
-const hdx_answer      answer_export = {
-         .name = "export",
-         .flags = HDX_ANSWER_PLAIN,
-         .sentence = "whole tables as csv, tsv or jsonl, for other programs",
-         .more = "Rows are those of live objects; --reachable all adds the others.",
-         .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
-                       "heapdex export app.hprof --table objects --format jsonl --limit 1000" },
-         .forms = &any_form, /* those of the table */
-         .form_count = 1,
-         .parameters = export_parameters,
-         .parameter_count = HDX_COUNT(export_parameters),
+
+const hdx_answer answer_export = {
+    .name = "export",
+    .flags = HDX_ANSWER_PLAIN,
+    .sentence = "whole tables as csv, tsv or jsonl, for other programs",
+    .more = "Rows are those of live objects; --reachable all adds the others.",
+    .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
+                  "heapdex export app.hprof --table objects --format jsonl --limit 1000" },
+    .forms = &any_form, /* those of the table */
+    .form_count = 1,
+    .parameters = export_parameters,
+    .parameter_count = HDX_COUNT(export_parameters),
 };
 
 typedef struct entry {
@@ -51,7 +55,7 @@ static const entry entries[] = {
 #define ENTRY(name) { &hdx_question_##name.declared, &hdx_question_##name, NULL },
     HDX_QUESTIONS(ENTRY)
 #undef ENTRY
-    { &hdx_leaks_answer, NULL, answer_run_leaks },
+        { &hdx_leaks_answer, NULL, answer_run_leaks },
     { &answer_export, NULL, NULL }, /* the question is that of the table */
     { &answer_verify, NULL, answer_run_verify },
     { &answer_remove, NULL, answer_run_remove },
@@ -68,11 +72,18 @@ static const hdx_question *const tables[] = {
 const hdx_answer *const *hdx_answers(size_t *count)
 {
     static const hdx_answer *const all[] = {
-        &answer_index,  &answer_estimate,
+        &answer_index,
+        &answer_estimate,
 #define DECLARED(name) &hdx_question_##name.declared,
         HDX_QUESTIONS(DECLARED)
 #undef DECLARED
-        &hdx_leaks_answer, &answer_export, &answer_verify, &answer_remove, &answer_detect, &answer_strip, &answer_restore,
+            & hdx_leaks_answer,
+        &answer_export,
+        &answer_verify,
+        &answer_remove,
+        &answer_detect,
+        &answer_strip,
+        &answer_restore,
     };
     _Static_assert(HDX_COUNT(all) == HDX_COUNT(entries), "both lists have all answers");
     *count = HDX_COUNT(all);
@@ -134,9 +145,11 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
     if (value == NULL)
         return HDX_OK;
     if (*value == '\0' || colon == value)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': a column is expected, such as retained:desc", before, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "%ssort '%.60s': a column is expected, such as retained:desc", before, value);
     if (colon != NULL && strcmp(colon, ":asc") != 0 && strcmp(colon, ":desc") != 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': behind the column comes :asc or :desc", before, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': behind the column comes :asc or :desc",
+                        before, value);
     return HDX_OK;
 }
 
@@ -146,7 +159,8 @@ static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err
     return code != HDX_OK ? code : check_sort(last(a, "sort"), before, err);
 }
 
-hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before, hdx_error *err)
+hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before,
+                          hdx_error *err)
 {
     return check(&(hdx_arguments){ answer, arguments, count }, before, err);
 }
@@ -169,7 +183,8 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     if (len >= sizeof column)
-        return answer_or_close(rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
+        return answer_or_close(
+            rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
     memcpy(column, how, len);
     column[len] = '\0';
     bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
@@ -224,7 +239,8 @@ hdx_code answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, 
 
 /* ---- asking ---- */
 
-static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_arguments *a, hdx_rows **out,
+                    hdx_error *err)
 {
     hdx_graph *g;
     hdx_code   code = hdx_session_graph(s, 0, &g, err);
@@ -234,7 +250,8 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     return question->open(&q, a, out, err);
 }
 
-hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out,
+                        hdx_error *err)
 {
     const entry *e = entry_named(name);
     *out = NULL;

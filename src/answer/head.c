@@ -39,7 +39,8 @@ static hdx_cell warning_list(hdx_arena *arena, const hdx_graph_summary *sum, boo
         list[i] = hdx_cell_string(sum->warnings[i]);
     if (sum != NULL && sum->damage_more > 0) {
         char line[96];
-        (void)snprintf(line, sizeof line, "%llu further damaged places were only counted", (unsigned long long)sum->damage_more);
+        (void)snprintf(line, sizeof line, "%llu further damaged places were only counted",
+                       (unsigned long long)sum->damage_more);
         list[count++] = hdx_cell_copy(arena, line);
     }
     return hdx_cell_list(list, count);
@@ -59,9 +60,13 @@ static hdx_cell dump_of(const hdx_session *s, hdx_arena *arena, bool *failed)
     if (version != NULL)
         (void)snprintf(name, sizeof name, "JAVA PROFILE %.40s", version);
     m[0] = (hdx_member){ "path", hdx_cell_string(s->dumps[0].path) };
-    m[1] = (hdx_member){ "size", sum != NULL ? hdx_cell_uint(sum->dump_size) : f != NULL ? hdx_cell_uint(f->dump_size) : hdx_cell_null() };
+    m[1] = (hdx_member){ "size", sum != NULL ? hdx_cell_uint(sum->dump_size)
+                                 : f != NULL ? hdx_cell_uint(f->dump_size)
+                                             : hdx_cell_null() };
     m[2] = (hdx_member){ "format", version != NULL ? hdx_cell_copy(arena, name) : hdx_cell_null() };
-    m[3] = (hdx_member){ "id_size", sum != NULL ? hdx_cell_uint(sum->id_size) : f != NULL ? hdx_cell_uint(f->id_size) : hdx_cell_null() };
+    m[3] = (hdx_member){ "id_size", sum != NULL ? hdx_cell_uint(sum->id_size)
+                                    : f != NULL ? hdx_cell_uint(f->id_size)
+                                                : hdx_cell_null() };
     m[4] = (hdx_member){ "number", hdx_cell_uint(sum != NULL ? sum->dump_number : s->options.dump_number) };
     return hdx_cell_object(m, 5);
 }
@@ -72,11 +77,12 @@ hdx_code answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hd
     hdx_arena               *arena = hdx_rows_arena(rows);
     bool                     failed = false;
     const hdx_member         head[MEMBERS] = {
-        [HEAPDEX] = { "heapdex", hdx_cell_string(HEAPDEX_VERSION) },
-        [COMMAND] = { "command", hdx_cell_string(command) },
-        [DUMP] = { "dump", dump_of(s, arena, &failed) },
-        [DAMAGE] = { "damage", damage_list(arena, sum != NULL ? sum->damage : NULL, sum != NULL ? sum->damage_count : 0, &failed) },
-        [WARNINGS] = { "warnings", warning_list(arena, sum, &failed) },
+                [HEAPDEX] = { "heapdex", hdx_cell_string(HEAPDEX_VERSION) },
+                [COMMAND] = { "command", hdx_cell_string(command) },
+                [DUMP] = { "dump", dump_of(s, arena, &failed) },
+                [DAMAGE] = { "damage", sum != NULL ? damage_list(arena, sum->damage, sum->damage_count, &failed)
+                                                   : damage_list(arena, NULL, 0, &failed) },
+                [WARNINGS] = { "warnings", warning_list(arena, sum, &failed) },
     };
     return failed ? hdx_no_memory(err, "the head of the document", 0) : hdx_rows_set_head(rows, head, MEMBERS, err);
 }

@@ -1,10 +1,11 @@
 /*
- * histogram.c - a histogram that needs no index: --scan takes the counts of one pass, and a histogram of all objects is known after the
- * first pass of a build.
+ * histogram.c - a histogram that needs no index: --scan takes the counts of one pass, and a histogram of all objects is
+ * known after the first pass of a build.
  */
 #include "answer/answer.h"
 
-static const hdx_by bys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP }; /* choices of `by` */
+static const hdx_by bys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS,
+                              HDX_BY_HEAP }; /* choices of `by` */
 
 static hdx_by by_of(const hdx_arguments *a)
 {
@@ -35,7 +36,9 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     }
     if (code != HDX_OK || (code = answer_counted(s, a, out, err)) != HDX_OK)
         return code;
-    return answer_or_close(out, hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err));
+    return answer_or_close(
+        out,
+        hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err));
 }
 
 /* Of all objects, without what only an index knows. */

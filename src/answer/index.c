@@ -42,13 +42,16 @@ static const hdx_column index_columns[] = {
 };
 static const hdx_form      index_form = { NULL, NULL, index_columns, HDX_COUNT(index_columns) };
 static const hdx_parameter index_parameters[] = {
-    { "force", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "build although a valid index is there, and over a damaged one" },
+    { "force", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "build although a valid index is there, and over a damaged one" },
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
 };
+
 const hdx_answer answer_index = {
     .name = "index",
     .sentence = "build the index of a dump (other commands do it when needed)",
-    .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where that place cannot be written. "
+    .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where "
+            "that place cannot be written. "
             "A valid index is kept; --force builds it again, over a damaged one too.",
     .examples = { "heapdex index app.hprof", "heapdex index app.hprof --force --memory 2G --progress always" },
     .forms = &index_form,
@@ -93,8 +96,8 @@ static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *e
         return code;
     hdx_human_size(r->bytes, human);
     hdx_human_size(r->peak_rss, peak);
-    int len = snprintf(title, sizeof title, "%.300s: %llu objects (%llu live), %s, ", r->path, (unsigned long long)r->objects,
-                       (unsigned long long)r->live_objects, human);
+    int len = snprintf(title, sizeof title, "%.300s: %llu objects (%llu live), %s, ", r->path,
+                       (unsigned long long)r->objects, (unsigned long long)r->live_objects, human);
     if (r->reused)
         (void)snprintf(title + len, sizeof title - (size_t)len, "was there and is valid");
     else
@@ -116,7 +119,10 @@ hdx_code answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out
     if (code != HDX_OK || (code = hdx_table_new(index_columns, HDX_COUNT(index_columns), &table, err)) != HDX_OK)
         return code;
     for (unsigned i = 0; code == HDX_OK && hdx_graph_step(g, i, &name, &wall, &cpu, &bytes); i++)
-        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(name), hdx_cell_real(seconds(wall)), hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) }, err);
+        code = hdx_table_add(table,
+                             (hdx_cell[]){ hdx_cell_string(name), hdx_cell_real(seconds(wall)),
+                                           hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) },
+                             err);
     code = answer_of_table(table, code, out, err);
     return code != HDX_OK ? code : answer_or_close(out, index_of(hdx_session_report(s, 0), *out, err));
 }
@@ -150,11 +156,14 @@ static const hdx_form      estimate_form = { NULL, NULL, estimate_columns, HDX_C
 static const hdx_parameter estimate_parameters[] = {
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
 };
+
 const hdx_answer answer_estimate = {
     .name = "estimate",
     .sentence = "what building the index would take: memory, disk and time of each step",
-    .more = "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory that is said here (with "
-            "--memory SIZE the answer says whether it would do); disk and time are about right, time within a factor of two.",
+    .more = "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory "
+            "that is said here (with "
+            "--memory SIZE the answer says whether it would do); disk and time are about right, time within a factor "
+            "of two.",
     .examples = { "heapdex estimate app.hprof", "heapdex estimate app.hprof --memory 512M --format json" },
     .forms = &estimate_form,
     .form_count = 1,
@@ -204,16 +213,21 @@ static hdx_code estimate_of(const hdx_session *s, hdx_rows *rows, hdx_error *err
     hdx_human_size(f->temporary, temporary);
     hdx_human_size(f->sampled_bytes, sample);
     hdx_human_size(budget, limit);
-    int len = snprintf(title, sizeof title, "Forecast%s%s: %s%llu objects, at most %s of memory, about %s of disk (%s more while it is built), about %.*f s. ",
-                       f->whole ? "" : " from a sample of ", f->whole ? "" : sample, f->whole ? "" : "about ", (unsigned long long)f->objects, need, disk,
-                       temporary, f->wall_ns < 10000000000u ? 1 : 0, seconds(f->wall_ns));
+    int len = snprintf(title, sizeof title,
+                       "Forecast%s%s: %s%llu objects, at most %s of memory, about %s of disk (%s more while it is "
+                       "built), about %.*f s. ",
+                       f->whole ? "" : " from a sample of ", f->whole ? "" : sample, f->whole ? "" : "about ",
+                       (unsigned long long)f->objects, need, disk, temporary, f->wall_ns < 10000000000u ? 1 : 0,
+                       seconds(f->wall_ns));
     if (stops != NULL)
-        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
+        (void)snprintf(title + len, sizeof title - (size_t)len,
+                       "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
                        (unsigned long long)((f->least >> 20) + 1));
     else if (budget != 0)
         (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is enough", limit);
     else
-        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do", (unsigned long long)((f->least >> 20) + 1));
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do",
+                       (unsigned long long)((f->least >> 20) + 1));
     return hdx_rows_set_title(rows, title, err);
 }
 
@@ -231,8 +245,11 @@ hdx_code answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **
         return code;
     for (unsigned i = 0; code == HDX_OK && i < s->forecast->step_count; i++) {
         const hdx_index_step_forecast *step = &s->forecast->steps[i];
-        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(step->name), hdx_cell_uint(step->memory), hdx_cell_uint(step->disk),
-                                                  hdx_cell_real(seconds(step->wall_ns)), hdx_cell_uint(step->least) }, err);
+        code = hdx_table_add(table,
+                             (hdx_cell[]){ hdx_cell_string(step->name), hdx_cell_uint(step->memory),
+                                           hdx_cell_uint(step->disk), hdx_cell_real(seconds(step->wall_ns)),
+                                           hdx_cell_uint(step->least) },
+                             err);
     }
     code = answer_of_table(table, code, out, err);
     return code != HDX_OK ? code : answer_or_close(out, estimate_of(s, *out, err));
@@ -254,6 +271,7 @@ static const hdx_form      verify_form = { NULL, NULL, verify_columns, HDX_COUNT
 static const hdx_parameter verify_parameters[] = {
     { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "check every promise between the files too" },
 };
+
 const hdx_answer answer_verify = {
     .name = "verify",
     .sentence = "check an index against its sums; --full: everything it says",
@@ -276,7 +294,8 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
     m[0] = (hdx_member){ "sound", hdx_cell_bool(true) };
     m[1] = (hdx_member){ "full", hdx_cell_bool(full) };
     m[2] = (hdx_member){ "files", hdx_cell_uint(files) };
-    (void)snprintf(title, sizeof title, "%u files, %s", files, full ? "sums and every promise between them hold" : "all sums hold");
+    (void)snprintf(title, sizeof title, "%u files, %s", files,
+                   full ? "sums and every promise between them hold" : "all sums hold");
     hdx_code code = hdx_rows_add_extra(rows, "verify", hdx_cell_object(m, 3), err);
     return code != HDX_OK ? code : hdx_rows_set_title(rows, title, err);
 }
@@ -290,7 +309,8 @@ hdx_code answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **ou
     uint64_t    bytes;
     unsigned    files = 0;
     hdx_code    code = hdx_session_graph(s, 0, &g, err);
-    if (code != HDX_OK || (code = hdx_graph_verify(g, full, err)) != HDX_OK || (full && (code = hdx_leaks_verify(g, err)) != HDX_OK) ||
+    if (code != HDX_OK || (code = hdx_graph_verify(g, full, err)) != HDX_OK ||
+        (full && (code = hdx_leaks_verify(g, err)) != HDX_OK) ||
         (code = hdx_table_new(verify_columns, HDX_COUNT(verify_columns), &table, err)) != HDX_OK)
         return code;
     for (; code == HDX_OK && hdx_graph_file(g, files, &name, &bytes); files++)
@@ -301,15 +321,17 @@ hdx_code answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **ou
 
 /* ---- remove ---- */
 
-static const hdx_column remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0, "the folder of the index that was deleted") };
+static const hdx_column remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0,
+                                                        "the folder of the index that was deleted") };
 static const hdx_form   remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
-const hdx_answer        answer_remove = {
-           .name = "remove",
-           .sentence = "delete the index of a dump; the dump is never touched",
-           .more = "What killed builds left behind goes too.",
-           .examples = { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" },
-           .forms = &remove_form,
-           .form_count = 1,
+
+const hdx_answer answer_remove = {
+    .name = "remove",
+    .sentence = "delete the index of a dump; the dump is never touched",
+    .more = "What killed builds left behind goes too.",
+    .examples = { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" },
+    .forms = &remove_form,
+    .form_count = 1,
 };
 
 /* Needs no index to be opened: a damaged one can be removed too. */

@@ -1,4 +1,7 @@
-/* leaks.c - leaks of the dumps of a session: files of rules are read, each dump is searched, leaks of one signature become one row. */
+/*
+ * leaks.c - leaks of the dumps of a session: files of rules are read, each dump is searched, leaks of one signature
+ * become one row.
+ */
 #include "answer/answer.h"
 #include "leaks/leaks.h"
 
@@ -29,12 +32,17 @@ static hdx_code read_file(hdx_session *s, const char *path, hdx_leak_file *out, 
 
 static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)
 {
-    static const hdx_leak_finder finders[] = { HDX_LEAKS_WATCHED, HDX_LEAKS_FILTERS, HDX_LEAKS_CLASSES }; /* choices of `finder` */
+    static const hdx_leak_finder finders[] = { HDX_LEAKS_WATCHED, HDX_LEAKS_FILTERS,
+                                               HDX_LEAKS_CLASSES }; /* choices of `finder` */
     const int                    finder = hdx_argument_choice(a, "finder");
     hdx_code                     code;
-    *o = (hdx_leaks_options){ .finder = finder < 0 ? HDX_LEAKS_WATCHED : finders[finder], .retained = !hdx_argument_flag(a, "no-retained"),
-                              .key = hdx_argument_text(a, "key"), .min_watch_ms = hdx_argument_number(a, "min-watch") * 1000,
-                              .threads = s->options.threads, .progress = &s->progress, .memory = s->options.memory };
+    *o = (hdx_leaks_options){ .finder = finder < 0 ? HDX_LEAKS_WATCHED : finders[finder],
+                              .retained = !hdx_argument_flag(a, "no-retained"),
+                              .key = hdx_argument_text(a, "key"),
+                              .min_watch_ms = hdx_argument_number(a, "min-watch") * 1000,
+                              .threads = s->options.threads,
+                              .progress = &s->progress,
+                              .memory = s->options.memory };
     if ((code = hdx_argument_texts(a, "class", &s->arena, &o->classes, &o->class_count, err)) != HDX_OK)
         return code;
     if ((o->finder == HDX_LEAKS_CLASSES) != (o->class_count > 0))
@@ -42,7 +50,8 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_opt
     if (o->key != NULL && o->finder != HDX_LEAKS_WATCHED)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--key names a watched object: leave --finder out");
     if (s->dump_count > 1 && s->options.index_dir != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps", s->dump_count);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
+                        s->dump_count);
     if ((code = read_file(s, hdx_argument_text(a, "matchers"), &o->matcher_file, err)) != HDX_OK ||
         (code = read_file(s, hdx_argument_text(a, "filters"), &o->rule_file, err)) != HDX_OK)
         return code;

@@ -1,8 +1,8 @@
 /*
  * schema.c - the JSON Schema of an answer, out of what it declares.
  *
- * Addresses are strings "0x...", reals may be "NaN" and "Infinity" (JSON has no such numbers), what a stripped dump lacks is {"absent": true}.
- * Columns nest as deep as they are declared; the walk keeps a stack of its own all the same.
+ * Addresses are strings "0x...", reals may be "NaN" and "Infinity" (JSON has no such numbers), what a stripped dump
+ * lacks is {"absent": true}. Columns nest as deep as they are declared; the walk keeps a stack of its own all the same.
  */
 #include "answer/answer.h"
 #include "render/render.h"
@@ -20,14 +20,17 @@ static void indented(hdx_buffer *out, unsigned depth) { hdx_buffer_format(out, "
 /* The schema of one value without its members: "type": ..., "description": ... */
 static void put_type(hdx_buffer *out, const hdx_column *c)
 {
-    static const char *const types[] = { "integer", "integer", "number", "boolean", "string", "string", "array", "object" };
+    static const char *const types[] = { "integer", "integer", "number", "boolean",
+                                         "string",  "string",  "array",  "object" };
     const bool               nullable = (c->flags & HDX_COLUMN_NULLABLE) != 0;
     if (c->type == HDX_TYPE_ANY) {
-        hdx_buffer_text(out, "\"type\": [\"integer\", \"number\", \"boolean\", \"string\", \"object\", \"array\", \"null\"]");
+        hdx_buffer_text(
+            out, "\"type\": [\"integer\", \"number\", \"boolean\", \"string\", \"object\", \"array\", \"null\"]");
     } else if (c->type == HDX_TYPE_REAL) {
         hdx_buffer_format(out, "\"type\": [\"number\", \"string\"%s]", nullable ? ", \"null\"" : "");
     } else if (nullable) { /* an object may say that the content is absent */
-        hdx_buffer_format(out, "\"type\": [\"%s\", %s\"null\"]", types[c->type], c->type == HDX_TYPE_OBJECT ? "" : "\"object\", ");
+        hdx_buffer_format(out, "\"type\": [\"%s\", %s\"null\"]", types[c->type],
+                          c->type == HDX_TYPE_OBJECT ? "" : "\"object\", ");
     } else {
         hdx_buffer_format(out, "\"type\": \"%s\"", types[c->type]);
     }
@@ -128,11 +131,13 @@ static const hdx_column head_keys[] = {
     HDX_NESTED("warnings", LIST, 0, "what else is odd about the dump", warning_item),
 };
 
-hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text, hdx_error *err)
+hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
+                           hdx_error *err)
 {
     const hdx_form  *form = hdx_answer_form(answer, arguments, count);
     hdx_buffer       out = hdx_buffer_of(NULL);
-    const hdx_column rows = { "rows", HDX_TYPE_LIST, HDX_UNIT_NONE, 0, answer->sentence, form->columns, form->column_count };
+    const hdx_column rows = { "rows",           HDX_TYPE_LIST, HDX_UNIT_NONE,     0,
+                              answer->sentence, form->columns, form->column_count };
     hdx_column       all[HDX_COUNT(head_keys) + 1 + 16];
     unsigned         n = 0;
     *text = NULL;

@@ -1,7 +1,8 @@
 /*
  * session.c - dumps, their indexes and graphs: opened when a question first needs them, closed with the session.
  *
- * An index folder given as a dump may travel alone: then values of fields cannot be read, and everything else is answered.
+ * An index folder given as a dump may travel alone: then values of fields cannot be read, and everything else is
+ * answered.
  */
 #include "answer/answer.h"
 
@@ -15,7 +16,8 @@ static bool is_cancelled(void *context)
 {
     hdx_session        *s = context;
     const hdx_progress *p = &s->options.progress;
-    return atomic_load_explicit(&s->cancelled, memory_order_relaxed) || (p->cancelled != NULL && p->cancelled(p->context));
+    return atomic_load_explicit(&s->cancelled, memory_order_relaxed) ||
+           (p->cancelled != NULL && p->cancelled(p->context));
 }
 
 static void report(void *context, const hdx_progress_report *r)
@@ -43,8 +45,9 @@ hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, h
         s->options.dump_number = 1;
     s->progress = (hdx_progress){ s, report, is_cancelled };
     atomic_init(&s->cancelled, false);
-    hdx_code code = options->index_dir == NULL || copy(&s->arena, &s->options.index_dir) ? hdx_session_add(s, options->dump, err)
-                                                                                       : hdx_no_memory(err, "a session", 0);
+    hdx_code code = options->index_dir == NULL || copy(&s->arena, &s->options.index_dir)
+                        ? hdx_session_add(s, options->dump, err)
+                        : hdx_no_memory(err, "a session", 0);
     if (code != HDX_OK) {
         hdx_session_close(s);
         *out = NULL;
@@ -54,7 +57,8 @@ hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, h
 
 hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err)
 {
-    if (!copy(&s->arena, &dump) || !hdx_mem_room(NULL, (void **)&s->dumps, &s->dump_capacity, s->dump_count, sizeof *s->dumps))
+    if (!copy(&s->arena, &dump) ||
+        !hdx_mem_room(NULL, (void **)&s->dumps, &s->dump_capacity, s->dump_count, sizeof *s->dumps))
         return hdx_no_memory(err, "a dump of a session", sizeof *s->dumps);
     s->dumps[s->dump_count++] = (answer_dump){ .path = dump };
     return HDX_OK;
@@ -107,7 +111,10 @@ static void first_pass(void *context, const hdx_counts *counts)
     hdx_rows    *rows = NULL;
     hdx_error    err = { .offset = HDX_NOWHERE };
     s->counts = counts;
-    /* a question that cannot be answered here (no such column, no such class) is put again to the index, and fails there */
+    /*
+     * a question that cannot be answered here (no such column, no such class) is put again to the index, and fails
+     * there
+     */
     if (answer_counted(s, s->early, &rows, &err) == HDX_OK && answer_finish(s, s->early, &rows, &err) == HDX_OK)
         s->answered = s->events.early(s->events.context, rows);
     hdx_rows_close(rows);
@@ -129,7 +136,8 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
         if (s->events.opening != NULL)
             s->events.opening(s->events.context, place);
         hdx_code code = hdx_index_build(&options, &d->report, err);
-        if (code != HDX_OK || (code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL, &d->graph, err)) != HDX_OK)
+        if (code != HDX_OK || (code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL,
+                                                     &d->graph, err)) != HDX_OK)
             return code;
         d->opened = true;
         if (s->events.opened != NULL)
@@ -155,7 +163,9 @@ hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
     for (size_t i = 0; i < a->count; i++)
         if (strcmp(a->at[i].name, "reachable") == 0)
             scope = hdx_word_place(words, a->at[i].value, strlen(a->at[i].value));
-    return (hdx_query){ .graph = g, .scope = (hdx_refs_scope)scope, .threads = s->options.threads, .progress = &s->progress };
+    return (hdx_query){
+        .graph = g, .scope = (hdx_refs_scope)scope, .threads = s->options.threads, .progress = &s->progress
+    };
 }
 
 /* ---- what a session has ---- */
@@ -174,9 +184,15 @@ const hdx_index_report *hdx_session_report(const hdx_session *s, size_t place)
     return place < s->dump_count && s->dumps[place].opened ? &s->dumps[place].report : NULL;
 }
 
-const char *hdx_session_dump(const hdx_session *s, size_t place) { return place < s->dump_count ? s->dumps[place].path : NULL; }
+const char *hdx_session_dump(const hdx_session *s, size_t place)
+{
+    return place < s->dump_count ? s->dumps[place].path : NULL;
+}
 
-const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place) { return place < s->dump_count ? s->dumps[place].leaks : NULL; }
+const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place)
+{
+    return place < s->dump_count ? s->dumps[place].leaks : NULL;
+}
 
 bool hdx_session_mend(hdx_session *s, const void *address)
 {

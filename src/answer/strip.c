@@ -1,4 +1,7 @@
-/* strip.c - detect, strip and restore: answers that a dump gives without an index. Rows are for tables; the document has the same at its top. */
+/*
+ * strip.c - detect, strip and restore: answers that a dump gives without an index. Rows are for tables; the document
+ * has the same at its top.
+ */
 #include "answer/answer.h"
 
 #include <stdio.h>
@@ -10,7 +13,8 @@ static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not
 static const hdx_column detect_document[] = {
     HDX_COLUMN("format", TEXT, NONE, 0, "what the file begins with"),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
-    HDX_COLUMN("policy", TEXT, NONE, 0, "the tool that stripped it: none, matrix, koom, tailor, shark, redacted or unknown"),
+    HDX_COLUMN("policy", TEXT, NONE, 0,
+               "the tool that stripped it: none, matrix, koom, tailor, shark, redacted or unknown"),
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
     HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
     HDX_COLUMN("bytes_read", UNSIGNED, BYTES, 0, "of the dump that were looked at"),
@@ -24,10 +28,12 @@ static const hdx_form      detect_form = { NULL, NULL, detect_columns, HDX_COUNT
 static const hdx_parameter detect_parameters[] = {
     { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "look at the whole dump" },
 };
+
 const hdx_answer answer_detect = {
     .name = "detect",
     .sentence = "whether a dump was stripped, by which tool, and how that shows",
-    .more = "Knows Matrix, KOOM, Tailor, Shark and redaction. Reads at most 64 MiB of a large dump; --full reads all of it. Every command takes "
+    .more = "Knows Matrix, KOOM, Tailor, Shark and redaction. Reads at most 64 MiB of a large dump; --full reads all "
+            "of it. Every command takes "
             "stripped dumps as they are: info lists which answers are affected.",
     .examples = { "heapdex detect app.hprof", "heapdex detect app.hprof --full --format json" },
     .forms = &detect_form,
@@ -44,7 +50,8 @@ static const char *compression_name(int compression)
 }
 
 /* Texts of a function of (what, i) as a list. */
-static hdx_cell list_of(hdx_arena *arena, const char *(*text)(const hdx_stripping *what, unsigned i), const hdx_stripping *what)
+static hdx_cell list_of(hdx_arena           *arena, const char *(*text)(const hdx_stripping *what, unsigned i),
+                        const hdx_stripping *what)
 {
     unsigned count = 0;
     while (text(what, count) != NULL)
@@ -56,11 +63,15 @@ static hdx_cell list_of(hdx_arena *arena, const char *(*text)(const hdx_strippin
 }
 
 static const char *affected(const hdx_stripping *what, unsigned i) { return hdx_strip_affects(what->policy, i); }
-static const char *evidence(const hdx_stripping *what, unsigned i) { return i < what->evidence_count ? what->evidence[i] : NULL; }
+static const char *evidence(const hdx_stripping *what, unsigned i)
+{
+    return i < what->evidence_count ? what->evidence[i] : NULL;
+}
 
 hdx_code answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const hdx_detect_options options = { .full = hdx_argument_flag(a, "full"), .max_uncompressed = s->options.max_uncompressed };
+    const hdx_detect_options options = { .full = hdx_argument_flag(a, "full"),
+                                         .max_uncompressed = s->options.max_uncompressed };
     hdx_detected             d;
     hdx_table               *table;
     hdx_code                 code = hdx_strip_detect(s->dumps[0].path, &options, &d, err);
@@ -106,7 +117,8 @@ static const hdx_column report_document[] = {
     HDX_COLUMN("absent_bytes", UNSIGNED, BYTES, 0, "contents that were cut, written as zeros"),
     HDX_COLUMN("truncated", BOOL, NONE, 0, "the input ended early, or holds more than one dump"),
     HDX_COLUMN("damage_at", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "offset of what could not be read"),
-    HDX_COLUMN("graph_before", TEXT, NONE, HDX_COLUMN_NULLABLE, "hash of ids, classes, references and sizes before; of redact alone"),
+    HDX_COLUMN("graph_before", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "hash of ids, classes, references and sizes before; of redact alone"),
     HDX_COLUMN("graph_after", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same of the file that was written; they are equal"),
 };
 static const hdx_column report_columns[] = {
@@ -118,46 +130,63 @@ static const hdx_column report_columns[] = {
 };
 static const hdx_form report_form = { NULL, NULL, report_columns, HDX_COUNT(report_columns) };
 
-#define OUTPUT_PARAMETER \
-    { "output", HDX_PARAMETER_FILE, HDX_PARAMETER_REQUIRED, "FILE", NULL, NULL, NULL, NULL, 0, 0, "the dump to write; FILE.gz is compressed" }
+#define OUTPUT_PARAMETER                                                                                               \
+    {                                                                                                                  \
+        "output", HDX_PARAMETER_FILE, HDX_PARAMETER_REQUIRED, "FILE", NULL, NULL, NULL, NULL, 0, 0,                    \
+            "the dump to write; FILE.gz is compressed"                                                                 \
+    }
 static const hdx_parameter strip_parameters[] = {
-    { "policy", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "POLICY", "matrix koom tailor shark redact", NULL, NULL, NULL, 0, 0, "what to keep and drop" },
+    { "policy", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "POLICY", "matrix koom tailor shark redact", NULL, NULL,
+      NULL, 0, 0, "what to keep and drop" },
     OUTPUT_PARAMETER,
     { "keep-class", HDX_PARAMETER_CLASSES, HDX_PARAMETER_REPEATED, "PATTERN", NULL, NULL, NULL, NULL, 0, 0,
       "keep instances (byte[]: contents) all the same; may be repeated" },
     { "drop-class", HDX_PARAMETER_CLASSES, HDX_PARAMETER_REPEATED, "PATTERN", NULL, NULL, NULL, NULL, 0, 0,
       "drop instances and arrays of a class; may be repeated" },
-    { "keep-bitmaps", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "matrix: bitmaps that occur once stay" },
-    { "map-names", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "redact: other names for all that is not of the platform" },
-    { "plain", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "tailor: the container without its zlib stream" },
+    { "keep-bitmaps", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "matrix: bitmaps that occur once stay" },
+    { "map-names", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "redact: other names for all that is not of the platform" },
+    { "plain", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "tailor: the container without its zlib stream" },
 };
-static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK, HDX_STRIP_REDACTED }; /* choices */
-const hdx_answer              answer_strip = {
-                 .name = "strip",
-                 .sentence = "write a smaller or harmless dump, as stripping tools do",
-                 .more = "matrix drops primitive arrays but for texts and equal bitmaps, koom drops zygote and image objects and cuts contents, tailor writes its "
-                                      "container, shark overwrites contents, redact does so with a constant and proves that nothing else changed. OUT.gz is compressed.",
-                 .examples = { "heapdex strip app.hprof --policy koom -o small.hprof",
-                               "heapdex strip app.hprof --policy redact --map-names -o redacted.hprof.gz" },
-                 .forms = &report_form,
-                 .form_count = 1,
-                 .document = report_document,
-                 .document_count = HDX_COUNT(report_document),
-                 .parameters = strip_parameters,
-                 .parameter_count = HDX_COUNT(strip_parameters),
+static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
+                                             HDX_STRIP_REDACTED }; /* choices */
+
+const hdx_answer answer_strip = {
+    .name = "strip",
+    .sentence = "write a smaller or harmless dump, as stripping tools do",
+    .more = "matrix drops primitive arrays but for texts and equal bitmaps, koom drops zygote and image "
+            "objects and "
+            "cuts contents, tailor writes its "
+            "container, shark overwrites contents, redact does so with a constant and "
+            "proves that nothing else "
+            "changed. OUT.gz is compressed.",
+    .examples = { "heapdex strip app.hprof --policy koom -o small.hprof",
+                  "heapdex strip app.hprof --policy redact --map-names -o redacted.hprof.gz" },
+    .forms = &report_form,
+    .form_count = 1,
+    .document = report_document,
+    .document_count = HDX_COUNT(report_document),
+    .parameters = strip_parameters,
+    .parameter_count = HDX_COUNT(strip_parameters),
 };
 static const hdx_parameter restore_parameters[] = { OUTPUT_PARAMETER };
-const hdx_answer           answer_restore = {
-              .name = "restore",
-              .sentence = "write a dump that KOOM or Tailor stripped as plain HPROF, for other tools",
-              .more = "Contents that were cut come back as zeros. What has nothing to restore (whole dumps, Matrix, Shark) is refused with exit code 3.",
-              .examples = { "heapdex restore small.hprof -o whole.hprof", "heapdex restore small.hprof -o whole.hprof.gz --format json" },
-              .forms = &report_form,
-              .form_count = 1,
-              .document = report_document,
-              .document_count = HDX_COUNT(report_document),
-              .parameters = restore_parameters,
-              .parameter_count = HDX_COUNT(restore_parameters),
+
+const hdx_answer answer_restore = {
+    .name = "restore",
+    .sentence = "write a dump that KOOM or Tailor stripped as plain HPROF, for other tools",
+    .more = "Contents that were cut come back as zeros. What has nothing to restore (whole dumps, Matrix, "
+            "Shark) is "
+            "refused with exit code 3.",
+    .examples = { "heapdex restore small.hprof -o whole.hprof",
+                  "heapdex restore small.hprof -o whole.hprof.gz --format json" },
+    .forms = &report_form,
+    .form_count = 1,
+    .document = report_document,
+    .document_count = HDX_COUNT(report_document),
+    .parameters = restore_parameters,
+    .parameter_count = HDX_COUNT(restore_parameters),
 };
 
 static hdx_code report_of(hdx_rows *rows, const hdx_strip_report *r, bool restored, hdx_error *err)
@@ -210,8 +239,10 @@ static hdx_code report_rows(const hdx_strip_report *r, bool restored, hdx_rows *
         return code;
     for (unsigned i = 0; i < r->kind_count && code == HDX_OK; i++) {
         const hdx_strip_kind *k = &r->kinds[i];
-        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(k->record), hdx_cell_uint(k->in), hdx_cell_uint(k->dropped), hdx_cell_uint(k->bytes_in),
-                                                  hdx_cell_uint(k->bytes_out) }, err);
+        code = hdx_table_add(table,
+                             (hdx_cell[]){ hdx_cell_string(k->record), hdx_cell_uint(k->in), hdx_cell_uint(k->dropped),
+                                           hdx_cell_uint(k->bytes_in), hdx_cell_uint(k->bytes_out) },
+                             err);
     }
     code = answer_of_table(table, code, out, err);
     return code != HDX_OK ? code : answer_or_close(out, report_of(*out, r, restored, err));
@@ -221,11 +252,17 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_opt
 {
     const int policy = hdx_argument_choice(a, "policy");
     hdx_code  code;
-    *o = (hdx_strip_options){ .dump = s->dumps[0].path, .output = hdx_argument_text(a, "output"), .policy = policy < 0 ? HDX_STRIP_NONE : policies[policy],
-                              .plain = hdx_argument_flag(a, "plain"), .keep_bitmaps = hdx_argument_flag(a, "keep-bitmaps"),
-                              .map_names = hdx_argument_flag(a, "map-names"), .max_uncompressed = s->options.max_uncompressed, .progress = s->progress };
+    *o = (hdx_strip_options){ .dump = s->dumps[0].path,
+                              .output = hdx_argument_text(a, "output"),
+                              .policy = policy < 0 ? HDX_STRIP_NONE : policies[policy],
+                              .plain = hdx_argument_flag(a, "plain"),
+                              .keep_bitmaps = hdx_argument_flag(a, "keep-bitmaps"),
+                              .map_names = hdx_argument_flag(a, "map-names"),
+                              .max_uncompressed = s->options.max_uncompressed,
+                              .progress = s->progress };
     if (strcmp(o->output, "-") == 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' needs --output FILE: a dump is not written to standard output", a->answer->name);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "'%s' needs --output FILE: a dump is not written to standard output", a->answer->name);
     if ((code = hdx_argument_texts(a, "keep-class", &s->arena, &o->keep_classes, &o->keep_count, err)) != HDX_OK)
         return code;
     return hdx_argument_texts(a, "drop-class", &s->arena, &o->drop_classes, &o->drop_count, err);
@@ -253,6 +290,7 @@ hdx_code answer_run_restore(hdx_session *s, const hdx_arguments *a, hdx_rows **o
     if (report.truncated)
         answer_notice(s, "warning: the file ends early; what it has is restored");
     if (report.damage_at != HDX_NOWHERE)
-        answer_notice(s, "warning: what stands at offset 0x%llx could not be read and is left out", (unsigned long long)report.damage_at);
+        answer_notice(s, "warning: what stands at offset 0x%llx could not be read and is left out",
+                      (unsigned long long)report.damage_at);
     return report_rows(&report, true, out, err);
 }

@@ -1,11 +1,13 @@
 /*
  * access.c - modes, groups and POSIX ACLs, copied or left out (access.h).
  *
- * The ACL is the attribute system.posix_acl_access: a version (2) of 4 bytes, then entries { tag 2, permissions 2, id 4 }, little-endian. The group
- * bits of the mode are its mask then. Three things would make the copy wider than what it was made from, and are looked after:
+ * The ACL is the attribute system.posix_acl_access: a version (2) of 4 bytes, then entries { tag 2, permissions 2, id 4
+ * }, little-endian. The group bits of the mode are its mask then. Three things would make the copy wider than what it
+ * was made from, and are looked after:
  *   - a group that cannot be given: its bits go, and others get no more than it had, since its members are others now;
  *   - an ACL that the file system cannot hold: its mode alone says too much, so nobody but the owner is left;
- *   - an ACL that the copy has from the default ACL of its folder: it goes, before the mode would let its entries through.
+ *   - an ACL that the copy has from the default ACL of its folder: it goes, before the mode would let its entries
+ *     through.
  */
 #include "base/access.h"
 #include "base/base.h"
@@ -18,7 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define ACL "system.posix_acl_access"
+#define ACL         "system.posix_acl_access"
 #define DEFAULT_ACL "system.posix_acl_default"
 
 enum { USER_OBJ = 0x01, GROUP_OBJ = 0x04, MASK = 0x10, OTHER = 0x20 };
@@ -100,7 +102,8 @@ static bool give_acl(int fd, const hdx_access *like, bool grouped, bool folder, 
         if (acl[at] == GROUP_OBJ)
             group = acl[at + 2] & 6u;
     for (uint32_t at = 4; at < like->acl_size; at += 8) {
-        uint32_t bits = acl[at + 2] & 6u; /* of the three classes no more than the mode says: it may have been narrowed since */
+        uint32_t bits =
+            acl[at + 2] & 6u; /* of the three classes no more than the mode says: it may have been narrowed since */
         switch (acl[at]) {
         case USER_OBJ: bits = (bits & like->mode >> 6 & ~(mask >> 6)) | (folder ? 6u : 4u); break;
         case GROUP_OBJ: bits = grouped ? bits : 0; break;

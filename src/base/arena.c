@@ -13,12 +13,12 @@ struct hdx_arena_block {
 
 void *hdx_arena_get(hdx_arena *arena, uint64_t bytes)
 {
-    uint64_t need = bytes > UINT64_MAX / 4 ? UINT64_MAX : hdx_round_up(bytes == 0 ? 1 : bytes, 16);
+    uint64_t         need = bytes > UINT64_MAX / 4 ? UINT64_MAX : hdx_round_up(bytes == 0 ? 1 : bytes, 16);
     hdx_arena_block *b = arena->last;
     if (need == UINT64_MAX)
         return NULL;
     if (b == NULL || b->size - b->used < need) {
-        uint64_t size = sizeof *b + need > BLOCK ? sizeof *b + need : BLOCK;
+        uint64_t         size = sizeof *b + need > BLOCK ? sizeof *b + need : BLOCK;
         hdx_arena_block *fresh = hdx_mem_get(arena->mem, size);
         if (fresh == NULL)
             return NULL;

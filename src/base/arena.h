@@ -16,9 +16,12 @@ void *hdx_arena_get(hdx_arena *arena, uint64_t bytes);
 /* A copy of the bytes with a NUL behind it; NULL when refused. */
 char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len);
 /* Everything of `from`, of the same hdx_mem, lives as long as `to` from now on; `from` is empty. */
-void  hdx_arena_join(hdx_arena *to, hdx_arena *from);
-void  hdx_arena_free(hdx_arena *arena);
-/* The same, but a block stays for what comes: costs what was used of it, where freeing and getting again clears 64 KiB each time. */
-void  hdx_arena_empty(hdx_arena *arena);
+void hdx_arena_join(hdx_arena *to, hdx_arena *from);
+void hdx_arena_free(hdx_arena *arena);
+/*
+ * The same, but a block stays for what comes: costs what was used of it, where freeing and getting again clears 64 KiB
+ * each time.
+ */
+void hdx_arena_empty(hdx_arena *arena);
 
 #endif

@@ -19,12 +19,23 @@ static inline uint32_t hdx_be32(const uint8_t *p)
 }
 static inline uint64_t hdx_be64(const uint8_t *p) { return (uint64_t)hdx_be32(p) << 32 | (uint64_t)hdx_be32(p + 4); }
 
-static inline void hdx_put16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)v; p[1] = (uint8_t)(v >> 8); }
+static inline void hdx_put16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
 static inline void hdx_put32(uint8_t *p, uint32_t v)
 {
-    p[0] = (uint8_t)v; p[1] = (uint8_t)(v >> 8); p[2] = (uint8_t)(v >> 16); p[3] = (uint8_t)(v >> 24);
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+    p[2] = (uint8_t)(v >> 16);
+    p[3] = (uint8_t)(v >> 24);
 }
-static inline void hdx_put64(uint8_t *p, uint64_t v) { hdx_put32(p, (uint32_t)v); hdx_put32(p + 4, (uint32_t)(v >> 32)); }
+static inline void hdx_put64(uint8_t *p, uint64_t v)
+{
+    hdx_put32(p, (uint32_t)v);
+    hdx_put32(p + 4, (uint32_t)(v >> 32));
+}
 
 /* Takes n bytes from the front of v; lengths are compared, never pointers: at + n may wrap. */
 static inline bool hdx_cut(hdx_view *v, uint64_t n, hdx_view *part)
@@ -53,9 +64,14 @@ static inline uint64_t hdx_zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64
 static inline int64_t  hdx_unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_t)(v & 1); }
 
 static inline bool hdx_text_is(hdx_text t, const char *s) { return strlen(s) == t.len && memcmp(t.at, s, t.len) == 0; }
-static inline bool hdx_text_same(hdx_text a, hdx_text b) { return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0); }
+static inline bool hdx_text_same(hdx_text a, hdx_text b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
 
-/* Asks for the lines of bytes that will be read soon. Any address will do: nothing is read, and no pointer is formed. */
+/*
+ * Asks for the lines of bytes that will be read soon. Any address will do: nothing is read, and no pointer is formed.
+ */
 static inline void hdx_lines_ahead(const void *at, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i += 64)

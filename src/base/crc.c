@@ -1,10 +1,13 @@
-/* crc.c - CRC32C. Three interleaved chains hide the latency of the crc32 instruction; they are joined by shifting over zeros. */
+/*
+ * crc.c - CRC32C. Three interleaved chains hide the latency of the crc32 instruction; they are joined by shifting over
+ * zeros.
+ */
 #include "base/crc.h"
 #include "base/bytes.h"
 
 #include <pthread.h>
 
-#define POLY 0x82f63b78u
+#define POLY   0x82f63b78u
 #define STRIDE 1024u /* bytes of one chain */
 
 static uint32_t       table[256];
@@ -42,7 +45,8 @@ static void make_tables(void)
 #if defined(__x86_64__)
 static uint32_t shift(uint32_t c)
 {
-    return shift_table[0][c & 0xff] ^ shift_table[1][c >> 8 & 0xff] ^ shift_table[2][c >> 16 & 0xff] ^ shift_table[3][c >> 24];
+    return shift_table[0][c & 0xff] ^ shift_table[1][c >> 8 & 0xff] ^ shift_table[2][c >> 16 & 0xff] ^
+           shift_table[3][c >> 24];
 }
 
 __attribute__((target("sse4.2"))) static uint32_t hard(uint32_t crc, const uint8_t *p, size_t len)

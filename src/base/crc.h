@@ -4,7 +4,10 @@
 
 #include <heapdex/types.h>
 
-/* crc of the bytes, going on from `seed` (0 at the start, or an earlier result). Reference value: "123456789" -> 0xe3069283. */
+/*
+ * crc of the bytes, going on from `seed` (0 at the start, or an earlier result). Reference value: "123456789" ->
+ * 0xe3069283.
+ */
 uint32_t hdx_crc32c(uint32_t seed, const void *bytes, size_t len);
 
 #endif

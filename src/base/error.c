@@ -39,14 +39,15 @@ hdx_code hdx_no_memory(hdx_error *err, const char *what, uint64_t bytes)
 
 const char *hdx_code_name(hdx_code code)
 {
-    static const char *const names[] = { "ok",      "usage", "bad_dump", "not_found", "damaged",
-                                         "limit",   "io",    "busy",     "cancelled" };
+    static const char *const names[] = { "ok",    "usage", "bad_dump", "not_found", "damaged",
+                                         "limit", "io",    "busy",     "cancelled" };
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 
 const char *hdx_damage_name(hdx_damage_kind kind)
 {
-    static const char *const names[HDX_DAMAGE_KINDS] = { "truncated", "length", "unknown_tag", "layout", "duplicate", "missing",
-                                                         "cycle",     "count",  "garbage",     "gzip",   "crc" };
+    static const char *const names[HDX_DAMAGE_KINDS] = { "truncated", "length",  "unknown_tag", "layout",
+                                                         "duplicate", "missing", "cycle",       "count",
+                                                         "garbage",   "gzip",    "crc" };
     return (size_t)kind < HDX_DAMAGE_KINDS ? names[kind] : "unknown";
 }

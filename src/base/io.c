@@ -133,7 +133,8 @@ static int sys_mkdir(hdx_io *io, const char *path)
     (void)io;
     if (mkdir(path, 0700) < 0)
         return -errno;
-    (void)lremovexattr(path, "system.posix_acl_access"); /* of the parent's default ACL; what is made in it shall have none either */
+    (void)lremovexattr(
+        path, "system.posix_acl_access"); /* of the parent's default ACL; what is made in it shall have none either */
     (void)lremovexattr(path, "system.posix_acl_default");
     return 0;
 }
@@ -197,13 +198,15 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 
 hdx_io *hdx_io_system(void)
 {
-    static hdx_io io = { sys_open,   sys_create,   sys_change, sys_read_at, sys_write, sys_write_at, sys_sync, sys_push, sys_close,  sys_stat,
-                         sys_rename, sys_exchange, sys_remove,  sys_mkdir, sys_share, sys_space, sys_lock, sys_sync_folder, sys_map, sys_unmap, sys_forget };
+    static hdx_io io = { sys_open,  sys_create, sys_change, sys_read_at,     sys_write,    sys_write_at, sys_sync,
+                         sys_push,  sys_close,  sys_stat,   sys_rename,      sys_exchange, sys_remove,   sys_mkdir,
+                         sys_share, sys_space,  sys_lock,   sys_sync_folder, sys_map,      sys_unmap,    sys_forget };
     return &io;
 }
 
 /* Does something with every entry of a folder, by its path; stops at the first error. */
-static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const char *name, const void *context), const void *context)
+static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const char *name, const void *context),
+                     const void *context)
 {
     char           name[4096];
     struct dirent *entry;
@@ -214,7 +217,8 @@ static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const 
     while (rc >= 0 && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        rc = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name ? -ENAMETOOLONG : act(io, name, context);
+        rc = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name ? -ENAMETOOLONG
+                                                                                              : act(io, name, context);
     }
     (void)closedir(folder);
     return rc;

@@ -4,7 +4,7 @@
 
 #include <sys/auxv.h>
 
-#define FIRST 64u
+#define FIRST      64u
 #define STEPS_MOST 512u /* keys that fall anywhere fill some 150 neighbouring slots of millions at the most */
 
 /* Five slots of eight at the most: a pair of neighbours more is looked at, and many a map takes half the memory. */

@@ -1,8 +1,9 @@
 /*
- * map.h - a hash map from 64-bit keys to 64-bit values, and hashing of bytes. Open addressing; not thread-safe for writers.
+ * map.h - a hash map from 64-bit keys to 64-bit values, and hashing of bytes. Open addressing; not thread-safe for
+ * writers.
  *
- * Keys are ids of a dump, and whoever writes one may choose them all for the same slot. A map that is asked to step over as many slots as no honest keys
- * fill takes another multiplier, which nobody outside the process knows.
+ * Keys are ids of a dump, and whoever writes one may choose them all for the same slot. A map that is asked to step
+ * over as many slots as no honest keys fill takes another multiplier, which nobody outside the process knows.
  */
 #ifndef HDX_BASE_MAP_H
 #define HDX_BASE_MAP_H
@@ -16,10 +17,10 @@ typedef struct hdx_map {
     hdx_map_slot *slots;
     uint64_t      capacity; /* a power of two, or 0 */
     uint64_t      count;
-    uint64_t      empty;    /* key that marks a free slot; the same key as a real one is kept in `own` */
+    uint64_t      empty; /* key that marks a free slot; the same key as a real one is kept in `own` */
     uint64_t      multiplier;
-    unsigned      shift;    /* a key's slot: the upper bits of its product */
-    bool          moved;    /* to a secret multiplier, since it grew */
+    unsigned      shift; /* a key's slot: the upper bits of its product */
+    bool          moved; /* to a secret multiplier, since it grew */
     bool          has_own;
     uint64_t      own;
     hdx_mem      *mem;
@@ -40,8 +41,8 @@ static inline hdx_map hdx_map_of(hdx_mem *mem) { return (hdx_map){ .empty = 0xff
 /* The value's place, made (zero) if the key is new; NULL: no memory. Valid until the next call that makes one. */
 uint64_t *hdx_map_put(hdx_map *map, uint64_t key, bool *fresh);
 /* Room for so many more keys, so that it need not grow step by step; false: no memory, and nothing has changed. */
-bool      hdx_map_reserve(hdx_map *map, uint64_t more);
-void      hdx_map_free(hdx_map *map);
+bool hdx_map_reserve(hdx_map *map, uint64_t more);
+void hdx_map_free(hdx_map *map);
 
 /* Asks for the line in which the key will be looked for soon. */
 static inline void hdx_map_ahead(const hdx_map *map, uint64_t key)

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MAPPED (1u << 20) /* from here on a block is a mapping of its own */
-#define HUGE_PAGE (2u << 20)
+#define MAPPED     (1u << 20) /* from here on a block is a mapping of its own */
+#define HUGE_PAGE  (2u << 20)
 #define SMALL_PAGE 4096u
 
 static bool count(hdx_mem *mem, uint64_t bytes)
@@ -41,10 +41,14 @@ static bool is_huge(uint64_t bytes) { return bytes >= HUGE_PAGE; }
 /* What a block counts for: huge pages are resident whole. */
 static uint64_t charge(uint64_t bytes) { return is_huge(bytes) ? whole(bytes) : bytes; }
 
-/* A mapping whose address is a multiple of the huge page, so that the kernel can use those, and single ones can be moved. */
+/*
+ * A mapping whose address is a multiple of the huge page, so that the kernel can use those, and single ones can be
+ * moved.
+ */
 static void *map_aligned(uint64_t size)
 {
-    uint8_t *p = mmap(NULL, (size_t)(size + HUGE_PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *p = mmap(NULL, (size_t)(size + HUGE_PAGE), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     uint64_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
@@ -68,7 +72,10 @@ static void *pool_take(hdx_mem *mem)
     return page;
 }
 
-static bool move(void *page, void *to) { return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED; }
+static bool move(void *page, void *to)
+{
+    return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+}
 
 /* Puts pages of the pool into a fresh mapping from `from` on, as many as there are. */
 static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size, bool clear)
@@ -119,20 +126,23 @@ static uint64_t pool_put(hdx_mem *mem, uint8_t *at, uint64_t size)
 
 static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
 {
-    const uint64_t size = is_huge(bytes) ? whole(bytes) : bytes, kept = is_huge(bytes) && mem != NULL && mem->keep ? pool_put(mem, at, size) : 0;
+    const uint64_t size = is_huge(bytes) ? whole(bytes) : bytes,
+                   kept = is_huge(bytes) && mem != NULL && mem->keep ? pool_put(mem, at, size) : 0;
     if (kept < size)
         (void)munmap(at + kept, (size_t)(size - kept));
 }
 
 /*
- * A huge page of memory in the middle of address space that is nothing: no mapping that others make, move or take away is joined with it, so nobody
- * waits while the kernel clears it, 5 ms where memory is cold. The first page of a mapping is touched with a lock that all share, so a small one stands
- * in front of it. MADV_POPULATE_WRITE would hold that lock throughout.
+ * A huge page of memory in the middle of address space that is nothing: no mapping that others make, move or take away
+ * is joined with it, so nobody waits while the kernel clears it, 5 ms where memory is cold. The first page of a mapping
+ * is touched with a lock that all share, so a small one stands in front of it. MADV_POPULATE_WRITE would hold that lock
+ * throughout.
  */
 static bool touch_apart(uint8_t *at)
 {
     volatile uint8_t *small = at - SMALL_PAGE;
-    if (mmap(at - SMALL_PAGE, SMALL_PAGE + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap(at - SMALL_PAGE, SMALL_PAGE + HUGE_PAGE, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         return false;
     (void)madvise(at - SMALL_PAGE, SMALL_PAGE + HUGE_PAGE, MADV_HUGEPAGE);
     small[0] = 0;
@@ -151,8 +161,9 @@ static bool make_ready(hdx_mem *mem, uint64_t pages)
     uint8_t *page = space + (2 * HUGE_PAGE - (uintptr_t)space % HUGE_PAGE);
     uint64_t made = 0;
     bool     more = true;
-    while (made < pages && !atomic_load(&mem->stop) &&
-           (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0))
+    while (
+        made < pages && !atomic_load(&mem->stop) &&
+        (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0))
         made++;
     for (uint64_t i = 0; i < made; i++) { /* who was given a page has moved it, or will */
         uint8_t *at = page + 2 * i * HUGE_PAGE;
@@ -247,12 +258,16 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
     if (p == NULL)
         return hdx_mem_get(mem, new_bytes);
     if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
-        /* in place: the pages behind the new end go back, the rest of the last one is cleared for whoever grows into it again */
+        /*
+         * in place: the pages behind the new end go back, the rest of the last one is cleared for whoever grows into it
+         * again
+         */
         uncount(mem, whole(old_bytes) - whole(new_bytes));
         if (whole(old_bytes) > whole(new_bytes))
             unmap(mem, (uint8_t *)p + whole(new_bytes), whole(old_bytes) - whole(new_bytes));
         if (new_bytes < whole(new_bytes) && new_bytes < old_bytes)
-            memset((uint8_t *)p + new_bytes, 0, (size_t)((old_bytes < whole(new_bytes) ? old_bytes : whole(new_bytes)) - new_bytes));
+            memset((uint8_t *)p + new_bytes, 0,
+                   (size_t)((old_bytes < whole(new_bytes) ? old_bytes : whole(new_bytes)) - new_bytes));
         return p;
     }
     if (is_huge(old_bytes) && is_huge(new_bytes)) { /* the pages move, nothing is copied, and never are both there */

@@ -1,11 +1,13 @@
 /*
- * mem.h - the memory door. Every working set that can grow with the dump comes through an hdx_mem: it counts, it knows the
- * peak, it can refuse (a limit, or a test that refuses the n-th request), and it never aborts.
+ * mem.h - the memory door. Every working set that can grow with the dump comes through an hdx_mem: it counts, it knows
+ * the peak, it can refuse (a limit, or a test that refuses the n-th request), and it never aborts.
  *
- * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero but raw ones. With `keep`, the huge pages
- * of a block that is given back go into a pool, and the next block is put together from them: a page that the kernel hands out
- * for the first time costs far more than one that is cleared again. The pool never raises the peak: fresh pages are taken only when it is
- * empty. hdx_mem_prepare fills it ahead. Memory that is read before it is written to comes twice: whoever does so clears it first.
+ * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero but raw ones.
+ * With `keep`, the huge pages of a block that is given back go into a pool, and the next block is put together from
+ * them: a page that the kernel hands out for the first time costs far more than one that is cleared again. The pool
+ *       never raises the peak: fresh pages are taken only when it is
+ * empty. hdx_mem_prepare fills it ahead. Memory that is read before it is written to comes twice: whoever does so
+ * clears it first.
  */
 #ifndef HDX_BASE_MEM_H
 #define HDX_BASE_MEM_H
@@ -15,33 +17,35 @@
 #include <stdatomic.h>
 
 typedef struct hdx_mem {
-    _Atomic uint64_t used;  /* bytes handed out now; large blocks as whole huge pages */
+    _Atomic uint64_t used; /* bytes handed out now; large blocks as whole huge pages */
     _Atomic uint64_t peak;
-    uint64_t         limit; /* 0: none */
+    uint64_t         limit;                        /* 0: none */
     bool (*refuse)(void *context, uint64_t bytes); /* tests: true makes this request fail */
-    void *context;
-    bool             keep;  /* pool pages; hdx_mem_close must end it */
-    pthread_mutex_t  lock;  /* guards the pool; all zero is its initial state */
-    void           **pool;  /* huge pages, each a mapping of its own */
-    uint64_t         pooled, pool_capacity;
-    pthread_t        preparing;
-    uint64_t         prepare; /* bytes, for that thread; 0: there is none */
-    atomic_bool      stop;    /* that thread is to */
-    pthread_cond_t   taken;   /* a page was, from the pool, or `wanted` is another */
-    uint64_t         wanted;  /* pages */
+    void           *context;
+    bool            keep; /* pool pages; hdx_mem_close must end it */
+    pthread_mutex_t lock; /* guards the pool; all zero is its initial state */
+    void          **pool; /* huge pages, each a mapping of its own */
+    uint64_t        pooled, pool_capacity;
+    pthread_t       preparing;
+    uint64_t        prepare; /* bytes, for that thread; 0: there is none */
+    atomic_bool     stop;    /* that thread is to */
+    pthread_cond_t  taken;   /* a page was, from the pool, or `wanted` is another */
+    uint64_t        wanted;  /* pages */
 } hdx_mem;
 
 /* Unmaps the pool. What was got and not put stays. */
 void hdx_mem_close(hdx_mem *mem);
 
 /*
- * With `keep`: another thread puts pages into the pool, so many bytes of them, that are about to be asked for anyway, while the caller's is
- * the only one that has work to do; then it helps (hdx_mem_help) as long as more are wanted. Once; where there is no thread or memory, nothing.
+ * With `keep`: another thread puts pages into the pool, so many bytes of them, that are about to be asked for anyway,
+ * while the caller's is the only one that has work to do; then it helps (hdx_mem_help) as long as more are wanted.
+ * Once; where there is no thread or memory, nothing.
  */
 void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes);
 /*
- * With `keep`: a thread that nobody can help says that it takes page after page, and that so many bytes of them in the pool are welcome; 0: it is over.
- * Others who have nothing more urgent to do call hdx_mem_help, which makes those that are missing, and, `on`, goes on with it until it is over.
+ * With `keep`: a thread that nobody can help says that it takes page after page, and that so many bytes of them in the
+ * pool are welcome; 0: it is over. Others who have nothing more urgent to do call hdx_mem_help, which makes those that
+ * are missing, and, `on`, goes on with it until it is over.
  */
 void hdx_mem_want(hdx_mem *mem, uint64_t bytes);
 void hdx_mem_help(hdx_mem *mem, bool on);
@@ -58,8 +62,9 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
 void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
 
 /*
- * A block that is written from its end to its beginning, with memory where that was reached alone: what others give back meanwhile is used for the
- * rest. Holds anything. False: refused; the span stays as it was. Once got, put it: all zero is nothing.
+ * A block that is written from its end to its beginning, with memory where that was reached alone: what others give
+ * back meanwhile is used for the rest. Holds anything. False: refused; the span stays as it was. Once got, put it: all
+ * zero is nothing.
  */
 typedef struct hdx_span {
     uint8_t *at;

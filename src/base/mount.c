@@ -16,7 +16,8 @@ static bool has_option(const char *list, const char *word)
 {
     const size_t len = strlen(word);
     for (const char *at = list; (at = strstr(at, word)) != NULL; at += len)
-        if ((at == list || at[-1] == ',' || at[-1] == ' ') && (at[len] == '\0' || at[len] == ',' || at[len] == ' ' || at[len] == '\n'))
+        if ((at == list || at[-1] == ',' || at[-1] == ' ') &&
+            (at[len] == '\0' || at[len] == ',' || at[len] == ' ' || at[len] == '\n'))
             return true;
     return false;
 }
@@ -28,7 +29,8 @@ bool hdx_mount_locks_reach(const char *line)
     if (type == NULL)
         return true;
     type += 3;
-    if (strncmp(type, "fuse.", 5) == 0 || strncmp(type, "9p ", 3) == 0 || strncmp(type, "virtiofs ", 9) == 0) /* the kernel locks by itself */
+    if (strncmp(type, "fuse.", 5) == 0 || strncmp(type, "9p ", 3) == 0 ||
+        strncmp(type, "virtiofs ", 9) == 0) /* the kernel locks by itself */
         return false;
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (has_option(type, local[i]))

@@ -4,7 +4,10 @@
 
 #include "base/base.h"
 
-/* A line of /proc/self/mountinfo: does flock on files of this mount exclude other hosts that have it mounted? A file system of one host does. */
+/*
+ * A line of /proc/self/mountinfo: does flock on files of this mount exclude other hosts that have it mounted? A file
+ * system of one host does.
+ */
 bool hdx_mount_locks_reach(const char *line);
 /* The same of an open file; true where the table does not tell. */
 bool hdx_mount_locks_reach_fd(int fd);

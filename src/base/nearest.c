@@ -24,8 +24,8 @@ unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
                 best = above[j] + 1;
             if (here[j - 1] + 1 < best)
                 best = here[j - 1] + 1;
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b.at[j - 2]) && y == tolower((unsigned char)a.at[i - 2]) &&
-                before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b.at[j - 2]) &&
+                y == tolower((unsigned char)a.at[i - 2]) && before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             here[j] = best;
             if (best < least)
@@ -47,7 +47,8 @@ void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
     const unsigned near = len <= 3 ? 1 : len <= 6 ? 2 : 3;
     if (len > FAR || other > FAR)
         return;
-    unsigned d = hdx_edit_distance((hdx_text){ n->wanted, (uint32_t)len }, (hdx_text){ candidate, (uint32_t)other }, near);
+    unsigned d =
+        hdx_edit_distance((hdx_text){ n->wanted, (uint32_t)len }, (hdx_text){ candidate, (uint32_t)other }, near);
     if (d > 1 && len >= 3 && len < other && strncmp(n->wanted, candidate, len) == 0)
         d = 1; /* a word cut short is as good as one wrong letter */
     if (d <= near && (n->best == NULL || d < n->distance)) {

@@ -4,10 +4,16 @@
 
 #include <heapdex/types.h>
 
-/* Characters to insert, remove, change or swap with a neighbour, case ignored; more than `limit`: limit + 1. Texts over 200 bytes are too far. */
+/*
+ * Characters to insert, remove, change or swap with a neighbour, case ignored; more than `limit`: limit + 1. Texts over
+ * 200 bytes are too far.
+ */
 unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit);
 
-/* Keeps the nearest of the candidates offered, if it is near enough to be meant. Begins with best NULL; candidates are borrowed. */
+/*
+ * Keeps the nearest of the candidates offered, if it is near enough to be meant. Begins with best NULL; candidates are
+ * borrowed.
+ */
 typedef struct hdx_nearest {
     const char *wanted;
     const char *best;

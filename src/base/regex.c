@@ -1,10 +1,11 @@
 /*
  * regex.c - regular expressions with a bill. Alone in seeing pcre2.h.
  *
- * PCRE2's own match limit begins anew at every place of a text, so that a text of n bytes may cost n times as much. Automatic callouts instead
- * come before each item of the pattern that is tried, compiled to machine code or not: there steps are counted and the caller is asked whether
- * to stop. PCRE2's limits stay behind as a second fence, for memory above all. With callouts a compiled pattern is as fast as an interpreted
- * one without: 20 to 300 ns for the name of a class.
+ * PCRE2's own match limit begins anew at every place of a text, so that a text of n bytes may cost n times as much.
+ * Automatic callouts instead come before each item of the pattern that is tried, compiled to machine code or not: there
+ * steps are counted and the caller is asked whether to stop. PCRE2's limits stay behind as a second fence, for memory
+ * above all. With callouts a compiled pattern is as fast as an interpreted one without: 20 to 300 ns for the name of a
+ * class.
  */
 #include "base/regex.h"
 #include "base/error.h"
@@ -15,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_STEPS 4096u
-#define RUN_BYTES 16u          /* that count as a step */
-#define MATCH_LIMIT 10000000u
-#define HEAP_KIB (32u << 10)
+#define ASK_STEPS       4096u
+#define RUN_BYTES       16u /* that count as a step */
+#define MATCH_LIMIT     10000000u
+#define HEAP_KIB        (32u << 10)
 #define JIT_STACK_LEAST (32u << 10)
-#define JIT_STACK_MOST (1u << 20)
+#define JIT_STACK_MOST  (1u << 20)
 
 struct hdx_regex {
     pcre2_code          *code;
@@ -28,7 +29,7 @@ struct hdx_regex {
     pcre2_match_data    *data;
     pcre2_jit_stack     *stack;
     const hdx_progress  *progress;
-    size_t               at;    /* in the text, at the last callout */
+    size_t               at; /* in the text, at the last callout */
     uint64_t             steps, allowed, ask_at;
     bool                 stopped, costly;
     char                 pattern[81]; /* its beginning, for words */
@@ -40,7 +41,8 @@ static bool more_steps(hdx_regex *r, uint64_t steps)
     r->costly = r->steps > r->allowed;
     if (r->steps >= r->ask_at) {
         r->ask_at = r->steps + ASK_STEPS;
-        r->stopped = r->progress != NULL && r->progress->cancelled != NULL && r->progress->cancelled(r->progress->context);
+        r->stopped =
+            r->progress != NULL && r->progress->cancelled != NULL && r->progress->cancelled(r->progress->context);
     }
     return !r->costly && !r->stopped;
 }
@@ -55,11 +57,17 @@ static int on_item(pcre2_callout_block *block, void *context)
 
 static hdx_code too_costly(const hdx_regex *r, hdx_error *err)
 {
-    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%s\" is too costly: stopped after %llu steps", r->pattern, (unsigned long long)r->steps);
-    return hdx_hint(err, HDX_USAGE, "a repetition inside a repetition, as in (a+)+, tries every way to part a text; write one, or take ^ and possessive a++");
+    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%s\" is too costly: stopped after %llu steps",
+             r->pattern, (unsigned long long)r->steps);
+    return hdx_hint(err, HDX_USAGE,
+                    "a repetition inside a repetition, as in (a+)+, tries every way to part a text; write one, or take "
+                    "^ and possessive a++");
 }
 
-/* The fault in words. Offsets of PCRE2 are bytes, and so are ours: a terminal shows the pattern, not its characters' numbers. */
+/*
+ * The fault in words. Offsets of PCRE2 are bytes, and so are ours: a terminal shows the pattern, not its characters'
+ * numbers.
+ */
 static hdx_code no_pattern(const hdx_regex *r, int number, size_t offset, hdx_error *err)
 {
     PCRE2_UCHAR why[128];
@@ -67,14 +75,16 @@ static hdx_code no_pattern(const hdx_regex *r, int number, size_t offset, hdx_er
         return hdx_no_memory(err, "a regular expression", offset);
     if (pcre2_get_error_message(number, why, sizeof why) < 0)
         memcpy(why, "not understood", sizeof "not understood");
-    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%s\": %s at byte %zu", r->pattern, (const char *)why, offset);
+    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%s\": %s at byte %zu", r->pattern,
+                    (const char *)why, offset);
 }
 
 static hdx_code compile(hdx_regex *r, const char *pattern, size_t len, hdx_error *err)
 {
-    const uint32_t options = PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
-    int            number = 0;
-    size_t         offset = 0;
+    const uint32_t options =
+        PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
+    int    number = 0;
+    size_t offset = 0;
     if ((r->code = pcre2_compile((PCRE2_SPTR)pattern, len, options, &number, &offset, NULL)) == NULL)
         return no_pattern(r, number, offset, err);
     if ((r->context = pcre2_match_context_create(NULL)) == NULL || (r->data = pcre2_match_data_create(1, NULL)) == NULL)
@@ -83,8 +93,12 @@ static hdx_code compile(hdx_regex *r, const char *pattern, size_t len, hdx_error
     (void)pcre2_set_match_limit(r->context, MATCH_LIMIT);
     (void)pcre2_set_depth_limit(r->context, MATCH_LIMIT);
     (void)pcre2_set_heap_limit(r->context, HEAP_KIB);
-    /* Where machine code is not allowed or there is none for this processor, the pattern is interpreted: slower, with the same answers. */
-    if (pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0 && (r->stack = pcre2_jit_stack_create(JIT_STACK_LEAST, JIT_STACK_MOST, NULL)) != NULL)
+    /*
+     * Where machine code is not allowed or there is none for this processor, the pattern is interpreted: slower, with
+     * the same answers.
+     */
+    if (pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0 &&
+        (r->stack = pcre2_jit_stack_create(JIT_STACK_LEAST, JIT_STACK_MOST, NULL)) != NULL)
         pcre2_jit_stack_assign(r->context, NULL, r->stack);
     return HDX_OK;
 }
@@ -124,10 +138,8 @@ hdx_code hdx_regex_match(hdx_regex *r, hdx_text text, bool *yes, hdx_error *err)
     case PCRE2_ERROR_DEPTHLIMIT:
     case PCRE2_ERROR_HEAPLIMIT:
     case PCRE2_ERROR_JIT_STACKLIMIT:
-    case PCRE2_ERROR_RECURSELOOP:
-        return too_costly(r, err);
-    default:
-        return no_pattern(r, rc, 0, err);
+    case PCRE2_ERROR_RECURSELOOP: return too_costly(r, err);
+    default: return no_pattern(r, rc, 0, err);
     }
 }
 

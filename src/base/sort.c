@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define DIGIT 11u
-#define FEW 64u /* elements that qsort sorts sooner */
+#define FEW   64u /* elements that qsort sorts sooner */
 
 typedef hdx_pair keyed; /* the key and its place */
 #define PIECE sizeof(keyed)
@@ -21,7 +21,10 @@ static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*comp
 
 static inline uint64_t number_of(const keyed *k, bool second) { return second ? k->second : k->first; }
 
-/* By one of the two numbers, what is equal as it was: rising significance of nothing but the digits that differ. Gives the array that holds the result. */
+/*
+ * By one of the two numbers, what is equal as it was: rising significance of nothing but the digits that differ. Gives
+ * the array that holds the result.
+ */
 static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ, bool second)
 {
     for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += DIGIT) {
@@ -45,8 +48,9 @@ static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ,
 }
 
 /*
- * Element i comes from sorted[i].second. Sixteen bytes of each at a time are gathered into `spare`, which has so many for each, and put back in order:
- * reads at random do not wait for each other, as they would where one moves into the place of the one before.
+ * Element i comes from sorted[i].second. Sixteen bytes of each at a time are gathered into `spare`, which has so many
+ * for each, and put back in order: reads at random do not wait for each other, as they would where one moves into the
+ * place of the one before.
  */
 static void move_all(uint8_t *at, const keyed *sorted, uint8_t *spare, uint64_t count, size_t size)
 {
@@ -72,7 +76,8 @@ static uint64_t key_of(const uint8_t *element, size_t key_offset)
     return key;
 }
 
-void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key_offset, int (*compare)(const void *, const void *))
+void hdx_sort(hdx_mem *mem, void *array, uint64_t count, size_t size, size_t key_offset,
+              int (*compare)(const void *, const void *))
 {
     uint8_t *at = array;
     keyed   *keys = NULL;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 typedef struct hdx_buffer {
-    char    *at;   /* NUL-terminated once anything was put; NULL before */
+    char    *at; /* NUL-terminated once anything was put; NULL before */
     uint64_t len;
     uint64_t capacity;
     bool     failed; /* memory was refused: the content is incomplete */
@@ -13,8 +13,8 @@ typedef struct hdx_buffer {
 } hdx_buffer;
 
 static inline hdx_buffer hdx_buffer_of(hdx_mem *mem) { return (hdx_buffer){ NULL, 0, 0, false, mem }; }
-void hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len);
-bool hdx_buffer_grow(hdx_buffer *b, uint64_t more);
+void                     hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len);
+bool                     hdx_buffer_grow(hdx_buffer *b, uint64_t more);
 /* The place behind the content, with room for `most` bytes and a NUL; NULL: no memory. Who writes there raises len. */
 static inline char *hdx_buffer_room(hdx_buffer *b, uint64_t most)
 {

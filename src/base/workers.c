@@ -1,4 +1,7 @@
-/* workers.c - threads for one job. A thread costs some 20 microseconds; jobs here take milliseconds and more, so no pool is kept. */
+/*
+ * workers.c - threads for one job. A thread costs some 20 microseconds; jobs here take milliseconds and more, so no
+ * pool is kept.
+ */
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -17,7 +20,10 @@ typedef struct job {
 
 static _Thread_local unsigned depth; /* jobs this thread works at */
 
-/* One that helps a worker takes the time that workers leave: a search that nobody can help is not kept waiting by what many can do later. */
+/*
+ * One that helps a worker takes the time that workers leave: a search that nobody can help is not kept waiting by what
+ * many can do later.
+ */
 static void give_way(void)
 {
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + GIVE_WAY); /* Linux: of this thread alone */

@@ -1,16 +1,18 @@
 /*
  * checkpoint.c - what a killed or interrupted build has done, kept for the next one.
  *
- * After a step (where there are three seconds of work to keep: passes.c) the folder *.part holds the files of all steps so far, and in its
- * folder `checkpoint` a catalog as a finished index has it (what is not known yet is zero, no roots) and the file `state`: a head of numbers, then the
- * roots in the order of the file, the units of the spill file and the chunks of referrers while those are needed; a CRC32C of all that at its end. The
- * folder is written under another name and renamed: it is always that of a whole step. Temporary files in *.part have sums in the state, index files
- * their own.
+ * After a step (where there are three seconds of work to keep: passes.c) the folder *.part holds the files of all steps
+ * so far, and in its folder `checkpoint` a catalog as a finished index has it (what is not known yet is zero, no roots)
+ * and the file `state`: a head of numbers, then the roots in the order of the file, the units of the spill file and the
+ * chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written under another name
+ * and renamed: it is always that of a whole step. Temporary files in *.part have sums in the state, index files their
+ * own.
  *
- * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is read through and
- * checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and what does not hold makes it begin anew. Files that no finished step has are removed before it writes,
- * and links are not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one machine and one version: structs as
- * they lie in memory.
+ * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is
+ * read through and checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and
+ * what does not hold makes it begin anew. Files that no finished step has are removed before it writes, and links are
+ * not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one
+ * machine and one version: structs as they lie in memory.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -19,14 +21,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define MAGIC 0x6b63656863786468ull /* "hdxcheck" */
+#define MAGIC  0x6b63656863786468ull /* "hdxcheck" */
 #define FOLDER "checkpoint"
-#define FRESH "checkpoint.new"
+#define FRESH  "checkpoint.new"
 
 uint64_t hdx_checkpoint_version(const hdx_build *b)
 {
-    const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root), sizeof(hdx_spilled), sizeof(hdx_referrer_chunk), HDX_CHECKPOINT_FORMAT, HDX_INDEX_FORMAT, HDX_CATALOG_FORMAT,
-                               b->options->dump_number, b->options->width, b->options->until };
+    const uint64_t sizes[] = { sizeof(hdx_checkpoint_head), sizeof(hdx_root),
+                               sizeof(hdx_spilled),         sizeof(hdx_referrer_chunk),
+                               HDX_CHECKPOINT_FORMAT,       HDX_INDEX_FORMAT,
+                               HDX_CATALOG_FORMAT,          b->options->dump_number,
+                               b->options->width,           b->options->until };
     return hdx_hash_bytes(hdx_hash_bytes(1, HEAPDEX_VERSION, sizeof HEAPDEX_VERSION), sizes, sizeof sizes);
 }
 
@@ -59,7 +64,8 @@ static hdx_code save_catalog(hdx_build *b, const char *folder, hdx_error *err)
         code = hdx_catalog_put_class(w, &b->classes[i], err);
     if (code == HDX_OK && (code = hdx_catalog_put_roots(w, NULL, 0, err)) == HDX_OK &&
         (code = hdx_catalog_put_threads(w, b->threads_found, b->thread_count, err)) == HDX_OK &&
-        (code = hdx_catalog_put_heaps(w, b->heaps, b->heap_count, err)) == HDX_OK && (code = hdx_catalog_put_manifest(w, &b->manifest, err)) == HDX_OK) {
+        (code = hdx_catalog_put_heaps(w, b->heaps, b->heap_count, err)) == HDX_OK &&
+        (code = hdx_catalog_put_manifest(w, &b->manifest, err)) == HDX_OK) {
         code = hdx_catalog_commit(w, err);
         w = NULL;
     }
@@ -75,33 +81,62 @@ static bool has_chunks(hdx_step until, uint64_t done, uint64_t tasks)
 static void head_of(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
-    *h = (hdx_checkpoint_head){ .magic = MAGIC, .version = hdx_checkpoint_version(b), .catalog = catalog_of(b, FRESH), .done = done, .tasks = tasks, .width = p->width, .until = (uint64_t)p->until,
-                       .class_class = b->class_class, .loader_class = b->loader_class, .reached = p->reached,
-                       .search_bytes = p->search.end, .search_sum = p->search.sum, .idoms_bytes = p->idoms.end, .idoms_sum = p->idoms.sum,
-                       .spill_bytes = p->spill.file.end, .spill_longest = p->spill.longest, .spill_edges = p->spill.edges,
-                       .referrer_bytes = p->referrer_file.end, .referrer_entries = p->referrer_entries, .chunk_longest = p->chunk_longest,
-                       .predecessor_bytes = p->predecessors.end, .predecessor_count = p->predecessor_count, .member_bytes = p->members.end,
-                       .member_count = p->member_count, .roots = b->root_count, .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
-                       .chunks = has_chunks(p->until, done, tasks) ? p->chunk_count : 0 };
-    h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4;
+    *h = (hdx_checkpoint_head){ .magic = MAGIC,
+                                .version = hdx_checkpoint_version(b),
+                                .catalog = catalog_of(b, FRESH),
+                                .done = done,
+                                .tasks = tasks,
+                                .width = p->width,
+                                .until = (uint64_t)p->until,
+                                .class_class = b->class_class,
+                                .loader_class = b->loader_class,
+                                .reached = p->reached,
+                                .search_bytes = p->search.end,
+                                .search_sum = p->search.sum,
+                                .idoms_bytes = p->idoms.end,
+                                .idoms_sum = p->idoms.sum,
+                                .spill_bytes = p->spill.file.end,
+                                .spill_longest = p->spill.longest,
+                                .spill_edges = p->spill.edges,
+                                .referrer_bytes = p->referrer_file.end,
+                                .referrer_entries = p->referrer_entries,
+                                .chunk_longest = p->chunk_longest,
+                                .predecessor_bytes = p->predecessors.end,
+                                .predecessor_count = p->predecessor_count,
+                                .member_bytes = p->members.end,
+                                .member_count = p->member_count,
+                                .roots = b->root_count,
+                                .units = hdx_checkpoint_spill(done) ? p->spill.count : 0,
+                                .chunks = has_chunks(p->until, done, tasks) ? p->chunk_count : 0 };
+    h->bytes = sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) +
+               h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
 /* Members of a struct, one by one: what lies between them was never set, and is zero in the file. */
 typedef struct member {
     size_t at, size;
 } member;
-#define MEMBER(type, name) { offsetof(type, name), sizeof(((type *)NULL)->name) }
+#define MEMBER(type, name)                                                                                             \
+    {                                                                                                                  \
+        offsetof(type, name), sizeof(((type *)NULL)->name)                                                             \
+    }
 
 static const member root_members[] = {
     MEMBER(hdx_root, object), MEMBER(hdx_root, type), MEMBER(hdx_root, thread), MEMBER(hdx_root, frame), { 0, 0 },
 };
 static const member unit_members[] = {
-    MEMBER(hdx_spilled, at),    MEMBER(hdx_spilled, bytes), MEMBER(hdx_spilled, first), MEMBER(hdx_spilled, last), MEMBER(hdx_spilled, objects),
-    MEMBER(hdx_spilled, edges), MEMBER(hdx_spilled, pos),   MEMBER(hdx_spilled, sum),   MEMBER(hdx_spilled, bare), { 0, 0 },
+    MEMBER(hdx_spilled, at),      MEMBER(hdx_spilled, bytes),
+    MEMBER(hdx_spilled, first),   MEMBER(hdx_spilled, last),
+    MEMBER(hdx_spilled, objects), MEMBER(hdx_spilled, edges),
+    MEMBER(hdx_spilled, pos),     MEMBER(hdx_spilled, sum),
+    MEMBER(hdx_spilled, bare),    { 0, 0 },
 };
 static const member chunk_members[] = {
-    MEMBER(hdx_referrer_chunk, at),  MEMBER(hdx_referrer_chunk, bytes), MEMBER(hdx_referrer_chunk, node),
-    MEMBER(hdx_referrer_chunk, sum), { 0, 0 },
+    MEMBER(hdx_referrer_chunk, at),
+    MEMBER(hdx_referrer_chunk, bytes),
+    MEMBER(hdx_referrer_chunk, node),
+    MEMBER(hdx_referrer_chunk, sum),
+    { 0, 0 },
 };
 
 typedef struct writing {
@@ -134,9 +169,9 @@ static void put_array(writing *w, const void *array, uint64_t count, size_t size
 
 static hdx_code save_state(hdx_pass *p, uint64_t done, uint64_t tasks, const char *path, hdx_error *err)
 {
-    hdx_build *b = p->b;
+    hdx_build          *b = p->b;
     hdx_checkpoint_head head;
-    uint8_t    sum[4];
+    uint8_t             sum[4];
     head_of(p, done, tasks, &head);
     if (head.catalog == 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read the catalog beside it back");
@@ -206,7 +241,8 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
     if (has == 0)
         (void)atomic_fetch_and(&p->tasks, ~(uint64_t)HDX_TASK_REFERRED);
     if (code == HDX_OK && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK &&
-        (code = hdx_packed_restore(&p->outbound, &b->mem, hdx_kept_get, file, err)) == HDX_OK && p->outbound.edges != p->spill.edges)
+        (code = hdx_packed_restore(&p->outbound, &b->mem, hdx_kept_get, file, err)) == HDX_OK &&
+        p->outbound.edges != p->spill.edges)
         code = hdx_kept_refuse(err);
     hdx_kept_close(file);
     return code;
@@ -224,9 +260,11 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if ((rc = hdx_io_remove_folder(b->io, fresh)) < 0 || (rc = b->io->mkdir(b->io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
     const bool searched = hdx_checkpoint_search(p->until, done), special = searched || (tasks & HDX_TASK_NEAREST) != 0;
-    if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->live_kept && (p->special_kept || !special)) && (code = save_bits(p, special, err)) != HDX_OK)
+    if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->live_kept && (p->special_kept || !special)) &&
+        (code = save_bits(p, special, err)) != HDX_OK)
         return code;
-    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK || (code = save_state(p, done, tasks, state, err)) != HDX_OK)
+    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK ||
+        (code = save_state(p, done, tasks, state, err)) != HDX_OK)
         return code;
     if (b->checkpointed)
         rc = b->io->exchange(b->io, fresh, path);
@@ -264,7 +302,10 @@ void hdx_checkpoint_remove(hdx_build *b)
 }
 
 /* ---- finding ---- */
-static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+static hdx_code unusable(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
+}
 
 static bool read_all(hdx_build *b, int fd, void *to, uint64_t len, uint64_t *at)
 {
@@ -291,11 +332,14 @@ static bool sum_holds(hdx_build *b, int fd, uint64_t bytes)
 static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_t bytes)
 {
     uint64_t roots, units, chunks, sum = sizeof *h + 4;
-    return h->magic == MAGIC && h->bytes == bytes && h->version == hdx_checkpoint_version(b) && hdx_mul(h->roots, sizeof(hdx_root), &roots) &&
-           hdx_mul(h->units, sizeof(hdx_spilled), &units) && hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
-           hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes && (h->width == 32 || h->width == 64) &&
-           h->catalog == catalog_of(b, FOLDER) && h->class_class < b->class_count && h->loader_class < b->class_count &&
-           (h->units == 0 || hdx_checkpoint_spill(h->done)) && (h->chunks == 0 || has_chunks((hdx_step)h->until, h->done, h->tasks)) &&
+    return h->magic == MAGIC && h->bytes == bytes && h->version == hdx_checkpoint_version(b) &&
+           hdx_mul(h->roots, sizeof(hdx_root), &roots) && hdx_mul(h->units, sizeof(hdx_spilled), &units) &&
+           hdx_mul(h->chunks, sizeof(hdx_referrer_chunk), &chunks) && hdx_add(sum, roots, &sum) &&
+           hdx_add(sum, units, &sum) && hdx_add(sum, chunks, &sum) && sum == bytes &&
+           (h->width == 32 || h->width == 64) && h->catalog == catalog_of(b, FOLDER) &&
+           h->class_class < b->class_count && h->loader_class < b->class_count &&
+           (h->units == 0 || hdx_checkpoint_spill(h->done)) &&
+           (h->chunks == 0 || has_chunks((hdx_step)h->until, h->done, h->tasks)) &&
            h->until == (uint64_t)(b->options->until == 0 ? HDX_STEP_DOMINATORS : b->options->until);
 }
 
@@ -339,9 +383,10 @@ static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
 {
     hdx_build *b = p->b;
     b->sealed = hdx_checkpoint_is_sealed(p, h->done, 0);
-    p->lists_kept = b->sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) && !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) &&
-                    hdx_seal_has(b, HDX_KEPT_LISTS);
-    if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->sealed && hdx_checkpoint_is_sealed(p, h->done, h->tasks)) {
+    p->lists_kept = b->sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) &&
+                    !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) && hdx_seal_has(b, HDX_KEPT_LISTS);
+    if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->sealed &&
+        hdx_checkpoint_is_sealed(p, h->done, h->tasks)) {
         atomic_store(&p->tasks, h->tasks);
         p->lists_kept = p->lists_kept || ((h->tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND);
         return;
@@ -353,10 +398,11 @@ static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
 
 static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, hdx_error *err)
 {
-    hdx_build *b = p->b;
+    hdx_build          *b = p->b;
     hdx_checkpoint_head h;
-    uint64_t   at = 0;
-    if (bytes < sizeof h + 4 || !read_all(b, fd, &h, sizeof h, &at) || !head_holds(b, &h, bytes) || !sum_holds(b, fd, bytes))
+    uint64_t            at = 0;
+    if (bytes < sizeof h + 4 || !read_all(b, fd, &h, sizeof h, &at) || !head_holds(b, &h, bytes) ||
+        !sum_holds(b, fd, bytes))
         return unusable(err);
     p->width = (unsigned)h.width;
     p->until = (hdx_step)h.until;
@@ -373,7 +419,8 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
     p->chunk_count = p->chunk_capacity = p->chunks == NULL ? 0 : h.chunks;
     if (b->roots == NULL || p->spill.units == NULL || p->chunks == NULL)
         return hdx_no_memory(err, "a checkpoint", bytes);
-    if (!read_all(b, fd, b->roots, h.roots * sizeof(hdx_root), &at) || !read_all(b, fd, p->spill.units, h.units * sizeof(hdx_spilled), &at) ||
+    if (!read_all(b, fd, b->roots, h.roots * sizeof(hdx_root), &at) ||
+        !read_all(b, fd, p->spill.units, h.units * sizeof(hdx_spilled), &at) ||
         !read_all(b, fd, p->chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
         return unusable(err);
     if (!has_chunks(p->until, h.done, atomic_load(&p->tasks)))
@@ -385,7 +432,8 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
 
 static bool same_dump(const hdx_manifest *now, const hdx_manifest *then)
 {
-    return now->file_size == then->file_size && now->file_mtime_ns == then->file_mtime_ns && memcmp(now->file_sample, then->file_sample, sizeof now->file_sample) == 0 &&
+    return now->file_size == then->file_size && now->file_mtime_ns == then->file_mtime_ns &&
+           memcmp(now->file_sample, then->file_sample, sizeof now->file_sample) == 0 &&
            strcmp(then->heapdex, HEAPDEX_VERSION) == 0;
 }
 
@@ -421,7 +469,8 @@ static hdx_code read_catalog(hdx_build *b, hdx_error *err)
         memcpy(b->threads_found, threads, thread_count * sizeof *threads);
     if (heap_count > 0)
         memcpy(b->heaps, heaps, heap_count * sizeof *heaps);
-    b->sizing = (hdx_sizing){ b->manifest.id_size, b->manifest.reference_size, b->manifest.alignment, b->manifest.stated_sizes };
+    b->sizing = (hdx_sizing){ b->manifest.id_size, b->manifest.reference_size, b->manifest.alignment,
+                              b->manifest.stated_sizes };
     memcpy(b->place.identity, b->manifest.identity, sizeof b->place.identity);
     b->tables_bytes = atomic_load(&b->mem.used);
     return hdx_classes_find_objects(b, err);
@@ -444,7 +493,8 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     hdx_code    code;
     path_of(b, FOLDER, "", folder, sizeof folder);
     path_of(b, FOLDER, "state", state, sizeof state);
-    if (!hdx_checkpoint_is_plain(b) || b->io->stat(b->io, state, &st) < 0 || hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
+    if (!hdx_checkpoint_is_plain(b) || b->io->stat(b->io, state, &st) < 0 ||
+        hdx_catalog_open(b->io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
         !same_dump(&b->manifest, hdx_catalog_manifest(b->resumed)) || (fd = b->io->open(b->io, state)) < 0)
         return unusable(err);
     hdx_seal_get(b);

@@ -7,14 +7,21 @@
 #define HDX_CHECKPOINT_FORMAT 4u /* of what steps hand to each other in files */
 
 /* Steps that a checkpoint may hold, in their order; bits of `done`. */
-typedef enum hdx_pass_name { HDX_PASS_COLUMNS, HDX_PASS_OBJECTS, HDX_PASS_REFERENCES, HDX_PASS_DOMINATORS, HDX_PASS_RETAINED } hdx_pass_name;
+typedef enum hdx_pass_name {
+    HDX_PASS_COLUMNS,
+    HDX_PASS_OBJECTS,
+    HDX_PASS_REFERENCES,
+    HDX_PASS_DOMINATORS,
+    HDX_PASS_RETAINED
+} hdx_pass_name;
 
 /*
- * The file `state` begins with this head; behind it roots, units and chunks as they lie in memory, and a CRC32C of all before it. Here for the
- * tests' sake: nobody else than checkpoint.c reads one.
+ * The file `state` begins with this head; behind it roots, units and chunks as they lie in memory, and a CRC32C of all
+ * before it. Here for the tests' sake: nobody else than checkpoint.c reads one.
  */
 typedef struct hdx_checkpoint_head {
-    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
+    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows
+                                       and of the parameters */
     uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
     uint64_t done;                  /* steps of passes.c, a bit each */
     uint64_t tasks;                 /* of the step behind them (HDX_TASK_); believed with a seal alone */
@@ -35,29 +42,42 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err);
 /* Is every file that a checkpoint of these steps, or of these tasks, has as the seal says? */
 bool     hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks);
 bool     hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind); /* one of the tasks writes this index file */
-bool     hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind); /* a checkpoint of these steps has it, whatever tasks there are */
+bool     hdx_checkpoint_wants(const hdx_pass *p, uint64_t done,
+                              hdx_kind kind); /* a checkpoint of these steps has it, whatever tasks there are */
 bool     hdx_checkpoint_is_there(const hdx_build *b);
 void     hdx_checkpoint_remove(hdx_build *b);
-uint64_t hdx_checkpoint_version(const hdx_build *b); /* of everything that must be alike to go on: heapdex, formats, parameters */
-/* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on from, b and p are to be
-   thrown away. b->manifest holds what hdx_place_sample said of the dump. */
+uint64_t hdx_checkpoint_version(
+    const hdx_build *b); /* of everything that must be alike to go on: heapdex, formats, parameters */
+/* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on
+   from, b and p are to be thrown away. b->manifest holds what hdx_place_sample said of the dump. */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
-/* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was, or could lead outside.
-   What the steps done do not have is removed. */
+/* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was,
+   or could lead outside. What the steps done do not have is removed. */
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
-/* checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes. */
+/*
+ * checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes.
+ */
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
-/* Of all objects there is one record in references.tmp; `counted`: of each class as many as the first pass found; likewise. */
+/*
+ * Of all objects there is one record in references.tmp; `counted`: of each class as many as the first pass found;
+ * likewise.
+ */
 hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err);
 /* Has a reading of the dump left files to go on from (kept.h)? All others go. False: the folder is of no use. */
-bool     hdx_checkpoint_find_kept(hdx_build *b);
-/* Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no links. */
-bool     hdx_checkpoint_is_plain(const hdx_build *b);
-/* seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is none. */
-void     hdx_seal_put(hdx_build *b);
-void     hdx_seal_get(hdx_build *b);
-bool     hdx_seal_has(const hdx_build *b, const char *name); /* this file is as it was then; NAME is within the folder */
-void     hdx_seal_remove(hdx_build *b);
+bool hdx_checkpoint_find_kept(hdx_build *b);
+/*
+ * Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no
+ * links.
+ */
+bool hdx_checkpoint_is_plain(const hdx_build *b);
+/*
+ * seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is
+ * none.
+ */
+void hdx_seal_put(hdx_build *b);
+void hdx_seal_get(hdx_build *b);
+bool hdx_seal_has(const hdx_build *b, const char *name); /* this file is as it was then; NAME is within the folder */
+void hdx_seal_remove(hdx_build *b);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }

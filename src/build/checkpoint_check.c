@@ -3,9 +3,10 @@
  *
  * In:  the state of a checkpoint, read.
  * Out: temporary files open, bits of what lives and is special; or HDX_NOT_FOUND.
- * A build trusts what it spilled; what lies in a folder from earlier does not have that trust. So every record is taken apart once with
- * all bounds looked at: sums tell rot, this tells anything else. Files that are as a seal of ours says (seal.c) are what this machine spilled a moment
- * ago: of those only what the state says is looked at, and they are not read.
+ * A build trusts what it spilled; what lies in a folder from earlier does not have that trust. So every record is taken
+ * apart once with all bounds looked at: sums tell rot, this tells anything else. Files that are as a seal of ours says
+ * (seal.c) are what this machine spilled a moment ago: of those only what the state says is looked at, and they are not
+ * read.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -13,11 +14,14 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#define RECORD_LEAST 2u /* bytes of a record in the spill file: how long it is, and a class */
-#define ADDRESSES 8u    /* objects that a byte of the index address can tell of, at the most */
-#define PIECE 65536u /* bytes of a tape read at once; whole visits of either width */
+#define RECORD_LEAST 2u     /* bytes of a record in the spill file: how long it is, and a class */
+#define ADDRESSES    8u     /* objects that a byte of the index address can tell of, at the most */
+#define PIECE        65536u /* bytes of a tape read at once; whole visits of either width */
 
-static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+static hdx_code unusable(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
+}
 
 static hdx_code open_tape(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
 {
@@ -50,7 +54,8 @@ typedef struct spilled {
 } spilled;
 
 /* No list holds the class of its object. */
-static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned width, const uint8_t *at, const uint8_t *end)
+static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned width, const uint8_t *at,
+                       const uint8_t *end)
 {
     const uint64_t objects = s->p->b->objects;
     uint64_t       before = 0;
@@ -65,7 +70,8 @@ static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned 
     return true;
 }
 
-static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, const uint8_t *end, uint64_t *next_id, hdx_pos *pos)
+static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, const uint8_t *end, uint64_t *next_id,
+                         hdx_pos *pos)
 {
     const hdx_build *b = s->p->b;
     uint64_t         id = *next_id, value, all, head;
@@ -102,8 +108,8 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     hdx_pos            pos = u->pos;
     uint8_t            bare;
     memcpy(&bare, &u->bare, sizeof bare); /* a bool that is neither must not be read as one */
-    if (bare > 1 || u->last >= b->objects || !hdx_add(u->at, u->bytes, &end) || end > s->p->spill.file.end || u->bytes > s->p->spill.longest ||
-        hdx_spill_get(b, &s->p->spill, i, bytes, &reader, &err) != HDX_OK)
+    if (bare > 1 || u->last >= b->objects || !hdx_add(u->at, u->bytes, &end) || end > s->p->spill.file.end ||
+        u->bytes > s->p->spill.longest || hdx_spill_get(b, &s->p->spill, i, bytes, &reader, &err) != HDX_OK)
         return false;
     for (const uint8_t *at = reader.at; at < reader.end;)
         if (!record_holds(s, u, &at, reader.end, &next_id, &pos))
@@ -165,18 +171,23 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
     const hdx_code code = open_tape(p->b, "references.tmp", &p->spill.file, err);
     if (code == HDX_OK && p->b->sealed)
         return units_lie(&p->spill, p->b->objects) ? HDX_OK : unusable(err);
-    return code != HDX_OK ? code : hdx_checkpoint_check_spill(p, false, err); /* a catalog may say anything: instances are counted again */
+    return code != HDX_OK ? code
+                          : hdx_checkpoint_check_spill(
+                                p, false, err); /* a catalog may say anything: instances are counted again */
 }
 
 /* ---- tapes ---- */
-typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before); /* before: 0 at first, then its own */
+typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count,
+                  uint64_t *before); /* before: 0 at first, then its own */
 
 static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
 {
     uint8_t *piece = hdx_mem_get(&p->b->mem, PIECE);
     uint32_t sum = 0;
     uint64_t before = 0;
-    hdx_code code = piece == NULL ? hdx_no_memory(err, "a checkpoint", PIECE) : t->end == count * each ? HDX_OK : unusable(err);
+    hdx_code code = piece == NULL            ? hdx_no_memory(err, "a checkpoint", PIECE)
+                    : t->end == count * each ? HDX_OK
+                                             : unusable(err);
     for (uint64_t at = 0; at < t->end && code == HDX_OK; at += PIECE) {
         const uint64_t n = t->end - at < PIECE ? t->end - at : PIECE;
         if (t->tape.read(t, at, piece, n, err) != HDX_OK || !at_it(p, at / each, piece, n / each, &before))
@@ -190,7 +201,10 @@ static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64
     return code;
 }
 
-static uint64_t id_at(const hdx_pass *p, const uint8_t *bytes, uint64_t i) { return p->width == 32 ? hdx_le32(bytes + 4 * i) : hdx_le64(bytes + 8 * i); }
+static uint64_t id_at(const hdx_pass *p, const uint8_t *bytes, uint64_t i)
+{
+    return p->width == 32 ? hdx_le32(bytes + 4 * i) : hdx_le64(bytes + 8 * i);
+}
 
 /* Each node once, each parent before its children, roots have none; what is visited lives. */
 static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
@@ -198,7 +212,8 @@ static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, ui
     (void)before;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t node = id_at(p, bytes, 2 * i), parent = id_at(p, bytes, 2 * i + 1);
-        if (node >= p->b->objects || parent > first + i || hdx_bits_test(p->is_root, node) != (parent == 0) || !hdx_bits_set(p->live, node))
+        if (node >= p->b->objects || parent > first + i || hdx_bits_test(p->is_root, node) != (parent == 0) ||
+            !hdx_bits_set(p->live, node))
             return false;
     }
     return true;
@@ -220,10 +235,10 @@ static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uin
 /* ---- reachability ---- */
 static hdx_code read_special(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    void          *ranks;
-    uint64_t       rank;
-    hdx_code       code = hdx_build_file_open(b, HDX_KIND_SPECIAL, &p->note, &ranks, err);
+    hdx_build *b = p->b;
+    void      *ranks;
+    uint64_t   rank;
+    hdx_code   code = hdx_build_file_open(b, HDX_KIND_SPECIAL, &p->note, &ranks, err);
     if (code != HDX_OK)
         return code == HDX_LIMIT ? code : unusable(err);
     for (uint64_t id = 0; id < b->objects; id++)
@@ -246,8 +261,10 @@ static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
     hdx_kept_close(file);
     if (code == HDX_LIMIT)
         return code;
-    if (code != HDX_OK || ((p->live[words - 1] | p->special[words - 1]) & tail) != 0 || hdx_bits_count(p->live, words) != p->reached ||
-        (special && hdx_bits_count(p->special, words) != b->manifest.specials) || p->search.end != p->reached * (p->width / 4))
+    if (code != HDX_OK || ((p->live[words - 1] | p->special[words - 1]) & tail) != 0 ||
+        hdx_bits_count(p->live, words) != p->reached ||
+        (special && hdx_bits_count(p->special, words) != b->manifest.specials) ||
+        p->search.end != p->reached * (p->width / 4))
         return unusable(err);
     p->live_kept = true;
     p->special_kept = special;
@@ -287,13 +304,14 @@ static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes
     uint64_t       end, node = c->node, value, n;
     hdx_error      err;
     if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest ||
-        p->referrer_file.tape.read(&p->referrer_file, c->at, bytes, c->bytes, &err) != HDX_OK || hdx_crc32c(0, bytes, (size_t)c->bytes) != c->sum)
+        p->referrer_file.tape.read(&p->referrer_file, c->at, bytes, c->bytes, &err) != HDX_OK ||
+        hdx_crc32c(0, bytes, (size_t)c->bytes) != c->sum)
         return false;
     const uint8_t *at = bytes, *stop = bytes + c->bytes;
     for (bool first = true; at < stop; first = false) {
         uint64_t source = 0;
-        if (!number(&at, stop, &value) || !hdx_add(node, value + !first, &node) || node >= objects || !hdx_bits_set(seen, node) ||
-            !number(&at, stop, &n) || n > (uint64_t)(stop - at))
+        if (!number(&at, stop, &value) || !hdx_add(node, value + !first, &node) || node >= objects ||
+            !hdx_bits_set(seen, node) || !number(&at, stop, &n) || n > (uint64_t)(stop - at))
             return false;
         for (uint64_t i = 0; i < n; i++) {
             if (!number(&at, stop, &value))
@@ -312,7 +330,8 @@ static bool chunks_lie(const hdx_pass *p)
     uint64_t end;
     for (uint64_t i = 0; i < p->chunk_count; i++) {
         const hdx_referrer_chunk *c = &p->chunks[i];
-        if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest || c->node >= p->b->objects)
+        if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest ||
+            c->node >= p->b->objects)
             return false;
     }
     return true;
@@ -351,7 +370,10 @@ static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- the folder ---- */
-static bool is_folder_of(const char *name) { return strcmp(name, "checkpoint") == 0 || strcmp(name, "checkpoint.new") == 0; }
+static bool is_folder_of(const char *name)
+{
+    return strcmp(name, "checkpoint") == 0 || strcmp(name, "checkpoint.new") == 0;
+}
 
 /* Opening a pipe waits for ever, and a link leads anywhere: lstat, and nothing is opened. */
 static bool is_plain(const char *path, bool folders)
@@ -364,8 +386,10 @@ static bool is_plain(const char *path, bool folders)
     while (plain && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        plain = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < sizeof name && lstat(name, &st) == 0 &&
-                (S_ISREG(st.st_mode) || (folders && S_ISDIR(st.st_mode) && is_folder_of(entry->d_name) && is_plain(name, false)));
+        plain = (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < sizeof name &&
+                lstat(name, &st) == 0 &&
+                (S_ISREG(st.st_mode) ||
+                 (folders && S_ISDIR(st.st_mode) && is_folder_of(entry->d_name) && is_plain(name, false)));
     }
     if (folder != NULL)
         (void)closedir(folder);
@@ -380,7 +404,10 @@ bool hdx_checkpoint_is_plain(const hdx_build *b)
 
 /* Temporary files that these steps and tasks have handed on. */
 typedef struct tapes {
-    struct { const char *name; bool needed; } at[8];
+    struct {
+        const char *name;
+        bool        needed;
+    } at[8];
 } tapes;
 
 static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
@@ -391,7 +418,8 @@ static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
         { "search.tmp", search },
         { HDX_KEPT_BITS, search },
         { HDX_KEPT_LISTS, (tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND },
-        { "referrers.tmp", hdx_checkpoint_referrers(p->until, done) || ((tasks & HDX_TASK_INBOUND) != 0 && p->until >= HDX_STEP_DOMINATORS) },
+        { "referrers.tmp", hdx_checkpoint_referrers(p->until, done) ||
+                               ((tasks & HDX_TASK_INBOUND) != 0 && p->until >= HDX_STEP_DOMINATORS) },
         { "predecessors.tmp", (tasks & HDX_TASK_PREDECESSORS) != 0 },
         { "members.tmp", (tasks & HDX_TASK_MEMBERS) != 0 },
         { "idoms.tmp", hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) || (tasks & HDX_TASK_IDOMS) != 0 },
@@ -422,10 +450,14 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
 
 static bool belongs_to_kept(const hdx_build *b, const char *name)
 {
-    return strcmp(name, HDX_KEPT_SCAN) == 0 || strcmp(name, "seal") == 0 || (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
+    return strcmp(name, HDX_KEPT_SCAN) == 0 || strcmp(name, "seal") == 0 ||
+           (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
 }
 
-/* The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL: before the first step. */
+/*
+ * The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL:
+ * before the first step.
+ */
 static hdx_code remove_others(hdx_build *b, const hdx_pass *p, uint64_t done, hdx_error *err)
 {
     DIR           *folder = opendir(b->folder);
@@ -448,7 +480,10 @@ static hdx_code remove_others(hdx_build *b, const hdx_pass *p, uint64_t done, hd
 /* Steps are done in their order, those that `until` asks for, and the last one leaves no checkpoint. */
 static bool steps_hold(const hdx_pass *p, uint64_t done)
 {
-    static const struct { hdx_pass_name pass; hdx_step from; } order[] = {
+    static const struct {
+        hdx_pass_name pass;
+        hdx_step      from;
+    } order[] = {
         { HDX_PASS_COLUMNS, HDX_STEP_OBJECTS },
         { HDX_PASS_OBJECTS, HDX_STEP_OBJECTS },
         { HDX_PASS_REFERENCES, HDX_STEP_INBOUND },
@@ -464,8 +499,15 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
     return holds;
 }
 
-/* Which pass leaves an index file of the kind behind, and which task of it writes it. Address and seek come before all passes. */
-static const struct maker { bool before; hdx_pass_name pass; uint64_t task; } makers[HDX_KINDS] = {
+/*
+ * Which pass leaves an index file of the kind behind, and which task of it writes it. Address and seek come before all
+ * passes.
+ */
+static const struct maker {
+    bool          before;
+    hdx_pass_name pass;
+    uint64_t      task;
+} makers[HDX_KINDS] = {
     [HDX_KIND_ADDRESS] = { .before = true },
     [HDX_KIND_POSITION] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
     [HDX_KIND_CLASS] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
@@ -489,13 +531,18 @@ static bool has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind 
     const hdx_build    *b = p->b;
     const struct maker *m = &makers[kind];
     const hdx_amounts   amounts = hdx_build_amounts(b);
-    const bool          compressed = b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has the index seek, and not each does */
-    return (m->before || hdx_checkpoint_has(done, m->pass) || (tasks & m->task) != 0) && hdx_kind_there(kind, p->until, &amounts, compressed);
+    const bool          compressed =
+        b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has the index seek, and not each does */
+    return (m->before || hdx_checkpoint_has(done, m->pass) || (tasks & m->task) != 0) &&
+           hdx_kind_there(kind, p->until, &amounts, compressed);
 }
 
 bool hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind) { return has_kind(p, done, 0, kind); }
 
-/* Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references are in lists of theirs. */
+/*
+ * Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references
+ * are in lists of theirs.
+ */
 static bool objects_hold(const hdx_pass *p, uint64_t done)
 {
     const hdx_build *b = p->b;
@@ -507,14 +554,17 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
 /* Whoever asks a finished index knows the class of classes by its name. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
-    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->class_class) && c->id < b->objects && c->kind <= HDX_PRIMITIVE_ARRAY && (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
+    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->class_class) && c->id < b->objects &&
+           c->kind <= HDX_PRIMITIVE_ARRAY &&
+           (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
 }
 
 /* Of a compressed dump the index seek knows how long it is. */
 static bool size_holds(const hdx_build *b)
 {
     uint64_t size;
-    return b->manifest.dump_size < UINT64_MAX / 4 && (!hdx_source_size(b->source, &size) || size == b->manifest.dump_size);
+    return b->manifest.dump_size < UINT64_MAX / 4 &&
+           (!hdx_source_size(b->source, &size) || size == b->manifest.dump_size);
 }
 
 static bool numbers_hold(const hdx_pass *p, uint64_t done)
@@ -522,8 +572,9 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     const hdx_build    *b = p->b;
     const hdx_manifest *m = &b->manifest;
     const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
-    if (!steps_hold(p, done) || !objects_hold(p, done) || !size_holds(b) || b->class_count == 0 || b->heap_count > HDX_HEAPS_MAX || m->dump_number != number ||
-        (m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
+    if (!steps_hold(p, done) || !objects_hold(p, done) || !size_holds(b) || b->class_count == 0 ||
+        b->heap_count > HDX_HEAPS_MAX || m->dump_number != number || (m->id_size != 4 && m->id_size != 8) ||
+        (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
         p->reached > b->objects)
         return false;
     if (b->class_objects.count != b->class_count) /* two with one object */
@@ -532,8 +583,8 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
         if (!class_holds(b, &b->classes[i]))
             return false;
     for (uint64_t i = 0; i < b->root_count; i++)
-        if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) || b->roots[i].type >= HDX_ROOT_TYPES ||
-            b->roots[i].frame < -1)
+        if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) ||
+            b->roots[i].type >= HDX_ROOT_TYPES || b->roots[i].frame < -1)
             return false;
     return true;
 }
@@ -543,9 +594,9 @@ bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind) { return (tasks & maker
 bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
 {
     static const char *const always[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum" };
-    const hdx_build *b = p->b;
-    const tapes      t = tapes_of(p, done, tasks);
-    char             name[32];
+    const hdx_build         *b = p->b;
+    const tapes              t = tapes_of(p, done, tasks);
+    char                     name[32];
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (!hdx_seal_has(b, always[i]))
             return false;
@@ -587,7 +638,8 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
     m->classes = b->class_count;
     m->roots = b->root_count;
     m->threads = b->thread_count;
-    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = 0; /* counted with the dominators, or behind them (passes.c) */
+    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes =
+        0; /* counted with the dominators, or behind them (passes.c) */
     if (!hdx_pass_has(p, HDX_TASK_TREE))
         m->dominators = 0;
     m->gc_roots = 0;
@@ -621,7 +673,8 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
         code = open_tape(p->b, "members.tmp", &p->members, err);
     if (code == HDX_OK && is_tape_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
-    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK && (p->b->sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
+    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK &&
+        (p->b->sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
         code = remove_others(p->b, p, done, err);
     return code;
 }
@@ -636,7 +689,8 @@ bool hdx_checkpoint_find_kept(hdx_build *b)
     (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, b->folder);
     b->kept_columns = b->kept_scan && b->io->stat(b->io, path, &st) >= 0;
     hdx_seal_get(b);
-    b->sealed = b->kept_scan && hdx_seal_has(b, HDX_KEPT_SCAN) && (!b->kept_columns || (hdx_seal_has(b, HDX_KEPT_COLUMNS) && hdx_seal_has(b, "references.tmp")));
+    b->sealed = b->kept_scan && hdx_seal_has(b, HDX_KEPT_SCAN) &&
+                (!b->kept_columns || (hdx_seal_has(b, HDX_KEPT_COLUMNS) && hdx_seal_has(b, "references.tmp")));
     b->unproven = !b->sealed;
     return b->kept_scan && remove_others(b, NULL, 0, &err) == HDX_OK;
 }

@@ -1,14 +1,16 @@
 /*
  * checkpoint_values.c - do the index files of a checkpoint say what a build writes?
  *
- * In:  what checkpoint_check.c has read: classes, roots, bits of what lives and is special; index files whose sums hold.
+ * In:  what checkpoint_check.c has read: classes, roots, bits of what lives and is special; index files whose sums
+ *      hold.
  * Out: HDX_OK, or HDX_NOT_FOUND.
- * Sums tell rot. Here every value is read once, with the bounds that a finished index is opened with, and compared with what other files say of
- * it: lists rise and lead to objects, inbound lists are the outbound ones turned round, classes have the instances that say so, special is who must
- * be. That a search was a depth-first one and a path the shortest is not looked at: that would be the search again.
+ * Sums tell rot. Here every value is read once, with the bounds that a finished index is opened with, and compared with
+ * what other files say of it: lists rise and lead to objects, inbound lists are the outbound ones turned round, classes
+ * have the instances that say so, special is who must be. That a search was a depth-first one and a path the shortest
+ * is not looked at: that would be the search again.
  *
- * Two files that hold the same pairs are compared by the sum over all pairs of a number made of the pair, as verify does, but with a key drawn by
- * lot: whoever makes a file does not know what the sum will be.
+ * Two files that hold the same pairs are compared by the sum over all pairs of a number made of the pair, as verify
+ * does, but with a key drawn by lot: whoever makes a file does not know what the sum will be.
  * Cost: one reading of each file, by all threads.
  */
 #include "build/checkpoint.h"
@@ -16,12 +18,12 @@
 #include <sys/random.h>
 
 #define PIECE 65536u /* ids that a worker takes at once */
-#define RUN 1024u
+#define RUN   1024u
 
-typedef struct sums { /* of a worker, then of all */
-    uint64_t of_column, of_lists;   /* (object, class): by the index class, by instances */
-    uint64_t out, in;               /* (from, to): by outbound, by inbound */
-    uint64_t values, live_values;   /* of outbound; of what lives */
+typedef struct sums {             /* of a worker, then of all */
+    uint64_t of_column, of_lists; /* (object, class): by the index class, by instances */
+    uint64_t out, in;             /* (from, to): by outbound, by inbound */
+    uint64_t values, live_values; /* of outbound; of what lives */
 } sums;
 
 typedef struct reading {
@@ -37,7 +39,7 @@ typedef struct reading {
     uint64_t        *is_class; /* bit set over ids; with inbound */
     _Atomic uint64_t next;     /* piece, then class */
     atomic_bool      wrong, stopped;
-    pthread_mutex_t  lock;     /* guards all */
+    pthread_mutex_t  lock; /* guards all */
     sums             all;
 } reading;
 
@@ -49,7 +51,10 @@ typedef struct run { /* of ids */
     uint64_t classes[RUN], degrees[RUN], values[RUN], part[RUN];
 } run;
 
-static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+static hdx_code unusable(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
+}
 
 static inline uint64_t half(const reading *r, uint64_t from) { return hdx_mix64(from ^ r->key); }
 static inline uint64_t pair(uint64_t half, uint64_t to) { return hdx_mix64(half + to); }
@@ -69,7 +74,9 @@ static bool addresses_hold(run *k)
     return true;
 }
 
-/* What no array is has no length, and odd ones are of classes that say so. Bounds are those the files were opened with. */
+/*
+ * What no array is has no length, and odd ones are of classes that say so. Bounds are those the files were opened with.
+ */
 static bool columns_hold(run *k)
 {
     const reading   *r = k->r;
@@ -84,15 +91,20 @@ static bool columns_hold(run *k)
     for (uint32_t i = 0; i < k->n; i++) {
         k->sum->of_column += pair(half(r, k->first + i), k->classes[i]);
         const hdx_class *c = &classes[k->classes[i]];
-        if (k->part[i] >= HDX_LENGTH_ODD ? (c->flags & HDX_CLASS_OF_ARRAYS) == 0 : c->kind == HDX_INSTANCE && k->part[i] != 0)
+        if (k->part[i] >= HDX_LENGTH_ODD ? (c->flags & HDX_CLASS_OF_ARRAYS) == 0
+                                         : c->kind == HDX_INSTANCE && k->part[i] != 0)
             return false;
     }
     return true;
 }
 
-typedef bool take_some(run *k, uint32_t i, const uint64_t *values, uint32_t n); /* some of the list of object first + i */
+typedef bool take_some(run *k, uint32_t i, const uint64_t *values,
+                       uint32_t n); /* some of the list of object first + i */
 
-/* Lists of the run: each rises, for whoever comes behind trusts that. Most have one value or none, which cost no look-up of their own. */
+/*
+ * Lists of the run: each rises, for whoever comes behind trusts that. Most have one value or none, which cost no
+ * look-up of their own.
+ */
 static bool each_list(run *k, const hdx_one_to_n *lists, take_some *take)
 {
     uint64_t begin, length;
@@ -143,7 +155,10 @@ static bool take_inbound(run *k, uint32_t i, const uint64_t *from, uint32_t n)
     return true;
 }
 
-/* Special are roots, class objects, garbage, and who has not exactly one referrer (reach_wide.c); a root is its own nearest one, garbage has none. */
+/*
+ * Special are roots, class objects, garbage, and who has not exactly one referrer (reach_wide.c); a root is its own
+ * nearest one, garbage has none.
+ */
 static bool special_holds(run *k)
 {
     const reading  *r = k->r;
@@ -201,7 +216,7 @@ static bool goes_on(reading *r)
 /* Pages of files count for the budget. */
 static void forget(const reading *r)
 {
-    const hdx_ints     *const columns[] = { r->position, r->class, r->size, r->heap };
+    const hdx_ints *const     columns[] = { r->position, r->class, r->size, r->heap };
     const hdx_one_to_n *const lists[] = { r->outbound, r->inbound, r->instances };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (columns[i] != NULL)
@@ -269,8 +284,10 @@ static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
     hdx_build *b = r->p->b;
     hdx_code   code = HDX_OK;
     for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
-        if (hdx_checkpoint_wants(r->p, done, (hdx_kind)k) && (k != HDX_KIND_OUTBOUND || hdx_checkpoint_has(done, HDX_PASS_REFERENCES)))
-            code = hdx_build_file_open(b, (hdx_kind)k, &r->note, &r->files[k], err); /* outbound with what it is compared with, inbound */
+        if (hdx_checkpoint_wants(r->p, done, (hdx_kind)k) &&
+            (k != HDX_KIND_OUTBOUND || hdx_checkpoint_has(done, HDX_PASS_REFERENCES)))
+            code = hdx_build_file_open(b, (hdx_kind)k, &r->note, &r->files[k],
+                                       err); /* outbound with what it is compared with, inbound */
     r->addresses = r->files[HDX_KIND_ADDRESS];
     r->position = r->files[HDX_KIND_POSITION];
     r->class = r->files[HDX_KIND_CLASS];
@@ -306,7 +323,8 @@ static bool classes_hold(const reading *r)
     hdx_seek_cursor  cursor = { 0 };
     hdx_seek_point   point;
     for (uint32_t i = 0; i < b->class_count; i++)
-        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0 && hdx_addresses_at(r->addresses, b->classes[i].id) != b->classes[i].address)
+        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0 &&
+            hdx_addresses_at(r->addresses, b->classes[i].id) != b->classes[i].address)
             return false;
     while (r->seek != NULL && hdx_seek_next(r->seek, &cursor, &point))
         ;
@@ -319,8 +337,9 @@ static bool sums_hold(const reading *r)
     const sums         *s = &r->all;
     if (r->instances != NULL && (hdx_one_to_n_values(r->instances) != m->objects || s->of_column != s->of_lists))
         return false;
-    if (r->inbound != NULL && (s->values != m->outbound_values || hdx_one_to_n_values(r->outbound) != m->outbound_values ||
-                               hdx_one_to_n_values(r->inbound) != m->outbound_values || s->out != s->in))
+    if (r->inbound != NULL &&
+        (s->values != m->outbound_values || hdx_one_to_n_values(r->outbound) != m->outbound_values ||
+         hdx_one_to_n_values(r->inbound) != m->outbound_values || s->out != s->in))
         return false;
     return r->nearest == NULL || r->p->reached + s->live_values == m->references; /* each has its class besides */
 }

@@ -3,7 +3,8 @@
  *
  * In:  raw CLASS_DUMPs in file order, LOAD_CLASS names, the class ids that objects use.
  * Out: hdx_class by number (falling instance count, then address), class objects among the ids, layouts of instances.
- * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage (R13 to R15).
+ * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage
+ * (R13 to R15).
  * Cost: proportional to classes; one hash lookup each.
  */
 #include "build/passes.h"
@@ -13,29 +14,38 @@
 
 /* Classes that are asked for by name; by `named_class`, the primitive arrays by element type behind it. */
 enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
-#define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type) - 4)
-#define NAMED 11u
-static const char *const named[NAMED] = { "java.lang.Object", "java.lang.Class", "java.lang.ClassLoader", "boolean[]", "char[]", "float[]", "double[]", "byte[]",
-                                          "short[]", "int[]", "long[]" };
+#define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type)-4)
+#define NAMED             11u
+static const char *const named[NAMED] = { "java.lang.Object",
+                                          "java.lang.Class",
+                                          "java.lang.ClassLoader",
+                                          "boolean[]",
+                                          "char[]",
+                                          "float[]",
+                                          "double[]",
+                                          "byte[]",
+                                          "short[]",
+                                          "int[]",
+                                          "long[]" };
 
-#define SUPER_BYTES (1u << 20) /* fields invented for super classes may always fill so much */
-#define PART 1024u /* classes a thread reads at a time */
-#define UNKNOWN (HDX_NO_CLASS - 1) /* no number of a class */
-#define AHEAD 8u /* look-ups in maps larger than a cache are asked for so many before */
+#define SUPER_BYTES (1u << 20)         /* fields invented for super classes may always fill so much */
+#define PART        1024u              /* classes a thread reads at a time */
+#define UNKNOWN     (HDX_NO_CLASS - 1) /* no number of a class */
+#define AHEAD       8u                 /* look-ups in maps larger than a cache are asked for so many before */
 
 typedef struct maker {
-    hdx_build *b;
-    hdx_class *at; /* in order of making, numbers come later; super is a place in scan.uses until then */
-    uint64_t   count, capacity;
+    hdx_build       *b;
+    hdx_class       *at; /* in order of making, numbers come later; super is a place in scan.uses until then */
+    uint64_t         count, capacity;
     _Atomic uint64_t next_part; /* of the classes being read */
-    bool      *missing;     /* of each class read: a name of it is nowhere */
-    uint32_t  *places;      /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
-    uint64_t   place_capacity;
-    uint32_t  *longest;     /* bytes of the longest record of an instance: by place, then by number */
-    _Atomic uint64_t unlisted; /* classes read whose address is not in there */
-    uint64_t   named[NAMED];/* places of the first class of each name */
-    uint64_t   unknown;     /* numbers of invented names */
-    hdx_addr   next_free;   /* candidate for classes without an address of their own */
+    bool            *missing;   /* of each class read: a name of it is nowhere */
+    uint32_t        *places;    /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
+    uint64_t         place_capacity;
+    uint32_t        *longest;      /* bytes of the longest record of an instance: by place, then by number */
+    _Atomic uint64_t unlisted;     /* classes read whose address is not in there */
+    uint64_t         named[NAMED]; /* places of the first class of each name */
+    uint64_t         unknown;      /* numbers of invented names */
+    hdx_addr         next_free;    /* candidate for classes without an address of their own */
 } maker;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the table of classes", 0); }
@@ -49,7 +59,10 @@ static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uin
     return copy != NULL;
 }
 
-static hdx_code too_many(hdx_error *err) { return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1); }
+static hdx_code too_many(hdx_error *err)
+{
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+}
 
 /* The place of an address in scan.uses, made where there is none. */
 static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
@@ -57,8 +70,10 @@ static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
     hdx_scan_result *r = &m->b->scan;
     bool             fresh;
     uint64_t        *place = hdx_map_put(&r->by_class, addr, &fresh);
-    if (place == NULL || (fresh && (!hdx_mem_room(&m->b->mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses) ||
-                                    !hdx_mem_room(&m->b->mem, (void **)&m->places, &m->place_capacity, r->use_count, sizeof *m->places))))
+    if (place == NULL ||
+        (fresh &&
+         (!hdx_mem_room(&m->b->mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses) ||
+          !hdx_mem_room(&m->b->mem, (void **)&m->places, &m->place_capacity, r->use_count, sizeof *m->places))))
         return no_memory(err);
     if (fresh) {
         if (r->use_count >= HDX_NO_CLASS)
@@ -110,13 +125,19 @@ static void kind_from_name(hdx_class *c)
     c->kind = c->element_type == 0 ? HDX_INSTANCE : c->element_type == 2 ? HDX_OBJECT_ARRAY : HDX_PRIMITIVE_ARRAY;
 }
 
-/* The string of the first LOAD_CLASS of an address, in place `use` of scan.uses; false: there is none, or it is nowhere. */
+/*
+ * The string of the first LOAD_CLASS of an address, in place `use` of scan.uses; false: there is none, or it is
+ * nowhere.
+ */
 static bool loaded_string(const hdx_build *b, uint64_t use, hdx_view *out)
 {
     return use < b->scan.load_count && hdx_scan_string(b, b->scan.loads[use].name, out);
 }
 
-/* The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was refused. */
+/*
+ * The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was
+ * refused.
+ */
 static bool loaded_name(hdx_build *b, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
 {
     *memory = true;
@@ -134,7 +155,9 @@ static bool same_name(hdx_build *b, uint64_t use, uint64_t other)
         return true;
     if (!(loaded_string(b, use, &x) & loaded_string(b, other, &y)) || x.len != y.len)
         return false;
-    return x.len <= HDX_NAME_LONG ? memcmp(x.at, y.at, x.len) == 0 : hdx_scan_string_sum(b, b->scan.loads[use].name) == hdx_scan_string_sum(b, b->scan.loads[other].name);
+    return x.len <= HDX_NAME_LONG
+               ? memcmp(x.at, y.at, x.len) == 0
+               : hdx_scan_string_sum(b, b->scan.loads[use].name) == hdx_scan_string_sum(b, b->scan.loads[other].name);
 }
 
 /* R13: the first name stands. */
@@ -148,7 +171,8 @@ static hdx_code check_loads(maker *m, hdx_error *err)
             continue;
         const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
         if (!same_name(b, first, i))
-            code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err, "class 0x%llx is loaded under two names; the first stands",
+            code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
+                                    "class 0x%llx is loaded under two names; the first stands",
                                     (unsigned long long)r->loads[i].addr);
     }
     return code;
@@ -161,8 +185,8 @@ typedef struct reader {
     uint64_t  named[NAMED];
 } reader;
 
-static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics, const hdx_field **out,
-                             bool *missing, hdx_error *err)
+static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics,
+                             const hdx_field **out, bool *missing, hdx_error *err)
 {
     hdx_build *b = r->m->b;
     hdx_field *fields = hdx_arena_get(&r->arena, (uint64_t)count * sizeof *fields);
@@ -209,7 +233,9 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
         return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
     c.super_address = d.super;
     hdx_map_ahead(&b->scan.by_class, d.super);
-    c.loader = d.loader != 0 && (b->counting || hdx_addresses_has(b->ids, d.loader)) ? d.loader : 0; /* MAT 1.5; unknown where only classes have ids */
+    c.loader = d.loader != 0 && (b->counting || hdx_addresses_has(b->ids, d.loader))
+                   ? d.loader
+                   : 0; /* MAT 1.5; unknown where only classes have ids */
     c.signers = d.signers;
     c.domain = d.domain;
     c.stated_size = d.instance_size;
@@ -232,7 +258,10 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     return HDX_OK;
 }
 
-/* What the class after the next few is read from: its record and its place in the map; the name's place in its map for one that is nearer. */
+/*
+ * What the class after the next few is read from: its record and its place in the map; the name's place in its map for
+ * one that is nearer.
+ */
 static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
 {
     if (i + 2 * AHEAD < end) {
@@ -269,9 +298,10 @@ static hdx_code read_all(maker *m, hdx_error *err)
 {
     hdx_build     *b = m->b;
     const uint64_t parts = b->scan.class_count / PART + 1;
-    const unsigned most = b->threads < HDX_TASKS_MAX ? b->threads : HDX_TASKS_MAX, threads = parts < most ? (unsigned)parts : most;
-    reader         readers[HDX_TASKS_MAX];
-    hdx_task       all[HDX_TASKS_MAX] = { { NULL, NULL, 0 } };
+    const unsigned most = b->threads < HDX_TASKS_MAX ? b->threads : HDX_TASKS_MAX,
+                   threads = parts < most ? (unsigned)parts : most;
+    reader   readers[HDX_TASKS_MAX];
+    hdx_task all[HDX_TASKS_MAX] = { { NULL, NULL, 0 } };
     for (unsigned i = 0; i < threads; i++) {
         readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&b->mem) };
         memset(readers[i].named, 0xff, sizeof readers[i].named);
@@ -312,7 +342,8 @@ static hdx_code read_classes(maker *m, hdx_error *err)
         }
     for (uint64_t i = 0; i < m->count && code == HDX_OK; i++) /* in the order of the file, whoever found them */
         if (m->missing[i])
-            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err, "a name of class %.*s is not in the dump",
+            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
+                                    "a name of class %.*s is not in the dump",
                                     (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
     return code;
 }
@@ -336,14 +367,17 @@ static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error 
 }
 
 /*
- * A class nobody described, with java.lang.Object as super and loader 0. addr: what objects call it, or NULL. Its own address is that,
- * unless an ordinary object has it.
+ * A class nobody described, with java.lang.Object as super and loader 0. addr: what objects call it, or NULL. Its own
+ * address is that, unless an ordinary object has it.
  */
-static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint64_t number, uint64_t payload, uint64_t *place, hdx_error *err)
+static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint64_t number, uint64_t payload,
+                       uint64_t *place, hdx_error *err)
 {
     hdx_build *b = m->b;
     uint64_t   object = m->named[NAMED_OBJECT];
-    hdx_class  c = { .super = HDX_NO_CLASS, .flags = HDX_CLASS_INVENTED, .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
+    hdx_class  c = { .super = HDX_NO_CLASS,
+                     .flags = HDX_CLASS_INVENTED,
+                     .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
     uint32_t   called = 0, own;
     bool       fresh = false, memory, has_name = false;
     hdx_code   code;
@@ -355,7 +389,8 @@ static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint6
         if (*addr != 0 && !(has_name = loaded_name(b, called, &b->texts, &c.name, &memory)) && !memory)
             return no_memory(err);
     }
-    if ((!fresh && (code = free_address(m, &c.address, err)) != HDX_OK) || (code = use_of(m, c.address, &own, err)) != HDX_OK)
+    if ((!fresh && (code = free_address(m, &c.address, err)) != HDX_OK) ||
+        (code = use_of(m, c.address, &own, err)) != HDX_OK)
         return code;
     if (!has_name && !text_format(&b->texts, &c.name, format, number))
         return no_memory(err);
@@ -411,7 +446,8 @@ static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count,
         if (u.arrays == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
-            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err, "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err,
+                                    "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
                                     (unsigned long long)u.addr, (unsigned long long)u.arrays);
     }
     return code;
@@ -426,16 +462,18 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
         if (u.instances == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
-            code = hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
-                                    "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read", (unsigned long long)u.addr,
-                                    (unsigned long long)u.instances);
+            code =
+                hdx_build_damage(m->b, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
+                                 "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read",
+                                 (unsigned long long)u.addr, (unsigned long long)u.instances);
     }
     return code;
 }
 
 /*
- * The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size less its own fields (MAT 1.6). A size
- * is a number that costs nothing to write down: all invented fields together fill some bytes for each byte of class records, and no more.
+ * The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size
+ * less its own fields (MAT 1.6). A size is a number that costs nothing to write down: all invented fields together fill
+ * some bytes for each byte of class records, and no more.
  */
 static hdx_code invent_supers(maker *m, hdx_error *err)
 {
@@ -445,16 +483,19 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
     for (uint64_t i = 0; i < m->count; i++) {
         if (m->at[i].super_address == 0)
             continue;
-        if (m->at[i].super == HDX_NO_CLASS && (code = use_of(m, m->at[i].super_address, &m->at[i].super, err)) != HDX_OK)
+        if (m->at[i].super == HDX_NO_CLASS &&
+            (code = use_of(m, m->at[i].super_address, &m->at[i].super, err)) != HDX_OK)
             return code;
         if (m->places[m->at[i].super] != HDX_NO_CLASS)
             continue;
         const hdx_class c = m->at[i];
-        const uint64_t  own = own_bytes(&c, b->survey.head.id_size), said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
+        const uint64_t  own = own_bytes(&c, b->survey.head.id_size),
+                       said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
         left -= rest;
         if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
-            (code = hdx_build_damage(b, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
-                                     (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
+            (code = hdx_build_damage(
+                 b, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
+                 (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
             return code;
     }
     return HDX_OK;
@@ -469,11 +510,13 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
     hdx_code               code;
     if (m->named[NAMED_CLASS] == UINT64_MAX && (code = invent(m, NULL, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
         return code;
-    if (m->named[NAMED_LOADER] == UINT64_MAX && (code = invent(m, NULL, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
+    if (m->named[NAMED_LOADER] == UINT64_MAX &&
+        (code = invent(m, NULL, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
         return code;
     if ((code = unknown_uses(m, &unknown, &count, &capacity, err)) == HDX_OK)
         code = invent_arrays(m, unknown, count, err);
-    for (size_t i = 0; i < sizeof types && code == HDX_OK; i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
+    for (size_t i = 0; i < sizeof types && code == HDX_OK;
+         i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
         if (r->primitive_arrays[types[i]] == 0)
             continue;
         place = m->named[NAMED_ARRAY(types[i])];
@@ -488,7 +531,10 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
     return code == HDX_OK ? invent_supers(m, err) : code;
 }
 
-/* The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that numbers can follow them. */
+/*
+ * The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that
+ * numbers can follow them.
+ */
 static void count_instances(maker *m)
 {
     hdx_scan_result *r = &m->b->scan;
@@ -518,7 +564,8 @@ static uint32_t *order_of(const maker *m)
 {
     hdx_mem  *mem = &m->b->mem;
     hdx_pair *pairs = hdx_mem_array(mem, m->count, sizeof *pairs);
-    uint32_t *order = hdx_mem_array(mem, m->count, sizeof *order), *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
+    uint32_t *order = hdx_mem_array(mem, m->count, sizeof *order),
+             *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
     if (pairs != NULL && order != NULL && ranked != NULL) {
         for (uint64_t i = 0; i < m->count; i++)
             pairs[i] = (hdx_pair){ m->at[i].address, i };
@@ -619,7 +666,8 @@ static hdx_code cut_cycles(hdx_build *b, hdx_error *err)
         code = no_memory(err);
     for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
         hdx_text name = b->classes[cut[i]].name;
-        code = hdx_build_damage(b, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err, "super classes of %.*s lead back to it; the chain is cut there",
+        code = hdx_build_damage(b, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
+                                "super classes of %.*s lead back to it; the chain is cut there",
                                 (int)(name.len > 60 ? 60 : name.len), name.at);
     }
     hdx_mem_put(&b->mem, cut, b->class_count * sizeof *cut);
@@ -654,10 +702,12 @@ static void sum_chains(hdx_build *b, uint32_t *path, uint32_t *above)
 }
 
 /*
- * Where the references of an instance of class i are: own fields first, then those of the super classes (HPROF 3.2). As far as records of instances
- * go: a field costs a byte of the dump then, and thousands of classes above each other, whose instances have no bytes, cost nothing.
+ * Where the references of an instance of class i are: own fields first, then those of the super classes (HPROF 3.2). As
+ * far as records of instances go: a field costs a byte of the dump then, and thousands of classes above each other,
+ * whose instances have no bytes, cost nothing.
  */
-static bool lay_out_one(hdx_build *b, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity, uint64_t *count)
+static bool lay_out_one(hdx_build *b, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity,
+                        uint64_t *count)
 {
     const uint32_t    id_size = b->survey.head.id_size;
     hdx_class_layout *l = &b->layouts[i];
@@ -683,10 +733,12 @@ static bool lay_out_one(hdx_build *b, uint32_t i, uint64_t longest, const uint32
 static hdx_code lay_out(hdx_build *b, const uint32_t *longest, hdx_error *err)
 {
     uint64_t  capacity = 0, count = 0;
-    uint32_t *path = hdx_mem_array(&b->mem, b->class_count, sizeof *path), *above = hdx_mem_array(&b->mem, b->class_count, sizeof *above);
+    uint32_t *path = hdx_mem_array(&b->mem, b->class_count, sizeof *path),
+             *above = hdx_mem_array(&b->mem, b->class_count, sizeof *above);
     b->layouts = hdx_mem_array(&b->mem, b->class_count, sizeof *b->layouts);
     bool memory = path != NULL && above != NULL && b->layouts != NULL;
-    if (memory && (memory = hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, 0, sizeof *b->offsets))) { /* never NULL: places in it are formed */
+    if (memory && (memory = hdx_mem_room(&b->mem, (void **)&b->offsets, &capacity, 0,
+                                         sizeof *b->offsets))) { /* never NULL: places in it are formed */
         b->offset_count = capacity;
         sum_chains(b, path, above);
         for (uint32_t i = 0; i < b->class_count && memory; i++) {
@@ -795,7 +847,8 @@ uint64_t hdx_classes_reference_bound(const hdx_build *b)
 {
     uint64_t bound = b->local_count + b->scan.elements;
     for (uint32_t i = 0; i < b->class_count; i++) {
-        const uint64_t records = b->classes[i].instances - (i == b->class_class ? b->class_count : 0); /* class objects have none */
+        const uint64_t records =
+            b->classes[i].instances - (i == b->class_class ? b->class_count : 0); /* class objects have none */
         bound += 2u + b->classes[i].static_count + records * b->layouts[i].references;
     }
     return bound;

@@ -2,12 +2,13 @@
  * columns.c - the second pass over the dump.
  *
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
- * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids, sorted, each once,
- *      without the class (MAT 3.1).
- * Told to stop, it keeps which stretches are read (kept.h); whoever goes on from there looks at all of the file when it is whole, as it does at
- * that of a checkpoint.
+ * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids,
+ *      sorted, each once, without the class (MAT 3.1).
+ * Told to stop, it keeps which stretches are read (kept.h); whoever goes on from there looks at all of the file when it
+ * is whole, as it does at that of a checkpoint.
  * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
- * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a reference go to the file.
+ * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a
+ *       reference go to the file.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -16,39 +17,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNIT (512u << 10) /* bytes of records written at once */
-#define RUN 24u           /* references sorted by insertion; */
-#define MERGED 2048u      /* by merging, on the stack; more of them by the C library */
+#define UNIT   (512u << 10) /* bytes of records written at once */
+#define RUN    24u          /* references sorted by insertion; */
+#define MERGED 2048u        /* by merging, on the stack; more of them by the C library */
 
 typedef struct worker {
     uint8_t     apart[HDX_APART];
-    uint64_t   *values;    /* references of the object at hand */
+    uint64_t   *values; /* references of the object at hand */
     uint64_t    value_count, value_capacity;
-    uint8_t    *bytes;     /* records not yet written */
+    uint8_t    *bytes; /* records not yet written */
     uint64_t    used, capacity;
-    hdx_spilled unit;      /* what `bytes` hold */
+    hdx_spilled unit; /* what `bytes` hold */
     hdx_pos     last_pos;
     uint64_t    next_id;
     uint64_t    stretch;
     hdx_addr    last_class_addr;
     uint32_t    last_class;
-    uint64_t    dangling;  /* of finished objects, and of the one at hand */
+    uint64_t    dangling; /* of finished objects, and of the one at hand */
     uint64_t    dangling_at_hand;
-    bool        in_heap;   /* last_heap is one */
+    bool        in_heap; /* last_heap is one */
     uint32_t    last_heap, last_heap_place;
 } worker;
 
 /* Object arrays of one stretch, for the reference size (MAT 2.1). */
 typedef struct arrays {
     hdx_addr first, last;
-    uint64_t last_end;  /* where the last one would end with 8-byte references */
-    bool     overlap;   /* two neighbours lie closer than that */
+    uint64_t last_end; /* where the last one would end with 8-byte references */
+    bool     overlap;  /* two neighbours lie closer than that */
 } arrays;
 
 /* What is asked of a class for every one of its objects, side by side. */
 typedef struct shape {
-    hdx_id          own;        /* its class object */
-    uint64_t        bytes;      /* hdx_class_layout */
+    hdx_id          own;   /* its class object */
+    uint64_t        bytes; /* hdx_class_layout */
     const uint32_t *offsets;
     uint32_t        references;
     bool            has_length;
@@ -57,8 +58,8 @@ typedef struct shape {
 
 typedef struct walk {
     hdx_pass *p;
-    shape    *shapes;   /* by class number */
-    arrays   *arrays;   /* by stretch; NULL where ids have 4 bytes, and so have references */
+    shape    *shapes;    /* by class number */
+    arrays   *arrays;    /* by stretch; NULL where ids have 4 bytes, and so have references */
     uint8_t   widths[4]; /* hdx_spill_widths */
     hdx_halt  at;
     worker    workers[HDX_WORKERS_MAX];
@@ -154,7 +155,10 @@ static uint64_t sort_unique(uint64_t *v, uint64_t n)
     return kept;
 }
 
-/* Ascending, each once and not `own`, which stands first and only once (MAT 3.1; INDEX I4, I5); nearly every list is tiny or sorted already. */
+/*
+ * Ascending, each once and not `own`, which stands first and only once (MAT 3.1; INDEX I4, I5); nearly every list is
+ * tiny or sorted already.
+ */
 static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
 {
     uint64_t kept = 0, last = 0;
@@ -201,8 +205,12 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
     return code;
 }
 
-/* All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record in the dump. */
-static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap, uint64_t length, hdx_error *err)
+/*
+ * All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record
+ * in the dump.
+ */
+static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap,
+                       uint64_t length, hdx_error *err)
 {
     hdx_pass    *p = k->p;
     hdx_build   *b = p->b;
@@ -214,7 +222,8 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     }
     const uint64_t n = tidy(w->values, w->value_count, c->own), want = 5 * n + HDX_SPILL_HEAD;
     w->value_count = 0;
-    if (w->used > 0 && pos != HDX_SPILL_BARE && pos - w->last_pos >= HDX_PACKED_NODES) { /* nothing packed is that far apart */
+    if (w->used > 0 && pos != HDX_SPILL_BARE &&
+        pos - w->last_pos >= HDX_PACKED_NODES) { /* nothing packed is that far apart */
         hdx_code code = write_unit(k, w, err);
         if (code != HDX_OK)
             return code;
@@ -224,8 +233,14 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     if ((w->capacity - w->used < want && !more_bytes(b, w, w->used + want)) ||
         (p->entries != NULL && !hdx_entries_put(p, id, hdx_packed_entries(class_number, n))))
         return no_memory(err);
-    const hdx_spill_record r = { .id = id, .position = pos == HDX_SPILL_BARE ? 0 : pos + 1, .heap = heap, .class_number = class_number, .length = length };
-    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, b->heap_count > 0, c->has_length, &r, w->values, n) - w->bytes);
+    const hdx_spill_record r = { .id = id,
+                                 .position = pos == HDX_SPILL_BARE ? 0 : pos + 1,
+                                 .heap = heap,
+                                 .class_number = class_number,
+                                 .length = length };
+    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, b->heap_count > 0,
+                                         c->has_length, &r, w->values, n) -
+                         w->bytes);
     if (pos == HDX_SPILL_BARE)
         w->unit.bare = true;
     else
@@ -266,7 +281,10 @@ static hdx_code changed(hdx_pos pos, hdx_error *err)
     return hdx_fail(err, HDX_BAD_DUMP, "", pos, "the dump changed while it was read");
 }
 
-/* R17: fields that lie wholly inside the bytes are read; the first such record of a class is told, whichever thread met it. */
+/*
+ * R17: fields that lie wholly inside the bytes are read; the first such record of a class is told, whichever thread met
+ * it.
+ */
 static void misfit(hdx_class_layout *l, hdx_pos pos)
 {
     hdx_pos seen = atomic_load(&l->misfit);
@@ -281,8 +299,10 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
         const hdx_class *c = &b->classes[i];
         hdx_pos          pos = atomic_load(&b->layouts[i].misfit);
         if (pos != 0 && (c->flags & HDX_CLASS_OPAQUE) == 0)
-            code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err, "fields of %.*s take %llu bytes, the record has another length",
-                                    (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at, (unsigned long long)b->layouts[i].bytes);
+            code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
+                                    "fields of %.*s take %llu bytes, the record has another length",
+                                    (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at,
+                                    (unsigned long long)b->layouts[i].bytes);
     }
     return code;
 }
@@ -347,7 +367,9 @@ static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id
         return no_memory(err);
     for (uint32_t i = 0; i < n; i++)
         put(b, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
-    return (uint64_t)e->body_from + n < e->count ? HDX_OK : finish(k, w, id, number, e->pos, heap_of(b, w, e), e->count | k->shapes[number].length_mark, err);
+    return (uint64_t)e->body_from + n < e->count
+               ? HDX_OK
+               : finish(k, w, id, number, e->pos, heap_of(b, w, e), e->count | k->shapes[number].length_mark, err);
 }
 
 /* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
@@ -432,8 +454,8 @@ static hdx_code on_events(void *context, unsigned number, const hdx_event *event
         const hdx_event *e = &events[i];
         if (b->class_count > HDX_CLASSES_CACHED)
             fetch(k, events, i, n);
-        if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY && e->tag != HDX_SUB_CLASS &&
-            e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
+        if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY &&
+            e->tag != HDX_SUB_CLASS && e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
             continue;
         if (b->scan.skipped_count > 0 && is_skipped(b, e->pos))
             continue;
@@ -486,7 +508,10 @@ static hdx_code finish_units(walk *k, hdx_error *err)
     return code != HDX_OK ? code : write_unit(k, w, err);
 }
 
-/* MAT 2.1: compressed as soon as an object array lies inside the room its predecessor in the file would need with 8-byte references. */
+/*
+ * MAT 2.1: compressed as soon as an object array lies inside the room its predecessor in the file would need with
+ * 8-byte references.
+ */
 static void find_reference_size(const walk *k)
 {
     hdx_build *b = k->p->b;
@@ -553,7 +578,9 @@ static hdx_code keep(walk *k, hdx_error *err)
     hdx_pass    *p = k->p;
     hdx_build   *b = p->b;
     hdx_kept    *file = NULL;
-    kept_numbers numbers = { .scan_sum = b->kept_scan_sum, .stretches = k->arrays == NULL ? 0 : b->survey.stretch_count, .dangling = atomic_load(&b->dangling_references) };
+    kept_numbers numbers = { .scan_sum = b->kept_scan_sum,
+                             .stretches = k->arrays == NULL ? 0 : b->survey.stretch_count,
+                             .dangling = atomic_load(&b->dangling_references) };
     uint32_t     sum;
     hdx_code     code = HDX_OK;
     for (unsigned i = 0; i < b->threads && code == HDX_OK; i++) {
@@ -563,7 +590,8 @@ static hdx_code keep(walk *k, hdx_error *err)
     numbers.spill_bytes = p->spill.file.end;
     numbers.longest = p->spill.longest;
     numbers.edges = p->spill.edges;
-    if (code == HDX_OK && (code = hdx_kept_create(b, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK && (code = hdx_kept_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_kept_create(b, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK &&
+        (code = hdx_kept_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
         (code = hdx_kept_put(file, &k->at, sizeof k->at, err)) == HDX_OK &&
         (code = hdx_kept_put_array(file, sizeof *p->spill.units, p->spill.units, p->spill.count, err)) == HDX_OK &&
         (code = put_misfits(b, file, err)) == HDX_OK)
@@ -589,7 +617,10 @@ static hdx_code get_misfits(hdx_build *b, hdx_kept *file, hdx_error *err)
     return code;
 }
 
-/* Runs lie before `next`, and begin inside their first stretch. What of them and of the units is not as it should be shows when all is read. */
+/*
+ * Runs lie before `next`, and begin inside their first stretch. What of them and of the units is not as it should be
+ * shows when all is read.
+ */
 static bool halt_holds(const hdx_build *b, const hdx_halt *at)
 {
     if (at->next > b->survey.stretch_count || at->count > HDX_WORKERS_MAX)
@@ -597,7 +628,8 @@ static bool halt_holds(const hdx_build *b, const hdx_halt *at)
     for (uint32_t i = 0; i < at->count; i++) {
         const hdx_left *run = &at->left[i];
         if (run->from >= run->end || run->end > at->next ||
-            (run->pos != 0 && (run->pos < b->survey.stretches[run->from].from || run->pos > b->survey.stretches[run->from].end)))
+            (run->pos != 0 &&
+             (run->pos < b->survey.stretches[run->from].from || run->pos > b->survey.stretches[run->from].end)))
             return false;
     }
     return true;
@@ -610,16 +642,20 @@ static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
     kept_numbers numbers;
     struct stat  st;
     hdx_code     code;
-    if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK || (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
+    if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK ||
+        (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
         return code;
-    if (numbers.scan_sum != b->kept_scan_sum || numbers.stretches != (k->arrays == NULL ? 0 : b->survey.stretch_count) || !halt_holds(b, &k->at) ||
-        b->io->stat(b->io, p->spill.file.path, &st) < 0 || numbers.spill_bytes > (uint64_t)st.st_size || numbers.longest > numbers.spill_bytes)
+    if (numbers.scan_sum != b->kept_scan_sum ||
+        numbers.stretches != (k->arrays == NULL ? 0 : b->survey.stretch_count) || !halt_holds(b, &k->at) ||
+        b->io->stat(b->io, p->spill.file.path, &st) < 0 || numbers.spill_bytes > (uint64_t)st.st_size ||
+        numbers.longest > numbers.spill_bytes)
         return hdx_kept_refuse(err);
     atomic_store(&b->dangling_references, numbers.dangling);
     p->spill.file.end = numbers.spill_bytes;
     p->spill.longest = numbers.longest;
     p->spill.edges = numbers.edges;
-    if ((code = hdx_kept_array(file, sizeof *p->spill.units, (void **)&p->spill.units, &p->spill.count, err)) == HDX_OK &&
+    if ((code = hdx_kept_array(file, sizeof *p->spill.units, (void **)&p->spill.units, &p->spill.count, err)) ==
+            HDX_OK &&
         (code = get_misfits(b, file, err)) == HDX_OK)
         code = hdx_kept_get(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
     p->spill.capacity = p->spill.count;
@@ -648,7 +684,8 @@ static hdx_code prepare(walk *k, hdx_error *err)
 {
     hdx_pass  *p = k->p;
     hdx_build *b = p->b;
-    if (b->sizing.id_size == 8 && (k->arrays = hdx_mem_array(&b->mem, b->survey.stretch_count, sizeof *k->arrays)) == NULL)
+    if (b->sizing.id_size == 8 &&
+        (k->arrays = hdx_mem_array(&b->mem, b->survey.stretch_count, sizeof *k->arrays)) == NULL)
         return no_memory(err);
     if (b->local_count > 0) {
         if ((p->holds_locals = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
@@ -660,7 +697,11 @@ static hdx_code prepare(walk *k, hdx_error *err)
         return no_memory(err);
     for (uint32_t i = 0; i < b->class_count; i++) {
         const hdx_class_layout *l = &b->layouts[i];
-        k->shapes[i] = (shape){ b->classes[i].id, l->bytes, b->offsets + l->first, l->references, hdx_spill_length(&b->classes[i]),
+        k->shapes[i] = (shape){ b->classes[i].id,
+                                l->bytes,
+                                b->offsets + l->first,
+                                l->references,
+                                hdx_spill_length(&b->classes[i]),
                                 (b->classes[i].flags & HDX_CLASS_OF_ARRAYS) != 0 ? HDX_LENGTH_ODD : 0 };
     }
     hdx_spill_widths(b->objects, k->widths);
@@ -686,7 +727,8 @@ hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
         code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &k->at, &b->mem, &b->tick, err);
     if (code == HDX_CANCELLED && b->kept_scan && hdx_kept_is_worth(b, code))
         (void)keep(k, NULL);
-    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK && (!went_on || b->sealed || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
+    if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK &&
+        (!went_on || b->sealed || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
         (code = tell_misfits(b, err)) == HDX_OK) {
         find_reference_size(k);
         find_alignment(b);

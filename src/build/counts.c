@@ -1,10 +1,11 @@
 /*
- * counts.c - objects and bytes by class after the first pass: an answer without an index, or ahead of the one that is being built.
+ * counts.c - objects and bytes by class after the first pass: an answer without an index, or ahead of the one that is
+ * being built.
  *
  * In:  the table of classes, what instances and arrays said of it (hdx_class_use), the divisor of all addresses.
  * Out: hdx_counts: a copy of the table with instances and bytes filled in.
- * Bytes of arrays were summed up for references of 4 and of 8 bytes and an alignment of 8, since neither is known before the pass is over.
- * A greater alignment needs another pass with the right one.
+ * Bytes of arrays were summed up for references of 4 and of 8 bytes and an alignment of 8, since neither is known
+ * before the pass is over. A greater alignment needs another pass with the right one.
  * Does not see objects. Cost: proportional to classes.
  */
 #include "build/build.h"
@@ -50,8 +51,9 @@ static void fill_bytes(hdx_counts *c)
         const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(b, u->addr);
         if (number == HDX_NO_CLASS)
             continue;
-        hdx_class *k = &c->classes[number];
-        const uint64_t each = k->kind == HDX_INSTANCE       ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
+        hdx_class     *k = &c->classes[number];
+        const uint64_t each = k->kind == HDX_INSTANCE
+                                  ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
                               : k->kind == HDX_OBJECT_ARRAY ? hdx_object_array_size(&b->sizing, 0)
                                                             : hdx_primitive_array_size(&b->sizing, k->element_type, 0);
         k->bytes += u->array_bytes[wide] + u->instances * each;
@@ -66,13 +68,26 @@ static void summarize(hdx_counts *c)
     hdx_build          *b = c->build;
     const hdx_survey   *s = &b->survey;
     const hdx_manifest *m = &b->manifest;
-    c->summary = (hdx_graph_summary){ .version = s->head.version, .id_size = s->head.id_size, .reference_size = b->sizing.reference_size,
-                                      .alignment = b->sizing.alignment, .compressed_oops = s->head.id_size == 8 && b->sizing.reference_size == 4,
-                                      .created_ms = s->head.time_ms + s->heap_time_us / 1000, .jvm = "", .records = s->objects, .classes = c->count,
-                                      .dump_number = s->dump_number, .dumps_in_file = s->dumps_in_file, .dump_size = m->dump_size,
-                                      .compression = (int)hdx_source_compression(b->source), .dump_name = b->options->dump,
-                                      .damage_count = m->damage_count, .damage_more = m->damage_more, .damage = m->damage,
-                                      .warning_count = s->warning_count, .warnings = s->warnings, .top_records = s->top_records,
+    c->summary = (hdx_graph_summary){ .version = s->head.version,
+                                      .id_size = s->head.id_size,
+                                      .reference_size = b->sizing.reference_size,
+                                      .alignment = b->sizing.alignment,
+                                      .compressed_oops = s->head.id_size == 8 && b->sizing.reference_size == 4,
+                                      .created_ms = s->head.time_ms + s->heap_time_us / 1000,
+                                      .jvm = "",
+                                      .records = s->objects,
+                                      .classes = c->count,
+                                      .dump_number = s->dump_number,
+                                      .dumps_in_file = s->dumps_in_file,
+                                      .dump_size = m->dump_size,
+                                      .compression = (int)hdx_source_compression(b->source),
+                                      .dump_name = b->options->dump,
+                                      .damage_count = m->damage_count,
+                                      .damage_more = m->damage_more,
+                                      .damage = m->damage,
+                                      .warning_count = s->warning_count,
+                                      .warnings = s->warnings,
+                                      .top_records = s->top_records,
                                       .sub_records = s->sub_records };
 }
 
@@ -143,15 +158,18 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
         const hdx_pos misfit = hdx_class_misfit(b, &b->scan.uses[i]);
         if (misfit == 0)
             continue;
-        const uint32_t  number = hdx_class_at(b, b->scan.uses[i].addr);
-        const hdx_text  name = b->classes[number].name;
-        code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err, "fields of %.*s take %llu bytes, the record has another length",
-                                (int)(name.len > 60 ? 60 : name.len), name.at, (unsigned long long)b->layouts[number].bytes);
+        const uint32_t number = hdx_class_at(b, b->scan.uses[i].addr);
+        const hdx_text name = b->classes[number].name;
+        code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
+                                "fields of %.*s take %llu bytes, the record has another length",
+                                (int)(name.len > 60 ? 60 : name.len), name.at,
+                                (unsigned long long)b->layouts[number].bytes);
     }
     return code;
 }
 
-static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx_build **out, uint32_t *alignment, hdx_error *err)
+static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx_build **out, uint32_t *alignment,
+                         hdx_error *err)
 {
     const hdx_build_doors doors = { .io = hdx_io_system() };
     hdx_build            *b = hdx_build_open(&doors, options, HDX_FOR_COUNTS, err);
@@ -162,7 +180,8 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
     if ((code = hdx_scan(b, err)) == HDX_OK && !hdx_source_size(b->source, &b->manifest.dump_size))
         code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
-    if (code == HDX_OK && (code = hdx_build_stripping(b, err)) == HDX_OK && (code = hdx_classes_resolve(b, err)) == HDX_OK) {
+    if (code == HDX_OK && (code = hdx_build_stripping(b, err)) == HDX_OK &&
+        (code = hdx_classes_resolve(b, err)) == HDX_OK) {
         find_sizing(b, alignment);
         if ((code = hdx_classes_size(b, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
             code = hdx_build_damage_gather(b, err);

@@ -1,5 +1,6 @@
 /*
- * entries.c - how many entries the list of each object has (packed.h), a byte an object: what must be known before lists can be laid out.
+ * entries.c - how many entries the list of each object has (packed.h), a byte an object: what must be known before
+ * lists can be laid out.
  *
  * In:  every object once, in any order, from any thread.
  * Out: the entries of a piece, once; then its bytes go.

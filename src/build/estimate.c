@@ -2,12 +2,13 @@
  * estimate.c - what an index would cost, from a short sample of the dump and before anything is built.
  *
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
- * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours in an array that are the same
+ * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours
+ *      in an array that are the same
  * count once, as a list has each object once.
  * Neighbours that are alike take little of an index; how many are is counted in that walk, too.
- * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap, counts are raised
- * for it, so that the promise stands. Disk and time come from figures per object and per reference (bench/, Mix and Shop); the sample's
- * own pace says how fast this machine is beside the one they were measured on.
+ * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap,
+ * counts are raised for it, so that the promise stands. Disk and time come from figures per object and per reference
+ * (bench/, Mix and Shop); the sample's own pace says how fast this machine is beside the one they were measured on.
  * Writes nothing. Cost: the record headers of the file, and about HDX_SAMPLE_BYTES of it twice.
  */
 #include "build/build.h"
@@ -15,9 +16,10 @@
 
 #include <stdio.h>
 
-/* CPU time and bytes of a step by object and by reference (class references left out): the best fit to the rows `steps` of bench/run for
-   Mix (45.0 M objects, 62.9 M references), Shop (17.6 M, 35.4 M) and a database (5.8 M, 7.2 M) on two threads. The times are an eighth less
-   than measured: what `wait` adds below is partly in them. `shared`: the part of the time that more workers make shorter. */
+/* CPU time and bytes of a step by object and by reference (class references left out): the best fit to the rows `steps`
+   of bench/run for Mix (45.0 M objects, 62.9 M references), Shop (17.6 M, 35.4 M) and a database (5.8 M, 7.2 M) on two
+   threads. The times are an eighth less than measured: what `wait` adds below is partly in them. `shared`: the part of
+   the time that more workers make shorter. */
 static const struct cost {
     const char       *name;
     hdx_forecast_pass pass;
@@ -37,53 +39,64 @@ static const struct cost {
 };
 #define STEPS (sizeof costs / sizeof *costs)
 
-#define SCAN_NS 0.45      /* CPU time a byte of Shop takes in the first pass on that machine, */
-#define ROOT_NS 1500.0    /* a root, its thread's frames with it, until it stands in the catalog */
-#define WALK_NS 0.36      /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
-#define PACE_BYTES (1u << 20) /* a shorter sample says nothing of the pace */
+#define SCAN_NS     0.45        /* CPU time a byte of Shop takes in the first pass on that machine, */
+#define ROOT_NS     1500.0      /* a root, its thread's frames with it, until it stands in the catalog */
+#define WALK_NS     0.36        /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
+#define PACE_BYTES  (1u << 20)  /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
-#define TEMPORARY_OBJECT 7.2    /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it */
+#define TEMPORARY_OBJECT                                                                                               \
+    7.2 /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on  \
+           it */
 #define TEMPORARY_REFERENCE 2.0
-#define LIKE_SAVES 0.68         /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
-#define LIKELY_SAVES 0.62       /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
-#define LIKE_TEMPORARY 0.1      /* temporary files are packed less */
-#define SPILL_OBJECT 2.5        /* bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter */
+#define LIKE_SAVES                                                                                                     \
+    0.68 /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
+#define LIKELY_SAVES   0.62 /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
+#define LIKE_TEMPORARY 0.1  /* temporary files are packed less */
+#define SPILL_OBJECT                                                                                                   \
+    2.5 /* bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter */
 #define SPILL_REFERENCE 3.8
-#define BASE_MEMORY (8ull << 20)    /* of a build of next to nothing: code, stacks, small tables, */
-#define BASE_WORKER (1ull << 20)
-#define BASE_OBJECT 64u             /* until buffers and pages are full */
-#define CLASS_BYTES 160u  /* of the catalog: names, fields, statics of a class */
-#define ROOT_BYTES 16u
-/* Locals a frame, times two, where the sample does not reach the roots of threads: the most that is allowed for. Threads has 0.67 of them a frame. */
+#define BASE_MEMORY     (8ull << 20) /* of a build of next to nothing: code, stacks, small tables, */
+#define BASE_WORKER     (1ull << 20)
+#define BASE_OBJECT     64u  /* until buffers and pages are full */
+#define CLASS_BYTES     160u /* of the catalog: names, fields, statics of a class */
+#define ROOT_BYTES      16u
+/*
+ * Locals a frame, times two, where the sample does not reach the roots of threads: the most that is allowed for.
+ * Threads has 0.67 of them a frame.
+ */
 #define FRAME_LOCALS_HALVES 3u
-#define ELEMENT_HELD 24u   /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
+#define ELEMENT_HELD                                                                                                   \
+    24u /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
 #define ELEMENT_TOUCHED 14u /* and what is touched of that: Deep with 40 M slots took 10 */
-/* What is read before the step objects ends in a checkpoint where it takes 3 s (passes.c), and the spill file then stays until the next checkpoint:
-   behind that step where it takes 3 s, too. A quarter less and a half more here, for seconds are forecast no better. */
-#define READ_LONG_NS 2250000000u
+/* What is read before the step objects ends in a checkpoint where it takes 3 s (passes.c), and the spill file then
+   stays until the next checkpoint: behind that step where it takes 3 s, too. A quarter less and a half more here, for
+   seconds are forecast no better. */
+#define READ_LONG_NS    2250000000u
 #define OBJECTS_LONG_NS 4500000000u
-#define ROOT_MEMORY 272u  /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
-#define ROOT_SPARE 176u  /* of that, what is hardly ever in use at once */
-#define SLICES_MEMORY (24u << 20) /* inflated slices that the workers share, decoders */
-#define POINT_EVERY (768u << 10)  /* a seek point, and what it takes in memory */
-#define POINT_MEMORY 192u /* the list doubles */
+#define ROOT_MEMORY                                                                                                    \
+    272u /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
+#define ROOT_SPARE     176u         /* of that, what is hardly ever in use at once */
+#define SLICES_MEMORY  (24u << 20)  /* inflated slices that the workers share, decoders */
+#define POINT_EVERY    (768u << 10) /* a seek point, and what it takes in memory */
+#define POINT_MEMORY   192u         /* the list doubles */
 #define STRETCH_MEMORY 128u
 
 typedef struct counter {
     hdx_build       *b;
     _Atomic uint64_t references;
-    _Atomic uint64_t like, likely; /* objects that are like the one before, references that lead as far as the same one of it */
+    _Atomic uint64_t like,
+        likely; /* objects that are like the one before, references that lead as far as the same one of it */
     _Atomic uint64_t longest; /* object array, in elements that are not null */
     struct held {             /* of the array that a worker is in */
         uint8_t  apart[HDX_APART];
         uint64_t used;
         hdx_addr last;
     } held[HDX_WORKERS_MAX];
-    struct before {           /* the object that a worker was at last */
+    struct before { /* the object that a worker was at last */
         uint8_t  apart[HDX_APART];
         hdx_addr class_addr;
         uint64_t count;
-        uint64_t from[2];     /* where its first references lead, as distances from it, nulls left out; 0: none */
+        uint64_t from[2]; /* where its first references lead, as distances from it, nulls left out; 0: none */
         uint8_t  tag;
     } before[HDX_WORKERS_MAX];
 } counter;
@@ -170,7 +183,8 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
             last = e->class_addr;
             number = hdx_class_at(b, e->class_addr);
         }
-        const bool known = number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
+        const bool known =
+            number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
         count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
         uint64_t from[2] = { 0, 0 };
         if (known)
@@ -197,19 +211,19 @@ static hdx_code nothing(void *context, unsigned worker, uint64_t stretch, hdx_er
 /* What was learnt, and how to scale it. */
 typedef struct findings {
     const hdx_index_options *options;
-    const hdx_sample *sample;
-    uint64_t source_memory;      /* of a compressed dump, for all of it */
-    uint64_t seek_bytes;         /* of its seek points: first in a temporary file, then in the index */
-    double   inflate_ns;         /* all of it once; 0: it is plain */
-    double   scale;              /* of instances and arrays in the sample to those of the file */
-    double   raise;              /* of counts, for the promise */
-    uint64_t references, classes, roots, locals;
-    uint64_t frames;             /* of stacks: where the sample ends before the roots of threads, they foretell them */
-    uint64_t like, likely, walked;   /* of the sample: see counter; objects */
-    uint64_t longest;            /* object array, nulls left out */
-    double   pace;               /* 1: the machine of the figures; 2: half as fast */
-    double   wait;               /* wall time beside what CPU time says: other programs */
-    double   scan_ns;            /* wall time of the first pass over all of the file */
+    const hdx_sample        *sample;
+    uint64_t                 source_memory; /* of a compressed dump, for all of it */
+    uint64_t                 seek_bytes;    /* of its seek points: first in a temporary file, then in the index */
+    double                   inflate_ns;    /* all of it once; 0: it is plain */
+    double                   scale;         /* of instances and arrays in the sample to those of the file */
+    double                   raise;         /* of counts, for the promise */
+    uint64_t                 references, classes, roots, locals;
+    uint64_t frames; /* of stacks: where the sample ends before the roots of threads, they foretell them */
+    uint64_t like, likely, walked; /* of the sample: see counter; objects */
+    uint64_t longest;              /* object array, nulls left out */
+    double   pace;                 /* 1: the machine of the figures; 2: half as fast */
+    double   wait;                 /* wall time beside what CPU time says: other programs */
+    double   scan_ns;              /* wall time of the first pass over all of the file */
 } findings;
 
 static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by + 0.5); }
@@ -228,12 +242,14 @@ static double find_scale(const hdx_build *b, const hdx_sample *s)
 /* The walk says how fast the machine is, since its bytes have been read before; the first pass, what reading costs. */
 static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint64_t walk_wall, uint64_t walk_cpu)
 {
-    const double   bytes = (double)f->sample->taken_bytes, read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8;
+    const double bytes = (double)f->sample->taken_bytes,
+                 read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8;
     const unsigned threads = b->survey.sequential ? 1 : b->threads;
     double         wait;
     f->pace = f->wait = 1;
     if (f->sample->taken_bytes >= PACE_BYTES) {
-        const double inflated = f->sample->whole ? f->inflate_ns : 0; /* then it was inflated again, and that is counted apart */
+        const double inflated =
+            f->sample->whole ? f->inflate_ns : 0; /* then it was inflated again, and that is counted apart */
         const double cpu = (double)walk_cpu > 2 * inflated ? (double)walk_cpu - inflated : (double)walk_cpu / 2;
         f->pace = inflated == 0 ? (double)walk_cpu / (WALK_NS * bytes) : cpu / (WALK_NS * bytes);
         f->wait = inflated == 0 ? (double)walk_wall * threads / (double)(walk_cpu > 0 ? walk_cpu : 1) : 1;
@@ -241,7 +257,8 @@ static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint6
     f->pace = f->pace < 0.4 ? 0.4 : f->pace > 8 ? 8 : f->pace;
     f->wait = f->wait < 1 ? 1 : f->wait > 1.3 ? 1.3 : f->wait;
     f->scan_ns = SCAN_NS * f->pace * f->wait * read / (b->threads > 0 ? b->threads : 1);
-    wait = bytes > 0 ? (double)scan_wall / bytes * read : 0; /* as slow as it was for the sample, where a disk is slower */
+    wait =
+        bytes > 0 ? (double)scan_wall / bytes * read : 0; /* as slow as it was for the sample, where a disk is slower */
     if (f->inflate_ns == 0 && f->sample->taken_bytes >= PACE_BYTES && wait > 2 * f->scan_ns)
         f->scan_ns = wait;
 }
@@ -255,24 +272,27 @@ static void scale_build(hdx_build *b, const findings *f)
     hdx_addresses_close(b->ids);
     b->ids = NULL;
     const uint64_t set = used - atomic_load(&b->mem.used);
-    b->tables_bytes = used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY;
+    b->tables_bytes =
+        used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY;
     b->objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, by);
     for (uint32_t i = 0; i < b->class_count; i++)
         b->classes[i].instances = scaled(b->classes[i].instances, by);
 }
 
-static double wall_of(const hdx_build *b, const findings *f, const struct cost *c, uint64_t objects, uint64_t references)
+static double wall_of(const hdx_build *b, const findings *f, const struct cost *c, uint64_t objects,
+                      uint64_t references)
 {
     const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
     const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
     if (c->pass == HDX_FORECAST_SCAN)
         return f->scan_ns + f->inflate_ns + ROOT_NS * f->pace * (double)f->roots;
     /* the second pass inflates from seek points, on all workers */
-    return cpu * (1 - c->shared + c->shared / threads) * f->wait + (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
+    return cpu * (1 - c->shared + c->shared / threads) * f->wait +
+           (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
 
-/* Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of them save nothing: pages are as
-   wide as what is not alike. */
+/* Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of
+   them save nothing: pages are as wide as what is not alike. */
 static double left_of(uint64_t alike, uint64_t all, double saved)
 {
     const double part = all > alike ? (double)alike / (double)all : 1;
@@ -282,7 +302,8 @@ static double left_of(uint64_t alike, uint64_t all, double saved)
 static uint64_t bytes_of(const struct cost *c, const findings *f, uint64_t objects, double references)
 {
     const double object = c->object_bytes * (f->walked > 0 ? left_of(f->like, f->walked, LIKE_SAVES) : 1);
-    const double reference = c->reference_bytes * (f->references > 0 ? left_of(f->likely, f->references, LIKELY_SAVES) : 1);
+    const double reference =
+        c->reference_bytes * (f->references > 0 ? left_of(f->likely, f->references, LIKELY_SAVES) : 1);
     return (uint64_t)(object * (double)objects + reference * references);
 }
 
@@ -297,18 +318,26 @@ static uint64_t ready(const hdx_build *b, const findings *f)
     return base_memory(b) + (size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
-/* A promise has room for what may be: without a budget less is taken. Highest of the outcome: 0.93 of this (Shop, threads, classes). */
+/*
+ * A promise has room for what may be: without a budget less is taken. Highest of the outcome: 0.93 of this (Shop,
+ * threads, classes).
+ */
 static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
 {
-    const uint64_t beside = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER, roots = scaled(f->roots, f->raise) * ROOT_SPARE;
+    const uint64_t beside = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER,
+                   roots = scaled(f->roots, f->raise) * ROOT_SPARE;
     const uint64_t full = beside * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->objects;
-    const uint64_t base = f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are there whatever is in them */
+    const uint64_t base =
+        f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are there whatever is in them */
     promised -= promised > beside + roots ? roots : 0;
     const uint64_t most = promised <= beside ? base : base + (promised - beside) * 17 / 20;
     return most > ready(b, f) ? most : ready(b, f);
 }
 
-bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns) { return read_ns >= READ_LONG_NS && objects_ns < OBJECTS_LONG_NS; }
+bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns)
+{
+    return read_ns >= READ_LONG_NS && objects_ns < OBJECTS_LONG_NS;
+}
 
 static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_forecast *out)
 {
@@ -316,8 +345,10 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
     const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->slots;
     const uint64_t    objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
-    const uint64_t    tables = s->references / objects >= s->tables ? s->tables * objects : s->references; /* an array counts each object once */
-    const double      references = (double)f->references * f->scale + (double)tables + (double)f->locals + 2.0 * (double)f->classes;
+    /* an array counts each object once */
+    const uint64_t tables = s->references / objects >= s->tables ? s->tables * objects : s->references;
+    const double   references =
+        (double)f->references * f->scale + (double)tables + (double)f->locals + 2.0 * (double)f->classes;
     out->objects = objects;
     out->references = (uint64_t)references;
     out->classes = f->classes;
@@ -344,13 +375,15 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
             step->memory += scan_peak;
             step->least += scan_peak;
         }
-        if (c->pass == HDX_FORECAST_COLUMNS) { /* a worker holds the elements of an array until it has them all, and packed */
+        if (c->pass ==
+            HDX_FORECAST_COLUMNS) { /* a worker holds the elements of an array until it has them all, and packed */
             step->memory += ELEMENT_TOUCHED * f->longest;
             step->least += ELEMENT_HELD * f->longest;
         }
         step->disk = bytes_of(c, f, objects, references);
         /* an array is read as it stands, whichever of its objects it holds more than once */
-        step->wall_ns = (uint64_t)wall_of(b, f, c, objects, (uint64_t)references + (c->pass == HDX_FORECAST_COLUMNS ? s->references - tables : 0));
+        step->wall_ns = (uint64_t)wall_of(
+            b, f, c, objects, (uint64_t)references + (c->pass == HDX_FORECAST_COLUMNS ? s->references - tables : 0));
         read_ns += c->pass <= HDX_FORECAST_COLUMNS ? step->wall_ns : 0;
         objects_ns += c->pass == HDX_FORECAST_OBJECTS ? step->wall_ns : 0;
         out->memory = out->memory > step->memory ? out->memory : step->memory;
@@ -361,13 +394,16 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     }
     const uint64_t locals = f->frames * FRAME_LOCALS_HALVES / 2;
     out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
-    out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes + (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
+    out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes +
+                 (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
     out->disk += f->seek_bytes;
-    /* the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The spill file went before, unless a
-       checkpoint needs it. */
+    /* the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The
+       spill file went before, unless a checkpoint needs it. */
     const double object_left = f->walked > 0 ? left_of(f->like, f->walked, LIKE_TEMPORARY) : 1;
     const double reference_left = f->references > 0 ? left_of(f->likely, f->references, LIKE_TEMPORARY) : 1;
-    out->temporary = (uint64_t)((double)objects * object_left * TEMPORARY_OBJECT * width / 32 + references * reference_left * TEMPORARY_REFERENCE) + f->seek_bytes;
+    out->temporary = (uint64_t)((double)objects * object_left * TEMPORARY_OBJECT * width / 32 +
+                                references * reference_left * TEMPORARY_REFERENCE) +
+                     f->seek_bytes;
     if (hdx_forecast_spill_stays(read_ns, objects_ns))
         out->temporary += (uint64_t)((double)objects * SPILL_OBJECT + references * SPILL_REFERENCE);
 }
@@ -400,7 +436,8 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     f->roots = b->scan.root_count;
     f->frames = f->sample->all ? 0 : b->survey.top_records[HDX_TOP_FRAME];
     for (uint64_t i = 0; i < b->scan.root_count; i++) /* references of their thread (MAT 3.4) */
-        f->locals += b->scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL && b->scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
+        f->locals += b->scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL &&
+                     b->scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
                      b->scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
     f->scale = find_scale(b, f->sample);
     f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
@@ -410,7 +447,8 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     return HDX_OK;
 }
 
-static hdx_code estimate_sample(const hdx_index_options *options, const findings *sampled, hdx_index_forecast *out, hdx_error *err)
+static hdx_code estimate_sample(const hdx_index_options *options, const findings *sampled, hdx_index_forecast *out,
+                                hdx_error *err)
 {
     hdx_index_options     small = *options;
     findings              f = *sampled;
@@ -440,7 +478,8 @@ hdx_code hdx_index_estimate(const hdx_index_options *options, hdx_index_forecast
     return hdx_index_estimate_from(options, HDX_SAMPLE_BYTES, out, err);
 }
 
-hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out, hdx_error *err)
+hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out,
+                                 hdx_error *err)
 {
     const hdx_source_options limits = { .max_uncompressed = options->max_uncompressed };
     hdx_mem                  mem = { 0 }, source_mem = { 0 };
@@ -454,11 +493,12 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
         err = &own;
     memset(out, 0, sizeof *out);
     if (hdx_place_is_index(hdx_io_system(), options->dump))
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and a forecast needs a dump"),
-                        "heapdex info says what the index did cost");
+        return hdx_hint(
+            err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and a forecast needs a dump"),
+            "heapdex info says what the index did cost");
     hdx_ticker_init(&tick, &options->progress, 1);
     const uint64_t begun = hdx_now_ns();
-    hdx_stripping what;
+    hdx_stripping  what;
     if ((code = hdx_source_open_mem(hdx_io_system(), &source_mem, options->dump, &limits, &source, err)) != HDX_OK ||
         (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK ||
         (code = hdx_strip_view_set(source, what.view, err)) != HDX_OK)

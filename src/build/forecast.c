@@ -1,21 +1,24 @@
 /*
  * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
  *
- * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows from them; what
- * does not is named below. The passes are those of objects.c, inbound_wide.c and reach_wide.c: where a pass can work in ranges, its
- * least form is one that takes some sixteen of them.
+ * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows
+ * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c and reach_wide.c: where a
+ * pass can work in ranges, its least form is one that takes some sixteen of them.
  */
 #include "build/build.h"
 
-#define CATALOG_ROOT 64u      /* a root or a class in the catalog while it is written */
+#define CATALOG_ROOT  64u /* a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
-#define RANGES 16u
-#define COMFORT 23u           /* bytes an object at ids of 32 bits */
+#define RANGES        16u
+#define COMFORT       23u /* bytes an object at ids of 32 bits */
 #define LEAST_COMFORT (64ull << 20)
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* What all arrays of a pass may take where nobody set a budget: memory that the kernel hands out for the first time costs more than a range more. */
+/*
+ * What all arrays of a pass may take where nobody set a budget: memory that the kernel hands out for the first time
+ * costs more than a range more.
+ */
 static uint64_t comfort(uint64_t objects, unsigned width) { return COMFORT * objects * (width / 32); }
 
 uint64_t hdx_build_room(const hdx_build *b)
@@ -33,7 +36,10 @@ uint64_t hdx_build_room(const hdx_build *b)
 /* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
 static uint64_t searching(uint64_t n, uint64_t id) { return 6 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
 /* The same when it is known how many parents there are. */
-static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id) { return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id; }
+static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
+{
+    return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id;
+}
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
 bool hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes)
@@ -50,48 +56,67 @@ uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)
     return hdx_packed_bytes(b->objects, entries);
 }
 
-/* CERTAIN: what a pass cannot do without, whatever the references are like. LEAST: enough for any real heap, in as many ranges as there may be. */
+/*
+ * CERTAIN: what a pass cannot do without, whatever the references are like. LEAST: enough for any real heap, in as many
+ *          ranges as there may be.
+ */
 typedef enum form { CERTAIN, LEAST, WHOLE } form;
 
 static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, form in)
 {
     const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
-    const uint64_t base = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
-    const uint64_t packed = hdx_build_packed(b, m) + n / 64 + (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
+    const uint64_t base = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes +
+                          CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
+    const uint64_t packed = hdx_build_packed(b, m) + n / 64 +
+                            (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20) + n;
-    case HDX_FORECAST_OBJECTS: return base + packed + highest(batch * (13u + (b->heap_count > 0)), n / parts * id) + n / 8; /* some pages of class */
+    case HDX_FORECAST_OBJECTS:
+        return base + packed + highest(batch * (13u + (b->heap_count > 0)), n / parts * id) +
+               n / 8;             /* some pages of class */
     case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
         return base + packed +
                (in == WHOLE ? searching(n, id) + turning(n, m, id)
-                              : highest(in == LEAST ? searching(n, id) : searched(n, 0, id), turning(n, m, id) / parts + 3 * words));
-    case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes */
+                            : highest(in == LEAST ? searching(n, id) : searched(n, 0, id),
+                                      turning(n, m, id) / parts + 3 * words));
+    case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes
+                                   */
         return base + 3 * words +
-               (in == WHOLE ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)
-                            : highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id));
-    default: return base + n * id + n * 4 + 4 * words + n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
+               (in == WHOLE
+                    ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)
+                    : highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id));
+    default:
+        return base + n * id + n * 4 + 4 * words +
+               n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
     }
 }
 
 uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
 {
-    const uint64_t small = resident(b, pass, width, references, LEAST), large = resident(b, pass, width, references, WHOLE);
-    const uint64_t enough = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
+    const uint64_t small = resident(b, pass, width, references, LEAST),
+                   large = resident(b, pass, width, references, WHOLE);
+    const uint64_t enough =
+        HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 
 static const char *const names[] = { "scan", "columns", "objects", "references", "dominators", "retained" };
 
-hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until, unsigned width, hdx_error *err)
+hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until,
+                            unsigned width, hdx_error *err)
 {
-    const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND ? HDX_FORECAST_OBJECTS : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES : HDX_FORECAST_RETAINED;
-    uint64_t least = 0, need = 0; /* with what is certain; with the most there can be */
-    int      worst = (int)first;
+    const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND  ? HDX_FORECAST_OBJECTS
+                                   : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES
+                                                               : HDX_FORECAST_RETAINED;
+    uint64_t                least = 0, need = 0; /* with what is certain; with the most there can be */
+    int                     worst = (int)first;
     if (b->options->memory == 0)
         return HDX_OK;
-    const uint64_t most = references != 0 || b->resumed != NULL ? references : hdx_classes_reference_bound(b); /* a checkpoint knows how many */
+    const uint64_t most = references != 0 || b->resumed != NULL
+                              ? references
+                              : hdx_classes_reference_bound(b); /* a checkpoint knows how many */
     for (int pass = (int)first; pass <= (int)last; pass++) {
         const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
         least = highest(least, resident(b, (hdx_forecast_pass)pass, width, references, CERTAIN));
@@ -103,7 +128,8 @@ hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecas
     if (least <= b->options->memory)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE, "the step %s needs %llu MB, the budget is %llu MB", names[worst],
+                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                             "the step %s needs %llu MB, the budget is %llu MB", names[worst],
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
 }
@@ -115,7 +141,8 @@ hdx_code hdx_forecast_search(const hdx_build *b, unsigned width, uint64_t parent
         return HDX_OK;
     const uint64_t more = b->options->memory + (need - room);
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE, "the step references needs %llu MB, the budget is %llu MB",
+                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                             "the step references needs %llu MB, the budget is %llu MB",
                              (unsigned long long)((more >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
 }
@@ -126,7 +153,8 @@ hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err)
     if (b->options->memory == 0 || need <= b->options->memory)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE, "reading it needs %llu MB and room for its names, the budget is %llu MB",
+                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                             "reading it needs %llu MB and room for its names, the budget is %llu MB",
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
                     "heapdex estimate says what --memory would do");
 }

@@ -2,54 +2,57 @@
  * inbound_wide.c - the index inbound: the outbound lists turned round; and a file of referrers, for the dominators.
  *
  * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
- * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a number for each target, one more
- *       for each target with many referrers and each worker, and those referrers. A list is never split between ranges.
+ * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a
+ *       number for each target, one more for each target with many referrers and each worker, and those referrers. A
+ *       list is never split between ranges.
  *
- * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it behind what the parts before it have.
+ * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it behind what
+ * the parts before it have.
  *
  * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
  *
- * The file of referrers (hdx_referrers in algo.h) has the lists again of objects that have more than one referrer and of class objects, since
- * reading them in the order of ids, packed, is what the step dominators does most.
+ * The file of referrers (hdx_referrers in algo.h) has the lists again of objects that have more than one referrer and
+ * of class objects, since reading them in the order of ids, packed, is what the step dominators does most.
  */
 #include "algo/width.h"
 #include "build/passes.h"
 
-#define BLOCK HDX_PART       /* targets whose references are summed up together, and that a range has multiples of */
-#define CHUNK 4096u          /* targets whose referrers are written together; whole words of bits, */
-#define CHUNK_BYTES 65536u   /* as long as they take no more than this */
-#define LONG_LIST (1u << 20) /* bytes; no room is made in advance */
+#define BLOCK       HDX_PART   /* targets whose references are summed up together, and that a range has multiples of */
+#define CHUNK       4096u      /* targets whose referrers are written together; whole words of bits, */
+#define CHUNK_BYTES 65536u     /* as long as they take no more than this */
+#define LONG_LIST   (1u << 20) /* bytes; no room is made in advance */
 
 typedef struct turning {
-    hdx_pass *p;
-    const uint64_t *once;    /* bit sets over ids: has a referrer, */
-    WIDE(hdx_ranked) many;   /* has several */
-    uint64_t *before;        /* references to the targets before each block, and to all; */
-    uint64_t *many_before;   /* those of them that are to targets with several */
+    hdx_pass       *p;
+    const uint64_t *once;  /* bit sets over ids: has a referrer, */
+    WIDE(hdx_ranked) many; /* has several */
+    uint64_t *before;      /* references to the targets before each block, and to all; */
+    uint64_t *many_before; /* those of them that are to targets with several */
     uint64_t  blocks;
     bool      referrers;
-    uint64_t *is_class;      /* bit set over ids; with referrers */
+    uint64_t *is_class; /* bit set over ids; with referrers */
     /* the range at hand */
-    uint64_t  from, end;     /* targets */
-    uint64_t  rank;          /* of the first of them in many */
-    NID      *only;          /* per target: its one referrer */
-    uint64_t  only_room;
-    NID      *counts;        /* of each part of the sources, per target with several, by rank: how many; then where the part's share ends in `to` */
-    NID      *count;         /* the last of them, which stands for all parts: how many; then where the list ends */
+    uint64_t from, end; /* targets */
+    uint64_t rank;      /* of the first of them in many */
+    NID     *only;      /* per target: its one referrer */
+    uint64_t only_room;
+    NID *counts; /* of each part of the sources, per target with several, by rank: how many; then where the part's share
+                    ends in `to` */
+    NID      *count; /* the last of them, which stands for all parts: how many; then where the list ends */
     uint64_t  count_room;
     unsigned  parts;
     NID      *to;
     uint64_t  to_room;
-    uint64_t  first, last;   /* values */
-    uint64_t *carry;         /* values not yet written, and their keys: at most HDX_PART - 1 */
+    uint64_t  first, last; /* values */
+    uint64_t *carry;       /* values not yet written, and their keys: at most HDX_PART - 1 */
     uint64_t *carry_keys;
     uint64_t  carried;
-    bool      placing;       /* else counting */
+    bool      placing; /* else counting */
     /* writing referrers */
     _Atomic uint64_t next;
-    atomic_bool failed;
-    pthread_mutex_t lock;    /* guards error, and the file's end and chunks */
-    hdx_error error;
+    atomic_bool      failed;
+    pthread_mutex_t  lock; /* guards error, and the file's end and chunks */
+    hdx_error        error;
 } turning;
 
 /* A target and its list; the next one has no more to look up than this. */
@@ -136,9 +139,10 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
 static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
     const bool     all = t->end == t->p->b->objects;
-    const uint64_t have = t->carried + (t->last - t->first), n = all ? have : have / HDX_PART * HDX_PART, start = t->first - t->carried;
-    uint64_t       values[256], keys[256], moved = 0;
-    hdx_code       code = n == 0 ? HDX_OK : hdx_one_to_n_append_values(w, n, fill_values, t, err);
+    const uint64_t have = t->carried + (t->last - t->first), n = all ? have : have / HDX_PART * HDX_PART,
+                   start = t->first - t->carried;
+    uint64_t values[256], keys[256], moved = 0;
+    hdx_code code = n == 0 ? HDX_OK : hdx_one_to_n_append_values(w, n, fill_values, t, err);
     if (code != HDX_OK)
         return code;
     while (moved < have - n) { /* through a piece of its own: what is carried may be carried again */
@@ -153,7 +157,8 @@ static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 }
 
 /* ---- referrers ---- */
-static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries, hdx_error *err)
+static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries,
+                          hdx_error *err)
 {
     hdx_pass          *p = t->p;
     hdx_build         *b = p->b;
@@ -177,8 +182,9 @@ static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint6
 
 static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
 {
-    hdx_mem *mem = &t->p->b->mem;
-    const uint64_t want = used + more, next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
+    hdx_mem       *mem = &t->p->b->mem;
+    const uint64_t want = used + more,
+                   next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
     if (want <= *capacity)
         return true;
     uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, next);
@@ -189,7 +195,10 @@ static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used,
     return true;
 }
 
-/* Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator is known. */
+/*
+ * Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator
+ * is known.
+ */
 static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
 {
     const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK;
@@ -260,7 +269,10 @@ static hdx_code write_referrers(turning *t, hdx_error *err)
 }
 
 /* ---- ranges ---- */
-static uint64_t block_end(const turning *t, uint64_t block) { return block < t->blocks ? block * BLOCK : t->p->b->objects; }
+static uint64_t block_end(const turning *t, uint64_t block)
+{
+    return block < t->blocks ? block * BLOCK : t->p->b->objects;
+}
 
 static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
 {
@@ -268,7 +280,10 @@ static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
 }
 
 /* The first source of a part: whole groups of lists. */
-static uint64_t part_begin(const turning *t, unsigned part) { return part == t->parts ? t->p->b->objects : t->p->b->objects / t->parts * part & ~7ull; }
+static uint64_t part_begin(const turning *t, unsigned part)
+{
+    return part == t->parts ? t->p->b->objects : t->p->b->objects / t->parts * part & ~7ull;
+}
 
 static void sweep_part(void *context, unsigned part)
 {
@@ -277,8 +292,10 @@ static void sweep_part(void *context, unsigned part)
     NID                  *count = t->counts + part * t->count_room;
     const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
     hdx_error             err = { 0 };
-    if ((t->placing ? WIDE(hdx_turn_place)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick, t->only, count, t->to, &err)
-                    : WIDE(hdx_turn_count)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick, count, &err)) != HDX_OK)
+    if ((t->placing ? WIDE(hdx_turn_place)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick,
+                                           t->only, count, t->to, &err)
+                    : WIDE(hdx_turn_count)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick,
+                                           count, &err)) != HDX_OK)
         fail(t, &err);
 }
 
@@ -340,7 +357,8 @@ static hdx_code next_range(turning *t, hdx_error *err)
     uint64_t       block = begin;
     do
         block++;
-    while (block < t->blocks && block_end(t, block + 1) - t->from <= t->only_room && t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
+    while (block < t->blocks && block_end(t, block + 1) - t->from <= t->only_room &&
+           t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
     t->end = block_end(t, block);
     t->first = t->before[begin];
     t->last = t->before[block];
@@ -380,7 +398,8 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
     hdx_code       code = write_degrees(t, w, err);
     const bool     whole = t->only_room >= n;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
-        if ((code = next_range(t, err)) != HDX_OK || (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
+        if ((code = next_range(t, err)) != HDX_OK ||
+            (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
             break;
         if (t->referrers && (code = write_referrers(t, err)) != HDX_OK)
             break;
@@ -393,7 +412,8 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 static hdx_code get_range(turning *t, hdx_error *err)
 {
     hdx_build     *b = t->p->b;
-    const uint64_t n = b->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count, several = t->p->outbound.edges - single;
+    const uint64_t n = b->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count,
+                   several = t->p->outbound.edges - single;
     const uint64_t left = t->p->room / sizeof(NID);
     t->parts = hdx_turn_parts(b, single, t->many.count);
     t->parts = n + t->parts * t->many.count + several <= left ? t->parts : 1;
@@ -419,7 +439,8 @@ static hdx_code get_range(turning *t, hdx_error *err)
     t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID));
     t->carry = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry);
     t->carry_keys = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry_keys);
-    if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL || t->carry == NULL || t->carry_keys == NULL)
+    if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL ||
+        t->carry == NULL || t->carry_keys == NULL)
         return hdx_no_memory(err, "inbound references", (t->only_room + t->count_room + t->to_room) * sizeof(NID));
     return HDX_OK;
 }
@@ -456,7 +477,8 @@ hdx_code WIDE(hdx_pass_inbound)(hdx_pass *p, bool referrers, hdx_error *err)
     hdx_code             code = referrers ? find_class_objects(&t, err) : HDX_OK;
     (void)pthread_mutex_init(&t.lock, NULL);
     if (code == HDX_OK && (code = WIDE(hdx_rank)(&t.many, b->objects, &b->mem, err)) == HDX_OK &&
-        (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INBOUND, b->objects, p->outbound.edges, &w, err)) == HDX_OK && (code = get_range(&t, err)) == HDX_OK)
+        (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INBOUND, b->objects, p->outbound.edges, &w, err)) == HDX_OK &&
+        (code = get_range(&t, err)) == HDX_OK)
         code = write_all(&t, w, err);
     if (code != HDX_OK)
         hdx_one_to_n_abandon(w);

@@ -1,5 +1,6 @@
 /*
- * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the commit.
+ * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the
+ * commit.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -8,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEPS 7u
+#define STEPS  7u
 #define WANTED (16ull << 20)
-#define SLICES (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it) */
+#define SLICES                                                                                                         \
+    (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small            \
+                     (forecast.c counts on it) */
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
 
@@ -89,7 +92,8 @@ static hdx_code first_pass(hdx_build *b, hdx_error *err)
         return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
     if ((code = hdx_build_stripping(b, err)) != HDX_OK)
         return code;
-    if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK || (code = name_heaps(b, err)) != HDX_OK)
+    if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK ||
+        (code = name_heaps(b, err)) != HDX_OK)
         return code;
     hdx_build_identity(b);
     if ((code = hdx_seek_keep(b, err)) != HDX_OK)
@@ -103,7 +107,8 @@ static bool is_wide(const hdx_build *b)
 {
     if (b->options->width != 0)
         return b->options->width == 64;
-    const uint64_t most = b->manifest.dump_size / b->survey.head.id_size + b->local_count; /* each takes the bytes of an id */
+    const uint64_t most =
+        b->manifest.dump_size / b->survey.head.id_size + b->local_count; /* each takes the bytes of an id */
     return b->objects >= UINT32_MAX - 2 || (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(b) >= UINT32_MAX - 2);
 }
 
@@ -136,7 +141,10 @@ void hdx_build_close(hdx_build *b)
     free(b);
 }
 
-/* With a reader of its own: seek points of a compressed dump are kept from the first byte that the build's reader reads. */
+/*
+ * With a reader of its own: seek points of a compressed dump are kept from the first byte that the build's reader
+ * reads.
+ */
 static hdx_code recognise(hdx_build *b, hdx_error *err)
 {
     const hdx_source_options options = { .max_uncompressed = b->options->max_uncompressed };
@@ -150,8 +158,8 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
 }
 
 /*
- * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the others (passes.c) another makes
- * memory ready, which all builds of such dumps soon need.
+ * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the
+ * others (passes.c) another makes memory ready, which all builds of such dumps soon need.
  */
 static void prepare(hdx_build *b)
 {
@@ -162,9 +170,12 @@ static void prepare(hdx_build *b)
     hdx_mem_prepare(&b->mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
-hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose, hdx_error *err)
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
+                          hdx_error *err)
 {
-    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed, .threads = options->threads, .cache = SLICES };
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed,
+                                          .threads = options->threads,
+                                          .cache = SLICES };
     hdx_build         *b = calloc(1, sizeof *b);
     if (b == NULL) {
         (void)hdx_no_memory(err, "a build", sizeof *b);
@@ -174,7 +185,9 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->counting = purpose == HDX_FOR_COUNTS;
     b->io = doors->io;
     b->windows_fd = -1;
-    b->mem.limit = options->memory == 0 ? 0 : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE : options->memory / 2 + 1;
+    b->mem.limit = options->memory == 0                     ? 0
+                   : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE
+                                                            : options->memory / 2 + 1;
     b->mem.refuse = doors->refuse;
     b->mem.context = doors->context;
     b->room = doors->room;
@@ -200,7 +213,8 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     hdx_code code = hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err);
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)
         prepare(b);
-    if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK && (code = hdx_strip_view_set(b->source, b->stripping.view, err)) == HDX_OK)
+    if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK &&
+        (code = hdx_strip_view_set(b->source, b->stripping.view, err)) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
@@ -211,7 +225,8 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
 static void work_in(hdx_build *b, const hdx_index_home *home)
 {
     (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
-    b->place = (hdx_index_place){ .io = b->io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
+    b->place =
+        (hdx_index_place){ .io = b->io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
 }
 
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
@@ -219,8 +234,10 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
     const bool goes_on = b->kept_scan;
     hdx_code   code;
     if (goes_on)
-        notice(b->options, b->kept_columns ? "an earlier build was reading the dump for the second time: going on there" : "an earlier build was reading the dump: going on there");
-    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK || (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
+        notice(b->options, b->kept_columns ? "an earlier build was reading the dump for the second time: going on there"
+                                           : "an earlier build was reading the dump: going on there");
+    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
+        (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }
@@ -237,31 +254,42 @@ static hdx_code go_on(hdx_build *b, hdx_error *err)
     return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* what was kept may say so, and not the dump */
 }
 
-/* What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the disk. */
-static bool is_kept(const hdx_build *b, hdx_code code) { return (b->checkpointed || b->kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT); }
+/*
+ * What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the
+ * disk.
+ */
+static bool is_kept(const hdx_build *b, hdx_code code)
+{
+    return (b->checkpointed || b->kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
+}
 
 /*
- * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build can need at most is soon said;
- * where less is free, a sample says it better.
+ * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build
+ * can need at most is soon said; where less is free, a sample says it better.
  */
 static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error *err)
 {
-    const uint64_t     size = hdx_source_file_size(b->source), most = (hdx_source_compression(b->source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
+    const uint64_t size = hdx_source_file_size(b->source),
+                   most = (hdx_source_compression(b->source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
     hdx_index_options  options = *b->options;
     hdx_index_forecast f;
     hdx_error          own;
     uint64_t           left = 0;
     options.progress = (hdx_progress){ .cancelled = options.progress.cancelled, .context = options.progress.context };
-    if (b->io->space(b->io, home->part, &left) < 0 || left >= most || hdx_index_estimate(&options, &f, &own) != HDX_OK || f.disk + f.temporary <= left)
+    if (b->io->space(b->io, home->part, &left) < 0 || left >= most ||
+        hdx_index_estimate(&options, &f, &own) != HDX_OK || f.disk + f.temporary <= left)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, home->path, HDX_NOWHERE, "the index takes %llu MB on disk, %llu MB while it is built; %.1f MB are free there",
-                             (unsigned long long)(f.disk >> 20) + 1, (unsigned long long)((f.disk + f.temporary) >> 20) + 1, (double)left / 1048576.0),
+                    hdx_fail(err, HDX_LIMIT, home->path, HDX_NOWHERE,
+                             "the index takes %llu MB on disk, %llu MB while it is built; %.1f MB are free there",
+                             (unsigned long long)(f.disk >> 20) + 1,
+                             (unsigned long long)((f.disk + f.temporary) >> 20) + 1, (double)left / 1048576.0),
                     "make room on that disk, or put the index elsewhere with --index-dir DIR");
 }
 
 /* Everything from the dump to the committed folder; the lock is held. */
-static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home, hdx_index_report *report, hdx_error *err)
+static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home,
+                      hdx_index_report *report, hdx_error *err)
 {
     hdx_io    *io = doors->io;
     hdx_build *b = hdx_build_open(doors, options, HDX_FOR_INDEX, err);
@@ -277,7 +305,9 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         goto out;
     work_in(b, home);
     code = found ? go_on(b, err) : from_the_dump(b, err);
-    if (found && (code == HDX_NOT_FOUND || code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
+    if (found &&
+        (code == HDX_NOT_FOUND ||
+         code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
         hdx_build_close(b);
         if ((b = hdx_build_open(doors, options, HDX_FOR_INDEX, err)) == NULL) {
             hdx_place_abandon(io, home);
@@ -289,13 +319,15 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         work_in(b, home);
         code = from_the_dump(b, err);
     }
-    if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK || (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
+    if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK ||
+        (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
     hdx_checkpoint_remove(b);
     code = hdx_place_commit(io, home, &b->manifest, err);
     report_from(&b->manifest, report);
 out:
-    if (code == HDX_IO && home->lock_fd >= 0 && hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
+    if (code == HDX_IO && home->lock_fd >= 0 &&
+        hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
         *err = taken;
         code = HDX_BUSY;
     }
@@ -315,7 +347,9 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     hdx_catalog *catalog = NULL;
     size_t       len = strlen(options->dump);
     if (options->force || options->index_dir != NULL)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and %s needs a dump", options->force ? "--force" : "--index-dir"),
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and %s needs a dump",
+                                 options->force ? "--force" : "--index-dir"),
                         "name the dump that it was made from");
     hdx_code code = hdx_catalog_open(io, options->dump, &catalog, err);
     if (code != HDX_OK)
@@ -323,7 +357,8 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     const hdx_manifest *m = hdx_catalog_manifest(catalog);
     const char         *slash;
     if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is what nobody asked for */
-        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not of %u", m->dump_number, options->dump_number);
+        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not of %u",
+                        m->dump_number, options->dump_number);
         hdx_catalog_close(catalog);
         return code;
     }
@@ -331,7 +366,8 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
         len--;
     (void)snprintf(report->path, sizeof report->path, "%.*s", (int)len, options->dump);
     slash = strrchr(report->path, '/');
-    (void)snprintf(report->dump, sizeof report->dump, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - report->path), report->path, m->dump_name);
+    (void)snprintf(report->dump, sizeof report->dump, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - report->path),
+                   report->path, m->dump_name);
     struct stat st;
     if (io->stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
         report->dump[0] = '\0';
@@ -344,7 +380,9 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
 
 static const char *lacking(hdx_index_state state)
 {
-    return state == HDX_INDEX_STALE ? "its index is stale: the dump changed" : state == HDX_INDEX_OLD ? "its index has an older format" : "no index";
+    return state == HDX_INDEX_STALE ? "its index is stale: the dump changed"
+           : state == HDX_INDEX_OLD ? "its index has an older format"
+                                    : "no index";
 }
 
 hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
@@ -353,14 +391,15 @@ hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *rep
     return hdx_index_build_through(&doors, options, report, err);
 }
 
-hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
+hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                 hdx_index_report *report, hdx_error *err)
 {
-    hdx_io          *io = doors->io;
-    hdx_index_home   home;
-    hdx_index_state  state = HDX_INDEX_ABSENT;
-    hdx_catalog     *catalog = NULL;
-    hdx_code         code;
-    hdx_error        own;
+    hdx_io         *io = doors->io;
+    hdx_index_home  home;
+    hdx_index_state state = HDX_INDEX_ABSENT;
+    hdx_catalog    *catalog = NULL;
+    hdx_code        code;
+    hdx_error       own;
     if (err == NULL)
         err = &own;
     memset(report, 0, sizeof *report);
@@ -372,11 +411,13 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK)
         return code;
     if (state != HDX_INDEX_VALID && options->no_build)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)), "heapdex index makes one");
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)),
+                        "heapdex index makes one");
     if (state != HDX_INDEX_VALID) {
         if ((code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
             return code;
-        if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK) /* someone else may have built it meanwhile */
+        if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) !=
+                                   HDX_OK) /* someone else may have built it meanwhile */
             goto out;
         if (state == HDX_INDEX_STALE)
             notice(options, "the dump changed since it was indexed: rebuilding");
@@ -426,7 +467,9 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     if (!found)
         code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");
     else if (hdx_place_is_index(io, home.path)) {
-        /* first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name */
+        /*
+         * first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name
+         */
         if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_io_remove_folder(io, home.part)) < 0)
             code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
     }

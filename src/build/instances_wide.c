@@ -2,7 +2,8 @@
  * instances_wide.c - the index instances: the objects of each class.
  *
  * In:  the index class, read in the order of ids.
- * Cost: a counting sort over class numbers, as many values at a time as fit the budget; a range more is one more reading of the column.
+ * Cost: a counting sort over class numbers, as many values at a time as fit the budget; a range more is one more
+ *       reading of the column.
  */
 #include "algo/width.h"
 #include "build/passes.h"
@@ -89,15 +90,17 @@ hdx_code WIDE(hdx_pass_instances)(hdx_pass *p, hdx_error *err)
     group                k = { .p = p };
     hdx_one_to_n_writer *w = NULL;
     hdx_index_file       file;
-    const uint64_t       n = b->objects, left = hdx_build_room(b) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* others run beside it */
-    const uint64_t       part = left >= n ? n : left < 16 * HDX_PART ? 16 * HDX_PART : left;
-    hdx_code             code;
+    const uint64_t       n = b->objects,
+                   left = hdx_build_room(b) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* others run beside it */
+    const uint64_t part = left >= n ? n : left < 16 * HDX_PART ? 16 * HDX_PART : left;
+    hdx_code       code;
     k.begins = hdx_mem_array(&b->mem, b->class_count + 1u, sizeof *k.begins);
     k.cursor = hdx_mem_array(&b->mem, b->class_count, sizeof *k.cursor);
     k.to = hdx_mem_raw(&b->mem, part, sizeof(NID));
     if (k.begins == NULL || k.cursor == NULL || k.to == NULL)
         code = hdx_no_memory(err, "objects by class", part * sizeof(NID));
-    else if ((code = count(&k, err)) == HDX_OK && (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INSTANCES, b->class_count, n, &w, err)) == HDX_OK)
+    else if ((code = count(&k, err)) == HDX_OK &&
+             (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INSTANCES, b->class_count, n, &w, err)) == HDX_OK)
         code = hdx_one_to_n_append_degrees(w, b->class_count, fill_degrees, &k, err);
     for (k.first = 0; k.first < n && code == HDX_OK; k.first = k.last) {
         k.last = n - k.first < part ? n : k.first + part;

@@ -1,9 +1,10 @@
 /*
  * kept.c - files of what a reading of the dump has done so far (kept.h).
  *
- * Written when a build is told to stop, and scan.tmp behind a long first pass too: so no stop costs more than the moment since the last batch
- * of events, and a kill costs the step at hand. They are written beside their name and renamed, and read through once before anything
- * in them is used. Structs as they lie in memory: of one machine and one version, as checkpoints are.
+ * Written when a build is told to stop, and scan.tmp behind a long first pass too: so no stop costs more than the
+ * moment since the last batch of events, and a kill costs the step at hand. They are written beside their name and
+ * renamed, and read through once before anything in them is used. Structs as they lie in memory: of one machine and one
+ * version, as checkpoints are.
  */
 #include "build/kept.h"
 #include "build/checkpoint.h"
@@ -11,20 +12,27 @@
 #include <stdio.h>
 
 #define MAGIC 0x7470656b78646868ull
-#define WORTH 1000000000ull /* ns of work that are kept: where a build is told to stop, and behind the first pass, which a stop in the second needs */
+#define WORTH                                                                                                          \
+    1000000000ull /* ns of work that are kept: where a build is told to stop, and behind the first pass, which a stop  \
+                     in the second needs */
 
 typedef struct head {
     uint64_t magic, version, file_size, file_mtime_ns;
     uint8_t  file_sample[16];
 } head;
 
-hdx_code hdx_kept_refuse(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "nothing to go on from"); }
+hdx_code hdx_kept_refuse(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "nothing to go on from");
+}
 
 bool hdx_kept_is_worth(const hdx_build *b, hdx_code code)
 {
-    const uint64_t wall = hdx_now_ns() - b->saved_at, cpu = hdx_cpu_ns() - b->step_cpu; /* by several threads much is done in a moment */
+    const uint64_t wall = hdx_now_ns() - b->saved_at,
+                   cpu = hdx_cpu_ns() - b->step_cpu; /* by several threads much is done in a moment */
     const uint64_t worked = wall > cpu ? wall : cpu;
-    return b->folder[0] != '\0' && !b->counting && (b->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
+    return b->folder[0] != '\0' && !b->counting &&
+           (b->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
 }
 
 static void path_of(const hdx_build *b, const char *name, const char *suffix, char *path, size_t size)
@@ -35,7 +43,10 @@ static void path_of(const hdx_build *b, const char *name, const char *suffix, ch
 static head head_of(const hdx_build *b)
 {
     const hdx_manifest *m = &b->manifest;
-    head                h = { .magic = MAGIC, .version = hdx_checkpoint_version(b), .file_size = m->file_size, .file_mtime_ns = m->file_mtime_ns };
+    head                h = { .magic = MAGIC,
+                              .version = hdx_checkpoint_version(b),
+                              .file_size = m->file_size,
+                              .file_mtime_ns = m->file_mtime_ns };
     memcpy(h.file_sample, m->file_sample, sizeof h.file_sample);
     return h;
 }
@@ -170,7 +181,8 @@ static hdx_code sum_up(hdx_kept *k, hdx_error *err)
     while (k->at < k->end && (code = fill(k, err)) == HDX_OK)
         k->sum = hdx_crc32c(k->sum, k->bytes, k->filled);
     k->at = k->filled = k->taken = 0;
-    if (code != HDX_OK || k->b->io->read_at(k->b->io, k->fd, sum, sizeof sum, k->end) != sizeof sum || hdx_le32(sum) != k->sum)
+    if (code != HDX_OK || k->b->io->read_at(k->b->io, k->fd, sum, sizeof sum, k->end) != sizeof sum ||
+        hdx_le32(sum) != k->sum)
         return hdx_kept_refuse(err);
     return HDX_OK;
 }
@@ -191,7 +203,8 @@ hdx_code hdx_kept_open(hdx_build *b, const char *name, hdx_kept **out, uint32_t 
     (*out)->end = (uint64_t)st.st_size - 4;
     if (((*out)->fd = b->io->open(b->io, path)) < 0)
         return hdx_kept_refuse(err);
-    if ((code = hdx_seal_has(b, name) ? read_sum(*out, err) : sum_up(*out, err)) != HDX_OK || (code = hdx_kept_get(*out, &there, sizeof there, err)) != HDX_OK)
+    if ((code = hdx_seal_has(b, name) ? read_sum(*out, err) : sum_up(*out, err)) != HDX_OK ||
+        (code = hdx_kept_get(*out, &there, sizeof there, err)) != HDX_OK)
         return code;
     *sum = (*out)->sum;
     return memcmp(&there, &wanted, sizeof wanted) == 0 ? HDX_OK : hdx_kept_refuse(err);

@@ -1,8 +1,9 @@
 /*
- * live.c - counts and bytes by class and heap, live and all, from the columns in the order of ids; shallow sizes by number on the way.
+ * live.c - counts and bytes by class and heap, live and all, from the columns in the order of ids; shallow sizes by
+ * number on the way.
  *
- * All threads count, each for itself: one begins beside semidominators and dominators, which are found on one thread, and the others help with what
- * is left when those are done.
+ * All threads count, each for itself: one begins beside semidominators and dominators, which are found on one thread,
+ * and the others help with what is left when those are done.
  */
 #include "build/passes.h"
 
@@ -16,8 +17,8 @@ typedef struct tally {
 typedef struct counting {
     hdx_pass        *p;
     hdx_ints        *heaps;
-    _Atomic uint64_t next;  /* piece */
-    pthread_mutex_t  lock;  /* guards all below, and what the tallies of workers are added to */
+    _Atomic uint64_t next; /* piece */
+    pthread_mutex_t  lock; /* guards all below, and what the tallies of workers are added to */
     uint64_t         all_bytes, live_bytes;
 } counting;
 
@@ -80,7 +81,8 @@ static void count_pieces(void *context, unsigned worker)
     counting      *c = context;
     hdx_build     *b = c->p->b;
     const uint64_t n = b->objects;
-    tally         *classes = hdx_mem_array(&b->mem, b->class_count, sizeof *classes), *heaps = hdx_mem_array(&b->mem, b->heap_count, sizeof *heaps);
+    tally         *classes = hdx_mem_array(&b->mem, b->class_count, sizeof *classes),
+          *heaps = hdx_mem_array(&b->mem, b->heap_count, sizeof *heaps);
     if (classes != NULL && heaps != NULL) { /* else the others do it */
         for (uint64_t piece; (piece = atomic_fetch_add(&c->next, 1)) * PIECE < n;) {
             if (piece % (HDX_FORGET / PIECE) == 0)
@@ -125,7 +127,8 @@ static bool count_loaders(hdx_build *b)
         while (up != HDX_NO_CLASS && up != b->loader_class && state[up] == UNKNOWN)
             up = b->classes[up].super;
         const uint8_t found = up == b->loader_class ? BELOW : up == HDX_NO_CLASS ? ELSEWHERE : state[up];
-        for (up = i; up != HDX_NO_CLASS && state[up] == UNKNOWN; up = up == b->loader_class ? HDX_NO_CLASS : b->classes[up].super)
+        for (up = i; up != HDX_NO_CLASS && state[up] == UNKNOWN;
+             up = up == b->loader_class ? HDX_NO_CLASS : b->classes[up].super)
             state[up] = found;
         if (found == BELOW)
             b->manifest.live_loaders += b->classes[i].live_instances;
@@ -137,10 +140,10 @@ static bool count_loaders(hdx_build *b)
 
 hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err)
 {
-    hdx_build      *b = p->b;
-    hdx_manifest   *m = &b->manifest;
-    counting        c = { .p = p };
-    const hdx_code  code = open_heaps(p, &c.heaps, err);
+    hdx_build     *b = p->b;
+    hdx_manifest  *m = &b->manifest;
+    counting       c = { .p = p };
+    const hdx_code code = open_heaps(p, &c.heaps, err);
     if (code != HDX_OK)
         return code;
     for (uint32_t i = 0; i < b->class_count; i++) {

@@ -4,11 +4,12 @@
  * In:  the path of the lock.
  * Out: home.lock_fd, which holds it until hdx_place_unlock; HDX_BUSY naming the other builder.
  *
- * Two things lock. flock, which the kernel gives back however its owner dies; and a record of the owner: host, boot, process namespace, process,
- * its start, the job it belongs to. Where flock works, the record is for people. Where there is none (ENOSYS on Lustre without -o flock), the file
- * is a claim: made with O_EXCL, and whoever finds it believes its record. Where flock does not exclude other hosts, or nobody at all, the record
- * still does. A process of this host is looked up, with the time it began, so that neither its number used again nor a boot brings it back to life;
- * of another host nothing is guessed: its claim stands until it is removed.
+ * Two things lock. flock, which the kernel gives back however its owner dies; and a record of the owner: host, boot,
+ * process namespace, process, its start, the job it belongs to. Where flock works, the record is for people. Where
+ * there is none (ENOSYS on Lustre without -o flock), the file is a claim: made with O_EXCL, and whoever finds it
+ * believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. A process of
+ * this host is looked up, with the time it began, so that neither its number used again nor a boot brings it back to
+ * life; of another host nothing is guessed: its claim stands until it is removed.
  *
  *     heapdex 1 host=node7 boot=3f1c... space=4026531836 pid=4711 start=8812345 since=1700000000 job=slurm:99
  */
@@ -22,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RECORD 512u
+#define RECORD     512u
 #define EMPTY_WAIT 20u /* looks at a file that its maker has not written yet */
-#define LOOK_US 50000u
+#define LOOK_US    50000u
 
 typedef struct owner {
     char               host[65], boot[40], job[48];
@@ -63,7 +64,9 @@ static unsigned long long start_of(long pid)
     if (read_small(path, text, sizeof text) == 0)
         return 0;
     const char *at = strrchr(text, ')'); /* its name may hold anything */
-    if (at == NULL || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2 ||
+    if (at == NULL ||
+        sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+               &start) != 2 ||
         state == 'Z' || state == 'X')
         return 0;
     return start;
@@ -71,7 +74,9 @@ static unsigned long long start_of(long pid)
 
 static void tell_job(char *out, size_t size)
 {
-    static const char *const names[][2] = { { "SLURM_JOB_ID", "slurm" }, { "PBS_JOBID", "pbs" }, { "LSB_JOBID", "lsf" }, { "JOB_ID", "job" } };
+    static const char *const names[][2] = {
+        { "SLURM_JOB_ID", "slurm" }, { "PBS_JOBID", "pbs" }, { "LSB_JOBID", "lsf" }, { "JOB_ID", "job" }
+    };
     (void)snprintf(out, size, "-");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *id = getenv(names[i][0]);
@@ -110,8 +115,9 @@ static void tell_self(owner *o)
 static bool read_owner(const char *text, owner *o)
 {
     *o = (owner){ .pid = 0 };
-    if (sscanf(text, "heapdex 1 host=%64s boot=%39s space=%llu pid=%ld start=%llu since=%llu job=%47s", o->host, o->boot, &o->space, &o->pid, &o->start,
-               &o->since, o->job) != 7 || o->pid <= 0)
+    if (sscanf(text, "heapdex 1 host=%64s boot=%39s space=%llu pid=%ld start=%llu since=%llu job=%47s", o->host,
+               o->boot, &o->space, &o->pid, &o->start, &o->since, o->job) != 7 ||
+        o->pid <= 0)
         return false;
     as_word(o->host);
     as_word(o->job);
@@ -132,7 +138,9 @@ static fate fate_of(const owner *o)
     const unsigned long long start = start_of(o->pid);
     if (start != 0 && o->start != 0)
         return start == o->start ? ALIVE : DEAD;
-    return kill((pid_t)o->pid, 0) != 0 ? errno == EPERM ? ALIVE : DEAD : self.start == 0 ? ALIVE : DEAD; /* hidden from us; /proc is missing */
+    return kill((pid_t)o->pid, 0) != 0 ? errno == EPERM ? ALIVE : DEAD
+           : self.start == 0           ? ALIVE
+                                       : DEAD; /* hidden from us; /proc is missing */
 }
 
 /* ---- the file ---- */
@@ -145,7 +153,8 @@ static void read_record(int fd, char text[RECORD])
 static bool same_file(int fd, const char *path)
 {
     struct stat by_fd, by_path;
-    return fstat(fd, &by_fd) == 0 && lstat(path, &by_path) == 0 && by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
+    return fstat(fd, &by_fd) == 0 && lstat(path, &by_path) == 0 && by_fd.st_ino == by_path.st_ino &&
+           by_fd.st_dev == by_path.st_dev;
 }
 
 /* What is found may be anything: a link or a pipe is no lock. */
@@ -174,7 +183,8 @@ static int write_record(int fd, hdx_index_home *home)
 {
     owner self;
     tell_self(&self);
-    const int n = snprintf(home->record, sizeof home->record, "heapdex 1 host=%s boot=%s space=%llu pid=%ld start=%llu since=%llu job=%s\n", self.host,
+    const int n = snprintf(home->record, sizeof home->record,
+                           "heapdex 1 host=%s boot=%s space=%llu pid=%ld start=%llu since=%llu job=%s\n", self.host,
                            self.boot, self.space, self.pid, self.start, self.since, self.job);
     if (ftruncate(fd, 0) != 0 || pwrite(fd, home->record, (size_t)n, 0) != n)
         return -errno;
@@ -205,8 +215,8 @@ static void words_of(const char *text, char *out, size_t size)
     const time_t since = (time_t)o.since;
     if (gmtime_r(&since, &tm) != NULL)
         (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
-    (void)snprintf(out, size, "process %ld on %s since %s%s%s", o.pid, o.host, when, strcmp(o.job, "-") == 0 ? "" : ", job ",
-                   strcmp(o.job, "-") == 0 ? "" : o.job);
+    (void)snprintf(out, size, "process %ld on %s since %s%s%s", o.pid, o.host, when,
+                   strcmp(o.job, "-") == 0 ? "" : ", job ", strcmp(o.job, "-") == 0 ? "" : o.job);
 }
 
 /* What a look at the lock has told. */
@@ -220,7 +230,8 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     *why = "";
     if (locked == -EWOULDBLOCK)
         return HELD;
-    if (!same_file(fd, home->lock)) /* its owner removed it when it was done: what we hold is a lock that nobody else sees */
+    if (!same_file(
+            fd, home->lock)) /* its owner removed it when it was done: what we hold is a lock that nobody else sees */
         return AGAIN;
     if (fresh)
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
@@ -258,7 +269,8 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         if (fd < 0)
             return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(-fd));
         const int locked = io->lock(io, fd);
-        if (locked < 0 && locked != -EWOULDBLOCK && locked != -ENOSYS && locked != -EOPNOTSUPP && locked != -ENOLCK && locked != -EINVAL) {
+        if (locked < 0 && locked != -EWOULDBLOCK && locked != -ENOSYS && locked != -EOPNOTSUPP && locked != -ENOLCK &&
+            locked != -EINVAL) {
             (void)close(fd);
             return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(-locked));
         }
@@ -283,7 +295,8 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         words_of(text, words, sizeof words);
         if (options->no_wait && (text[0] != '\0' || looks >= EMPTY_WAIT)) {
             (void)hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is at work: %s%s", words, why);
-            return why[0] == '\0' ? HDX_BUSY : hdx_hint(err, HDX_BUSY, "if it is at work no more, remove %s", home->lock);
+            return why[0] == '\0' ? HDX_BUSY
+                                  : hdx_hint(err, HDX_BUSY, "if it is at work no more, remove %s", home->lock);
         }
         if (!told && (text[0] != '\0' || looks >= EMPTY_WAIT) && options->notice != NULL) {
             (void)snprintf(line, sizeof line, "waiting for another builder of this index: %s%s", words, why);
@@ -316,7 +329,8 @@ hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err)
         (void)close(fd);
     }
     words_of(text, words, sizeof words);
-    return hdx_hint(err, hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder took this place: %s", words), "file locks exclude nobody here: "
+    return hdx_hint(err, hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder took this place: %s", words),
+                    "file locks exclude nobody here: "
                     "one build at a time, or --index-dir DIR for each");
 }
 

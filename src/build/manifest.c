@@ -20,9 +20,14 @@ void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file
 hdx_amounts hdx_build_amounts(const hdx_build *b)
 {
     const hdx_manifest *m = &b->manifest;
-    return (hdx_amounts){ { [HDX_OF_OBJECTS] = b->objects, [HDX_OF_CLASSES] = b->class_count, [HDX_OF_HEAPS] = b->heap_count,
-                            [HDX_OF_SPECIALS] = m->specials, [HDX_OF_DOMINATORS] = m->dominators, [HDX_OF_DUMP_BYTES] = m->dump_size,
-                            [HDX_OF_FILE_BYTES] = m->file_size, [HDX_OF_LIVE_BYTES] = m->live_bytes } };
+    return (hdx_amounts){ { [HDX_OF_OBJECTS] = b->objects,
+                            [HDX_OF_CLASSES] = b->class_count,
+                            [HDX_OF_HEAPS] = b->heap_count,
+                            [HDX_OF_SPECIALS] = m->specials,
+                            [HDX_OF_DOMINATORS] = m->dominators,
+                            [HDX_OF_DUMP_BYTES] = m->dump_size,
+                            [HDX_OF_FILE_BYTES] = m->file_size,
+                            [HDX_OF_LIVE_BYTES] = m->live_bytes } };
 }
 
 hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err)
@@ -64,7 +69,8 @@ void hdx_manifest_step_end(hdx_build *b)
     b->manifest.step_count++;
 }
 
-hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost, hdx_error *err, const char *format, ...)
+hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
+                          hdx_error *err, const char *format, ...)
 {
     hdx_damage d = { .kind = kind, .offset = pos, .lost_bytes = lost };
     va_list    args;
@@ -86,12 +92,15 @@ hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const
 
 _Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT, "an index of the format before would pass for one of this");
 
-/* Of what the dump says, not of how it lies on disk: the index of a gzip'd dump has the same bytes as the plain one's. */
+/*
+ * Of what the dump says, not of how it lies on disk: the index of a gzip'd dump has the same bytes as the plain one's.
+ */
 void hdx_build_identity(hdx_build *b)
 {
     const hdx_survey *s = &b->survey;
     uint64_t          low = HDX_CATALOG_FORMAT, high = HDX_INDEX_FORMAT;
-    uint64_t          words[] = { s->head.id_size, s->head.time_ms, s->heap_time_us, b->manifest.dump_size, s->dump_number, s->objects, b->objects };
+    uint64_t          words[] = { s->head.id_size, s->head.time_ms, s->heap_time_us, b->manifest.dump_size,
+                                  s->dump_number,  s->objects,      b->objects };
     low = hdx_hash_bytes(low, words, sizeof words);
     low = hdx_hash_bytes(low, s->sub_records, sizeof s->sub_records);
     high = hdx_hash_bytes(high ^ low, s->top_records, sizeof s->top_records);
@@ -217,7 +226,10 @@ static void fill_costs(hdx_build *b)
     m->peak_rss = hdx_peak_rss();
 }
 
-void hdx_build_sort_roots(hdx_build *b) { hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object); }
+void hdx_build_sort_roots(hdx_build *b)
+{
+    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
+}
 
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {

@@ -1,14 +1,16 @@
 /*
- * objects.c - what the second pass said of each object, from the order of the dump into the order of ids: the index files position, class,
- * size and heap, and the packed lists of references.
+ * objects.c - what the second pass said of each object, from the order of the dump into the order of ids: the index
+ * files position, class, size and heap, and the packed lists of references.
  *
- * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written in as many parts.
- * The second pass has counted what each list holds (entries.c), so lists are laid out before the batch is read, and filled with it.
+ * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written
+ * in as many parts. The second pass has counted what each list holds (entries.c), so lists are laid out before the
+ * batch is read, and filled with it.
  * Cost: one reading of the spill file, where the dump lies about in the order of addresses.
  */
 #include "build/passes.h"
 
-#define LONG_LENGTH UINT16_MAX /* from this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few */
+#define LONG_LENGTH                                                                                                    \
+    UINT16_MAX /* from this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few */
 
 /* Numbers by id, in as many bytes each as the greatest needs: what is resident beside the lists. */
 typedef struct column {
@@ -20,14 +22,14 @@ enum { POSITION, CLASS, SIZE, HEAP, COLUMNS }; /* position + 1, 0: no record; si
 static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
 
 typedef struct batch {
-    hdx_pass *p;
-    uint64_t  lo, hi, ids;
-    column    columns[COLUMNS];
-    hdx_map   long_lengths;
-    bool      lists;          /* are wanted */
-    _Atomic uint64_t piece;   /* to be laid out next */
+    hdx_pass        *p;
+    uint64_t         lo, hi, ids;
+    column           columns[COLUMNS];
+    hdx_map          long_lengths;
+    bool             lists; /* are wanted */
+    _Atomic uint64_t piece; /* to be laid out next */
     atomic_bool      failed;
-    pthread_mutex_t  lock;    /* guards error and long_lengths */
+    pthread_mutex_t  lock; /* guards error and long_lengths */
     hdx_error        error;
 } batch;
 
@@ -84,7 +86,10 @@ static void get(const column *c, uint64_t first, uint32_t n, uint64_t *values)
     }
 }
 
-/* False: another length than the one it was laid out for, as where a dump changes between two readings and has an object twice. */
+/*
+ * False: another length than the one it was laid out for, as where a dump changes between two readings and has an
+ *        object twice.
+ */
 static bool take_list(hdx_packed *lists, const hdx_spill_record *record)
 {
     const hdx_packed_group g = hdx_packed_group_of(lists, record->id);
@@ -162,7 +167,9 @@ static void take_entries(void *context, unsigned worker, const hdx_spill_record 
 static hdx_code find_entries(batch *k, hdx_error *err)
 {
     hdx_code code = hdx_entries_begin(k->p, err);
-    if (code == HDX_OK && (code = hdx_spill_each(k->p->b, &k->p->spill, 0, k->p->b->objects, take_entries, k, err)) == HDX_OK && atomic_load(&k->failed))
+    if (code == HDX_OK &&
+        (code = hdx_spill_each(k->p->b, &k->p->spill, 0, k->p->b->objects, take_entries, k, err)) == HDX_OK &&
+        atomic_load(&k->failed))
         code = failure(k, err);
     return code;
 }
@@ -203,8 +210,10 @@ static unsigned bytes_of(uint64_t most) { return most == 0 ? 1 : (hdx_width(most
 static hdx_code get_batch(batch *k, hdx_error *err)
 {
     hdx_build     *b = k->p->b;
-    const uint64_t packed = k->lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1 : 0; /* the lists of the batch come besides */
-    const unsigned widths[COLUMNS] = { bytes_of(b->manifest.dump_size), bytes_of(b->class_count), bytes_of(LONG_LENGTH), b->heap_count > 0 };
+    const uint64_t packed = k->lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1
+                                     : 0; /* the lists of the batch come besides */
+    const unsigned widths[COLUMNS] = { bytes_of(b->manifest.dump_size), bytes_of(b->class_count), bytes_of(LONG_LENGTH),
+                                       b->heap_count > 0 };
     uint64_t       all = 0;
     for (unsigned i = 0; i < COLUMNS; i++)
         all += widths[i];
@@ -320,7 +329,8 @@ void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *
         }
         if ((c->flags & HDX_CLASS_OF_ARRAYS) != 0 && lengths[i] >= HDX_LENGTH_ODD)
             shallow[i] = hdx_object_array_size(&b->sizing, lengths[i] - HDX_LENGTH_ODD);
-        if (numbers[i] == b->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are plain instances (MAT 1.4) */
+        if (numbers[i] == b->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are
+                                               plain instances (MAT 1.4) */
             const uint64_t *of = hdx_map_get(&b->class_objects, first + i);
             if (of != NULL)
                 shallow[i] = b->classes[*of].class_shallow;

@@ -19,7 +19,8 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     hdx_packed_walk   walk = hdx_packed_walk_from(lists, first);
     (void)err;
     for (uint32_t done = 0; done < n;) {
-        const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets), take = count < n - done ? count : n - done;
+        const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets),
+                       take = count < n - done ? count : n - done;
         memcpy(values + done, targets, take * sizeof *values);
         memcpy(keys + done, sources, take * sizeof *keys);
         done += take;
@@ -55,13 +56,13 @@ typedef struct again {
     _Atomic uint64_t piece; /* to be laid out next */
     _Atomic uint64_t edges; /* so far */
     atomic_bool      failed;
-    pthread_mutex_t  lock;  /* guards error */
+    pthread_mutex_t  lock; /* guards error */
     hdx_error        error;
 } again;
 
 /*
- * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the lists. False: they are not as a
- * build writes them; what comes behind trusts their order.
+ * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the
+ * lists. False: they are not as a build writes them; what comes behind trusts their order.
  */
 static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
 {
@@ -97,7 +98,10 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
     return true;
 }
 
-static hdx_code unusable(hdx_error *err) { return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint"); }
+static hdx_code unusable(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
+}
 
 static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_error *err)
 {
@@ -130,7 +134,8 @@ static void read_pieces(void *context, unsigned worker)
     hdx_error      err = { 0 };
     (void)worker;
     while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->p->outbound.piece_count)
-        if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries) : read_piece(a, piece, entries, &err)) != HDX_OK) {
+        if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries)
+                             : read_piece(a, piece, entries, &err)) != HDX_OK) {
             (void)pthread_mutex_lock(&a->lock);
             if (!atomic_load(&a->failed))
                 a->error = err;
@@ -142,10 +147,10 @@ static void read_pieces(void *context, unsigned worker)
 
 hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    again          a = { .p = p };
-    void          *file;
-    hdx_code       code = hdx_build_file_open(b, HDX_KIND_OUTBOUND, &p->note, &file, err);
+    hdx_build *b = p->b;
+    again      a = { .p = p };
+    void      *file;
+    hdx_code   code = hdx_build_file_open(b, HDX_KIND_OUTBOUND, &p->note, &file, err);
     a.file = file;
     if (code != HDX_OK)
         return code;

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#define TURNING (4ull << 20) /* sums by block, values carried from range to range */
-#define AGAIN 3000000000ull  /* ns; less work than this, or than twice what keeping took, is done again; */
-#define AGAIN_LAST 8u        /* so many times that in front of the last step, which takes about a twentieth of the time */
+#define TURNING    (4ull << 20)  /* sums by block, values carried from range to range */
+#define AGAIN      3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
+#define AGAIN_LAST 8u /* so many times that in front of the last step, which takes about a twentieth of the time */
 
 static void free_lists(hdx_pass *p)
 {
@@ -91,7 +91,10 @@ static hdx_code do_instances(void *context, hdx_error *err)
     return once_only(p, HDX_TASK_INSTANCES, p->width == 64 ? hdx_pass_instances_64 : hdx_pass_instances_32, err);
 }
 
-static hdx_code do_outbound(void *context, hdx_error *err) { return once_only(context, HDX_TASK_OUTBOUND, hdx_pass_write_outbound, err); }
+static hdx_code do_outbound(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_OUTBOUND, hdx_pass_write_outbound, err);
+}
 
 static hdx_code find_referred(hdx_pass *p, hdx_error *err)
 {
@@ -102,9 +105,15 @@ static hdx_code find_referred(hdx_pass *p, hdx_error *err)
                                               : hdx_packed_referred(&p->outbound, &b->tick, p->once, p->many, err);
 }
 
-static hdx_code do_referred(void *context, hdx_error *err) { return once_only(context, HDX_TASK_REFERRED, find_referred, err); }
+static hdx_code do_referred(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_REFERRED, find_referred, err);
+}
 
-static hdx_code find_objects(hdx_pass *p, hdx_error *err) { return hdx_pass_objects(p, p->until >= HDX_STEP_OUTBOUND, err); }
+static hdx_code find_objects(hdx_pass *p, hdx_error *err)
+{
+    return hdx_pass_objects(p, p->until >= HDX_STEP_OUTBOUND, err);
+}
 
 /* What comes from the lists as they were read: the index outbound, too. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
@@ -123,26 +132,35 @@ static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
     return p->width == 64 ? hdx_pass_inbound_64(p, searches, err) : hdx_pass_inbound_32(p, searches, err);
 }
 
-hdx_code hdx_pass_do_inbound(void *context, hdx_error *err) { return once_only(context, HDX_TASK_INBOUND, find_inbound, err); }
+hdx_code hdx_pass_do_inbound(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_INBOUND, find_inbound, err);
+}
 
-/* The searches are on one thread each, turning the lists round on those that are left: side by side where memory allows. */
+/*
+ * The searches are on one thread each, turning the lists round on those that are left: side by side where memory
+ * allows.
+ */
 static hdx_code references(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    const bool     searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
+    hdx_build *b = p->b;
+    const bool searches = p->until >= HDX_STEP_DOMINATORS, wide = p->width == 64;
     /* what all of it takes in one range (inbound_wide.c) */
-    const uint64_t words = hdx_bits_words(b->objects), many = hdx_bits_count(p->many, words), single = hdx_bits_count(p->once, words) - many;
+    const uint64_t words = hdx_bits_words(b->objects), many = hdx_bits_count(p->many, words),
+                   single = hdx_bits_count(p->once, words) - many;
     const uint64_t counts = hdx_turn_parts(b, single, many) * many;
-    const uint64_t turning = (b->objects + counts + p->outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
-    const bool     beside = searches && hdx_build_beside(b, p->width, turning);
-    hdx_code       code = HDX_OK;
+    const uint64_t turning =
+        (b->objects + counts + p->outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
+    const bool beside = searches && hdx_build_beside(b, p->width, turning);
+    hdx_code   code = HDX_OK;
     p->room = beside ? turning : 0;
     if (searches && !beside)
         code = hdx_forecast_search(b, p->width, b->objects - single + b->root_count + b->class_count, err);
     if (searches && code == HDX_OK)
         code = wide ? hdx_pass_search_64(p, beside, err) : hdx_pass_search_32(p, beside, err);
     if (code == HDX_OK && !beside) {
-        const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING + room / 16; /* bits, ranks, records being written */
+        const uint64_t room = hdx_build_room(b), more = words * (8 + p->width / 8) + 2 * TURNING +
+                                                        room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
         code = hdx_pass_do_inbound(p, err);
     }
@@ -195,7 +213,10 @@ static hdx_code do_keep(void *context, hdx_error *err)
     if (!hdx_tape_trim(&p->predecessors) || !hdx_tape_trim(&p->members))
         return hdx_no_memory(err, "predecessors", p->predecessors.end);
     p->size_unit = hdx_pass_size_unit(b);
-    /* sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else they are made again */
+    /*
+     * sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else
+     * they are made again
+     */
     p->narrow = b->manifest.dump_size / p->size_unit < UINT32_MAX / 2;
     const uint64_t each = 2ull * (p->width / 8) + (p->narrow ? 4 : 8); /* two numbers for semidominators, a sum */
     if (b->threads > 1 && hdx_build_room(b) / each > p->reached)
@@ -244,20 +265,26 @@ static hdx_code dominators(hdx_pass *p, hdx_error *err)
     return hdx_run_tasks(p->b->threads, all, TASKS, err);
 }
 
-static hdx_code retained(hdx_pass *p, hdx_error *err) { return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err); }
+static hdx_code retained(hdx_pass *p, hdx_error *err)
+{
+    return p->width == 64 ? hdx_pass_retained_64(p, err) : hdx_pass_retained_32(p, err);
+}
 
 /* What each step is called, what it counts, and which `until` wants it; by hdx_pass_name. */
 static const struct pass {
-    const char       *name, *unit;
+    const char *name, *unit;
     hdx_code (*run)(hdx_pass *p, hdx_error *err);
     hdx_step          from, to;
     hdx_forecast_pass forecast;
 } passes[] = {
     [HDX_PASS_COLUMNS] = { "columns", "bytes", columns, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_COLUMNS },
     [HDX_PASS_OBJECTS] = { "objects", "values", objects, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_OBJECTS },
-    [HDX_PASS_REFERENCES] = { "references", "values", references, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS, HDX_FORECAST_REFERENCES },
-    [HDX_PASS_DOMINATORS] = { "dominators", "objects", dominators, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_DOMINATORS },
-    [HDX_PASS_RETAINED] = { "retained", "values", retained, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS, HDX_FORECAST_RETAINED },
+    [HDX_PASS_REFERENCES] = { "references", "values", references, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS,
+                              HDX_FORECAST_REFERENCES },
+    [HDX_PASS_DOMINATORS] = { "dominators", "objects", dominators, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS,
+                              HDX_FORECAST_DOMINATORS },
+    [HDX_PASS_RETAINED] = { "retained", "values", retained, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS,
+                            HDX_FORECAST_RETAINED },
 };
 #define PASSES (sizeof passes / sizeof *passes)
 
@@ -273,8 +300,8 @@ static void remove_kept(hdx_build *b)
     b->kept_columns = b->kept_scan = false;
 }
 
-/* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the next one stands, which does not
-   need it any more. */
+/* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the
+   next one stands, which does not need it any more. */
 static void drop_served(hdx_pass *p, uint64_t done)
 {
     if (p->b->checkpointed)
@@ -296,18 +323,24 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
     const hdx_build *b = p->b;
     switch (pass->forecast) {
     case HDX_FORECAST_COLUMNS: return b->manifest.dump_size;
-    case HDX_FORECAST_OBJECTS: return 6 * b->objects + (p->until >= HDX_STEP_OUTBOUND ? b->objects + p->spill.edges : 0);
-    case HDX_FORECAST_REFERENCES: return b->objects + b->manifest.outbound_values + (p->until >= HDX_STEP_DOMINATORS ? 2 * b->objects : 0);
+    case HDX_FORECAST_OBJECTS:
+        return 6 * b->objects + (p->until >= HDX_STEP_OUTBOUND ? b->objects + p->spill.edges : 0);
+    case HDX_FORECAST_REFERENCES:
+        return b->objects + b->manifest.outbound_values + (p->until >= HDX_STEP_DOMINATORS ? 2 * b->objects : 0);
     case HDX_FORECAST_DOMINATORS: return p->reached;
     default: return b->objects;
     }
 }
 
-/* Keeps what is done, but for what is soon done again: keeping the dominators, say, takes a third of the time of the step behind them. */
+/*
+ * Keeps what is done, but for what is soon done again: keeping the dominators, say, takes a third of the time of the
+ * step behind them.
+ */
 static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t begun = hdx_now_ns(), worked = begun - b->saved_at, again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
+    const uint64_t begun = hdx_now_ns(), worked = begun - b->saved_at,
+                   again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
     if (!b->every_step && (worked < again || worked < 2 * b->saving_ns)) {
         if (!b->checkpointed)
             drop_served(p, done);
@@ -342,17 +375,24 @@ static hdx_manifest manifest_of(const hdx_pass *p, uint64_t tasks)
     return m;
 }
 
-/* What whole tasks hold in memory goes to files. Those that are worth something without are left; what cannot be kept is done again. */
+/*
+ * What whole tasks hold in memory goes to files. Those that are worth something without are left; what cannot be kept
+ * is done again.
+ */
 static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
 {
     uint64_t   tasks = atomic_load(&p->tasks);
-    const bool objects = is_done(done, HDX_PASS_OBJECTS), lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
-    if (lists && p->outbound.nodes > 0 && !p->lists_kept && hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERRED) != 0, NULL) != HDX_OK && !objects)
+    const bool objects = is_done(done, HDX_PASS_OBJECTS),
+               lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
+    if (lists && p->outbound.nodes > 0 && !p->lists_kept &&
+        hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERRED) != 0, NULL) != HDX_OK && !objects)
         tasks = 0;
     const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* else one that is shorter by now was cut while it was read */
-    if ((tasks & HDX_TASK_PREDECESSORS) != 0 && (served || p->predecessors.end != p->predecessors_end || hdx_tape_keep(&p->predecessors, NULL) != HDX_OK))
+    if ((tasks & HDX_TASK_PREDECESSORS) != 0 &&
+        (served || p->predecessors.end != p->predecessors_end || hdx_tape_keep(&p->predecessors, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_PREDECESSORS;
-    if ((tasks & HDX_TASK_MEMBERS) != 0 && (served || p->members.end != p->members_end || hdx_tape_keep(&p->members, NULL) != HDX_OK))
+    if ((tasks & HDX_TASK_MEMBERS) != 0 &&
+        (served || p->members.end != p->members_end || hdx_tape_keep(&p->members, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_MEMBERS;
     p->tapes_kept = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_MEMBERS)) != 0;
     return tasks;
@@ -386,7 +426,10 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         const struct pass *pass = &passes[i];
         if (p->until < pass->from || p->until > pass->to || is_done(done, (hdx_pass_name)i))
             continue;
-        /* what follows from objects alone is known at first; references are counted by the second pass, and then asked again */
+        /*
+         * what follows from objects alone is known at first; references are counted by the second pass, and then asked
+         * again
+         */
         if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
             (code = hdx_forecast_check(b, p->spill.edges, pass->forecast, p->until, p->width, err)) != HDX_OK)
             break;
@@ -432,7 +475,8 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
         code = hdx_pass_open_columns(&p, err);
     if (code == HDX_OK && p.lists_kept && !is_done(done, HDX_PASS_REFERENCES))
         code = hdx_checkpoint_take_lists(&p, err);
-    else if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) && p.until >= HDX_STEP_INBOUND)
+    else if (code == HDX_OK && is_done(done, HDX_PASS_OBJECTS) && !is_done(done, HDX_PASS_REFERENCES) &&
+             p.until >= HDX_STEP_INBOUND)
         code = hdx_pass_read_outbound(&p, err);
     if (code == HDX_OK && p.outbound.nodes > 0 && p.once == NULL && is_done(done, HDX_PASS_OBJECTS))
         code = find_referred(&p, err);

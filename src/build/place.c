@@ -1,7 +1,8 @@
 /*
  * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist.
  *
- *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed     INDEX 1
+ *     absent -> building (lock held, folder *.part) -> whole (renamed into place) -> stale (dump changed) | removed
+ *         INDEX 1
  *
  * Who may build is settled in lock.c.
  */
@@ -16,11 +17,16 @@
 #define EDGE (64u << 10) /* bytes sampled at the head and the tail of a dump ... */
 #define SPOT (4u << 10)  /* ... and at 16 places between */
 
-static hdx_code too_long(const char *path, hdx_error *err) { return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long"); }
+static hdx_code too_long(const char *path, hdx_error *err)
+{
+    return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
+}
 
 bool hdx_place_is_index(hdx_io *io, const char *path)
 {
-    static const char *const names[] = { "catalog.mdb", "catalog.sum" }; /* one of them lost: a damaged index, not a stranger's folder */
+    static const char *const names[] = {
+        "catalog.mdb", "catalog.sum"
+    }; /* one of them lost: a damaged index, not a stranger's folder */
     for (size_t i = 0; i < 2; i++) {
         char        name[4200];
         struct stat st;
@@ -49,7 +55,11 @@ static hdx_code set_paths(hdx_index_home *home, const char *path, hdx_error *err
 static const char *parent_of(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    (void)snprintf(out, size, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    (void)snprintf(out, size, "%.*s",
+                   slash == NULL   ? 1
+                   : slash == path ? 1
+                                   : (int)(slash - path),
+                   slash == NULL ? "." : path);
     return out;
 }
 
@@ -76,9 +86,11 @@ static bool cache_path(const hdx_index_options *options, char *out, size_t size)
         return false;
     name = strrchr(real, '/') + 1;
     uint64_t hash = hdx_hash_bytes(options->dump_number, real, strlen(real));
-    int      n = cache != NULL && cache[0] == '/' ? snprintf(out, size, "%s/heapdex/%.100s-%016llx.hdx", cache, name, (unsigned long long)hash)
-                 : home != NULL && home[0] == '/' ? snprintf(out, size, "%s/.cache/heapdex/%.100s-%016llx.hdx", home, name, (unsigned long long)hash)
-                                                  : -1;
+    int      n = cache != NULL && cache[0] == '/'
+                     ? snprintf(out, size, "%s/heapdex/%.100s-%016llx.hdx", cache, name, (unsigned long long)hash)
+                 : home != NULL && home[0] == '/'
+                     ? snprintf(out, size, "%s/.cache/heapdex/%.100s-%016llx.hdx", home, name, (unsigned long long)hash)
+                     : -1;
     return n > 0 && (size_t)n < size;
 }
 
@@ -127,7 +139,9 @@ hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_err
     if ((buffer = malloc(EDGE)) == NULL)
         code = hdx_no_memory(err, "a sample of the dump", EDGE);
     for (unsigned i = 0; i < 18 && code == HDX_OK; i++) {
-        uint64_t at = i == 0 ? 0 : i == 1 ? (m->file_size > EDGE ? m->file_size - EDGE : 0) : m->file_size / 17 * (i - 1);
+        uint64_t at = i == 0   ? 0
+                      : i == 1 ? (m->file_size > EDGE ? m->file_size - EDGE : 0)
+                               : m->file_size / 17 * (i - 1);
         int64_t  got = io->read_at(io, fd, buffer, i < 2 ? EDGE : SPOT, at);
         if (got < 0) {
             code = hdx_fail(err, HDX_IO, path, at, "cannot read: %s", strerror((int)-got));
@@ -150,10 +164,14 @@ hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m
     if (rc >= 0 && (uint64_t)st.st_size == m->file_size &&
         (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns)
         return HDX_OK;
-    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "the dump changed while it was indexed"), "wait until it is written whole");
+    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "the dump changed while it was indexed"),
+                    "wait until it is written whole");
 }
 
-/* Does the dump still say what it said when it was indexed? Size, time and inode alike are taken for yes; else content is sampled. */
+/*
+ * Does the dump still say what it said when it was indexed? Size, time and inode alike are taken for yes; else content
+ * is sampled.
+ */
 static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, bool *same, hdx_error *err)
 {
     hdx_manifest now = { 0 };
@@ -165,7 +183,8 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
         return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
     if ((uint64_t)st.st_size != m->file_size)
         return HDX_OK;
-    if ((uint64_t)st.st_ino == m->file_inode && (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns) {
+    if ((uint64_t)st.st_ino == m->file_inode &&
+        (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns) {
         *same = true;
         return HDX_OK;
     }
@@ -174,8 +193,8 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
     return code;
 }
 
-hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_index_state *state, hdx_catalog **catalog,
-                         hdx_error *err)
+hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
+                         hdx_index_state *state, hdx_catalog **catalog, hdx_error *err)
 {
     uint32_t number = options->dump_number == 0 ? 1 : options->dump_number;
     hdx_step until = options->until == 0 ? HDX_STEP_DOMINATORS : options->until;
@@ -248,7 +267,9 @@ static trust worst(trust a, trust b) { return a > b ? a : b; }
 
 static trust trust_of(const struct stat *st)
 {
-    return st->st_uid != geteuid() ? FOREIGN : (st->st_mode & 022) != 0 || !(S_ISDIR(st->st_mode) || S_ISREG(st->st_mode)) ? OPEN : OURS;
+    return st->st_uid != geteuid()                                                       ? FOREIGN
+           : (st->st_mode & 022) != 0 || !(S_ISDIR(st->st_mode) || S_ISREG(st->st_mode)) ? OPEN
+                                                                                         : OURS;
 }
 
 static trust look_into(const char *folder, unsigned depth)
@@ -291,14 +312,18 @@ hdx_code hdx_place_foreign(const char *path, hdx_error *err)
     struct stat st;
     if (leftover(path) != FOREIGN || lstat(path, &st) != 0)
         return HDX_OK;
-    return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
+                             "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
                     "its owner can remove it; --index-dir DIR puts the index elsewhere");
 }
 
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
 {
     int rc = hdx_place_clear(io, path);
-    return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s", strerror(-rc)) : HDX_OK;
+    return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s",
+                             strerror(-rc))
+                  : HDX_OK;
 }
 
 /* Or what a reading of the dump has kept (kept.h). */
@@ -314,7 +339,8 @@ static bool has_checkpoint(const char *part)
 }
 
 /* An empty folder *.part, or one with a checkpoint. The lock is held. A negative errno: none can be made. */
-static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hdx_index_home *home, bool resume, bool *found, int *rc, hdx_error *err)
+static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hdx_index_home *home, bool resume,
+                          bool *found, int *rc, hdx_error *err)
 {
     const trust left = leftover(home->part);
     char        line[4300];
@@ -337,8 +363,8 @@ static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hd
 }
 
 /* Where nothing can be written beside the dump. */
-static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path, const char *why, bool resume,
-                               bool *found, hdx_error *err)
+static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path,
+                               const char *why, bool resume, bool *found, hdx_error *err)
 {
     char     line[8600];
     int      rc;
@@ -347,9 +373,13 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
     if ((code = set_paths(home, path, err)) != HDX_OK)
         return code;
     if ((rc = make_parents(io, home->path, NULL)) < 0)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)), "--index-dir DIR puts the index elsewhere");
+        return hdx_hint(
+            err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)),
+            "--index-dir DIR puts the index elsewhere");
     if (!is_own_cache(home->path))
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "the cache folder belongs to another user"), "--index-dir DIR puts the index elsewhere");
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "the cache folder belongs to another user"),
+                        "--index-dir DIR puts the index elsewhere");
     io->share(io, parent_of(home->path, line, sizeof line), &(hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() });
     if ((code = hdx_place_lock(io, options, home, err)) != HDX_OK)
         return code;
@@ -371,7 +401,8 @@ static const char *not_used(const hdx_error *foreign, char *out, size_t size)
     return out;
 }
 
-hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found, hdx_error *err)
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found,
+                         hdx_error *err)
 {
     struct stat st;
     char        cached[4096], why[560];
@@ -381,24 +412,33 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     *found = false;
     if (io->stat(io, home->path, &st) >= 0 && !hdx_place_is_index(io, home->path)) {
         if (!S_ISDIR(st.st_mode))
-            return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"), "name a folder that does not exist yet");
+            return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"),
+                            "name a folder that does not exist yet");
         if (rmdir(home->path) != 0) /* an empty folder may become one */
-            return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"), "name a folder that does not exist yet");
+            return hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"),
+                            "name a folder that does not exist yet");
     }
     if (options->index_dir != NULL && home->lock_fd < 0) {
-        if ((rc = make_parents(io, home->path, &home->access)) >= 0 && (code = hdx_place_lock(io, options, home, err)) != HDX_OK)
+        if ((rc = make_parents(io, home->path, &home->access)) >= 0 &&
+            (code = hdx_place_lock(io, options, home, err)) != HDX_OK)
             return code;
     }
     if (rc >= 0)
         rc = home->lock_fd < 0 ? -home->why_not : 0;
     if (rc == 0 && ((code = take_part(io, options, home, resume, found, &rc, err)) != HDX_OK || rc >= 0))
         return code;
-    if (options->index_dir == NULL && (rc == -EACCES || rc == -EROFS || rc == -EPERM) && cache_path(options, cached, sizeof cached))
-        return begin_in_cache(io, options, home, cached, hdx_place_foreign(home->part, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
-                              : "the dump's folder cannot be written", resume, found, err);
+    if (options->index_dir == NULL && (rc == -EACCES || rc == -EROFS || rc == -EPERM) &&
+        cache_path(options, cached, sizeof cached))
+        return begin_in_cache(io, options, home, cached,
+                              hdx_place_foreign(home->part, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
+                                                                                : "the dump's folder cannot be written",
+                              resume, found, err);
     if (rc == -EPERM && (code = hdx_place_foreign(home->part, err)) != HDX_OK)
         return code;
-    return hdx_hint(err, hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
+    return hdx_hint(err,
+                    hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part,
+                             HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
                     "--index-dir DIR puts the index elsewhere");
 }
 
@@ -416,8 +456,8 @@ static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_man
         if (rc < 0)
             code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot find it again: %s", strerror(-rc));
         else if ((uint64_t)st.st_size != m->files[i].bytes)
-            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "has %llu bytes, %llu were written", (unsigned long long)st.st_size,
-                            (unsigned long long)m->files[i].bytes);
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "has %llu bytes, %llu were written",
+                            (unsigned long long)st.st_size, (unsigned long long)m->files[i].bytes);
     }
     return code;
 }
@@ -435,7 +475,8 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
     if ((code = still_ours(io, home, m, err)) != HDX_OK)
         return code;
     if (io->stat(io, home->path, &st) >= 0) {
-        if ((rc = io->exchange(io, home->part, home->path)) < 0) /* a file system that cannot swap: readers may see a moment without index */
+        if ((rc = io->exchange(io, home->part, home->path)) <
+            0) /* a file system that cannot swap: readers may see a moment without index */
             (void)hdx_io_remove_folder(io, home->path);
     } else
         rc = -ENOENT;

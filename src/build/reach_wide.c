@@ -1,12 +1,13 @@
 /*
  * reach_wide.c - what follows from the GC roots: who lives, nearest roots, dominators, retained sizes.
  *
- * What is resident decides how large a dump fits, so each step holds what it needs and hands the rest on in files (N objects, R of them
- * reached; packed lists take some 8 N bytes; ids have 4):
+ * What is resident decides how large a dump fits, so each step holds what it needs and hands the rest on in files (N
+ * objects, R of them reached; packed lists take some 8 N bytes; ids have 4):
  *
- *     references   packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth first || breadth first
- *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators). Where there is room the tapes of
- *                  predecessors besides, and the numbers on, with the sizes of the next step
+ *     references   packed lists; bits; a stack and a queue; parents of the N/10 to N/3 objects that need one    depth
+ *                  first || breadth first
+ *     dominators   numbers 4 N, predecessors of a range of numbers; then 8 R (links); then 4 R (dominators). Where
+ *                  there is room the tapes of predecessors besides, and the numbers on, with the sizes of the next step
  *     retained     numbers 4 N, sizes 4 R or 8 R; nodes 4 R and what special objects need, beside that or behind it
  *
  * The depth-first search and the semidominators cannot be split: each step of them depends on the one before.
@@ -14,21 +15,21 @@
 #include "algo/width.h"
 #include "build/passes.h"
 
-#define FORGET (16u << 20) /* values read before the pages they came from are given back */
-#define PIECE (64u * HDX_SHALLOWS)
+#define FORGET      (16u << 20) /* values read before the pages they came from are given back */
+#define PIECE       (64u * HDX_SHALLOWS)
 #define LINKS_READY (16ull << 20) /* bytes that others keep ready for semidominators */
 
 typedef struct reach {
-    hdx_pass         *p;
+    hdx_pass *p;
     WIDE(hdx_digraph) graph;
-    NID              *class_object;
-    NID              *roots;
-    uint64_t          root_count, root_capacity;
-    WIDE(hdx_ranked)  wanted;    /* nodes that may have another parent than their only referrer, live or not */
-    NID              *nearest;   /* by rank in wanted */
-    WIDE(hdx_ranked)  special;   /* wanted, and garbage; words are the pass's */
-    NID              *dominator; /* by rank in special: as in the index dominator */
-    WIDE(hdx_ranked)  dominators; /* nodes that dominate a special object */
+    NID     *class_object;
+    NID     *roots;
+    uint64_t root_count, root_capacity;
+    WIDE(hdx_ranked) wanted;     /* nodes that may have another parent than their only referrer, live or not */
+    NID *nearest;                /* by rank in wanted */
+    WIDE(hdx_ranked) special;    /* wanted, and garbage; words are the pass's */
+    NID *dominator;              /* by rank in special: as in the index dominator */
+    WIDE(hdx_ranked) dominators; /* nodes that dominate a special object */
 } reach;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "reachability", 0); }
@@ -47,7 +48,7 @@ static void free_ids(reach *r, NID **array, uint64_t count)
     *array = NULL;
 }
 
-static void free_ranked(reach *r, WIDE(hdx_ranked) *set)
+static void free_ranked(reach *r, WIDE(hdx_ranked) * set)
 {
     free_words(r, &set->words);
     free_ids(r, &set->before, words(r));
@@ -62,7 +63,8 @@ static hdx_code make_graph(reach *r, hdx_error *err)
         return no_memory(err);
     for (uint32_t i = 0; i < b->class_count; i++)
         r->class_object[i] = (NID)b->classes[i].id;
-    r->graph = (WIDE(hdx_digraph)){ .outbound = &p->outbound, .classes = b->class_count, .class_object = r->class_object };
+    r->graph =
+        (WIDE(hdx_digraph)){ .outbound = &p->outbound, .classes = b->class_count, .class_object = r->class_object };
     return HDX_OK;
 }
 
@@ -102,14 +104,18 @@ static hdx_code do_search(void *context, hdx_error *err)
     uint64_t   edges = 0;
     if (hdx_pass_has(p, HDX_TASK_SEARCH))
         return HDX_OK;
-    hdx_code   code = WIDE(hdx_depth_first)(&r->graph, &p->search.tape, &b->mem, &b->tick, &p->reached, &edges, &p->live, err);
+    hdx_code code =
+        WIDE(hdx_depth_first)(&r->graph, &p->search.tape, &b->mem, &b->tick, &p->reached, &edges, &p->live, err);
     b->manifest.references = p->reached + edges; /* each has its class besides */
     if (code == HDX_OK)
         hdx_pass_did(p, HDX_TASK_SEARCH);
     return code;
 }
 
-/* Whoever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for nearest parent. */
+/*
+ * Whoever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for
+ * nearest parent.
+ */
 static hdx_code find_wanted(reach *r, hdx_error *err)
 {
     hdx_build *b = r->p->b;
@@ -153,7 +159,7 @@ static hdx_code find_special(reach *r, hdx_error *err)
 }
 
 /* The member of a set that has this rank. */
-static uint64_t member_of(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)
+static uint64_t member_of(const WIDE(hdx_ranked) * set, uint64_t n, uint64_t rank)
 {
     uint64_t low = 0, high = hdx_bits_words(n) - 1; /* the last word with at most `rank` members before it */
     while (low < high) {
@@ -170,7 +176,7 @@ static uint64_t member_of(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank
 }
 
 /* The next member behind one. */
-static uint64_t next_member(const WIDE(hdx_ranked) *set, uint64_t at)
+static uint64_t next_member(const WIDE(hdx_ranked) * set, uint64_t at)
 {
     uint64_t i = (at + 1) >> 6, word = set->words[i] & ~0ull << ((at + 1) & 63);
     while (word == 0)
@@ -202,7 +208,8 @@ static hdx_code write_nearest(reach *r, hdx_error *err)
         (code = hdx_ranks_write(&b->place, HDX_KIND_SPECIAL, b->objects, r->p->special, &file, err)) != HDX_OK)
         return code;
     hdx_manifest_file_written(b, HDX_KIND_SPECIAL, &file);
-    if ((code = hdx_ints_write(&b->place, HDX_KIND_NEAREST, b->manifest.specials, fill_nearest, r, &file, err)) == HDX_OK)
+    if ((code = hdx_ints_write(&b->place, HDX_KIND_NEAREST, b->manifest.specials, fill_nearest, r, &file, err)) ==
+        HDX_OK)
         hdx_manifest_file_written(b, HDX_KIND_NEAREST, &file);
     return code;
 }
@@ -220,12 +227,18 @@ static hdx_code do_write_nearest(void *context, hdx_error *err)
 
 hdx_code WIDE(hdx_pass_search)(hdx_pass *p, bool inbound, hdx_error *err)
 {
-    reach          r = { .p = p };
-    /* inbound is last: at its end all threads are at work, while the others have one each; and it takes the memory that nearest roots give back */
-    const hdx_task all[] = { { do_search, &r, 0 }, { do_nearest, &r, 0 }, { do_write_nearest, &r, 3 }, { hdx_pass_do_inbound, p, 0 } };
-    hdx_code       code;
+    reach r = { .p = p };
+    /*
+     * inbound is last: at its end all threads are at work, while the others have one each; and it takes the memory that
+     * nearest roots give back
+     */
+    const hdx_task all[] = {
+        { do_search, &r, 0 }, { do_nearest, &r, 0 }, { do_write_nearest, &r, 3 }, { hdx_pass_do_inbound, p, 0 }
+    };
+    hdx_code code;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK &&
-        (hdx_pass_has(p, HDX_TASK_SEARCH) || (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK))
+        (hdx_pass_has(p, HDX_TASK_SEARCH) ||
+         (code = hdx_tape_file_open(p->b, "search.tmp", &p->search, err)) == HDX_OK))
         code = hdx_run_tasks(p->b->threads, all, inbound ? 4 : 3, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.nearest, r.wanted.count);
@@ -277,7 +290,10 @@ static hdx_code read_members(void *context, uint32_t number, uint64_t from, uint
 }
 
 /* At the most: what the records of referrers hold; what classes whose object is no root do. */
-static uint64_t predecessors_bytes(const hdx_pass *p) { return (p->referrer_entries + p->referrer_entries / 2) * sizeof(NID); }
+static uint64_t predecessors_bytes(const hdx_pass *p)
+{
+    return (p->referrer_entries + p->referrer_entries / 2) * sizeof(NID);
+}
 
 static uint64_t instances_bytes(const hdx_pass *p)
 {
@@ -292,21 +308,25 @@ static uint64_t instances_bytes(const hdx_pass *p)
 
 hdx_code WIDE(hdx_pass_numbers)(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    NID           *numbers = NULL;
-    hdx_code       code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, b->threads, &b->mem, &numbers, err);
+    hdx_build *b = p->b;
+    NID       *numbers = NULL;
+    hdx_code   code = WIDE(hdx_numbers)(&p->search.tape, p->reached, b->objects, b->threads, &b->mem, &numbers, err);
     const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
     /* beside the tapes: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
-    const uint64_t lists = (p->reached + p->referrer_entries + p->referrer_entries / 3) * sizeof(NID), links = 2 * p->reached * sizeof(NID);
+    const uint64_t lists = (p->reached + p->referrer_entries + p->referrer_entries / 3) * sizeof(NID),
+                   links = 2 * p->reached * sizeof(NID);
     const uint64_t beside = lists > links ? lists : links;
     p->numbers = numbers;
     p->numbers_bytes = numbers == NULL ? 0 : b->objects * sizeof(NID);
-    const bool     stays = b->resumed != NULL; /* what was stopped before may be again: tapes in memory are cut while they are read, files stay */
+    const bool stays =
+        b->resumed !=
+        NULL; /* what was stopped before may be again: tapes in memory are cut while they are read, files stay */
     if (code == HDX_OK && !hdx_pass_has(p, HDX_TASK_PREDECESSORS))
         code = stays ? hdx_tape_file_open(b, "predecessors.tmp", &p->predecessors, err)
                      : hdx_tape_open(b, "predecessors.tmp", predecessors, beside + instances, &p->predecessors, err);
     if (code == HDX_OK && !hdx_pass_has(p, HDX_TASK_MEMBERS))
-        code = stays ? hdx_tape_file_open(b, "members.tmp", &p->members, err) : hdx_tape_open(b, "members.tmp", instances, beside, &p->members, err);
+        code = stays ? hdx_tape_file_open(b, "members.tmp", &p->members, err)
+                     : hdx_tape_open(b, "members.tmp", instances, beside, &p->members, err);
     return code;
 }
 
@@ -314,22 +334,23 @@ hdx_code WIDE(hdx_pass_predecessors)(hdx_pass *p, hdx_error *err)
 {
     hdx_build    *b = p->b;
     hdx_referrers referrers = { p, p->chunk_count, p->chunk_longest, p->referrer_entries, read_chunk };
-    return WIDE(hdx_predecessors)(p->numbers, p->reached, p->is_root, &referrers, hdx_build_room(b), b->threads, &b->mem, &b->tick, &p->predecessors.tape,
-                                  &p->predecessor_count, err);
+    return WIDE(hdx_predecessors)(p->numbers, p->reached, p->is_root, &referrers, hdx_build_room(b), b->threads,
+                                  &b->mem, &b->tick, &p->predecessors.tape, &p->predecessor_count, err);
 }
 
 hdx_code WIDE(hdx_pass_members)(hdx_pass *p, hdx_error *err)
 {
-    reach          r = { .p = p };
-    hdx_build     *b = p->b;
-    void          *file = NULL;
-    members        m = { .p = p };
-    hdx_members    of_class = { &m, member_count, read_members };
-    hdx_code       code = make_graph(&r, err);
+    reach       r = { .p = p };
+    hdx_build  *b = p->b;
+    void       *file = NULL;
+    members     m = { .p = p };
+    hdx_members of_class = { &m, member_count, read_members };
+    hdx_code    code = make_graph(&r, err);
     if (code == HDX_OK && (code = hdx_build_file_open(b, HDX_KIND_INSTANCES, &p->note, &file, err)) == HDX_OK)
         m.lists = file;
     if (code == HDX_OK)
-        code = WIDE(hdx_instances)(&r.graph, p->numbers, p->is_root, &of_class, &b->mem, &b->tick, &p->members.tape, &p->member_count, err);
+        code = WIDE(hdx_instances)(&r.graph, p->numbers, p->is_root, &of_class, &b->mem, &b->tick, &p->members.tape,
+                                   &p->member_count, err);
     hdx_one_to_n_close(m.lists);
     free_graph(&r);
     return code;
@@ -364,7 +385,8 @@ static void fill_shallow(void *context, unsigned worker)
     while ((piece = atomic_fetch_add(&s->next, 1)) * PIECE < n) {
         if (piece % (HDX_FORGET / PIECE) == 0)
             hdx_pass_forget_columns(s->p);
-        for (uint64_t first = piece * PIECE, end = n - first < PIECE ? n : first + PIECE; first < end; first += HDX_SHALLOWS) {
+        for (uint64_t first = piece * PIECE, end = n - first < PIECE ? n : first + PIECE; first < end;
+             first += HDX_SHALLOWS) {
             const uint32_t part = end - first < HDX_SHALLOWS ? (uint32_t)(end - first) : HDX_SHALLOWS;
             hdx_pass_shallows(s->p, first, part, shallow, NULL);
             WIDE(hdx_pass_put_sums)(s->p, first, part, shallow);
@@ -399,7 +421,10 @@ hdx_code WIDE(hdx_pass_sums)(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- dominators ---- */
-/* What the next step holds at most, beside sums and numbers that are there: those, nodes, and dominators of special objects. */
+/*
+ * What the next step holds at most, beside sums and numbers that are there: those, nodes, and dominators of special
+ * objects.
+ */
 static uint64_t retained_bytes(const hdx_pass *p)
 {
     const uint64_t sums = p->sums != NULL ? 0 : p->b->objects * (sizeof(NID) + 8);
@@ -410,16 +435,21 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_pass *p, hdx_error *err)
 {
     hdx_build      *b = p->b;
     hdx_tape_file   semis = { 0 };
-    const hdx_preds predecessors = { &p->predecessors.tape, p->predecessor_count }, instances = { &p->members.tape, p->member_count };
-    const uint64_t  links = 2 * p->reached * sizeof(NID), most = p->reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
-    uint64_t        semi_count = 0;
-    hdx_code        code;
+    const hdx_preds predecessors = { &p->predecessors.tape, p->predecessor_count },
+                    instances = { &p->members.tape, p->member_count };
+    const uint64_t links = 2 * p->reached * sizeof(NID),
+                   most = p->reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
+    uint64_t semi_count = 0;
+    hdx_code code;
     if (b->threads > 1 && b->mem.limit == 0)
         hdx_mem_want(&b->mem, LINKS_READY);
     if ((code = hdx_tape_open(b, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
-        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick, &semis.tape, &semi_count, err)) == HDX_OK &&
-        (code = hdx_tape_open(b, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), retained_bytes(p), &p->idoms, err)) == HDX_OK)
-        code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick, &p->idoms.tape, err);
+        (code = WIDE(hdx_semidominators)(&p->search.tape, p->reached, &predecessors, &instances, &b->mem, &b->tick,
+                                         &semis.tape, &semi_count, err)) == HDX_OK &&
+        (code = hdx_tape_open(b, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), retained_bytes(p), &p->idoms,
+                              err)) == HDX_OK)
+        code = WIDE(hdx_dominators)(&p->search.tape, p->reached, &semis.tape, semi_count, &b->mem, &b->tick,
+                                    &p->idoms.tape, err);
     hdx_mem_want(&b->mem, 0);
     hdx_tape_file_remove(&semis);
     if (code != HDX_CANCELLED) { /* else they are kept (passes.c) */
@@ -438,7 +468,10 @@ static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
         const NID number = numbers[first + i];
-        values[i] = number == 0 ? 0 : (p->narrow ? ((const uint32_t *)p->sums)[number] : ((const uint64_t *)p->sums)[number]) << shift;
+        values[i] = number == 0
+                        ? 0
+                        : (p->narrow ? ((const uint32_t *)p->sums)[number] : ((const uint64_t *)p->sums)[number])
+                              << shift;
     }
     return HDX_OK;
 }
@@ -448,8 +481,11 @@ static hdx_code do_sums(void *context, hdx_error *err)
     hdx_pass *p = context;
     if (hdx_pass_has(p, HDX_TASK_RETAINED))
         return HDX_OK;
-    hdx_code  code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
-    return code != HDX_OK ? code : WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), &p->b->mem, p->sums, p->narrow, err);
+    hdx_code code = p->sums != NULL ? HDX_OK : WIDE(hdx_pass_sums)(p, err);
+    return code != HDX_OK
+               ? code
+               : WIDE(hdx_retained)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)),
+                                    &p->b->mem, p->sums, p->narrow, err);
 }
 
 static hdx_code do_write_retained(void *context, hdx_error *err)
@@ -498,7 +534,8 @@ static hdx_code find_dominators(reach *r, hdx_error *err)
         (r->dominator = hdx_mem_array(&b->mem, r->special.count, sizeof(NID))) == NULL)
         code = no_memory(err);
     if (code == HDX_OK)
-        code = WIDE(hdx_each_idom)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)), false, &b->mem, take_dominators, &k, err);
+        code = WIDE(hdx_each_idom)(&p->search.tape, p->reached, &p->idoms.tape, p->idoms.end / sizeof(WIDE(hdx_semi)),
+                                   false, &b->mem, take_dominators, &k, err);
     free_ids(r, &k.node, p->reached + 1);
     return code;
 }
@@ -513,7 +550,10 @@ static hdx_code fill_dominator(void *context, uint64_t first, uint32_t n, uint64
 }
 
 /* Key of a special object's dominator in `dominated`: 0 the virtual root, else its rank + 1. */
-static uint64_t key_of(const reach *r, NID dominator) { return dominator == 1 ? 0 : 1 + HDX_RANK(&r->dominators, (uint64_t)dominator - 2); }
+static uint64_t key_of(const reach *r, NID dominator)
+{
+    return dominator == 1 ? 0 : 1 + HDX_RANK(&r->dominators, (uint64_t)dominator - 2);
+}
 
 typedef struct grouped {
     uint64_t keys;
@@ -579,7 +619,8 @@ static hdx_code write_dominated(reach *r, hdx_error *err)
         if (r->dominator[i] != 0)
             g.to[fill[key_of(r, r->dominator[i])]++] = (NID)id;
     }
-    if ((code = hdx_one_to_n_write(&b->place, HDX_KIND_DOMINATED, g.keys, live, fill_group_degrees, fill_group, &g, &file, err)) == HDX_OK)
+    if ((code = hdx_one_to_n_write(&b->place, HDX_KIND_DOMINATED, g.keys, live, fill_group_degrees, fill_group, &g,
+                                   &file, err)) == HDX_OK)
         hdx_manifest_file_written(b, HDX_KIND_DOMINATED, &file);
 out:
     free_ids(r, &fill, g.keys);
@@ -592,7 +633,7 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
 {
     hdx_build     *b = r->p->b;
     hdx_index_file file;
-    hdx_code       code = hdx_ints_write(&b->place, HDX_KIND_DOMINATOR, r->special.count, fill_dominator, r, &file, err);
+    hdx_code code = hdx_ints_write(&b->place, HDX_KIND_DOMINATOR, r->special.count, fill_dominator, r, &file, err);
     if (code != HDX_OK)
         return code;
     hdx_manifest_file_written(b, HDX_KIND_DOMINATOR, &file);
@@ -609,7 +650,10 @@ static hdx_code write_dominators(reach *r, hdx_error *err)
     return write_dominated(r, err);
 }
 
-static hdx_code do_catalog(void *context, hdx_error *err) { return hdx_build_catalog_begin(((hdx_pass *)context)->b, err); }
+static hdx_code do_catalog(void *context, hdx_error *err)
+{
+    return hdx_build_catalog_begin(((hdx_pass *)context)->b, err);
+}
 
 static hdx_code do_find_dominators(void *context, hdx_error *err)
 {
@@ -629,7 +673,14 @@ static hdx_code do_write_dominators(void *context, hdx_error *err)
 
 hdx_code WIDE(hdx_pass_retained)(hdx_pass *p, hdx_error *err)
 {
-    enum { CATALOG, SUMS, WRITE_RETAINED, DOMINATORS, WRITE_DOMINATORS, TASKS }; /* one by one: sums are gone before dominators take their room */
+    enum {
+        CATALOG,
+        SUMS,
+        WRITE_RETAINED,
+        DOMINATORS,
+        WRITE_DOMINATORS,
+        TASKS
+    }; /* one by one: sums are gone before dominators take their room */
     reach          r = { .p = p };
     const hdx_task all[TASKS] = {
         [CATALOG] = { do_catalog, p, 0 },

@@ -14,8 +14,8 @@ static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "roots and
 
 static bool held_by_thread(hdx_root_type t)
 {
-    return t == HDX_ROOT_NATIVE_LOCAL || t == HDX_ROOT_JAVA_LOCAL || t == HDX_ROOT_NATIVE_STACK || t == HDX_ROOT_THREAD_BLOCK ||
-           t == HDX_ROOT_JNI_MONITOR;
+    return t == HDX_ROOT_NATIVE_LOCAL || t == HDX_ROOT_JAVA_LOCAL || t == HDX_ROOT_NATIVE_STACK ||
+           t == HDX_ROOT_THREAD_BLOCK || t == HDX_ROOT_JNI_MONITOR;
 }
 
 static hdx_code add_root(hdx_build *b, hdx_root root, hdx_error *err)
@@ -26,7 +26,10 @@ static hdx_code add_root(hdx_build *b, hdx_root root, hdx_error *err)
     return HDX_OK;
 }
 
-/* MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what is one already. */
+/*
+ * MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what
+ * is one already.
+ */
 static hdx_code system_classes(hdx_build *b, hdx_error *err)
 {
     hdx_map  is_root = hdx_map_of(&b->mem);
@@ -59,18 +62,23 @@ static int by_object(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Frames of a thread: the trace that names its serial; where none does (agent dumps), the one its root names, if that belongs to nobody. */
-static const hdx_raw_trace *trace_of(const hdx_build *b, const thread_found *t, const hdx_map *by_thread, const hdx_map *by_serial)
+/*
+ * Frames of a thread: the trace that names its serial; where none does (agent dumps), the one its root names, if that
+ * belongs to nobody.
+ */
+static const hdx_raw_trace *trace_of(const hdx_build *b, const thread_found *t, const hdx_map *by_thread,
+                                     const hdx_map *by_serial)
 {
     const uint64_t *mine = hdx_map_get(by_thread, t->serial), *named = hdx_map_get(by_serial, (uint32_t)t->trace);
-    if (named != NULL && (b->scan.traces[*named].thread == t->serial || (mine == NULL && b->scan.traces[*named].thread == 0)))
+    if (named != NULL &&
+        (b->scan.traces[*named].thread == t->serial || (mine == NULL && b->scan.traces[*named].thread == 0)))
         return &b->scan.traces[*named];
     return mine == NULL ? NULL : &b->scan.traces[*mine];
 }
 
 /*
- * Where the element of a key is, the last one where several have it. HotSpot counts frames and classes up in the order of the file: then the key
- * itself says it.
+ * Where the element of a key is, the last one where several have it. HotSpot counts frames and classes up in the order
+ * of the file: then the key itself says it.
  */
 typedef struct places {
     bool     counted;
@@ -78,7 +86,8 @@ typedef struct places {
     hdx_map  map; /* when not counted */
 } places;
 
-static bool places_of(hdx_mem *mem, const void *array, uint64_t count, size_t size, uint64_t (*key)(const void *), places *p)
+static bool places_of(hdx_mem *mem, const void *array, uint64_t count, size_t size, uint64_t (*key)(const void *),
+                      places *p)
 {
     const uint8_t *at = array;
     uint64_t       n = 0;
@@ -144,11 +153,17 @@ static void framer_end(framer *f)
 static bool framer_begin(hdx_build *b, uint64_t threads, framer *f)
 {
     const hdx_scan_result *r = &b->scan;
-    *f = (framer){ .b = b, .frames.map = hdx_map_of(&b->mem), .loads.map = hdx_map_of(&b->mem), .stacks = hdx_map_of(&b->mem), .made_capacity = threads };
-    f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads that were begun at a place */
+    *f = (framer){ .b = b,
+                   .frames.map = hdx_map_of(&b->mem),
+                   .loads.map = hdx_map_of(&b->mem),
+                   .stacks = hdx_map_of(&b->mem),
+                   .made_capacity = threads };
+    f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads
+                                                      that were begun at a place */
     f->class_names = hdx_mem_array(&b->mem, r->load_count, sizeof *f->class_names);
     f->made = hdx_mem_array(&b->mem, threads, sizeof *f->made);
-    return f->class_names != NULL && f->made != NULL && places_of(&b->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
+    return f->class_names != NULL && f->made != NULL &&
+           places_of(&b->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
            places_of(&b->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
 }
 
@@ -177,12 +192,14 @@ static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
 }
 
 /* `before` was made from `last` (NULL: there is none): recursion names the same texts in a row. */
-static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *last, const hdx_frame *before, hdx_frame *out)
+static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *last, const hdx_frame *before,
+                     hdx_frame *out)
 {
-    if (last != NULL && last->method == raw->method && last->signature == raw->signature && last->source == raw->source && last->serial == raw->serial)
+    if (last != NULL && last->method == raw->method && last->signature == raw->signature &&
+        last->source == raw->source && last->serial == raw->serial)
         *out = *before;
-    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->b, raw->method, &out->method) || !text_of(f->b, raw->signature, &out->signature) ||
-             !text_of(f->b, raw->source, &out->source))
+    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->b, raw->method, &out->method) ||
+             !text_of(f->b, raw->signature, &out->signature) || !text_of(f->b, raw->source, &out->source))
         return false;
     out->line = raw->line;
     return true;
@@ -216,8 +233,8 @@ static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
 
 static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
 {
-    const hdx_raw_frame   *last = NULL;
-    hdx_frame             *frames = hdx_arena_get(&f->b->texts, (uint64_t)trace->count * sizeof *frames);
+    const hdx_raw_frame *last = NULL;
+    hdx_frame           *frames = hdx_arena_get(&f->b->texts, (uint64_t)trace->count * sizeof *frames);
     if (frames == NULL)
         return no_memory(err);
     for (uint32_t i = 0; i < trace->count; i++) {
@@ -234,12 +251,12 @@ static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t
 }
 
 /*
- * The idle threads of a pool stand at one place: frames that another thread has are made once. Each thread of the index has its own list all the same, so
- * that a trace which any number of threads name is given to some of them only.
+ * The idle threads of a pool stand at one place: frames that another thread has are made once. Each thread of the index
+ * has its own list all the same, so that a trace which any number of threads name is given to some of them only.
  */
 static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
 {
-    bool      fresh;
+    bool fresh;
     if (trace->count > f->left) {
         f->without++;
         return HDX_OK;
@@ -300,7 +317,8 @@ static hdx_code make_threads(void *context, hdx_error *err)
     }
     hdx_sort(&b->mem, b->threads_found, count, sizeof *b->threads_found, offsetof(hdx_thread, object), by_object);
     if (code == HDX_OK && f.without > 0)
-        code = hdx_build_damage(b, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err, "threads name traces that others have, again and again: %llu are left without frames",
+        code = hdx_build_damage(b, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
+                                "threads name traces that others have, again and again: %llu are left without frames",
                                 (unsigned long long)f.without);
     goto out;
 refused:
@@ -319,7 +337,8 @@ static hdx_code sort_locals(void *context, hdx_error *err)
     (void)err;
     hdx_sort_pairs(&b->mem, b->locals, b->local_count);
     for (uint64_t i = 0; i < b->local_count; i++)
-        if (kept == 0 || b->locals[kept - 1].first != b->locals[i].first || b->locals[kept - 1].second != b->locals[i].second)
+        if (kept == 0 || b->locals[kept - 1].first != b->locals[i].first ||
+            b->locals[kept - 1].second != b->locals[i].second)
             b->locals[kept++] = b->locals[i];
     b->local_count = kept;
     return HDX_OK;
@@ -327,7 +346,8 @@ static hdx_code sort_locals(void *context, hdx_error *err)
 
 hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
 {
-    hdx_map       threads = hdx_map_of(&b->mem), objects = hdx_map_of(&b->mem); /* thread serial -> address; thread objects seen */
+    hdx_map threads = hdx_map_of(&b->mem),
+            objects = hdx_map_of(&b->mem); /* thread serial -> address; thread objects seen */
     thread_found *found = NULL;
     uint64_t      found_count = 0, found_capacity = 0;
     hdx_addr      last_thread = 0;
@@ -343,11 +363,14 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         const hdx_raw_root record = all[i].raw, *raw = &record;
         hdx_root           root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
-        uint64_t           *slot;
-        bool                fresh;
+        uint64_t          *slot;
+        bool               fresh;
         (void)hdx_root_type_of_tag(raw->tag, &root.type);
         if (raw->addr == 0) {
-            /* ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a root. It holds no locals. */
+            /*
+             * ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a
+             * root. It holds no locals.
+             */
             if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT)
                 all[b->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
             continue;

@@ -2,11 +2,13 @@
  * scan.c - the first pass.
  *
  * In:  the dump, once, through the survey of the hprof room (several threads where the dump allows it).
- * Out: the set of addresses; raw classes, roots, strings, loads, frames and traces in file order; which class ids are in use and how often.
+ * Out: the set of addresses; raw classes, roots, strings, loads, frames and traces in file order; which class ids are
+ *      in use and how often.
  * When only counts are wanted (hdx_build.counting) no address is kept, roots and frames are left out.
- * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that met
- * a repeated address is made again on one thread, an address at a time; such dumps are rare.
- * Told to stop, it keeps what it has of the heap (scan_kept.c), and a later build goes on from there; top-level records are read again.
+ * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that
+ * met a repeated address is made again on one thread, an address at a time; such dumps are rare.
+ * Told to stop, it keeps what it has of the heap (scan_kept.c), and a later build goes on from there; top-level records
+ * are read again.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
 #include "build/kept.h"
@@ -15,11 +17,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define AHEAD 8u   /* look-ups in a large map are asked for so many before */
+#define AHEAD     8u         /* look-ups in a large map are asked for so many before */
 #define USES_MOST (1u << 18) /* classes a worker has room for before it meets them */
 
 typedef hdx_scan_worker worker;
-typedef hdx_scanner scanner;
+typedef hdx_scanner     scanner;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the first pass", 0); }
 
@@ -32,7 +34,8 @@ static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
     place = hdx_map_get(&s->b->scan.by_class, addr);
     if (place == NULL || *place >= w->loaded) {
         uint64_t *own = hdx_map_put(&w->others, addr, &fresh);
-        if (own == NULL || (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
+        if (own == NULL ||
+            (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
             return NULL;
         if (fresh) {
             *own = w->use_count;
@@ -49,7 +52,8 @@ static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
 static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
     char *copy = hdx_arena_copy(&w->arena, e->body, e->body_len);
-    if (copy == NULL || !hdx_mem_room(&s->b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
+    if (copy == NULL ||
+        !hdx_mem_room(&s->b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
         return no_memory(err);
     w->classes[w->class_count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
     w->class_bytes += e->body_len;
@@ -59,7 +63,8 @@ static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *
 static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
     bool fresh;
-    if (w->heap_count > 0 && w->heaps[w->heap_count - 1].number == e->count) /* most tell of the heap that it was before */
+    if (w->heap_count > 0 &&
+        w->heaps[w->heap_count - 1].number == e->count) /* most tell of the heap that it was before */
         return HDX_OK;
     if (hdx_map_put(&w->heaps_met, e->count, &fresh) == NULL ||
         (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps)))
@@ -69,7 +74,10 @@ static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *e
     return HDX_OK;
 }
 
-/* MAT 2.1, between neighbours in the file. A worker that jumps ahead compares arrays with others between them: the rule holds for those too. */
+/*
+ * MAT 2.1, between neighbours in the file. A worker that jumps ahead compares arrays with others between them: the rule
+ * holds for those too.
+ */
 static void take_array(scanner *s, worker *w, hdx_class_use *use, const hdx_event *e)
 {
     w->compressed |= w->last_array != 0 && w->last_array < e->addr && e->addr < w->last_end;
@@ -91,13 +99,17 @@ static void take_primitive(scanner *s, worker *w, const hdx_event *e)
             w->primitive_bytes[type][k] += hdx_primitive_array_size(&w->sizes[k], (uint8_t)type, e->count);
 }
 
-/* MAT 2.2 asks for the differences between neighbours; all of them have the divisor that all distances from one address have. */
+/*
+ * MAT 2.2 asks for the differences between neighbours; all of them have the divisor that all distances from one address
+ * have.
+ */
 static void divide(worker *w, const hdx_event *e)
 {
     if (w->first_addr == 0)
         w->first_addr = e->addr;
     else
-        w->divided = !hdx_alignment_feed(&w->divisor, e->addr > w->first_addr ? e->addr - w->first_addr : w->first_addr - e->addr);
+        w->divided = !hdx_alignment_feed(&w->divisor,
+                                         e->addr > w->first_addr ? e->addr - w->first_addr : w->first_addr - e->addr);
 }
 
 /* Everything but the address itself. */
@@ -124,13 +136,9 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
         take_array(s, w, use, e);
         return HDX_OK;
     case HDX_SUB_PRIMITIVE_ARRAY:
-    case HDX_SUB_PRIMITIVE_ARRAY_NODATA:
-        take_primitive(s, w, e);
-        return HDX_OK;
-    case HDX_SUB_CLASS:
-        return add_class(s, w, e, err);
-    case HDX_SUB_HEAP_DUMP_INFO:
-        return add_heap(s, w, e, err);
+    case HDX_SUB_PRIMITIVE_ARRAY_NODATA: take_primitive(s, w, e); return HDX_OK;
+    case HDX_SUB_CLASS: return add_class(s, w, e, err);
+    case HDX_SUB_HEAP_DUMP_INFO: return add_heap(s, w, e, err);
     default:
         if (s->b->counting)
             return HDX_OK;
@@ -154,8 +162,8 @@ static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
         if (first.len == e->body_len && memcmp(first.at, e->body, first.len) == 0)
             return HDX_OK;
     }
-    return hdx_build_damage(s->b, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err, "second record for object 0x%llx; the first stands",
-                            (unsigned long long)e->addr);
+    return hdx_build_damage(s->b, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
+                            "second record for object 0x%llx; the first stands", (unsigned long long)e->addr);
 }
 
 static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hdx_error *err)
@@ -225,7 +233,8 @@ static void fetch(const scanner *s, const worker *w, const hdx_event *events, si
     const hdx_map *by_class = &s->b->scan.by_class;
     if (i + 2 * AHEAD < end)
         hdx_map_ahead(by_class, events[i + 2 * AHEAD].class_addr);
-    if (i + AHEAD < end && (events[i + AHEAD].tag == HDX_SUB_INSTANCE || events[i + AHEAD].tag == HDX_SUB_OBJECT_ARRAY)) {
+    if (i + AHEAD < end &&
+        (events[i + AHEAD].tag == HDX_SUB_INSTANCE || events[i + AHEAD].tag == HDX_SUB_OBJECT_ARRAY)) {
         const uint64_t *place = hdx_map_get(by_class, events[i + AHEAD].class_addr);
         if (place != NULL && *place < w->loaded)
             __builtin_prefetch(&w->uses[*place], 1);
@@ -241,7 +250,8 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         return no_memory(err);
     if (s->sizing && w->sizes[0].id_size == 0)
         for (unsigned k = 0; k < 2; k++)
-            w->sizes[k] = (hdx_sizing){ s->b->survey.head.id_size, 4u << k, s->b->sizing.alignment == 0 ? 8 : s->b->sizing.alignment, false };
+            w->sizes[k] = (hdx_sizing){ s->b->survey.head.id_size, 4u << k,
+                                        s->b->sizing.alignment == 0 ? 8 : s->b->sizing.alignment, false };
     if (s->careful)
         return heap_carefully(s, events, n, err);
     for (size_t i = 0; i < n && !w->divided; i++)
@@ -271,22 +281,24 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
     return HDX_OK;
 }
 
-#define PUT(array, count, capacity, ...)                                                                     \
-    do {                                                                                                     \
-        if (!hdx_mem_room(&b->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))            \
-            return no_memory(err);                                                                           \
-        r->array[r->count++] = __VA_ARGS__;                                                                  \
+#define PUT(array, count, capacity, ...)                                                                               \
+    do {                                                                                                               \
+        if (!hdx_mem_room(&b->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))                      \
+            return no_memory(err);                                                                                     \
+        r->array[r->count++] = __VA_ARGS__;                                                                            \
     } while (0)
 
 static hdx_code add_frame(hdx_build *b, uint64_t id, hdx_raw_frame frame, hdx_error *err)
 {
     hdx_scan_result *r = &b->scan;
-    uint64_t         hash = hdx_mix64(frame.method ^ hdx_mix64(frame.signature ^ hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line))));
-    bool             fresh;
-    uint64_t        *place = hdx_map_put(&r->frame_places, hash, &fresh);
+    uint64_t         hash = hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line));
+    hash = hdx_mix64(frame.method ^ hdx_mix64(frame.signature ^ hash));
+    bool      fresh;
+    uint64_t *place = hdx_map_put(&r->frame_places, hash, &fresh);
     if (place == NULL)
         return no_memory(err);
-    if (fresh || memcmp(&r->frames[*place], &frame, sizeof frame) != 0) { /* others with the same hash: the last one is looked for */
+    if (fresh || memcmp(&r->frames[*place], &frame, sizeof frame) !=
+                     0) { /* others with the same hash: the last one is looked for */
         *place = r->frame_count;
         PUT(frames, frame_count, frame_capacity, frame);
     }
@@ -298,15 +310,17 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 {
     hdx_build       *b = ((scanner *)context)->b;
     hdx_scan_result *r = &b->scan;
-    const uint32_t   width = t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
-    char            *copy;
+    const uint32_t   width =
+        t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
+    char *copy;
     if (b->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
         return HDX_OK;
     switch (t->tag) {
     case HDX_TOP_STRING:
         if ((copy = hdx_arena_copy(&r->arena, t->body.at, t->body.len)) == NULL)
             return no_memory(err);
-        PUT(strings, string_count, string_capacity, (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
+        PUT(strings, string_count, string_capacity,
+            (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
         return HDX_OK;
     case HDX_TOP_LOAD_CLASS:
         PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial, false });
@@ -319,8 +333,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
             PUT(frame_ids, frame_id_count, frame_id_capacity, hdx_be_id(t->body.at + (size_t)i * width, width));
         r->traces[r->trace_count - 1].count = (uint32_t)(r->frame_id_count - r->traces[r->trace_count - 1].first);
         return HDX_OK;
-    default:
-        return HDX_OK;
+    default: return HDX_OK;
     }
 }
 
@@ -453,7 +466,8 @@ static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, 
     bool fresh;
     for (uint64_t k = w->loaded; k < w->use_count; k++) {
         uint64_t *place = hdx_map_put(&r->by_class, w->uses[k].addr, &fresh);
-        if (place == NULL || (fresh && !hdx_mem_room(mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses)))
+        if (place == NULL ||
+            (fresh && !hdx_mem_room(mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses)))
             return no_memory(err);
         if (fresh) {
             *place = r->use_count;
@@ -525,8 +539,9 @@ static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
         } else {
             hdx_view first = r->classes[*place].record;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
-                code = hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
-                                        "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
+                code =
+                    hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
+                                     "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
         }
     }
     r->class_count = kept;
@@ -541,7 +556,10 @@ static hdx_pos head_of(const uint8_t *element)
     return pos;
 }
 
-/* Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second place. */
+/*
+ * Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second
+ * place.
+ */
 static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, uint64_t more, size_t size)
 {
     for (uint64_t end = count + more; more > 0; end--) {
@@ -553,7 +571,8 @@ static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, ui
 }
 
 /* A worker's share among what is there, the first one as it is. False: no memory, and nothing has changed. */
-static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, void **from, uint64_t *more, uint64_t *from_capacity, uint64_t size)
+static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, void **from, uint64_t *more,
+                 uint64_t *from_capacity, uint64_t size)
 {
     if (*count == 0) {
         hdx_mem_put(mem, *to, *capacity * size);
@@ -576,10 +595,11 @@ static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, v
     return true;
 }
 
-#define JOIN(array, count, capacity)                                                                                                              \
-    do {                                                                                                                                          \
-        if (!join(mem, (void **)&r->array, &r->count, &r->capacity, (void **)&w->array, &w->count, &w->capacity, sizeof *r->array))               \
-            return no_memory(err);                                                                                                                \
+#define JOIN(array, count, capacity)                                                                                   \
+    do {                                                                                                               \
+        if (!join(mem, (void **)&r->array, &r->count, &r->capacity, (void **)&w->array, &w->count, &w->capacity,       \
+                  sizeof *r->array))                                                                                   \
+            return no_memory(err);                                                                                     \
     } while (0)
 
 static hdx_code index_strings(void *context, hdx_error *err)
@@ -687,7 +707,8 @@ bool hdx_scan_class_name(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *
     uint64_t *made = hdx_map_put(&b->scan.long_names, *place, &fresh);
     if ((memory = made != NULL) && *made != 0) {
         text = (hdx_text *)(uintptr_t)*made;
-    } else if (memory && (text = hdx_arena_get(&b->texts, sizeof *text)) != NULL && hdx_java_class_name(&b->texts, bytes, text)) {
+    } else if (memory && (text = hdx_arena_get(&b->texts, sizeof *text)) != NULL &&
+               hdx_java_class_name(&b->texts, bytes, text)) {
         *made = (uintptr_t)text;
     } else {
         memory = false;
@@ -716,8 +737,12 @@ uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
 static hdx_code survey(scanner *s, hdx_error *err)
 {
     hdx_build         *b = s->b;
-    hdx_survey_options options = { .dump_number = b->options->dump_number, .threads = s->careful ? 1 : b->threads, .sequential = s->careful,
-                                   .mem = &b->mem, .tick = &b->tick, .halt = s->careful ? NULL : &s->halt };
+    hdx_survey_options options = { .dump_number = b->options->dump_number,
+                                   .threads = s->careful ? 1 : b->threads,
+                                   .sequential = s->careful,
+                                   .mem = &b->mem,
+                                   .tick = &b->tick,
+                                   .halt = s->careful ? NULL : &s->halt };
     hdx_survey_sink    sink = { s, on_heap, on_top, on_restart };
     return hdx_hprof_survey(b->source, &options, &sink, &b->survey, err);
 }
@@ -745,7 +770,8 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
     for (unsigned i = 0; i < s->worker_count; i++)
         repeated += s->workers[i].repeated;
     /* what was whole before stays as it is: what the second pass has done is of that */
-    if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) && hdx_kept_is_worth(b, code)) {
+    if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) &&
+        hdx_kept_is_worth(b, code)) {
         const hdx_code kept = hdx_scan_keep(s, code == HDX_OK ? err : NULL);
         code = code == HDX_OK ? kept : code;
         b->saved_at = hdx_now_ns();

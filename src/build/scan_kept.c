@@ -2,7 +2,8 @@
  * scan_kept.c - what the first pass holds of the heap when it is told to stop, in the file scan.tmp (kept.h), and back.
  *
  * In:  the workers' shares, and how far the survey has come.
- * Out: the same as one share more, for a build that goes on there. Positions, classes and roots are believed as little as those of a dump.
+ * Out: the same as one share more, for a build that goes on there. Positions, classes and roots are believed as little
+ *      as those of a dump.
  */
 #include "build/checkpoint.h"
 #include "build/kept.h"
@@ -11,7 +12,7 @@
 #include <stddef.h>
 
 typedef hdx_scan_worker worker;
-typedef hdx_scanner scanner;
+typedef hdx_scanner     scanner;
 
 static int by_place(const void *a, const void *b)
 {
@@ -31,7 +32,7 @@ static hdx_code put_classes(const scanner *s, hdx_kept *k, hdx_error *err)
     for (unsigned i = 0; i < s->worker_count; i++)
         for (uint64_t c = 0; c < s->workers[i].class_count && code == HDX_OK; c++) {
             const hdx_raw_class *class = &s->workers[i].classes[c];
-            const uint64_t       head[] = { class->pos, class->addr, class->record.len };
+            const uint64_t head[] = { class->pos, class->addr, class->record.len };
             if ((code = hdx_kept_put(k, head, sizeof head, err)) == HDX_OK)
                 code = hdx_kept_put(k, class->record.at, class->record.len, err);
         }
@@ -96,8 +97,9 @@ hdx_code hdx_scan_keep(scanner *s, hdx_error *err)
         (code = hdx_kept_put(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK &&
         (code = hdx_kept_put_array(k, sizeof *s->halt.pieces, s->halt.pieces, s->halt.piece_count, err)) == HDX_OK &&
         (code = hdx_kept_put(k, primitive_arrays, sizeof primitive_arrays, err)) == HDX_OK &&
-        (code = hdx_addresses_keep(b->ids, hdx_kept_put, k, err)) == HDX_OK && (code = put_classes(s, k, err)) == HDX_OK &&
-        (code = put_roots(s, k, err)) == HDX_OK && (code = put_uses(s, k, err)) == HDX_OK)
+        (code = hdx_addresses_keep(b->ids, hdx_kept_put, k, err)) == HDX_OK &&
+        (code = put_classes(s, k, err)) == HDX_OK && (code = put_roots(s, k, err)) == HDX_OK &&
+        (code = put_uses(s, k, err)) == HDX_OK)
         code = put_heaps(s, k, err);
     if ((code = hdx_kept_end(k, code, &b->kept_scan_sum, err)) == HDX_OK) {
         b->kept_scan = true;
@@ -117,19 +119,22 @@ static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k
         hdx_class_dump d;
         hdx_view       record;
         bool           fresh;
-        if ((code = hdx_kept_get(k, head, sizeof head, err)) != HDX_OK || head[2] > k->end || head[2] > UINT32_MAX || head[0] >= hdx_source_file_size(b->source)) {
+        if ((code = hdx_kept_get(k, head, sizeof head, err)) != HDX_OK || head[2] > k->end || head[2] > UINT32_MAX ||
+            head[0] >= hdx_source_file_size(b->source)) {
             code = hdx_kept_refuse(err);
             break;
         }
         char *bytes = hdx_arena_get(&w->arena, head[2]);
-        if (bytes == NULL || !hdx_mem_room(&b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes) ||
+        if (bytes == NULL ||
+            !hdx_mem_room(&b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes) ||
             hdx_map_put(&seen, head[1], &fresh) == NULL)
             code = hdx_no_memory(err, "the first pass", 0);
         else if ((code = hdx_kept_get(k, bytes, head[2], err)) == HDX_OK) {
             record = (hdx_view){ (const uint8_t *)bytes, (size_t)head[2] };
             w->classes[w->class_count++] = (hdx_raw_class){ head[0], head[1], record };
             w->class_bytes += head[2];
-            if (!fresh || !hdx_class_dump_cut(record, id_size, &d) || d.addr != head[1] || d.size != head[2] || !hdx_addresses_has(b->ids, head[1]))
+            if (!fresh || !hdx_class_dump_cut(record, id_size, &d) || d.addr != head[1] || d.size != head[2] ||
+                !hdx_addresses_has(b->ids, head[1]))
                 code = hdx_kept_refuse(err);
         }
     }
@@ -145,7 +150,8 @@ static hdx_code get_roots(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
     hdx_code   code = hdx_kept_array(k, sizeof *w->roots, (void **)&w->roots, &w->root_count, err);
     w->root_capacity = w->root_count;
     for (uint64_t i = 0; i < w->root_count && code == HDX_OK; i++)
-        if (hdx_sub_name(w->roots[i].raw.tag) == NULL || hdx_scan_is_object(w->roots[i].raw.tag) || w->roots[i].raw.pos >= hdx_source_file_size(b->source))
+        if (hdx_sub_name(w->roots[i].raw.tag) == NULL || hdx_scan_is_object(w->roots[i].raw.tag) ||
+            w->roots[i].raw.pos >= hdx_source_file_size(b->source))
             code = hdx_kept_refuse(err);
     if (code == HDX_OK)
         hdx_sort(&b->mem, w->roots, w->root_count, sizeof *w->roots, offsetof(hdx_raw_root, pos), by_place);
@@ -185,24 +191,26 @@ static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
 /* What an earlier build has read is one more worker's share. */
 hdx_code hdx_scan_go_on(scanner *s, hdx_error *err)
 {
-    hdx_build      *b = s->b;
-    worker         *w = &s->workers[s->worker_count++];
-    hdx_kept       *k = NULL;
-    hdx_hprof_head  head;
-    hdx_code        code = hdx_head_read(b->source, &head, err);
+    hdx_build     *b = s->b;
+    worker        *w = &s->workers[s->worker_count++];
+    hdx_kept      *k = NULL;
+    hdx_hprof_head head;
+    hdx_code       code = hdx_head_read(b->source, &head, err);
     w->arena = hdx_arena_of(&b->mem);
     w->others = hdx_map_of(&b->mem);
     w->heaps_met = hdx_map_of(&b->mem);
     if (code == HDX_OK && hdx_source_compression(b->source) != HDX_PLAIN) /* read with all rules, from its beginning */
         code = hdx_kept_refuse(err);
     if (code == HDX_OK && (code = hdx_kept_open(b, HDX_KEPT_SCAN, &k, &b->kept_scan_sum, err)) == HDX_OK &&
-        (code = hdx_kept_get(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK && (code = hdx_kept_get(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK)
+        (code = hdx_kept_get(k, &s->halt.at, sizeof s->halt.at, err)) == HDX_OK &&
+        (code = hdx_kept_get(k, s->halt.counts, sizeof s->halt.counts, err)) == HDX_OK)
         code = hdx_kept_array(k, sizeof *s->halt.pieces, (void **)&s->halt.pieces, &s->halt.piece_count, err);
     s->halt.piece_capacity = s->halt.piece_count;
     s->halt.holds = true;
     if (code == HDX_OK && (code = hdx_kept_get(k, w->primitive_arrays, sizeof w->primitive_arrays, err)) == HDX_OK &&
-        (code = hdx_addresses_restore(b->ids, hdx_kept_get, k, err)) == HDX_OK && (code = get_classes(s, w, head.id_size, k, err)) == HDX_OK &&
-        (code = get_roots(s, w, k, err)) == HDX_OK && (code = get_uses(s, w, k, err)) == HDX_OK)
+        (code = hdx_addresses_restore(b->ids, hdx_kept_get, k, err)) == HDX_OK &&
+        (code = get_classes(s, w, head.id_size, k, err)) == HDX_OK && (code = get_roots(s, w, k, err)) == HDX_OK &&
+        (code = get_uses(s, w, k, err)) == HDX_OK)
         code = get_heaps(&b->mem, w, k, err);
     hdx_kept_close(k);
     return code;

@@ -7,11 +7,11 @@
  * A file that is as the seal says holds the bytes that we wrote. Reading it through to make sure is time that a build
  * which is stopped again and again does not have. Why nobody who hands over a folder can make a seal that holds:
  *
- *     Inode numbers and the time of the last change (ctime, in nanoseconds) are given by the kernel, and nobody, not even
- *     the owner, can set them: whoever packs a folder would have to know what its files get when they are unpacked here.
- *     The seal names this boot of this machine, which nobody elsewhere knows, and within one boot no write is lost.
- *     Files of other users, and files that others can write to, are refused before (place.c); whoever can write as us
- *     needs no leftovers to do harm.
+ *     Inode numbers and the time of the last change (ctime, in nanoseconds) are given by the kernel, and nobody, not
+ *     even the owner, can set them: whoever packs a folder would have to know what its files get when they are unpacked
+ *     here. The seal names this boot of this machine, which nobody elsewhere knows, and within one boot no write is
+ *     lost. Files of other users, and files that others can write to, are refused before (place.c); whoever can write
+ *     as us needs no leftovers to do harm.
  *
  * What the state of a checkpoint says is looked at with a seal, too. Without one (another boot, a copy, a changed file,
  * a clock that is too coarse to tell) every file is read through (checkpoint_check.c).
@@ -23,14 +23,25 @@
 #include <stdio.h>
 #include <time.h>
 
-#define MAGIC 0x6c61657378646800ull
-#define NAME "seal"
+#define MAGIC   0x6c61657378646800ull
+#define NAME    "seal"
 #define TICK_NS 1000000u /* a clock of such steps or longer ones may give two changes one time */
-#define WAITS 50u        /* of a millisecond each */
+#define WAITS   50u      /* of a millisecond each */
 
 static const char *const others[] = {
-    HDX_KEPT_SCAN, HDX_KEPT_COLUMNS, HDX_KEPT_BITS, HDX_KEPT_LISTS, "references.tmp", "search.tmp", "referrers.tmp",
-    "predecessors.tmp", "members.tmp", "idoms.tmp", "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum",
+    HDX_KEPT_SCAN,
+    HDX_KEPT_COLUMNS,
+    HDX_KEPT_BITS,
+    HDX_KEPT_LISTS,
+    "references.tmp",
+    "search.tmp",
+    "referrers.tmp",
+    "predecessors.tmp",
+    "members.tmp",
+    "idoms.tmp",
+    "checkpoint/state",
+    "checkpoint/catalog.mdb",
+    "checkpoint/catalog.sum",
 };
 #define NAMES (HDX_KINDS + sizeof others / sizeof *others)
 _Static_assert(NAMES <= HDX_SEAL_FILES, "room for all of them");
@@ -75,7 +86,10 @@ static bool seal_of(const hdx_build *b, hdx_seal *s)
 
 static uint32_t sum_of(const hdx_seal *s) { return hdx_crc32c(0, s, offsetof(hdx_seal, sum)); }
 
-/* What changes from now on gets another time than the files have. False: the clock is too coarse to tell, or is not ours. */
+/*
+ * What changes from now on gets another time than the files have. False: the clock is too coarse to tell, or is not
+ * ours.
+ */
 static bool wait_for_clock(uint64_t last)
 {
     struct timespec now, nap = { .tv_nsec = 1000000 };

@@ -3,7 +3,8 @@
  *
  * In:  points and windows as the source finds them, in any order of the windows.
  * Out: the index file `seek`, in the order of the dump; windows to begin with for the second pass.
- * Windows (10 KB each, 12 MB for a GB of ordinary gzip) lie in a temporary file meanwhile: memory holds 96 bytes a point.
+ * Windows (10 KB each, 12 MB for a GB of ordinary gzip) lie in a temporary file meanwhile: memory holds 96 bytes a
+ * point.
  * Cost: the windows are written twice and read once, about 1.2 % of the dump; nothing of the dump is read for it.
  */
 #include "build/build.h"
@@ -24,14 +25,16 @@ static hdx_code get(void *context, uint64_t at, uint8_t *to, uint32_t len, hdx_e
     int64_t    got = b->io->read_at(b->io, b->windows_fd, to, len, at);
     if (got == (int64_t)len)
         return HDX_OK;
-    return hdx_fail(err, HDX_IO, "windows.tmp", at, "cannot read back: %s", got < 0 ? strerror((int)-got) : "it became shorter");
+    return hdx_fail(err, HDX_IO, "windows.tmp", at, "cannot read back: %s",
+                    got < 0 ? strerror((int)-got) : "it became shorter");
 }
 
 hdx_code hdx_seek_begin(hdx_build *b, hdx_error *err)
 {
     char path[4200];
     int  rc;
-    if (hdx_source_compression(b->source) == HDX_PLAIN || hdx_source_overlay_of(b->source) != NULL) /* positions of an overlay are not the stream's */
+    if (hdx_source_compression(b->source) == HDX_PLAIN ||
+        hdx_source_overlay_of(b->source) != NULL) /* positions of an overlay are not the stream's */
         return HDX_OK;
     (void)snprintf(path, sizeof path, "%s/windows.tmp", b->folder);
     if ((rc = b->io->create(b->io, path)) < 0)
@@ -48,7 +51,12 @@ static hdx_code fill(void *context, uint64_t i, hdx_seek_point *out, uint8_t win
     hdx_build       *b = context;
     hdx_source_point p;
     hdx_code         code = hdx_source_point_at(b->source, i, &p, window, err);
-    *out = (hdx_seek_point){ .out = p.out, .bit = p.bit, .header_bit = p.header_bit, .window_size = p.window_size, .window_len = p.window_len, .sum = p.sum,
+    *out = (hdx_seek_point){ .out = p.out,
+                             .bit = p.bit,
+                             .header_bit = p.header_bit,
+                             .window_size = p.window_size,
+                             .window_len = p.window_len,
+                             .sum = p.sum,
                              .kind = (hdx_seek_kind)p.kind };
     return code;
 }

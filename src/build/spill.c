@@ -25,7 +25,8 @@ void hdx_spill_close(hdx_build *b, hdx_spill *s)
         hdx_tape_file_close(&s->file);
         (void)pthread_mutex_destroy(&s->lock);
     }
-    hdx_mem_put(&b->mem, s->units, s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file any more */
+    hdx_mem_put(&b->mem, s->units,
+                s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file any more */
     *s = (hdx_spill){ .edges = s->edges };
 }
 
@@ -56,7 +57,8 @@ hdx_code hdx_spill_put(hdx_build *b, hdx_spill *s, hdx_spilled *unit, const uint
     return rc < 0 ? hdx_fail(err, HDX_IO, s->file.path, unit->at, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
-hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader, hdx_error *err)
+hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
+                       hdx_error *err)
 {
     const hdx_spilled *u = &s->units[i];
     hdx_code           code = s->file.tape.read(&s->file, u->at, to, u->bytes, err);
@@ -64,7 +66,12 @@ hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to
         return code;
     if (hdx_crc32c(0, to, (size_t)u->bytes) != u->sum)
         return hdx_fail(err, HDX_IO, s->file.path, u->at, "reads otherwise than it was written");
-    *reader = (hdx_spill_reader){ .classes = b->classes, .at = to, .end = to + u->bytes, .pos = u->pos, .heaps = b->heap_count > 0, .bare = u->bare };
+    *reader = (hdx_spill_reader){ .classes = b->classes,
+                                  .at = to,
+                                  .end = to + u->bytes,
+                                  .pos = u->pos,
+                                  .heaps = b->heap_count > 0,
+                                  .bare = u->bare };
     hdx_spill_widths(b->objects, reader->widths);
     for (unsigned k = 0; k < 4; k++)
         reader->parts[k] = (65535u + reader->widths[k]) / reader->widths[k];
@@ -128,7 +135,8 @@ static void read_units(void *context, unsigned worker)
     hdx_mem_put(&e->b->mem, bytes, room);
 }
 
-hdx_code hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hdx_spill_take *take, void *context, hdx_error *err)
+hdx_code hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hdx_spill_take *take, void *context,
+                        hdx_error *err)
 {
     each e = { .b = b, .spill = s, .lo = lo, .hi = hi, .take = take, .context = context };
     (void)pthread_mutex_init(&e.lock, NULL);
@@ -153,7 +161,8 @@ static uint64_t reading(const hdx_spill *s, uint64_t batch)
 
 uint64_t hdx_spill_batch(const hdx_build *b, const hdx_spill *s, uint64_t bytes)
 {
-    const uint64_t all = (b->objects + HDX_PACKED_PIECE - 1) / HDX_PACKED_PIECE, left = hdx_build_room(b) / (HDX_PACKED_PIECE * bytes);
+    const uint64_t all = (b->objects + HDX_PACKED_PIECE - 1) / HDX_PACKED_PIECE,
+                   left = hdx_build_room(b) / (HDX_PACKED_PIECE * bytes);
     const uint64_t most = left == 0 ? 1 : left < all ? left : all;
     uint64_t       pieces = most < BATCH_PIECES ? most : BATCH_PIECES;
     while (pieces < most && reading(s, pieces * HDX_PACKED_PIECE) > s->file.end + s->file.end / 2)

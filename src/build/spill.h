@@ -1,16 +1,18 @@
 /*
- * spill.h - the spill file between the second pass and everything behind it: a record for every object, in the order of the dump.
+ * spill.h - the spill file between the second pass and everything behind it: a record for every object, in the order of
+ * the dump.
  *
- * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed numbers
- * (algo/packed.h):
+ * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed
+ * numbers (algo/packed.h):
  *
- *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one before this one is understood
- *     distance of the id from the one after the record before (zigzag; from 0 at first); only where there is any
- *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects no record describes
- *     place of the heap in hdx_build.heaps, + 1; only where the dump has heaps
- *     class number * 4 + width code
+ *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one
+ *     before this one is understood distance of the id from the one after the record before (zigzag; from 0 at first);
+ *     only where there is any distance of the position from that of the record before (from the unit's pos); not in a
+ *     bare unit, whose objects no record describes place of the heap in hdx_build.heaps, + 1; only where the dump has
+ *     heaps class number * 4 + width code
  *     length; only where the class is one of arrays, or object arrays are of it all the same
- *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest needs (the code names one of
+ *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest
+ *     needs (the code names one of
  *       four widths)
  */
 #ifndef HDX_BUILD_SPILL_H
@@ -18,15 +20,15 @@
 
 #include "build/build.h"
 
-#define HDX_SPILL_HEAD 64u          /* a record without its targets, and what packing may write behind it */
-#define HDX_SPILL_BARE UINT64_MAX   /* position of an object without a record */
+#define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write behind it */
+#define HDX_SPILL_BARE UINT64_MAX /* position of an object without a record */
 
 typedef struct hdx_spilled {
-    uint64_t at, bytes;   /* in the file */
-    uint64_t first, last; /* least and greatest id */
+    uint64_t at, bytes;      /* in the file */
+    uint64_t first, last;    /* least and greatest id */
     uint64_t objects, edges; /* records; their targets */
-    hdx_pos  pos;         /* of the first record */
-    uint32_t sum;         /* CRC32C */
+    hdx_pos  pos;            /* of the first record */
+    uint32_t sum;            /* CRC32C */
     bool     bare;
 } hdx_spilled;
 
@@ -35,7 +37,7 @@ typedef struct hdx_spill {
     hdx_spilled    *units;
     uint64_t        count, capacity;
     uint64_t        longest; /* bytes of the longest unit */
-    uint64_t        edges; /* of all units */
+    uint64_t        edges;   /* of all units */
     pthread_mutex_t lock;
     bool            open;
 } hdx_spill;
@@ -44,10 +46,10 @@ typedef struct hdx_spill_record {
     uint64_t       id;
     hdx_pos        position; /* + 1; 0: none */
     uint32_t       heap, class_number;
-    uint64_t       length;   /* as size.hdx has it */
-    unsigned       width;    /* of a distance, in bytes */
-    uint64_t       count;    /* targets */
-    const uint8_t *list;     /* their distances */
+    uint64_t       length; /* as size.hdx has it */
+    unsigned       width;  /* of a distance, in bytes */
+    uint64_t       count;  /* targets */
+    const uint8_t *list;   /* their distances */
 } hdx_spill_record;
 
 typedef struct hdx_spill_reader {
@@ -68,13 +70,17 @@ void     hdx_spill_remove(hdx_build *b, hdx_spill *s); /* it has served */
 /* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */
 hdx_code hdx_spill_put(hdx_build *b, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
 /* Reads unit i into `to`, which has room for longest + HDX_PACKED_SLACK bytes, and checks its sum; any thread. */
-hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader, hdx_error *err);
+hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
+                       hdx_error *err);
 
-/* Calls take for every record with an id of lo .. hi - 1, each once; workers share the units, each with its own number. */
+/*
+ * Calls take for every record with an id of lo .. hi - 1, each once; workers share the units, each with its own number.
+ */
 typedef void hdx_spill_take(void *context, unsigned worker, const hdx_spill_record *record);
-hdx_code hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hdx_spill_take *take, void *context, hdx_error *err);
-/* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit what is left of the
-   budget, and so many that no unit is read much more than once. */
+hdx_code     hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hdx_spill_take *take, void *context,
+                            hdx_error *err);
+/* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
+   what is left of the budget, and so many that no unit is read much more than once. */
 uint64_t hdx_spill_batch(const hdx_build *b, const hdx_spill *s, uint64_t bytes);
 
 /* Widths by code: those that serve so many ids best. */
@@ -104,11 +110,13 @@ static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, cons
 }
 
 /*
- * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and length, and n ascending targets. next_id and pos are those of
- * the reader before it; with_heap, with_length: it has them. 5 * n + HDX_SPILL_HEAD bytes are enough.
+ * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and length, and n ascending
+ * targets. next_id and pos are those of the reader before it; with_heap, with_length: it has them. 5 * n +
+ * HDX_SPILL_HEAD bytes are enough.
  */
-static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos, bool with_heap, bool with_length,
-                                       const hdx_spill_record *r, const uint64_t *targets, uint64_t n)
+static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos,
+                                       bool with_heap, bool with_length, const hdx_spill_record *r,
+                                       const uint64_t *targets, uint64_t n)
 {
     const unsigned code = hdx_spill_code(widths, r->id, targets, n), width = widths[code];
     const uint64_t origin = r->id - hdx_spill_half(width);
@@ -137,7 +145,10 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
 }
 
 /* Do records of this class have a length? */
-static inline bool hdx_spill_length(const hdx_class *c) { return c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0; }
+static inline bool hdx_spill_length(const hdx_class *c)
+{
+    return c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0;
+}
 
 static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
 {

@@ -1,15 +1,16 @@
 /*
- * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves for a later one
- * without holding memory. It has no name in an index: a killed build leaves it in the .part folder, where the next one finds it
- * (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just given back cost less than pages of the cache that
- * nobody has touched. When it becomes longer than was thought, or a checkpoint needs it, it goes on in a file.
+ * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves
+ * for a later one without holding memory. It has no name in an index: a killed build leaves it in the .part folder,
+ * where the next one finds it (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just
+ * given back cost less than pages of the cache that nobody has touched. When it becomes longer than was thought, or a
+ * checkpoint needs it, it goes on in a file.
  */
 #include "build/build.h"
 
 #include <stdio.h>
 
-#define STEPS 8u         /* that a tape in memory grows by */
-#define CUT (4ull << 20) /* bytes that are given back at once */
+#define STEPS 8u           /* that a tape in memory grows by */
+#define CUT   (4ull << 20) /* bytes that are given back at once */
 
 static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
@@ -28,7 +29,8 @@ static hdx_code get(void *context, uint64_t offset, void *to, uint64_t len, hdx_
     int64_t        got = t->io->read_at(t->io, t->fd, to, len, offset);
     if (got == (int64_t)len)
         return HDX_OK;
-    return hdx_fail(err, HDX_IO, t->path, offset, "cannot read back: %s", got < 0 ? strerror((int)-got) : "it became shorter");
+    return hdx_fail(err, HDX_IO, t->path, offset, "cannot read back: %s",
+                    got < 0 ? strerror((int)-got) : "it became shorter");
 }
 
 hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
@@ -41,7 +43,8 @@ hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hd
     return HDX_OK;
 }
 
-static hdx_code reopen(hdx_build *b, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t, hdx_error *err)
+static hdx_code reopen(hdx_build *b, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t,
+                       hdx_error *err)
 {
     *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
@@ -51,9 +54,15 @@ static hdx_code reopen(hdx_build *b, const char *name, int (*open)(hdx_io *, con
     return HDX_OK;
 }
 
-hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err) { return reopen(b, name, b->io->open, t, err); }
+hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+{
+    return reopen(b, name, b->io->open, t, err);
+}
 
-hdx_code hdx_tape_file_change(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err) { return reopen(b, name, b->io->change, t, err); }
+hdx_code hdx_tape_file_change(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+{
+    return reopen(b, name, b->io->change, t, err);
+}
 
 static bool resize(hdx_tape_file *t, uint64_t bytes)
 {
@@ -82,7 +91,10 @@ hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err)
     return code;
 }
 
-/* By steps: what is got at once takes pages that are in use elsewhere, and most tapes do not become as long as they may. */
+/*
+ * By steps: what is got at once takes pages that are in use elsewhere, and most tapes do not become as long as they
+ * may.
+ */
 static bool grow(hdx_tape_file *t, uint64_t len)
 {
     const uint64_t step = t->most / STEPS + 1, want = len > step ? t->end + len : t->end + step;

@@ -1,5 +1,6 @@
 /*
- * tasks.c - pieces of work side by side: idle workers take them from the front of a list, those that wait for others when these are done.
+ * tasks.c - pieces of work side by side: idle workers take them from the front of a list, those that wait for others
+ * when these are done.
  */
 #include "build/passes.h"
 

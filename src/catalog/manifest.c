@@ -1,7 +1,8 @@
 /*
  * manifest.c - everything said once about an index, as one value.
  *
- * The same list of members is walked for writing and for reading, so that the two cannot drift apart: `both` knows which way it goes.
+ * The same list of members is walked for writing and for reading, so that the two cannot drift apart: `both` knows
+ * which way it goes.
  */
 #include "catalog/values.h"
 
@@ -85,9 +86,24 @@ static void dump_members(both *b, hdx_manifest *m)
 
 static void count_members(both *b, hdx_manifest *m)
 {
-    uint64_t *const counts[] = { &m->objects,     &m->records,        &m->live_objects, &m->live_bytes,   &m->unreachable_objects, &m->unreachable_bytes,
-                                 &m->references,  &m->all_references, &m->outbound_values, &m->classes,   &m->live_classes,        &m->live_loaders,
-                                 &m->gc_roots,    &m->roots,          &m->threads,      &m->dangling_references, &m->dangling_roots, &m->specials,
+    uint64_t *const counts[] = { &m->objects,
+                                 &m->records,
+                                 &m->live_objects,
+                                 &m->live_bytes,
+                                 &m->unreachable_objects,
+                                 &m->unreachable_bytes,
+                                 &m->references,
+                                 &m->all_references,
+                                 &m->outbound_values,
+                                 &m->classes,
+                                 &m->live_classes,
+                                 &m->live_loaders,
+                                 &m->gc_roots,
+                                 &m->roots,
+                                 &m->threads,
+                                 &m->dangling_references,
+                                 &m->dangling_roots,
+                                 &m->specials,
                                  &m->dominators };
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         u64(b, counts[i]);
@@ -150,7 +166,8 @@ static hdx_code damage(both *b, hdx_manifest *m, uint64_t *capacity)
         return HDX_OK;
     }
     uint64_t count = hdx_take_count(b->from, DAMAGE_LEAST, "damage entries");
-    for (m->damage_count = 0; m->damage_count < count && b->from->code == HDX_OK; m->damage_count++) { /* grows with what was read */
+    for (m->damage_count = 0; m->damage_count < count && b->from->code == HDX_OK;
+         m->damage_count++) { /* grows with what was read */
         if (!hdx_mem_room(NULL, (void **)&m->damage, capacity, m->damage_count, sizeof *m->damage))
             return hdx_no_memory(b->from->err, "the damage list", count * sizeof *m->damage);
         m->damage[m->damage_count] = (hdx_damage){ 0 };
@@ -161,7 +178,8 @@ static hdx_code damage(both *b, hdx_manifest *m, uint64_t *capacity)
 
 static void stripping(both *b, hdx_stripping *s)
 {
-    uint32_t policy = (uint32_t)s->policy, view = (uint32_t)s->view, confidence = s->confidence, count = s->evidence_count;
+    uint32_t policy = (uint32_t)s->policy, view = (uint32_t)s->view, confidence = s->confidence,
+             count = s->evidence_count;
     u32_up_to(b, &policy, HDX_STRIP_POLICIES - 1, "policy of stripping");
     u32_up_to(b, &view, HDX_VIEW_FORMS - 1, "form of a stripped dump");
     u32_up_to(b, &confidence, 100, "per cent");

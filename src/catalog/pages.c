@@ -3,26 +3,31 @@
  *
  * In:  the file as bytes; its sum was right, so this meets only files that somebody made on purpose.
  * Out: yes, or HDX_DAMAGED with the page's place in the file.
- * Knows the layout of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db), data version 1, little-endian. LMDB checks page numbers against
- * the last page but trusts offsets inside of pages, sizes of values, and calls abort() where a tree is no tree.
+ * Knows the layout of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db), data version 1, little-endian. LMDB
+ * checks page numbers against the last page but trusts offsets inside of pages, sizes of values, and calls abort()
+ * where a tree is no tree.
  *
- *   page   0 pgno u64 | 8 pad u16 | 10 flags u16 | 12 lower u16, 14 upper u16 (overflow: 12 pages u32) | 16 offsets u16 ... nodes
- *   node   0 lo u16 | 2 hi u16 | 4 flags u16 | 6 key size u16 | 8 key, then value (leaf) ; branch: child = lo | hi << 16 | flags << 32
- *   meta   page head | 16 magic u32 | 20 version u32 | 24 address u64 | 32 map size u64 | 40 db[free] | 88 db[main] | 136 last page u64 | 144 txn u64
- *   db     0 page size u32 (db[free] only) | 4 flags u16 | 6 depth u16 | 8 branch, leaf, overflow pages, entries u64 x 4 | 40 root u64
+ *   page   0 pgno u64 | 8 pad u16 | 10 flags u16 | 12 lower u16, 14 upper u16 (overflow: 12 pages u32) | 16 offsets u16
+ *          ... nodes
+ *   node   0 lo u16 | 2 hi u16 | 4 flags u16 | 6 key size u16 | 8 key, then value (leaf) ; branch: child = lo | hi <<
+ *          16 | flags << 32
+ *   meta   page head | 16 magic u32 | 20 version u32 | 24 address u64 | 32 map size u64 | 40 db[free] | 88 db[main] |
+ *          136 last page u64 | 144 txn u64
+ *   db     0 page size u32 (db[free] only) | 4 flags u16 | 6 depth u16 | 8 branch, leaf, overflow pages, entries u64 x
+ *          4 | 40 root u64
  */
 #include "catalog/values.h"
 
-#define MAGIC 0xbeefc0deu
-#define VERSION 1u
+#define MAGIC     0xbeefc0deu
+#define VERSION   1u
 #define PAGE_HEAD 16u
 #define NODE_HEAD 8u
-#define BRANCH 1u
-#define LEAF 2u
-#define OVERFLOW 4u
-#define META 8u
-#define BIG_DATA 1u /* of a node: the value is on overflow pages */
-#define DEEPEST 32u /* CURSOR_STACK */
+#define BRANCH    1u
+#define LEAF      2u
+#define OVERFLOW  4u
+#define META      8u
+#define BIG_DATA  1u  /* of a node: the value is on overflow pages */
+#define DEEPEST   32u /* CURSOR_STACK */
 
 typedef struct tree {
     hdx_view   file;
@@ -35,7 +40,8 @@ typedef struct tree {
 
 static hdx_code bad(const tree *t, uint64_t page, const char *problem)
 {
-    return hdx_fail(t->err, HDX_DAMAGED, "catalog", page * t->page_size, "page %llu of catalog.mdb: %s", (unsigned long long)page, problem);
+    return hdx_fail(t->err, HDX_DAMAGED, "catalog", page * t->page_size, "page %llu of catalog.mdb: %s",
+                    (unsigned long long)page, problem);
 }
 
 static const uint8_t *page_at(const tree *t, uint64_t page) { return t->file.at + page * t->page_size; }
@@ -89,8 +95,9 @@ static hdx_code check_node(const tree *t, uint64_t page, unsigned index, bool le
     if (at < upper || at > t->page_size - NODE_HEAD)
         return bad(t, page, "a node outside of the page");
     const uint8_t *n = p + at;
-    uint64_t       left = t->page_size - at - NODE_HEAD, key = hdx_le16(n + 6), size = hdx_le16(n) | (uint64_t)hdx_le16(n + 2) << 16;
-    unsigned       flags = hdx_le16(n + 4);
+    uint64_t       left = t->page_size - at - NODE_HEAD, key = hdx_le16(n + 6),
+             size = hdx_le16(n) | (uint64_t)hdx_le16(n + 2) << 16;
+    unsigned flags = hdx_le16(n + 4);
     if (key > left)
         return bad(t, page, "a key outside of the page");
     if (!leaf) {
@@ -129,7 +136,10 @@ static hdx_code check_page(const tree *t, uint64_t page, bool leaf, unsigned *no
 
 static hdx_code walk(const tree *t)
 {
-    struct { uint64_t page; unsigned next, nodes; } stack[DEEPEST];
+    struct {
+        uint64_t page;
+        unsigned next, nodes;
+    } stack[DEEPEST];
     unsigned depth = 1;
     hdx_code code;
     if (t->root < 2 || t->root >= t->pages || t->depth == 0 || t->depth > DEEPEST)
@@ -164,8 +174,10 @@ hdx_code hdx_check_pages(hdx_view file, hdx_error *err)
     if (file.len < 1024 || hdx_le32(file.at + 16) != MAGIC)
         return bad(&t, 0, "no meta page of LMDB 0.9");
     t.page_size = hdx_le32(file.at + 40);
-    if (t.page_size < 512 || t.page_size > 32768 || (t.page_size & (t.page_size - 1)) != 0 || file.len < 2 * t.page_size)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", 40, "page size %llu in a file of %zu bytes", (unsigned long long)t.page_size, file.len);
+    if (t.page_size < 512 || t.page_size > 32768 || (t.page_size & (t.page_size - 1)) != 0 ||
+        file.len < 2 * t.page_size)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", 40, "page size %llu in a file of %zu bytes",
+                        (unsigned long long)t.page_size, file.len);
     if ((code = read_meta(&t, 1, &txn[1])) != HDX_OK)
         return code;
     tree first = t;

@@ -2,9 +2,10 @@
  * reader.c - a finished catalog, read-only.
  *
  * In:  catalog.sum and catalog.mdb of an index folder.
- * Out: the manifest at once; texts, classes, roots, threads and heaps when they are first asked for, then kept until close.
- * Cost: opening reads the file once (CRC32C and its pages' bounds, together some 5 GB/s) and decodes the manifest alone. Texts stay in LMDB's map.
- *       One lock stands before all decoding; what is decoded is read without it.
+ * Out: the manifest at once; texts, classes, roots, threads and heaps when they are first asked for, then kept until
+ *      close.
+ * Cost: opening reads the file once (CRC32C and its pages' bounds, together some 5 GB/s) and decodes the manifest
+ *       alone. Texts stay in LMDB's map. One lock stands before all decoding; what is decoded is read without it.
  */
 #include "catalog/store.h"
 
@@ -35,12 +36,14 @@ struct hdx_catalog {
 
 /* ---- opening ---- */
 
-static hdx_code read_sum(hdx_io *io, const char *path, uint8_t identity[16], uint64_t *size, uint32_t *crc, hdx_error *err)
+static hdx_code read_sum(hdx_io *io, const char *path, uint8_t identity[16], uint64_t *size, uint32_t *crc,
+                         hdx_error *err)
 {
     uint8_t bytes[256]; /* longer than the file of any format */
     int     fd = io->open(io, path);
     if (fd < 0)
-        return hdx_fail(err, fd == -ENOENT || fd == -ENOTDIR ? HDX_NOT_FOUND : HDX_IO, HDX_CATALOG_SUM, HDX_NOWHERE, "cannot open: %s", strerror(-fd));
+        return hdx_fail(err, fd == -ENOENT || fd == -ENOTDIR ? HDX_NOT_FOUND : HDX_IO, HDX_CATALOG_SUM, HDX_NOWHERE,
+                        "cannot open: %s", strerror(-fd));
     int64_t got = io->read_at(io, fd, bytes, sizeof bytes, 0);
     (void)io->close(io, fd);
     if (got < 0)
@@ -56,17 +59,21 @@ static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t
     hdx_code       code;
     int            rc, fd = io->open(io, path);
     if (fd < 0)
-        return hdx_fail(err, fd == -ENOENT ? HDX_DAMAGED : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot open: %s", strerror(-fd));
+        return hdx_fail(err, fd == -ENOENT ? HDX_DAMAGED : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot open: %s",
+                        strerror(-fd));
     if ((rc = io->stat(io, path, &stat)) < 0)
         code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot look at: %s", strerror(-rc));
     else if ((uint64_t)stat.st_size != size || size == 0)
-        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "%lld bytes, catalog.sum says %llu", (long long)stat.st_size, (unsigned long long)size);
+        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "%lld bytes, catalog.sum says %llu",
+                        (long long)stat.st_size, (unsigned long long)size);
     else if ((rc = io->map(io, fd, size, &at)) < 0)
-        code = hdx_fail(err, rc == -ENOMEM ? HDX_LIMIT : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot map: %s", strerror(-rc));
+        code = hdx_fail(err, rc == -ENOMEM ? HDX_LIMIT : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot map: %s",
+                        strerror(-rc));
     else {
         uint32_t is = hdx_crc32c(0, at, (size_t)size);
         if (is != crc)
-            code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "checksum is %08x, catalog.sum says %08x", is, crc);
+            code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "checksum is %08x, catalog.sum says %08x",
+                            is, crc);
         else
             code = hdx_check_pages((hdx_view){ at, (size_t)size }, err);
         io->unmap(io, at, size);
@@ -83,13 +90,16 @@ static hdx_code open_table(hdx_catalog *c, const char *path, uint64_t size, hdx_
         return hdx_lmdb_fail(err, rc, "cannot prepare LMDB");
     }
     /* the map is the file, whatever size its head asks for; no lock file, so a folder that cannot be written will do */
-    if ((rc = mdb_env_set_mapsize(c->env, (size_t)size)) != 0 || (rc = mdb_env_open(c->env, path, MDB_RDONLY | MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS, 0)) != 0)
+    if ((rc = mdb_env_set_mapsize(c->env, (size_t)size)) != 0 ||
+        (rc = mdb_env_open(c->env, path, MDB_RDONLY | MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS, 0)) != 0)
         return hdx_lmdb_fail(err, rc, "cannot open " HDX_CATALOG_FILE);
     if ((rc = mdb_txn_begin(c->env, NULL, MDB_RDONLY, &c->txn)) != 0) {
         c->txn = NULL;
         return hdx_lmdb_fail(err, rc, "cannot read " HDX_CATALOG_FILE);
     }
-    return (rc = mdb_dbi_open(c->txn, NULL, 0, &c->table)) == 0 ? HDX_OK : hdx_lmdb_fail(err, rc, "cannot read " HDX_CATALOG_FILE);
+    return (rc = mdb_dbi_open(c->txn, NULL, 0, &c->table)) == 0
+               ? HDX_OK
+               : hdx_lmdb_fail(err, rc, "cannot read " HDX_CATALOG_FILE);
 }
 
 static hdx_code get(hdx_catalog *c, const uint8_t *key, size_t len, hdx_view *value, hdx_error *err)
@@ -113,7 +123,8 @@ static hdx_code read_manifest(hdx_catalog *c, const uint8_t identity[16], hdx_er
         (code = hdx_decode_manifest(value, &c->manifest, &c->damage_capacity, err)) != HDX_OK)
         return code;
     if (c->manifest.format != HDX_CATALOG_FORMAT)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", 0, "manifest of format %u, catalog.sum says %u", c->manifest.format, HDX_CATALOG_FORMAT);
+        return hdx_fail(err, HDX_DAMAGED, "catalog", 0, "manifest of format %u, catalog.sum says %u",
+                        c->manifest.format, HDX_CATALOG_FORMAT);
     if (memcmp(c->manifest.identity, identity, 16) != 0)
         return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_SUM, 16, "belongs to another catalog");
     if ((code = get(c, key, hdx_key_of(key, HDX_KEY_NUMBERS), &value, err)) != HDX_OK)
@@ -123,14 +134,15 @@ static hdx_code read_manifest(hdx_catalog *c, const uint8_t identity[16], hdx_er
 
 hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err)
 {
-    char     sum[HDX_PATH_MAX], file[HDX_PATH_MAX];
-    uint8_t  identity[16];
-    uint64_t size;
-    uint32_t crc;
-    hdx_code code;
+    char        sum[HDX_PATH_MAX], file[HDX_PATH_MAX];
+    uint8_t     identity[16];
+    uint64_t    size;
+    uint32_t    crc;
+    hdx_code    code;
     struct stat stat;
     *out = NULL;
-    if ((code = hdx_catalog_path(sum, folder, HDX_CATALOG_SUM, err)) != HDX_OK || (code = hdx_catalog_path(file, folder, HDX_CATALOG_FILE, err)) != HDX_OK)
+    if ((code = hdx_catalog_path(sum, folder, HDX_CATALOG_SUM, err)) != HDX_OK ||
+        (code = hdx_catalog_path(file, folder, HDX_CATALOG_FILE, err)) != HDX_OK)
         return code;
     if ((code = read_sum(io, sum, identity, &size, &crc, err)) != HDX_OK) {
         if (code == HDX_NOT_FOUND && io->stat(io, sum, &stat) == -ENOENT && io->stat(io, file, &stat) == 0)
@@ -206,7 +218,8 @@ static hdx_code scan_next(scan *s, hdx_view *key, hdx_view *value, bool *more, h
 
 static hdx_code missing(hdx_error *err, const char *what, uint64_t seen, uint64_t said)
 {
-    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu %s where key n says %llu", (unsigned long long)seen, what, (unsigned long long)said);
+    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu %s where key n says %llu", (unsigned long long)seen,
+                    what, (unsigned long long)said);
 }
 
 /* Room for as many as key n says, once that is seen to be possible: each takes a key and a value of its own. */
@@ -225,7 +238,8 @@ static hdx_code room_for(hdx_catalog *c, const char *what, uint64_t count, uint6
 
 /* Calls one(c, place of the array, number, value) for each key, which must be numbered 0 .. count - 1. */
 static hdx_code decode_numbered(hdx_catalog *c, uint8_t letter, const char *what, uint64_t count,
-                                hdx_code (*one)(hdx_catalog *c, uint32_t number, hdx_view value, hdx_error *err), hdx_error *err)
+                                hdx_code (*one)(hdx_catalog *c, uint32_t number, hdx_view value, hdx_error *err),
+                                hdx_error *err)
 {
     scan     s;
     hdx_view key, value;
@@ -261,11 +275,11 @@ static hdx_code decode_text_chunk(hdx_catalog *c, hdx_view value, uint64_t *n, h
 
 static hdx_code need_texts(hdx_catalog *c, hdx_error *err)
 {
-    scan     s;
-    hdx_view key, value;
-    uint64_t n = 0, size = c->env != NULL ? c->counts.texts : 0;
-    bool     more = true;
-    hdx_code code;
+    scan        s;
+    hdx_view    key, value;
+    uint64_t    n = 0, size = c->env != NULL ? c->counts.texts : 0;
+    bool        more = true;
+    hdx_code    code;
     MDB_envinfo info;
     if (c->has_texts)
         return HDX_OK;
@@ -299,7 +313,10 @@ static hdx_texts texts_of(const hdx_catalog *c) { return (hdx_texts){ c->texts, 
 
 /* ---- classes ---- */
 
-/* Chains of super classes must end, or whoever follows one would not: each class is visited once, chains end at one visited before. */
+/*
+ * Chains of super classes must end, or whoever follows one would not: each class is visited once, chains end at one
+ * visited before.
+ */
 static hdx_code check_supers(const hdx_catalog *c, hdx_error *err)
 {
     uint64_t  count = c->counts.classes;
@@ -320,14 +337,16 @@ static hdx_code check_supers(const hdx_catalog *c, hdx_error *err)
 
 static hdx_code one_class(hdx_catalog *c, uint32_t number, hdx_view value, hdx_error *err)
 {
-    return hdx_decode_class(value, number, &c->counts, c->manifest.objects, texts_of(c), &c->arena, &c->classes[number], err);
+    return hdx_decode_class(value, number, &c->counts, c->manifest.objects, texts_of(c), &c->arena, &c->classes[number],
+                            err);
 }
 
 static hdx_code decode_classes(hdx_catalog *c, hdx_error *err)
 {
     uint64_t count = c->counts.classes;
     hdx_code code = need_texts(c, err);
-    if (code != HDX_OK || (code = room_for(c, "classes", count, sizeof *c->classes, (void **)&c->classes, err)) != HDX_OK)
+    if (code != HDX_OK ||
+        (code = room_for(c, "classes", count, sizeof *c->classes, (void **)&c->classes, err)) != HDX_OK)
         return code;
     if ((code = decode_numbered(c, HDX_KEY_CLASS, "classes", count, one_class, err)) == HDX_OK)
         code = check_supers(c, err);
@@ -339,7 +358,8 @@ static hdx_code decode_classes(hdx_catalog *c, hdx_error *err)
 }
 
 /* Decodes once: whoever comes first does it, the others wait. */
-static hdx_code once(hdx_catalog *c, _Atomic bool *has, hdx_code (*decode)(hdx_catalog *c, hdx_error *err), hdx_error *err)
+static hdx_code once(hdx_catalog *c, _Atomic bool *has, hdx_code (*decode)(hdx_catalog *c, hdx_error *err),
+                     hdx_error *err)
 {
     hdx_code code = HDX_OK;
     if (atomic_load_explicit(has, memory_order_acquire))
@@ -370,7 +390,8 @@ static hdx_code decode_threads(hdx_catalog *c, hdx_error *err)
 {
     uint64_t count = c->counts.threads;
     hdx_code code = need_texts(c, err);
-    if (code != HDX_OK || (code = room_for(c, "threads", count, sizeof *c->threads, (void **)&c->threads, err)) != HDX_OK)
+    if (code != HDX_OK ||
+        (code = room_for(c, "threads", count, sizeof *c->threads, (void **)&c->threads, err)) != HDX_OK)
         return code;
     if ((code = decode_numbered(c, HDX_KEY_THREAD, "threads", count, one_thread, err)) != HDX_OK) {
         hdx_mem_put(NULL, c->threads, count * sizeof *c->threads);
@@ -418,7 +439,8 @@ hdx_code hdx_catalog_heaps(hdx_catalog *c, const hdx_heap_space **heaps, uint64_
 static hdx_code begin_chunk(const hdx_catalog *c, hdx_view key, hdx_view value, hdx_root_chunk *chunk, hdx_error *err)
 {
     if (key.len != HDX_KEY_ROOM)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "key of roots with %zu bytes, allowed %u", key.len, HDX_KEY_ROOM);
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "key of roots with %zu bytes, allowed %u", key.len,
+                        HDX_KEY_ROOM);
     *chunk = hdx_root_chunk_of(value, hdx_be64(key.at + 1), c->manifest.objects, err);
     return HDX_OK;
 }
@@ -428,7 +450,8 @@ static hdx_code add_roots(hdx_catalog *c, hdx_root_chunk *chunk, uint64_t *n, hd
     hdx_root root;
     while (hdx_root_chunk_next(chunk, &root)) {
         if (*n > 0 && c->roots[*n - 1].object > root.object)
-            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "root %llu is not in order", (unsigned long long)*n);
+            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "root %llu is not in order",
+                            (unsigned long long)*n);
         if (!hdx_mem_room(NULL, (void **)&c->roots, &c->root_capacity, *n, sizeof root)) /* grows with what was read */
             return hdx_no_memory(err, "roots", *n * sizeof root);
         c->roots[(*n)++] = root;
@@ -447,7 +470,8 @@ static hdx_code decode_roots(hdx_catalog *c, hdx_error *err)
     if (code != HDX_OK)
         return code;
     while ((code = scan_next(&s, &key, &value, &more, err)) == HDX_OK && more)
-        if ((code = begin_chunk(c, key, value, &chunk, err)) != HDX_OK || (code = add_roots(c, &chunk, &n, err)) != HDX_OK)
+        if ((code = begin_chunk(c, key, value, &chunk, err)) != HDX_OK ||
+            (code = add_roots(c, &chunk, &n, err)) != HDX_OK)
             break;
     mdb_cursor_close(s.cursor);
     if (code == HDX_OK && n != c->counts.roots)
@@ -469,7 +493,8 @@ hdx_code hdx_catalog_roots(hdx_catalog *c, const hdx_root **roots, uint64_t *cou
 }
 
 /* The roots of the object in a chunk; *passed when the chunk goes beyond it. */
-static hdx_code roots_in_chunk(const hdx_catalog *c, hdx_view key, hdx_view value, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count, bool *passed, hdx_error *err)
+static hdx_code roots_in_chunk(const hdx_catalog *c, hdx_view key, hdx_view value, hdx_id object, hdx_root *out,
+                               uint64_t max, uint64_t *count, bool *passed, hdx_error *err)
 {
     hdx_root_chunk chunk;
     hdx_root       root;
@@ -487,8 +512,12 @@ static hdx_code roots_in_chunk(const hdx_catalog *c, hdx_view key, hdx_view valu
     return chunk.taker.code;
 }
 
-/* A chunk that begins before the object may end with it, and only the last such chunk; then come those that begin with it. */
-static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err)
+/*
+ * A chunk that begins before the object may end with it, and only the last such chunk; then come those that begin with
+ * it.
+ */
+static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count,
+                             hdx_error *err)
 {
     uint8_t     at[HDX_KEY_ROOM];
     MDB_val     k = { hdx_key_root(at, object, 0), at }, v;
@@ -510,7 +539,8 @@ static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint6
         if (letter > HDX_KEY_ROOT)
             break;
         if (letter == HDX_KEY_ROOT)
-            code = roots_in_chunk(c, (hdx_view){ k.mv_data, k.mv_size }, (hdx_view){ v.mv_data, v.mv_size }, object, out, max, count, &passed, err);
+            code = roots_in_chunk(c, (hdx_view){ k.mv_data, k.mv_size }, (hdx_view){ v.mv_data, v.mv_size }, object,
+                                  out, max, count, &passed, err);
     }
     mdb_cursor_close(cursor);
     if (code == HDX_OK && rc != 0 && rc != MDB_NOTFOUND)
@@ -533,7 +563,8 @@ static void find_roots(const hdx_catalog *c, hdx_id object, hdx_root *out, uint6
             out[*count] = c->roots[low];
 }
 
-hdx_code hdx_catalog_roots_of(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err)
+hdx_code hdx_catalog_roots_of(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count,
+                              hdx_error *err)
 {
     hdx_code code;
     *count = 0;

@@ -24,7 +24,8 @@ hdx_code hdx_lmdb_fail(hdx_error *err, int rc, const char *doing)
 hdx_code hdx_catalog_path(char path[HDX_PATH_MAX], const char *folder, const char *name, hdx_error *err)
 {
     int n = snprintf(path, HDX_PATH_MAX, "%s/%s", folder, name);
-    return n > 0 && (unsigned)n < HDX_PATH_MAX ? HDX_OK : hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE, "path too long");
+    return n > 0 && (unsigned)n < HDX_PATH_MAX ? HDX_OK
+                                               : hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE, "path too long");
 }
 
 static void put_be32(uint8_t *to, uint32_t v)

@@ -1,8 +1,11 @@
-/* texts.c - open addressing over numbers of texts, at most half full; the hash is seeded, so that a dump cannot aim at it. */
+/*
+ * texts.c - open addressing over numbers of texts, at most half full; the hash is seeded, so that a dump cannot aim at
+ * it.
+ */
 #include "catalog/texts.h"
 
 #define FIRST_SLOTS 1024u
-#define FETCHED 256u
+#define FETCHED     256u
 
 void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem)
 {
@@ -38,7 +41,8 @@ static uint64_t hash(const hdx_text_table *t, hdx_text text)
 static bool grow(hdx_text_table *t)
 {
     uint64_t       count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
-    hdx_text_slot *slots = count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
+    hdx_text_slot *slots =
+        count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
     if (slots == NULL)
         return false;
     memset(slots, 0, count * sizeof *slots); /* written before it is read (mem.h) */

@@ -1,9 +1,9 @@
 /*
  * values.c - classes, roots, threads and heaps as bytes.
  *
- * Everything is a number in groups of 7 bits: most numbers of a class are small or zero, and a layout of fixed width would be four times as
- * long. Texts are numbers too: a name stands in the catalog once, however many fields bear it, so that no dump can make
- * the catalog grow faster than itself by naming one long text again and again.
+ * Everything is a number in groups of 7 bits: most numbers of a class are small or zero, and a layout of fixed width
+ * would be four times as long. Texts are numbers too: a name stands in the catalog once, however many fields bear it,
+ * so that no dump can make the catalog grow faster than itself by naming one long text again and again.
  */
 #include "catalog/values.h"
 
@@ -29,8 +29,9 @@ hdx_taker hdx_taker_of(hdx_view value, const char *what, uint64_t which, hdx_err
 hdx_code hdx_take_fault(hdx_taker *t, const char *problem, uint64_t seen, uint64_t allowed)
 {
     if (t->code == HDX_OK)
-        t->code = hdx_fail(t->err, HDX_DAMAGED, "catalog", t->size - t->left.len, "%s %llu: %s %llu, allowed up to %llu", t->what, (unsigned long long)t->which,
-                           problem, (unsigned long long)seen, (unsigned long long)allowed);
+        t->code = hdx_fail(t->err, HDX_DAMAGED, "catalog", t->size - t->left.len,
+                           "%s %llu: %s %llu, allowed up to %llu", t->what, (unsigned long long)t->which, problem,
+                           (unsigned long long)seen, (unsigned long long)allowed);
     t->left.len = 0;
     return t->code;
 }
@@ -117,11 +118,13 @@ static void put_fields(hdx_buffer *to, const hdx_field *fields, uint32_t count, 
 
 void hdx_encode_class(hdx_buffer *to, const hdx_class *c, const uint32_t *texts)
 {
-    const uint64_t head[] = { texts[0],        c->address,       c->id + 1,        c->super == HDX_NO_CLASS ? 0 : (uint64_t)c->super + 1,
-                              c->super_address, c->loader,       c->signers,       c->domain,
-                              (uint64_t)c->kind, c->element_type, c->flags,         c->stated_size,
-                              c->instance_size, c->class_shallow, c->instances,     c->live_instances,
-                              c->bytes,         c->live_bytes,    c->field_count,   c->static_count };
+    const uint64_t head[] = {
+        texts[0],          c->address,       c->id + 1,      c->super == HDX_NO_CLASS ? 0 : (uint64_t)c->super + 1,
+        c->super_address,  c->loader,        c->signers,     c->domain,
+        (uint64_t)c->kind, c->element_type,  c->flags,       c->stated_size,
+        c->instance_size,  c->class_shallow, c->instances,   c->live_instances,
+        c->bytes,          c->live_bytes,    c->field_count, c->static_count
+    };
     for (unsigned i = 0; i < sizeof head / sizeof *head; i++)
         hdx_put_number(to, head[i]);
     put_fields(to, c->fields, c->field_count, texts + 1);
@@ -130,7 +133,8 @@ void hdx_encode_class(hdx_buffer *to, const hdx_class *c, const uint32_t *texts)
 
 static const hdx_field *take_fields(hdx_taker *t, uint64_t count, hdx_texts texts, hdx_arena *arena)
 {
-    hdx_field *fields = count == 0 ? NULL : hdx_arena_get(arena, count * sizeof *fields); /* count is below the value's length */
+    hdx_field *fields =
+        count == 0 ? NULL : hdx_arena_get(arena, count * sizeof *fields); /* count is below the value's length */
     if (fields == NULL && count > 0 && t->code == HDX_OK) {
         t->code = hdx_no_memory(t->err, "fields of classes", count * sizeof *fields);
         t->left.len = 0;
@@ -142,7 +146,8 @@ static const hdx_field *take_fields(hdx_taker *t, uint64_t count, hdx_texts text
     return fields;
 }
 
-hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *all, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_class *out, hdx_error *err)
+hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *all, uint64_t objects, hdx_texts texts,
+                          hdx_arena *arena, hdx_class *out, hdx_error *err)
 {
     hdx_taker t = hdx_taker_of(value, "class", number, err);
     *out = (hdx_class){ .number = number, .name = text_of(&t, texts) };
@@ -195,7 +200,8 @@ void hdx_encode_frames(hdx_buffer *to, const hdx_thread *thread, const uint32_t 
     }
 }
 
-hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_thread *out, hdx_error *err)
+hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx_texts texts, hdx_arena *arena,
+                           hdx_thread *out, hdx_error *err)
 {
     hdx_taker t = hdx_taker_of(value, "thread", index, err);
     *out = (hdx_thread){ .object = take_id(&t, objects) };

@@ -1,9 +1,9 @@
 /*
- * values.h - the bytes of keys and values, without LMDB: encoders into a buffer, decoders out of a view. Inside of this room alone;
- * README.md beside it is the same as a page.
+ * values.h - the bytes of keys and values, without LMDB: encoders into a buffer, decoders out of a view. Inside of this
+ * room alone; README.md beside it is the same as a page.
  *
- * A decoder believes nothing: every length, count and number is checked, and damage is HDX_DAMAGED in "catalog" with the place in the
- * value as offset. What it hands out borrows texts from the table of texts it was given.
+ * A decoder believes nothing: every length, count and number is checked, and damage is HDX_DAMAGED in "catalog" with
+ * the place in the value as offset. What it hands out borrows texts from the table of texts it was given.
  */
 #ifndef HDX_CATALOG_VALUES_H
 #define HDX_CATALOG_VALUES_H
@@ -11,7 +11,15 @@
 #include "catalog/catalog.h"
 
 /* First byte of a key. */
-enum { HDX_KEY_CLASS = 'c', HDX_KEY_HEAP = 'h', HDX_KEY_MANIFEST = 'm', HDX_KEY_NUMBERS = 'n', HDX_KEY_ROOT = 'r', HDX_KEY_THREAD = 't', HDX_KEY_TEXT = 'x' };
+enum {
+    HDX_KEY_CLASS = 'c',
+    HDX_KEY_HEAP = 'h',
+    HDX_KEY_MANIFEST = 'm',
+    HDX_KEY_NUMBERS = 'n',
+    HDX_KEY_ROOT = 'r',
+    HDX_KEY_THREAD = 't',
+    HDX_KEY_TEXT = 'x'
+};
 
 #define HDX_CHUNK 1984u /* bytes of a value that still fits twice on a 4 KiB page of LMDB beside its key */
 
@@ -40,21 +48,23 @@ hdx_taker hdx_taker_of(hdx_view value, const char *what, uint64_t which, hdx_err
 hdx_code  hdx_take_fault(hdx_taker *t, const char *problem, uint64_t seen, uint64_t allowed);
 uint64_t  hdx_take_number(hdx_taker *t);
 /* A number of at most `most`, both ends allowed. */
-uint64_t  hdx_take_up_to(hdx_taker *t, uint64_t most, const char *name);
+uint64_t hdx_take_up_to(hdx_taker *t, uint64_t most, const char *name);
 /* A count of things that take at least `least` bytes each: no more than the bytes left could hold. */
-uint64_t  hdx_take_count(hdx_taker *t, uint64_t least, const char *name);
-hdx_text  hdx_take_text(hdx_taker *t); /* length and bytes */
+uint64_t hdx_take_count(hdx_taker *t, uint64_t least, const char *name);
+hdx_text hdx_take_text(hdx_taker *t); /* length and bytes */
 /* HDX_DAMAGED when bytes are left over. */
-hdx_code  hdx_take_end(hdx_taker *t);
+hdx_code hdx_take_end(hdx_taker *t);
 
 /* ---- values; texts are numbers given out by the caller, in the order of the members below ---- */
 /* texts[0] the name, then one per field, then one per static. */
 void     hdx_encode_class(hdx_buffer *to, const hdx_class *c, const uint32_t *texts);
-hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *all, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_class *out, hdx_error *err);
+hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *all, uint64_t objects, hdx_texts texts,
+                          hdx_arena *arena, hdx_class *out, hdx_error *err);
 /* Four texts per frame: class, method, signature, source. */
 void     hdx_encode_frames(hdx_buffer *to, const hdx_thread *t, const uint32_t *texts);
 void     hdx_encode_thread(hdx_buffer *to, const hdx_thread *t, hdx_view frames); /* those encoded */
-hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx_texts texts, hdx_arena *arena, hdx_thread *out, hdx_error *err);
+hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx_texts texts, hdx_arena *arena,
+                           hdx_thread *out, hdx_error *err);
 void     hdx_encode_heap(hdx_buffer *to, const hdx_heap_space *h, uint32_t text);
 hdx_code hdx_decode_heap(hdx_view value, uint64_t index, hdx_texts texts, hdx_heap_space *out, hdx_error *err);
 void     hdx_encode_numbers(hdx_buffer *to, const hdx_numbers *n);
@@ -72,7 +82,7 @@ hdx_root_chunk hdx_root_chunk_of(hdx_view value, hdx_id first, uint64_t objects,
 bool hdx_root_chunk_next(hdx_root_chunk *chunk, hdx_root *out);
 
 /* ---- manifest.c ---- */
-void     hdx_encode_manifest(hdx_buffer *to, const hdx_manifest *m);
+void hdx_encode_manifest(hdx_buffer *to, const hdx_manifest *m);
 /* out->damage is an array of *capacity from hdx_mem_get(NULL); freed by the caller, on failure too. */
 hdx_code hdx_decode_manifest(hdx_view value, hdx_manifest *out, uint64_t *capacity, hdx_error *err);
 
@@ -84,8 +94,8 @@ hdx_code hdx_decode_sum(hdx_view bytes, uint8_t identity[16], uint64_t *size, ui
 
 /* ---- pages.c: the B-tree of LMDB ---- */
 /*
- * Checks that LMDB can walk this file without leaving it, meeting a page twice or tripping one of its assertions: LMDB itself trusts what it maps.
- * A sum only says that the bytes are those once written, not who wrote them.
+ * Checks that LMDB can walk this file without leaving it, meeting a page twice or tripping one of its assertions: LMDB
+ * itself trusts what it maps. A sum only says that the bytes are those once written, not who wrote them.
  */
 hdx_code hdx_check_pages(hdx_view file, hdx_error *err);
 

@@ -4,8 +4,9 @@
  * In:  classes, roots, threads, heaps and the manifest, as values.
  * Out: catalog.mdb, copied together compactly from catalog.tmp, and then catalog.sum, which makes it a catalog.
  * Knows LMDB and the bytes of values.c. Does not know who counted what.
- * Cost: LMDB holds what was not committed in memory of its own, so a transaction ends every 8 MiB: nobody sees the file before its
- *       sum is written, and one transaction would buy nothing. The map only reserves addresses; it grows between transactions.
+ * Cost: LMDB holds what was not committed in memory of its own, so a transaction ends every 8 MiB: nobody sees the file
+ *       before its sum is written, and one transaction would buy nothing. The map only reserves addresses; it grows
+ *       between transactions.
  */
 #include "catalog/store.h"
 #include "catalog/texts.h"
@@ -15,7 +16,7 @@
 #include <sys/statvfs.h>
 
 #define FIRST_MAP ((uint64_t)64 << 20)
-#define BATCH ((uint64_t)8 << 20)
+#define BATCH     ((uint64_t)8 << 20)
 #define NODE_COST 64u /* of a key: node, offset, and the branches above, generously */
 
 typedef struct stack_end { /* of frames in `stacks` */
@@ -30,7 +31,7 @@ struct hdx_catalog_writer {
     MDB_env       *env;
     MDB_txn       *txn;
     MDB_dbi        table;
-    uint64_t       map, batch, bound; /* bound: bytes the file can have by now at most */
+    uint64_t       map, batch, bound;  /* bound: bytes the file can have by now at most */
     uint8_t        last[HDX_KEY_ROOM]; /* greatest key */
     size_t         last_len;
     hdx_buffer     value;
@@ -69,7 +70,7 @@ static hdx_code end(hdx_catalog_writer *w, hdx_error *err)
     int rc = mdb_txn_commit(w->txn);
     w->txn = NULL; /* given up even when it fails */
     w->batch = 0;
-    w->bound += 256u << 10; /* pages that a later transaction copies, and the list of free ones */
+    w->bound += 256u << 10;              /* pages that a later transaction copies, and the list of free ones */
     if (rc == EIO && is_full(w->folder)) /* LMDB says so of every write that came out short */
         rc = ENOSPC;
     return rc == 0 ? HDX_OK : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
@@ -101,18 +102,21 @@ static hdx_code put(hdx_catalog_writer *w, const uint8_t *key, size_t len, hdx_e
     if (w->value.failed)
         return hdx_no_memory(err, "a value of the catalog", w->value.len);
     if (w->value.len > UINT32_MAX - 65536u)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "a value of %llu bytes, LMDB holds 4 GiB", (unsigned long long)w->value.len);
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "a value of %llu bytes, LMDB holds 4 GiB",
+                        (unsigned long long)w->value.len);
     /* pages may stay half empty; a long value takes whole pages of its own */
-    uint64_t cost = w->value.len < HDX_CHUNK * 2 ? 2 * (w->value.len + NODE_COST) : hdx_round_up(w->value.len + 16, 65536) + NODE_COST;
+    uint64_t cost = w->value.len < HDX_CHUNK * 2 ? 2 * (w->value.len + NODE_COST)
+                                                 : hdx_round_up(w->value.len + 16, 65536) + NODE_COST;
     if ((code = make_room(w, cost, err)) != HDX_OK)
         return code;
-    MDB_val  k = { len, (void *)(uintptr_t)key }, v = { (size_t)w->value.len, w->value.at };
-    size_t   shorter = len < w->last_len ? len : w->last_len;
-    int      order = memcmp(key, w->last, shorter), rc;
-    bool     behind = order > 0 || (order == 0 && len > w->last_len);
+    MDB_val k = { len, (void *)(uintptr_t)key }, v = { (size_t)w->value.len, w->value.at };
+    size_t  shorter = len < w->last_len ? len : w->last_len;
+    int     order = memcmp(key, w->last, shorter), rc;
+    bool    behind = order > 0 || (order == 0 && len > w->last_len);
     /* keys that come in order fill their pages */
     if ((rc = mdb_put(w->txn, w->table, &k, &v, behind ? MDB_APPEND : MDB_NOOVERWRITE)) != 0)
-        return rc == MDB_KEYEXIST ? hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "key %c is put twice", key[0]) : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
+        return rc == MDB_KEYEXIST ? hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "key %c is put twice", key[0])
+                                  : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
     if (behind) {
         memcpy(w->last, key, len);
         w->last_len = len;
@@ -140,11 +144,15 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
     w->map = FIRST_MAP;
     w->done = true; /* until there is a file to remove */
     hdx_text_table_init(&w->texts, mem);
-    if ((code = hdx_catalog_path(w->work, folder, HDX_CATALOG_WORK, err)) != HDX_OK || (code = hdx_catalog_path(w->file, folder, HDX_CATALOG_FILE, err)) != HDX_OK ||
-        (code = hdx_catalog_path(w->sum, folder, HDX_CATALOG_SUM, err)) != HDX_OK || (code = hdx_catalog_path(w->folder, folder, ".", err)) != HDX_OK)
+    if ((code = hdx_catalog_path(w->work, folder, HDX_CATALOG_WORK, err)) != HDX_OK ||
+        (code = hdx_catalog_path(w->file, folder, HDX_CATALOG_FILE, err)) != HDX_OK ||
+        (code = hdx_catalog_path(w->sum, folder, HDX_CATALOG_SUM, err)) != HDX_OK ||
+        (code = hdx_catalog_path(w->folder, folder, ".", err)) != HDX_OK)
         goto out;
-    if (((rc = io->remove(io, w->work)) < 0 && rc != -ENOENT) || ((rc = io->remove(io, w->sum)) < 0 && rc != -ENOENT)) { /* of a build that was killed */
-        code = hdx_fail(err, HDX_IO, "catalog", HDX_NOWHERE, "cannot remove what is left of an earlier catalog: %s", strerror(-rc));
+    if (((rc = io->remove(io, w->work)) < 0 && rc != -ENOENT) ||
+        ((rc = io->remove(io, w->sum)) < 0 && rc != -ENOENT)) { /* of a build that was killed */
+        code = hdx_fail(err, HDX_IO, "catalog", HDX_NOWHERE, "cannot remove what is left of an earlier catalog: %s",
+                        strerror(-rc));
         goto out;
     }
     w->done = false;
@@ -154,7 +162,8 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         goto out;
     }
     /* not synced: only the compact copy lasts */
-    if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 || (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0600)) != 0) {
+    if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 ||
+        (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0600)) != 0) {
         code = hdx_lmdb_fail(err, rc, "cannot create " HDX_CATALOG_WORK);
         goto out;
     }
@@ -216,7 +225,8 @@ static hdx_code add_fields(hdx_catalog_writer *w, const hdx_field *fields, uint3
     return code;
 }
 
-#define NEAR 4u /* of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that */
+#define NEAR                                                                                                           \
+    4u /* of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that */
 
 void hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left)
 {
@@ -239,9 +249,11 @@ hdx_code hdx_catalog_put_class(hdx_catalog_writer *w, const hdx_class *c, hdx_er
     if (w->counts.classes >= HDX_NO_CLASS - 1)
         return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
     if (c->number != w->counts.classes)
-        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "class %u is put as number %llu", c->number, (unsigned long long)w->counts.classes);
+        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "class %u is put as number %llu", c->number,
+                        (unsigned long long)w->counts.classes);
     start_value(w);
-    if ((code = add_text(w, c->name, err)) != HDX_OK || (code = add_fields(w, c->fields, c->field_count, err)) != HDX_OK ||
+    if ((code = add_text(w, c->name, err)) != HDX_OK ||
+        (code = add_fields(w, c->fields, c->field_count, err)) != HDX_OK ||
         (code = add_fields(w, c->statics, c->static_count, err)) != HDX_OK)
         return code;
     hdx_encode_class(&w->value, c, w->numbers);
@@ -273,9 +285,11 @@ hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uin
         start_value(w);
         for (; i < count && w->value.len < HDX_CHUNK - 32; i++) {
             if (i > 0 && compare_roots(&roots[i - 1], &roots[i]) > 0)
-                return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "roots are not sorted: number %llu", (unsigned long long)i);
+                return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "roots are not sorted: number %llu",
+                                (unsigned long long)i);
             if ((unsigned)roots[i].type >= HDX_ROOT_TYPES || roots[i].frame < -1)
-                return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "root %llu has type %u, frame %d", (unsigned long long)i, (unsigned)roots[i].type, (int)roots[i].frame);
+                return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "root %llu has type %u, frame %d",
+                                (unsigned long long)i, (unsigned)roots[i].type, (int)roots[i].frame);
             hdx_encode_root(&w->value, &roots[i], &last);
             if (w->value.failed)
                 break;
@@ -314,7 +328,8 @@ static hdx_code encode_stack(hdx_catalog_writer *w, const hdx_thread *t, hdx_vie
             return code;
     }
     hdx_encode_frames(&w->stacks, t, w->numbers);
-    if (w->stacks.failed || !hdx_mem_room(w->mem, (void **)&w->stack_ends, &w->stack_capacity, w->stack_count, sizeof *w->stack_ends))
+    if (w->stacks.failed ||
+        !hdx_mem_room(w->mem, (void **)&w->stack_ends, &w->stack_capacity, w->stack_count, sizeof *w->stack_ends))
         return hdx_no_memory(err, "stacks of the catalog", w->stacks.len);
     w->stack_ends[w->stack_count] = (stack_end){ w->stacks.len, n };
     *place = w->stack_count++;
@@ -327,7 +342,8 @@ hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *thread
     uint8_t  key[HDX_KEY_ROOM];
     hdx_code code = HDX_OK;
     if (count > UINT32_MAX - w->counts.threads)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu threads, allowed up to %u", (unsigned long long)count, UINT32_MAX);
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu threads, allowed up to %u",
+                        (unsigned long long)count, UINT32_MAX);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         hdx_view frames;
         if ((code = encode_stack(w, &threads[i], &frames, err)) != HDX_OK)
@@ -345,7 +361,8 @@ hdx_code hdx_catalog_put_heaps(hdx_catalog_writer *w, const hdx_heap_space *heap
     uint8_t  key[HDX_KEY_ROOM];
     hdx_code code = HDX_OK;
     if (count > UINT32_MAX - w->counts.heaps)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu heaps, allowed up to %u", (unsigned long long)count, UINT32_MAX);
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu heaps, allowed up to %u",
+                        (unsigned long long)count, UINT32_MAX);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         start_value(w);
         if ((code = add_text(w, heaps[i].name, err)) != HDX_OK)
@@ -360,9 +377,11 @@ hdx_code hdx_catalog_put_heaps(hdx_catalog_writer *w, const hdx_heap_space *heap
 hdx_code hdx_catalog_put_manifest(hdx_catalog_writer *w, const hdx_manifest *m, hdx_error *err)
 {
     uint8_t key[HDX_KEY_ROOM];
-    if (m->format != HDX_CATALOG_FORMAT || m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX || m->file_count > HDX_KINDS_MAX)
-        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "manifest with format %u, %u warnings, %u steps, %u files", m->format, m->warning_count, m->step_count,
-                        m->file_count);
+    if (m->format != HDX_CATALOG_FORMAT || m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX ||
+        m->file_count > HDX_KINDS_MAX)
+        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE,
+                        "manifest with format %u, %u warnings, %u steps, %u files", m->format, m->warning_count,
+                        m->step_count, m->file_count);
     start_value(w);
     hdx_encode_manifest(&w->value, m);
     hdx_code code = put(w, key, hdx_key_of(key, HDX_KEY_MANIFEST), err);
@@ -401,7 +420,10 @@ static hdx_code put_numbers(hdx_catalog_writer *w, hdx_error *err)
     return put(w, key, hdx_key_of(key, HDX_KEY_NUMBERS), err);
 }
 
-static hdx_code io_fail(hdx_error *err, int rc, const char *name, const char *doing) { return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot %s: %s", doing, strerror(-rc)); }
+static hdx_code io_fail(hdx_error *err, int rc, const char *name, const char *doing)
+{
+    return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot %s: %s", doing, strerror(-rc));
+}
 
 /* The compact copy; its size and sum. */
 static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, hdx_error *err)
@@ -456,8 +478,9 @@ static hdx_code finish(hdx_catalog_writer *w, hdx_error *err)
     int      rc;
     if (!w->has_manifest)
         return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "commit without a manifest");
-    if ((code = put_texts(w, err)) != HDX_OK || (code = put_numbers(w, err)) != HDX_OK || (code = end(w, err)) != HDX_OK ||
-        (code = copy_file(w, &size, &crc, err)) != HDX_OK || (code = write_sum(w, size, crc, err)) != HDX_OK)
+    if ((code = put_texts(w, err)) != HDX_OK || (code = put_numbers(w, err)) != HDX_OK ||
+        (code = end(w, err)) != HDX_OK || (code = copy_file(w, &size, &crc, err)) != HDX_OK ||
+        (code = write_sum(w, size, crc, err)) != HDX_OK)
         return code;
     mdb_env_close(w->env);
     w->env = NULL;

@@ -1,6 +1,7 @@
 /*
- * about.c - the answer of info as a page: keys as in the document, one line each; what is many (kinds of records, files of the index) is
- * summed up in a line and listed with --verbose. Whoever shapes the rows (--where, --columns ...) gets them all as a plain table instead.
+ * about.c - the answer of info as a page: keys as in the document, one line each; what is many (kinds of records, files
+ * of the index) is summed up in a line and listed with --verbose. Whoever shapes the rows (--where, --columns ...) gets
+ * them all as a plain table instead.
  *
  *     live_bytes              2.7 MB
  *     heaps
@@ -61,7 +62,8 @@ static void put_heaps(hdx_buffer *out, const hdx_cell *heaps, const hdx_render_o
     hdx_buffer_text(out, "heaps\n");
     for (uint64_t i = 0; i < heaps->as.list.count; i++) {
         const hdx_cell *heap = &heaps->as.list.at[i], *name = member(heap, "name");
-        put_key(out, 2, name->kind == HDX_CELL_TEXT ? name->as.text.at : "-", name->kind == HDX_CELL_TEXT ? name->as.text.len : 1);
+        put_key(out, 2, name->kind == HDX_CELL_TEXT ? name->as.text.at : "-",
+                name->kind == HDX_CELL_TEXT ? name->as.text.len : 1);
         cli_put_value(out, member(heap, "objects"), HDX_UNIT_COUNT, options);
         hdx_buffer_text(out, " objects, ");
         put_bytes(out, member(heap, "bytes"), options);
@@ -79,7 +81,8 @@ static void put_records(hdx_buffer *out, const hdx_cell *records, bool all, cons
     for (uint64_t i = 0; i < kinds; i++)
         sum += records->as.object.at[i].value.as.natural;
     put_key(out, 0, "records", 7);
-    hdx_buffer_format(out, "%llu of %llu kinds%s\n", (unsigned long long)sum, (unsigned long long)kinds, all ? "" : " (--verbose lists them)");
+    hdx_buffer_format(out, "%llu of %llu kinds%s\n", (unsigned long long)sum, (unsigned long long)kinds,
+                      all ? "" : " (--verbose lists them)");
     for (uint64_t i = 0; all && i < kinds; i++) {
         put_key(out, 2, records->as.object.at[i].key, strlen(records->as.object.at[i].key));
         cli_put_value(out, &records->as.object.at[i].value, HDX_UNIT_COUNT, options);
@@ -133,7 +136,8 @@ static void put_index(hdx_buffer *out, const cli_run *run, const hdx_cell *index
         hdx_buffer_text(out, "  complete              false: it stops before the dominators\n");
 }
 
-hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
+                   hdx_error *err)
 {
     hdx_buffer        out = hdx_buffer_of(NULL);
     const hdx_member *info;
@@ -157,7 +161,9 @@ hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_op
         }
     }
     bool     good = out.failed || out.len == 0 || sink->write(sink->context, out.at, (size_t)out.len);
-    hdx_code code = out.failed ? hdx_no_memory(err, "a page of lines", out.len) : good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    hdx_code code = out.failed ? hdx_no_memory(err, "a page of lines", out.len)
+                    : good     ? HDX_OK
+                               : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
     hdx_buffer_free(&out);
     return code;
 }

@@ -1,9 +1,10 @@
 /*
  * args.c - words to a cli_call. Options may stand anywhere, --opt=value and --opt value are the same, -- ends options.
  *
- * Two passes, because the command may stand behind options: the first one only tells options, values and plain words apart (a name
- * takes a value for all commands or for none), the second knows the command. Values are checked by the library, which knows the parameters;
- * those of the command line itself are checked as if they were parameters of an answer.
+ * Two passes, because the command may stand behind options: the first one only tells options, values and plain words
+ * apart (a name takes a value for all commands or for none), the second knows the command. Values are checked by the
+ * library, which knows the parameters; those of the command line itself are checked as if they were parameters of an
+ * answer.
  */
 #include "cli/cli.h"
 #include "base/nearest.h"
@@ -39,7 +40,8 @@ static hdx_code unknown_command(const char *word, hdx_error *err)
     for (size_t i = 0; i < count; i++)
         hdx_nearest_offer(&near, all[i]->name);
     hdx_code code = usage(err, "there is no command '%.100s'", word);
-    return near.best != NULL ? hdx_hint(err, code, "did you mean '%s'?", near.best) : hdx_hint(err, code, "heapdex --help lists the commands");
+    return near.best != NULL ? hdx_hint(err, code, "did you mean '%s'?", near.best)
+                             : hdx_hint(err, code, "heapdex --help lists the commands");
 }
 
 static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_error *err)
@@ -53,7 +55,8 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
                                    : usage(err, "there is no option '%s%s'", g->dashes, word);
     for (size_t i = 0; i < count; i++)
         if (cli_option_named(all[i], g->name, g->len, &found))
-            (void)snprintf(owners + strlen(owners), sizeof owners - strlen(owners), "%s%s", owners[0] != '\0' ? ", " : "", all[i]->name);
+            (void)snprintf(owners + strlen(owners), sizeof owners - strlen(owners), "%s%s",
+                           owners[0] != '\0' ? ", " : "", all[i]->name);
     if (owners[0] != '\0')
         return hdx_hint(err, code, "it belongs to: %s", owners);
     hdx_nearest near = { .wanted = word };
@@ -62,12 +65,14 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
         hdx_nearest_offer(&near, of[i].is->name);
     if (near.best != NULL)
         return hdx_hint(err, code, "did you mean '--%s'?", near.best);
-    return answer != NULL ? hdx_hint(err, code, "heapdex %s --help lists the options", answer->name) : hdx_hint(err, code, "heapdex --help lists the options");
+    return answer != NULL ? hdx_hint(err, code, "heapdex %s --help lists the options", answer->name)
+                          : hdx_hint(err, code, "heapdex --help lists the options");
 }
 
 /* ---- words and options ---- */
 
-static hdx_code split(int argc, const char *const *argv, given *options, size_t *option_count, const char **words, size_t *word_count, hdx_error *err)
+static hdx_code split(int argc, const char *const *argv, given *options, size_t *option_count, const char **words,
+                      size_t *word_count, hdx_error *err)
 {
     bool ended = false;
     for (int i = 1; i < argc; i++) {
@@ -112,7 +117,8 @@ static uint64_t number(const char *value)
 static unsigned place(const char *words, const char *value)
 {
     unsigned n = 0;
-    for (size_t len; (len = strcspn(words, " ")) != strlen(value) || memcmp(words, value, len) != 0; words += len + 1, n++)
+    for (size_t len; (len = strcspn(words, " ")) != strlen(value) || memcmp(words, value, len) != 0;
+         words += len + 1, n++)
         if (words[len] == '\0')
             break;
     return n;
@@ -121,7 +127,8 @@ static unsigned place(const char *words, const char *value)
 /* The library has looked at the value. */
 static void take(const cli_option *o, const char *value, cli_call *call)
 {
-    static const hdx_format formats[] = { HDX_FORMAT_TABLE, HDX_FORMAT_JSON, HDX_FORMAT_JSONL, HDX_FORMAT_CSV, HDX_FORMAT_TSV };
+    static const hdx_format formats[] = { HDX_FORMAT_TABLE, HDX_FORMAT_JSON, HDX_FORMAT_JSONL, HDX_FORMAT_CSV,
+                                          HDX_FORMAT_TSV };
     static const cli_when   colors[] = { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
     switch (o->id) {
     case CLI_OPT_ANSWER: call->arguments[call->argument_count++] = (hdx_argument){ o->is->name, value }; break;
@@ -138,7 +145,9 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_INDEX_DIR: call->index.index_dir = value; break;
     case CLI_OPT_NO_BUILD: call->index.no_build = true; break;
     case CLI_OPT_NO_WAIT: call->index.no_wait = true; break;
-    case CLI_OPT_PROGRESS: call->progress = (cli_when[]){ CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON }[place(o->is->choices, value)]; break;
+    case CLI_OPT_PROGRESS:
+        call->progress = (cli_when[]){ CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON }[place(o->is->choices, value)];
+        break;
     case CLI_OPT_COLOR: call->color = colors[place(o->is->choices, value)]; break;
     case CLI_OPT_QUIET: call->quiet = true; break;
     case CLI_OPT_VERBOSE: call->verbose = true; break;
@@ -166,17 +175,22 @@ static hdx_code finish(cli_call *call, hdx_error *err)
 {
     const hdx_answer    *a = call->answer;
     const hdx_parameter *word = cli_word_of(a);
-    const size_t         most = word == NULL ? 0 : word->flags & HDX_PARAMETER_REPEATED ? SIZE_MAX : 1, words = call->word_count;
-    hdx_buffer           how = hdx_buffer_of(NULL);
-    hdx_code             code = HDX_OK;
+    const size_t         most = word == NULL                           ? 0
+                                : word->flags & HDX_PARAMETER_REPEATED ? SIZE_MAX
+                                                                       : 1,
+                 words = call->word_count;
+    hdx_buffer how = hdx_buffer_of(NULL);
+    hdx_code   code = HDX_OK;
     cli_put_usage(&how, a);
     if (*call->index.dump == '\0')
         code = hdx_hint(err, usage(err, "the name of the heap dump is empty"), "is a variable of the shell unset?");
     else if (word != NULL && (word->flags & HDX_PARAMETER_REQUIRED) && words == 0)
-        code = hdx_hint(err, usage(err, "'%s' needs an object: heapdex %s %s", a->name, a->name, how.at != NULL ? how.at : ""),
-                        "an object is 0x7f3a10, '#1234', class:com.acme.Cache, thread:main, or - for names on standard input");
+        code = hdx_hint(
+            err, usage(err, "'%s' needs an object: heapdex %s %s", a->name, a->name, how.at != NULL ? how.at : ""),
+            "an object is 0x7f3a10, '#1234', class:com.acme.Cache, thread:main, or - for names on standard input");
     else if ((a->flags & HDX_ANSWER_DUMPS) == 0 && words > most)
-        code = usage(err, "'%s' takes one heap dump and %s; '%.100s' is too much", a->name, most == 0 ? "nothing else" : "one object", call->words[most]);
+        code = usage(err, "'%s' takes one heap dump and %s; '%.100s' is too much", a->name,
+                     most == 0 ? "nothing else" : "one object", call->words[most]);
     else if (call->index.no_build && cli_given(call, "force") != NULL)
         code = usage(err, "--force and --no-build exclude each other");
     else if ((a->flags & HDX_ANSWER_DUMPS) && words > 0 && call->index.index_dir != NULL)
@@ -200,7 +214,9 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     const char **words = hdx_arena_get(arena, room * sizeof *words);
     cli_option   o;
     hdx_code     code;
-    *call = (cli_call){ .format = HDX_FORMAT_TABLE, .fail_on = CLI_FAIL_NEVER, .index = { .dump_number = 1 }, .argument_room = room + 8 };
+    *call = (cli_call){
+        .format = HDX_FORMAT_TABLE, .fail_on = CLI_FAIL_NEVER, .index = { .dump_number = 1 }, .argument_room = room + 8
+    };
     call->arguments = hdx_arena_get(arena, call->argument_room * sizeof *call->arguments);
     if (options == NULL || words == NULL || call->arguments == NULL)
         return hdx_no_memory(err, "the command line", room);
@@ -225,13 +241,16 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     if (call->wants == CLI_WANTS_HELP || call->wants == CLI_WANTS_VERSION)
         return HDX_OK;
     if (call->answer == NULL)
-        return hdx_hint(err, usage(err, "no command is given"), "heapdex --help lists them; heapdex info app.hprof is a beginning");
+        return hdx_hint(err, usage(err, "no command is given"),
+                        "heapdex --help lists them; heapdex info app.hprof is a beginning");
     if (call->wants == CLI_WANTS_SCHEMA)
         return HDX_OK;
     if (word_count < 2) {
         hdx_buffer how = hdx_buffer_of(NULL);
         cli_put_usage(&how, call->answer);
-        code = hdx_hint(err, usage(err, "'%s' needs a heap dump: heapdex %s %s", call->answer->name, call->answer->name, how.at != NULL ? how.at : ""),
+        code = hdx_hint(err,
+                        usage(err, "'%s' needs a heap dump: heapdex %s %s", call->answer->name, call->answer->name,
+                              how.at != NULL ? how.at : ""),
                         "heapdex %s --help shows examples", call->answer->name);
         hdx_buffer_free(&how);
         return code;

@@ -1,12 +1,14 @@
 /*
- * card.c - rows that hold lists (the fields of an object, the frames of a thread) as pages of lines, because a table leaves them out.
+ * card.c - rows that hold lists (the fields of an object, the frames of a thread) as pages of lines, because a table
+ * leaves them out.
  *
  *     address    0x7f3a10
  *     class      com.acme.Cache
  *     fields
  *       map      0x7f3b00     ref     com.acme.Cache
  *
- * A list of objects becomes lines of their values in columns; what is nested deeper is written as JSON. No recursion: depth is two.
+ * A list of objects becomes lines of their values in columns; what is nested deeper is written as JSON. No recursion:
+ * depth is two.
  */
 #include "cli/cli.h"
 
@@ -64,7 +66,8 @@ static unsigned item_texts(hdx_buffer *out, const hdx_cell *item, const hdx_rend
     return n;
 }
 
-static bool put_list(const hdx_cell *list, const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *line, hdx_buffer *texts)
+static bool put_list(const hdx_cell *list, const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *line,
+                     hdx_buffer *texts)
 {
     size_t widths[MOST_COLUMNS] = { 0 };
     for (uint64_t i = 0; i < list->as.list.count; i++) {
@@ -98,8 +101,8 @@ static bool put_list(const hdx_cell *list, const hdx_render_options *options, co
     return true;
 }
 
-static bool put_row(const hdx_column *columns, unsigned count, const hdx_cell *cells, const hdx_render_options *options, const hdx_sink *sink,
-                    hdx_buffer *line, hdx_buffer *texts)
+static bool put_row(const hdx_column *columns, unsigned count, const hdx_cell *cells, const hdx_render_options *options,
+                    const hdx_sink *sink, hdx_buffer *line, hdx_buffer *texts)
 {
     size_t widest = 0;
     for (unsigned i = 0; i < count; i++)
@@ -107,7 +110,7 @@ static bool put_row(const hdx_column *columns, unsigned count, const hdx_cell *c
     for (unsigned i = 0; i < count; i++) {
         bool list = cells[i].kind == HDX_CELL_LIST && cells[i].as.list.count > 0;
         if (cells[i].kind == HDX_CELL_NULL || (cells[i].kind == HDX_CELL_LIST && !list))
-            continue; /* an instance has no elements, an array no fields */
+            continue;                                     /* an instance has no elements, an array no fields */
         bool plain = list && cells[i].as.list.count <= 8; /* a short list of plain values fits behind its name */
         for (uint64_t k = 0; plain && k < cells[i].as.list.count; k++)
             plain = cells[i].as.list.at[k].kind != HDX_CELL_OBJECT && cells[i].as.list.at[k].kind != HDX_CELL_LIST;

@@ -1,6 +1,6 @@
 /*
- * cli.h - the command line: words in, rows out, an exit code at the end. Answers, their parameters and columns come from the library; here are
- * words, help, pages and the console.
+ * cli.h - the command line: words in, rows out, an exit code at the end. Answers, their parameters and columns come
+ * from the library; here are words, help, pages and the console.
  *
  *     main.c       calls hdx_cli_main
  *     run.c        one call from its first word to its exit code
@@ -27,9 +27,25 @@
 /* ---- table.c ---- */
 typedef enum cli_option_id {
     CLI_OPT_ANSWER, /* a parameter of the answer, or of all answers */
-    CLI_OPT_HELP, CLI_OPT_VERSION, CLI_OPT_SCHEMA, CLI_OPT_FORMAT, CLI_OPT_OUTPUT, CLI_OPT_UNITS, CLI_OPT_THREADS, CLI_OPT_MEMORY,
-    CLI_OPT_MAX_UNCOMPRESSED, CLI_OPT_DUMP_NUMBER, CLI_OPT_INDEX_DIR, CLI_OPT_NO_BUILD, CLI_OPT_NO_WAIT, CLI_OPT_PROGRESS, CLI_OPT_COLOR,
-    CLI_OPT_QUIET, CLI_OPT_VERBOSE, CLI_OPT_JUNIT, CLI_OPT_FAIL_ON
+    CLI_OPT_HELP,
+    CLI_OPT_VERSION,
+    CLI_OPT_SCHEMA,
+    CLI_OPT_FORMAT,
+    CLI_OPT_OUTPUT,
+    CLI_OPT_UNITS,
+    CLI_OPT_THREADS,
+    CLI_OPT_MEMORY,
+    CLI_OPT_MAX_UNCOMPRESSED,
+    CLI_OPT_DUMP_NUMBER,
+    CLI_OPT_INDEX_DIR,
+    CLI_OPT_NO_BUILD,
+    CLI_OPT_NO_WAIT,
+    CLI_OPT_PROGRESS,
+    CLI_OPT_COLOR,
+    CLI_OPT_QUIET,
+    CLI_OPT_VERBOSE,
+    CLI_OPT_JUNIT,
+    CLI_OPT_FAIL_ON
 } cli_option_id;
 
 typedef struct cli_option {
@@ -39,8 +55,8 @@ typedef struct cli_option {
     const hdx_parameter *is;
 } cli_option;
 
-#define CLI_OPTIONS_MAX 64u
-#define CLI_TABLE_ROWS 25
+#define CLI_OPTIONS_MAX     64u
+#define CLI_TABLE_ROWS      25
 #define CLI_TABLE_ROWS_TEXT "25"
 /* Options of a command, its own first; NULL: those of every command. */
 size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_MAX]);
@@ -58,12 +74,12 @@ typedef enum cli_fail { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY, CL
 typedef enum cli_wants { CLI_WANTS_ANSWER, CLI_WANTS_HELP, CLI_WANTS_VERSION, CLI_WANTS_SCHEMA } cli_wants;
 typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena given to cli_parse */
     cli_wants         wants;
-    const hdx_answer *answer; /* NULL: none named (help of everything) */
+    const hdx_answer *answer;    /* NULL: none named (help of everything) */
     hdx_argument     *arguments; /* with room for those that words and formats add */
     size_t            argument_count, argument_room;
-    const char      **words;  /* behind DUMP */
+    const char      **words; /* behind DUMP */
     size_t            word_count;
-    hdx_index_options index;  /* dump and all */
+    hdx_index_options index; /* dump and all */
     hdx_format        format;
     const char       *output; /* NULL: standard output */
     bool              bytes;  /* --units bytes */
@@ -92,7 +108,7 @@ typedef struct cli_console {
     bool            line;     /* a progress line stands there and must go before anything else is written */
     unsigned        step;     /* of the last report */
     uint64_t        step_ns, shown_ns;
-    pthread_mutex_t one;      /* notices and progress come from different threads */
+    pthread_mutex_t one; /* notices and progress come from different threads */
 } cli_console;
 void         cli_console_open(cli_console *c, const cli_call *call); /* call NULL: before anything is known */
 void         cli_console_close(cli_console *c);
@@ -104,15 +120,19 @@ void cli_console_erase(cli_console *c);
 int  cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json);
 int  cli_exit_code(hdx_code code);
 void cli_catch_signals(void);
-/* From here on a file of the session's graphs that becomes shorter is damage and not the end of the process; NULL: none. */
+/*
+ * From here on a file of the session's graphs that becomes shorter is damage and not the end of the process; NULL:
+ * none.
+ */
 void cli_guard(hdx_session *s);
-int  cli_signal(void); /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
-void cli_building(bool on); /* a build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a second one does */
+int  cli_signal(void);      /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
+void cli_building(bool on); /* a build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a
+                               second one does */
 void cli_unfinished(const char *path); /* to be removed where Ctrl-C ends the process at once; NULL: nothing */
 /* One progress line for people, without control characters; at most width - 1 columns. */
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);
 /* Appends text as a terminal may see it: control characters and invalid UTF-8 as \xNN. */
-void cli_put_plain(hdx_buffer *b, const char *text, size_t len);
+void     cli_put_plain(hdx_buffer *b, const char *text, size_t len);
 unsigned cli_terminal_width(int fd); /* COLUMNS where fd is no terminal; 0: unknown */
 
 /* ---- output.c ---- */
@@ -124,14 +144,18 @@ typedef struct cli_output {
     bool        interrupted; /* a signal came while writing */
     uint64_t    bytes;
     uint64_t    pushed, waited; /* of them on the way to disk; there */
-    const char *path;        /* of the answer; NULL: standard output */
-    char       *final, *part; /* both NULL where the file is written in place (a device, a pipe) */
-    hdx_access  access;      /* of the file, once it is whole */
+    const char *path;           /* of the answer; NULL: standard output */
+    char       *final, *part;   /* both NULL where the file is written in place (a device, a pipe) */
+    hdx_access  access;         /* of the file, once it is whole */
     size_t      filled;
     char        buffer[65536];
 } cli_output;
-/* path NULL or "-": standard output. dump: a file that must not be overwritten; it and `more` say who may read the output. */
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count, hdx_error *err);
+/*
+ * path NULL or "-": standard output. dump: a file that must not be overwritten; it and `more` say who may read the
+ * output.
+ */
+hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count,
+                         hdx_error *err);
 hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* everything out, synced, in place */
@@ -160,7 +184,8 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
 
 /* ---- about.c ---- */
 /* The document "info" among the extras of rows, as a page. */
-hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
+                   hdx_error *err);
 
 /* ---- leaks.c, leaks_page.c ---- */
 /* What --junit and --fail-on ask for, of what the session found. */

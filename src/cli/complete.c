@@ -1,7 +1,8 @@
 /*
  * complete.c - completions of bash and zsh, and the list of examples (hidden command "__complete").
  *
- * heapdex.bash and _heapdex beside this file are what it prints; a test compares them, so that packages need not run the program.
+ * heapdex.bash and _heapdex beside this file are what it prints; a test compares them, so that packages need not run
+ * the program.
  */
 #include "cli/cli.h"
 
@@ -31,17 +32,19 @@ static void bash_choices(hdx_buffer *out)
         n = cli_options_of(all[c], options);
         for (size_t i = 0; i < n; i++) {
             cli_option general;
-            const bool other = is_general(options[i].is->name) && cli_option_named(NULL, options[i].is->name, strlen(options[i].is->name), &general) &&
+            const bool other = is_general(options[i].is->name) &&
+                               cli_option_named(NULL, options[i].is->name, strlen(options[i].is->name), &general) &&
                                general.is != options[i].is;
             if (options[i].is->choices != NULL && (!is_general(options[i].is->name) || other))
-                hdx_buffer_format(out, "        %s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", all[c]->name, options[i].is->name,
-                                  options[i].is->choices);
+                hdx_buffer_format(out, "        %s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
+                                  all[c]->name, options[i].is->name, options[i].is->choices);
         }
     }
     n = cli_options_of(NULL, options);
     for (size_t i = 0; i < n; i++)
         if (options[i].is->choices != NULL)
-            hdx_buffer_format(out, "        *:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", options[i].is->name, options[i].is->choices);
+            hdx_buffer_format(out, "        *:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
+                              options[i].is->name, options[i].is->choices);
 }
 
 static void bash(hdx_buffer *out)
@@ -116,7 +119,10 @@ static void zsh_option(hdx_buffer *out, const cli_option *o)
         if (p->value != NULL && p->choices != NULL)
             hdx_buffer_format(out, ":%s:(%s)", p->name, p->choices);
         else if (p->value != NULL)
-            hdx_buffer_format(out, ":%s:%s", p->name, p->kind == HDX_PARAMETER_FILE ? "_files" : o->id == CLI_OPT_INDEX_DIR ? "_files -/" : " ");
+            hdx_buffer_format(out, ":%s:%s", p->name,
+                              p->kind == HDX_PARAMETER_FILE ? "_files"
+                              : o->id == CLI_OPT_INDEX_DIR  ? "_files -/"
+                                                            : " ");
         hdx_buffer_text(out, "'");
     }
 }

@@ -2,12 +2,14 @@
  * console.c - standard error and signals: errors, notices, the progress line, Ctrl-C.
  *
  * Everything that may hold a name out of a dump goes through cli_put_plain: a class may be called ESC [ 2 J.
- * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are process-wide. Schedulers send
- * SIGTERM more than once, and to a script that sends it on: from the second one on it changes nothing. A build that is told to stop by Ctrl-C writes
- * down what it has done, which may take a second: it says so at once. Whoever presses Ctrl-C again means "now", but is told first what that would cost.
+ * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are
+ * process-wide. Schedulers send SIGTERM more than once, and to a script that sends it on: from the second one on it
+ * changes nothing. A build that is told to stop by Ctrl-C writes down what it has done, which may take a second: it
+ * says so at once. Whoever presses Ctrl-C again means "now", but is told first what that would cost.
  *
- * Questions ask for the flag once in some thousand objects. Whatever does not come to asking in time, in a library of somebody else or in giving
- * back gigabytes of memory, is ended by a timer: outside of builds nobody waits for an answer to Ctrl-C.
+ * Questions ask for the flag once in some thousand objects. Whatever does not come to asking in time, in a library of
+ * somebody else or in giving back gigabytes of memory, is ended by a timer: outside of builds nobody waits for an
+ * answer to Ctrl-C.
  */
 #include "cli/cli.h"
 
@@ -26,10 +28,10 @@
 
 static atomic_int caught; /* the first signal that asked to stop */
 
-static atomic_bool building; /* it keeps what it has done before it ends */
-static atomic_bool told;
-static _Atomic(const char *) unfinished; /* a file that is nobody's answer yet */
-static atomic_bool line_stands; /* of progress, on a terminal */
+static atomic_bool           building; /* it keeps what it has done before it ends */
+static atomic_bool           told;
+static _Atomic(const char *) unfinished;  /* a file that is nobody's answer yet */
+static atomic_bool           line_stands; /* of progress, on a terminal */
 
 #define PATIENCE_US 100000 /* of 0.2 s in all; the rest is for the kernel to take the process apart */
 
@@ -106,10 +108,14 @@ static _Atomic(hdx_session *) guarded; /* whose files are read */
 
 void cli_guard(hdx_session *s) { atomic_store(&guarded, s); }
 
-/* A mapped file became shorter. In an index file that is damage, and the answer ends by itself; elsewhere nothing can go on. */
+/*
+ * A mapped file became shorter. In an index file that is damage, and the answer ends by itself; elsewhere nothing can
+ * go on.
+ */
 static void bus_error(int number, siginfo_t *info, void *context)
 {
-    static const char line[] = "heapdex: a file that was being read became shorter\nhint: wait until it is written whole; a damaged index is built again by heapdex index --force\n";
+    static const char line[] = "heapdex: a file that was being read became shorter\nhint: wait until it is written "
+                               "whole; a damaged index is built again by heapdex index --force\n";
     hdx_session      *s = atomic_load(&guarded);
     (void)number;
     (void)context;
@@ -133,7 +139,8 @@ void cli_catch_signals(void)
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup, and jobs behind & of a script, stay as they are */
+        if (sigaction(numbers[i], NULL, &old) == 0 &&
+            old.sa_handler != SIG_IGN) /* nohup, and jobs behind & of a script, stay as they are */
             (void)sigaction(numbers[i], &stop, NULL);
     }
     (void)sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe must not end a build half-way; writes say EPIPE instead */
@@ -153,7 +160,11 @@ static bool stop_wanted(void *context)
 static size_t harmless(const unsigned char *p, size_t len)
 {
     uint32_t c;
-    size_t   n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    size_t   n = p[0] < 0x80                   ? 1
+                 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                               : 0;
     if (n == 0 || n > len)
         return 0;
     if (n == 1)
@@ -166,7 +177,8 @@ static size_t harmless(const unsigned char *p, size_t len)
     }
     bool least = n == 2 || (n == 3 ? c >= 0x800 : c >= 0x10000 && c <= 0x10ffff);
     bool control = c < 0xa0 || (c >= 0xd800 && c < 0xe000);
-    bool turns = (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); /* bidi overrides show text that is not there */
+    bool turns =
+        (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); /* bidi overrides show text that is not there */
     return least && !control && !turns ? n : 0;
 }
 
@@ -258,9 +270,12 @@ static void show(void *context, const hdx_progress_report *r)
         c->step_ns = now;
     }
     if (c->progress == CLI_AS_JSON) {
-        int n = snprintf(text, sizeof text, "{\"step\": \"%s\", \"number\": %u, \"steps\": %u, \"done\": %llu, \"total\": %llu, \"unit\": \"%s\", \"seconds\": %.3f}\n",
-                         r->step != NULL ? r->step : "", r->number, r->steps, (unsigned long long)r->done, (unsigned long long)r->total,
-                         r->unit != NULL ? r->unit : "", (double)(now - c->step_ns) / 1e9);
+        int n =
+            snprintf(text, sizeof text,
+                     "{\"step\": \"%s\", \"number\": %u, \"steps\": %u, \"done\": %llu, \"total\": %llu, \"unit\": "
+                     "\"%s\", \"seconds\": %.3f}\n",
+                     r->step != NULL ? r->step : "", r->number, r->steps, (unsigned long long)r->done,
+                     (unsigned long long)r->total, r->unit != NULL ? r->unit : "", (double)(now - c->step_ns) / 1e9);
         say(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
     } else if (c->terminal) {
         unsigned width = cli_terminal_width(STDERR_FILENO);
@@ -269,7 +284,8 @@ static void show(void *context, const hdx_progress_report *r)
         say(text, (size_t)n);
         c->line = true;
         atomic_store(&line_stands, true);
-    } else if (next || now - c->shown_ns >= 1000000000u) { /* --progress always into a file: a line per step and second */
+    } else if (next ||
+               now - c->shown_ns >= 1000000000u) { /* --progress always into a file: a line per step and second */
         cli_progress_line(line, sizeof line, 0, r, now - c->step_ns);
         int n = snprintf(text, sizeof text, "heapdex: %s\n", line);
         say(text, (size_t)n);
@@ -355,7 +371,10 @@ int cli_exit_code(hdx_code code)
     return 7;
 }
 
-static hdx_cell text_cell(const char *s) { return (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } }; }
+static hdx_cell text_cell(const char *s)
+{
+    return (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } };
+}
 
 /* {"error": {...}} on standard output. */
 static void document(int exit_code, const hdx_error *err)

@@ -1,4 +1,7 @@
-/* help.c - --help of everything and of one command, at most 80 columns wide: options out of the table, columns and words out of the answers. */
+/*
+ * help.c - --help of everything and of one command, at most 80 columns wide: options out of the table, columns and
+ * words out of the answers.
+ */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -33,7 +36,8 @@ static void option_line(hdx_buffer *out, const cli_option *o)
 {
     const hdx_parameter *p = o->is;
     char                 head[64], text[512];
-    int len = o->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", o->letter, p->name) : snprintf(head, sizeof head, "  --%s", p->name);
+    int                  len = o->letter != 0 ? snprintf(head, sizeof head, "  -%c, --%s", o->letter, p->name)
+                                              : snprintf(head, sizeof head, "  --%s", p->name);
     if (p->value != NULL)
         len += snprintf(head + len, sizeof head - (size_t)len, " %s", p->value);
     hdx_buffer_put(out, head, (uint64_t)len);
@@ -72,7 +76,8 @@ static void columns_of(hdx_buffer *out, const hdx_column *columns, unsigned coun
         hdx_buffer_format(out, "  %-*s", COLUMN_COLUMN - 2, columns[i].name);
         if (strlen(columns[i].name) + 3 > COLUMN_COLUMN)
             hdx_buffer_format(out, "\n%*s", COLUMN_COLUMN, "");
-        const bool may_be_null = (columns[i].flags & HDX_COLUMN_NULLABLE) != 0 && strstr(columns[i].sentence, "null") == NULL;
+        const bool may_be_null =
+            (columns[i].flags & HDX_COLUMN_NULLABLE) != 0 && strstr(columns[i].sentence, "null") == NULL;
         (void)snprintf(text, sizeof text, "%s%s%s", columns[i].sentence, may_be_null ? "; may be null" : "",
                        columns[i].flags & HDX_COLUMN_WIDE ? "; not in tables" : "");
         wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
@@ -96,7 +101,8 @@ static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
         if (f->parameter == NULL)
             hdx_buffer_text(out, "\ncolumns:\n");
         else
-            hdx_buffer_format(out, "\ncolumns with --%s%s%s:\n", f->parameter, strcmp(f->is, "true") == 0 ? "" : " ", strcmp(f->is, "true") == 0 ? "" : f->is);
+            hdx_buffer_format(out, "\ncolumns with --%s%s%s:\n", f->parameter, strcmp(f->is, "true") == 0 ? "" : " ",
+                              strcmp(f->is, "true") == 0 ? "" : f->is);
         columns_of(out, f->columns, f->column_count);
     }
 }
@@ -125,8 +131,11 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
     }
     hdx_buffer_text(out, "heapdex - questions about JVM and Android heap dumps, answered from an index\n\n"
                          "usage: heapdex COMMAND [OPTIONS] DUMP [ARGUMENTS]\n\n");
-    wrapped(out, "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first question builds the index, every later one is answered at once. "
-                 "Options may stand anywhere; -- ends them.", 0, 0);
+    wrapped(out,
+            "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first question builds the index, every "
+            "later one is answered at once. "
+            "Options may stand anywhere; -- ends them.",
+            0, 0);
     hdx_buffer_text(out, "\ncommands:\n");
     for (size_t i = 0; i < count; i++) {
         hdx_buffer_format(out, "  %-12s", all[i]->name);

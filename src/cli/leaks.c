@@ -1,6 +1,6 @@
 /*
- * leaks.c - behind the command leaks: JUnit, and whether the condition of --fail-on holds. The session keeps the answers: the page (leaks_page.c)
- * and JUnit draw from them.
+ * leaks.c - behind the command leaks: JUnit, and whether the condition of --fail-on holds. The session keeps the
+ * answers: the page (leaks_page.c) and JUnit draw from them.
  */
 #include "cli/cli.h"
 
@@ -8,7 +8,8 @@
 
 static bool fails(const cli_call *c, hdx_leak_kind kind)
 {
-    static const cli_fail of[] = { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY }; /* an unreachable object fails `any` alone */
+    static const cli_fail of[] = { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY,
+                                   CLI_FAIL_ANY }; /* an unreachable object fails `any` alone */
     return c->fail_on == CLI_FAIL_ANY || c->fail_on == of[kind];
 }
 
@@ -39,14 +40,15 @@ static void put_xml(hdx_buffer *out, const char *text)
 static void put_case(cli_run *run, hdx_buffer *out, const hdx_leak *k, size_t dump)
 {
     const hdx_leak_trace *t = &k->traces[0];
-    const bool            failure = run->call->fail_on == CLI_FAIL_NEVER ? k->kind == HDX_LEAK_APPLICATION : fails(run->call, k->kind);
+    const bool            failure =
+        run->call->fail_on == CLI_FAIL_NEVER ? k->kind == HDX_LEAK_APPLICATION : fails(run->call, k->kind);
     hdx_buffer_format(out, "    <testcase classname=\"leaks.%s\" name=\"", hdx_leak_kind_name(k->kind));
     put_xml(out, t->class_name);
     hdx_buffer_format(out, " %s\"%s\n", k->signature, failure ? ">" : "/>");
     if (!failure)
         return;
-    hdx_buffer_format(out, "      <failure message=\"%llu object%s leaked\" type=\"%s\">", (unsigned long long)k->trace_count, k->trace_count == 1 ? "" : "s",
-                      hdx_leak_kind_name(k->kind));
+    hdx_buffer_format(out, "      <failure message=\"%llu object%s leaked\" type=\"%s\">",
+                      (unsigned long long)k->trace_count, k->trace_count == 1 ? "" : "s", hdx_leak_kind_name(k->kind));
     hdx_buffer drawn = hdx_buffer_of(NULL);
     hdx_buffer_format(&drawn, "%s\n", hdx_session_dump(run->session, dump));
     cli_put_trace(&drawn, hdx_session_leaks(run->session, dump), t, false);
@@ -77,10 +79,12 @@ static hdx_code write_junit(cli_run *run, hdx_error *err)
         const hdx_leaks *l = hdx_session_leaks(run->session, d);
         uint64_t         failures = 0;
         for (uint64_t i = 0; i < l->leak_count; i++)
-            failures += run->call->fail_on == CLI_FAIL_NEVER ? l->leaks[i].kind == HDX_LEAK_APPLICATION : fails(run->call, l->leaks[i].kind);
+            failures += run->call->fail_on == CLI_FAIL_NEVER ? l->leaks[i].kind == HDX_LEAK_APPLICATION
+                                                             : fails(run->call, l->leaks[i].kind);
         hdx_buffer_text(&out, "  <testsuite name=\"");
         put_xml(&out, hdx_session_dump(run->session, d));
-        hdx_buffer_format(&out, "\" tests=\"%llu\" failures=\"%llu\">\n", (unsigned long long)(l->leak_count > 0 ? l->leak_count : 1), (unsigned long long)failures);
+        hdx_buffer_format(&out, "\" tests=\"%llu\" failures=\"%llu\">\n",
+                          (unsigned long long)(l->leak_count > 0 ? l->leak_count : 1), (unsigned long long)failures);
         if (l->leak_count == 0)
             hdx_buffer_text(&out, "    <testcase classname=\"leaks\" name=\"no leaks\"/>\n");
         for (uint64_t i = 0; i < l->leak_count; i++)
@@ -88,7 +92,9 @@ static hdx_code write_junit(cli_run *run, hdx_error *err)
         hdx_buffer_text(&out, "  </testsuite>\n");
     }
     hdx_buffer_text(&out, "</testsuites>\n");
-    code = out.failed ? hdx_no_memory(err, "the JUnit file", out.len) : cli_output_open(file, run->call->junit, run->call->index.dump, run->call->words, run->call->word_count, err);
+    code = out.failed ? hdx_no_memory(err, "the JUnit file", out.len)
+                      : cli_output_open(file, run->call->junit, run->call->index.dump, run->call->words,
+                                        run->call->word_count, err);
     if (code == HDX_OK) {
         (void)cli_output_write(file, out.at, (size_t)out.len);
         code = cli_output_commit(file, err);
@@ -110,7 +116,8 @@ hdx_code cli_leaks_after(cli_run *run, hdx_error *err)
         for (uint64_t i = 0; i < l->leak_count; i++)
             run->condition |= fails(c, l->leaks[i].kind);
         if (c->verbose)
-            cli_notice(run->console, "%s: leaks %s", hdx_session_dump(run->session, d), l->remembered ? "remembered beside the index" : "searched");
+            cli_notice(run->console, "%s: leaks %s", hdx_session_dump(run->session, d),
+                       l->remembered ? "remembered beside the index" : "searched");
     }
     return code;
 }

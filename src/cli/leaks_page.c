@@ -1,6 +1,6 @@
 /*
- * leaks_page.c - leaks as a page in the shape that users of LeakCanary know: groups by signature, each with a path drawn from its GC root to
- * the object that leaks, suspect references underlined.
+ * leaks_page.c - leaks as a page in the shape that users of LeakCanary know: groups by signature, each with a path
+ * drawn from its GC root to the object that leaks, suspect references underlined.
  *
  *     ┬───
  *     │ GC root: class of the system (STICKY_CLASS)
@@ -37,10 +37,18 @@ static const char *simple(const char *name)
 
 static const char *root_words(const char *type)
 {
-    static const struct { const char *type, *words; } roots[] = {
-        { "STICKY_CLASS", "class that is never unloaded" }, { "THREAD_OBJECT", "running thread" }, { "THREAD_BLOCK", "block of a thread" },
-        { "NATIVE_STACK", "native stack" }, { "MONITOR_USED", "monitor in use" }, { "JNI_MONITOR", "monitor held by native code" },
-        { "JNI_LOCAL", "local variable of native code" }, { "JNI_GLOBAL", "global variable of native code" }, { "JAVA_FRAME", "local variable of Java code" },
+    static const struct {
+        const char *type, *words;
+    } roots[] = {
+        { "STICKY_CLASS", "class that is never unloaded" },
+        { "THREAD_OBJECT", "running thread" },
+        { "THREAD_BLOCK", "block of a thread" },
+        { "NATIVE_STACK", "native stack" },
+        { "MONITOR_USED", "monitor in use" },
+        { "JNI_MONITOR", "monitor held by native code" },
+        { "JNI_LOCAL", "local variable of native code" },
+        { "JNI_GLOBAL", "global variable of native code" },
+        { "JAVA_FRAME", "local variable of Java code" },
     };
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
         if (strcmp(roots[i].type, type) == 0)
@@ -60,7 +68,7 @@ static void put_size(hdx_buffer *out, uint64_t bytes, bool human)
 
 static void put_reference(hdx_buffer *out, const hdx_leak_step *s)
 {
-    hdx_buffer front = hdx_buffer_of(NULL), name = hdx_buffer_of(NULL);
+    hdx_buffer  front = hdx_buffer_of(NULL), name = hdx_buffer_of(NULL);
     const char *owner = simple(s->ref_owner);
     hdx_buffer_text(&front, "↓ ");
     switch (s->ref_kind) {
@@ -111,7 +119,10 @@ static void put_reference(hdx_buffer *out, const hdx_leak_step *s)
 static void put_status(hdx_buffer *out, const hdx_leak_step *s)
 {
     bool any = false;
-    hdx_buffer_format(out, "leaking: %s", s->status == HDX_LEAK_LEAKING ? "yes" : s->status == HDX_LEAK_NOT_LEAKING ? "no" : "unknown");
+    hdx_buffer_format(out, "leaking: %s",
+                      s->status == HDX_LEAK_LEAKING       ? "yes"
+                      : s->status == HDX_LEAK_NOT_LEAKING ? "no"
+                                                          : "unknown");
     if (s->inherited != NULL) {
         hdx_buffer_text(out, " (");
         put(out, s->inherited);
@@ -142,7 +153,8 @@ static void put_step(hdx_buffer *out, const hdx_leak_step *s, bool human)
     if (s->sized) {
         hdx_buffer_format(out, "%sretains ", edge);
         put_size(out, s->retained_bytes, human);
-        hdx_buffer_format(out, " in %llu object%s\n", (unsigned long long)s->retained_objects, s->retained_objects == 1 ? "" : "s");
+        hdx_buffer_format(out, " in %llu object%s\n", (unsigned long long)s->retained_objects,
+                          s->retained_objects == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < s->label_count; i++) {
         hdx_buffer_text(out, edge);
@@ -192,7 +204,8 @@ static void put_leak(hdx_buffer *out, const cli_run *run, size_t dump, const hdx
     const bool     every = run->call->verbose || (limit != NULL && strcmp(limit, "0") == 0);
     const uint64_t most = every ? k->trace_count : k->kind == HDX_LEAK_UNREACHABLE ? CLI_TABLE_ROWS : 1;
     if (k->trace_count > most)
-        hdx_buffer_format(out, "%llu leaking objects; %s shown (--verbose shows all)\n", (unsigned long long)k->trace_count, most == 1 ? "the first is" : "some are");
+        hdx_buffer_format(out, "%llu leaking objects; %s shown (--verbose shows all)\n",
+                          (unsigned long long)k->trace_count, most == 1 ? "the first is" : "some are");
     if (k->signature[0] != '\0')
         hdx_buffer_format(out, "signature: %s\n", k->signature);
     for (size_t d = dump; dumps_of(run) > 1 && d < dumps_of(run); d++)
@@ -213,7 +226,8 @@ static bool shown_before(const cli_run *run, size_t dump, const hdx_leak *k)
 {
     for (size_t d = 0; d < dump && k->kind != HDX_LEAK_UNREACHABLE; d++)
         for (uint64_t i = 0; i < leaks_of(run, d)->leak_count; i++)
-            if (leaks_of(run, d)->leaks[i].kind == k->kind && strcmp(leaks_of(run, d)->leaks[i].signature, k->signature) == 0)
+            if (leaks_of(run, d)->leaks[i].kind == k->kind &&
+                strcmp(leaks_of(run, d)->leaks[i].signature, k->signature) == 0)
                 return true;
     return false;
 }
@@ -232,10 +246,13 @@ static uint64_t count_of(const cli_run *run, hdx_leak_kind kind)
 
 static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
 {
-    static const struct { const char *one, *many, *about; } words[] = {
+    static const struct {
+        const char *one, *many, *about;
+    } words[] = {
         { "APPLICATION LEAK", "APPLICATION LEAKS", "One of the underlined references should have been cleared." },
         { "LIBRARY LEAK", "LIBRARY LEAKS", "Known leaks of the platform or of a library: the pattern says where." },
-        { "UNREACHABLE OBJECT", "UNREACHABLE OBJECTS", "They should be gone and no GC root that is searched reaches them: the next collection takes them." },
+        { "UNREACHABLE OBJECT", "UNREACHABLE OBJECTS",
+          "They should be gone and no GC root that is searched reaches them: the next collection takes them." },
     };
     const uint64_t n = count_of(run, kind);
     hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);
@@ -273,7 +290,9 @@ hdx_code cli_leaks_page(const cli_run *run, const hdx_sink *sink, hdx_error *err
             put(&out, l->metadata[i].text);
             hdx_buffer_text(&out, "\n");
         }
-        hdx_buffer_format(&out, "Watched objects: %llu, %llu of them retained\nHeap dump: ", (unsigned long long)l->watched, (unsigned long long)l->watched_retained);
+        hdx_buffer_format(&out,
+                          "Watched objects: %llu, %llu of them retained\nHeap dump: ", (unsigned long long)l->watched,
+                          (unsigned long long)l->watched_retained);
         put(&out, hdx_session_dump(run->session, d));
         hdx_buffer_text(&out, "\n");
     }

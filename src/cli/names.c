@@ -1,8 +1,8 @@
 /*
  * names.c - objects named on standard input ("-"): the first column of any earlier output, one a line.
  *
- * Understood are csv, tsv, tables and jsonl of heapdex itself and plain lists. Lines without a name (headers, "… 5 more rows")
- * are passed over; a name that is wrong is not, it reaches the question and is refused there.
+ * Understood are csv, tsv, tables and jsonl of heapdex itself and plain lists. Lines without a name (headers, "… 5 more
+ * rows") are passed over; a name that is wrong is not, it reaches the question and is refused there.
  */
 #include "cli/cli.h"
 
@@ -71,7 +71,8 @@ bool cli_name_in_line(char *line, char **name)
 }
 
 /* Names out of standard input, as arguments behind those that are there. */
-static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena, hdx_error *err)
+static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena,
+                          hdx_error *err)
 {
     size_t lines = 1, room;
     char  *found;
@@ -115,12 +116,14 @@ hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx
         read = true;
         hdx_buffer in = hdx_buffer_of(NULL);
         if (read_all(&in, err, &code))
-            code = add_lines(&in, name, call, call->word_count - i + 8, arena, err); /* 8: what the command line itself adds */
+            code = add_lines(&in, name, call, call->word_count - i + 8, arena,
+                             err); /* 8: what the command line itself adds */
         hdx_buffer_free(&in);
         if (code != HDX_OK)
             return code;
     }
     if (read && call->argument_count == before)
-        return hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE, "names no object; expected are 0x7f3a10, #1234 ... one a line, in the first column");
+        return hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE,
+                        "names no object; expected are 0x7f3a10, #1234 ... one a line, in the first column");
     return HDX_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * output.c - where an answer goes: standard output, or a file that is there whole or not at all.
  *
- * A file gets a name of its own beside the wanted one, is synced and then renamed; whatever stood there stays until that moment.
- * What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system directly and not through hdx_io:
- * an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody reads.
+ * A file gets a name of its own beside the wanted one, is synced and then renamed; whatever stood there stays until
+ * that moment. What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system directly and
+ * not through hdx_io: an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody reads.
  */
 #include "cli/cli.h"
 
@@ -19,7 +19,8 @@
 /* As private as the dumps that it tells of, and as what it takes the place of. */
 static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t mode, hdx_error *err)
 {
-    o->final = exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
+    o->final =
+        exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
     size_t room = o->final != NULL ? strlen(o->final) + 32 : 0;
     if (o->final == NULL || (o->part = malloc(room)) == NULL)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(errno));
@@ -40,7 +41,8 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
     return HDX_OK;
 }
 
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count, hdx_error *err)
+hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count,
+                         hdx_error *err)
 {
     struct stat there, other;
     o->fd = STDOUT_FILENO;
@@ -63,7 +65,8 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
     bool exists = stat(path, &there) == 0;
     if (exists && S_ISDIR(there.st_mode))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a folder; -o needs a file name");
-    if (exists && dump != NULL && stat(dump, &other) == 0 && there.st_dev == other.st_dev && there.st_ino == other.st_ino)
+    if (exists && dump != NULL && stat(dump, &other) == 0 && there.st_dev == other.st_dev &&
+        there.st_ino == other.st_ino)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is the dump itself; the answer would overwrite it");
     o->path = path;
     if (!exists || S_ISREG(there.st_mode)) {
@@ -79,8 +82,8 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
 }
 
 /*
- * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in stretches, one behind the other,
- * and the sync at the end finds two of them at most.
+ * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in
+ * stretches, one behind the other, and the sync at the end finds two of them at most.
  */
 static void push(cli_output *o)
 {

@@ -1,8 +1,8 @@
 /*
  * run.c - one call from its first word to its exit code.
  *
- *     words -> output opened (nothing is built for an answer that has no place) -> the library's answer, shaped -> rendered -> index checked once
- *     more -> output in place
+ *     words -> output opened (nothing is built for an answer that has no place) -> the library's answer, shaped ->
+ *     rendered -> index checked once more -> output in place
  *
  * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on behind it.
  */
@@ -15,12 +15,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Where a shell closed one of the three, the next file opened would take its place and get the answer written into it. */
+/*
+ * Where a shell closed one of the three, the next file opened would take its place and get the answer written into it.
+ */
 static void hold_standard_files(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
+            (void)!open("/dev/null",
+                        fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
 }
 
 static bool colored(const cli_call *c)
@@ -28,7 +31,8 @@ static bool colored(const cli_call *c)
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
     if (c->color != CLI_AUTO)
         return c->color == CLI_ALWAYS;
-    return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 && c->output == NULL && isatty(STDOUT_FILENO) == 1;
+    return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 && c->output == NULL &&
+           isatty(STDOUT_FILENO) == 1;
 }
 
 static const hdx_cell *value_of(const hdx_cell *object, const char *key)
@@ -43,7 +47,9 @@ static const hdx_cell *value_of(const hdx_cell *object, const char *key)
 static void tell_unreached(cli_run *run, const hdx_rows *rows)
 {
     const cli_call   *c = run->call;
-    const char       *without = cli_given(c, "exclude") != NULL || cli_given(c, "exclude-field") != NULL ? " without the excluded references" : "";
+    const char       *without = cli_given(c, "exclude") != NULL || cli_given(c, "exclude-field") != NULL
+                                    ? " without the excluded references"
+                                    : "";
     const hdx_member *paths;
     const hdx_cell   *first = NULL;
     uint64_t          count = 0, all = 0;
@@ -59,8 +65,8 @@ static void tell_unreached(cli_run *run, const hdx_rows *rows)
             first = target;
     }
     if (count == 1)
-        cli_notice(run->console, "%s: no GC root reaches 0x%llx%s", c->index.dump, (unsigned long long)first->as.address,
-                   without);
+        cli_notice(run->console, "%s: no GC root reaches 0x%llx%s", c->index.dump,
+                   (unsigned long long)first->as.address, without);
     else if (count > 1)
         cli_notice(run->console, "%s: no GC root reaches %llu of the objects%s, first 0x%llx", c->index.dump,
                    (unsigned long long)count, without, (unsigned long long)first->as.address);
@@ -75,7 +81,8 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     hdx_index_forecast *forecast = hdx_arena_get(&run->arena, sizeof *forecast);
     hdx_error           ignored;
     options.memory = 0;
-    if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK || forecast->least < run->call->index.memory)
+    if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
+        forecast->least < run->call->index.memory)
         return hdx_hint(err, code, "--memory is less than this needs; give it more");
     return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
 }
@@ -83,13 +90,15 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
 /* Where whoever met the fault did not know the options of the call. */
 static hdx_code advise(cli_run *run, hdx_code code, hdx_error *err)
 {
-    if (code == HDX_LIMIT && run->call->index.memory != 0 && !cli_is(run->call, "leaks") && (err->hint[0] == '\0' || strncmp(err->hint, "heapdex estimate ", 17) == 0))
+    if (code == HDX_LIMIT && run->call->index.memory != 0 && !cli_is(run->call, "leaks") &&
+        (err->hint[0] == '\0' || strncmp(err->hint, "heapdex estimate ", 17) == 0))
         return advise_memory(run, code, err);
     if (err->hint[0] != '\0')
         return code;
     if (code == HDX_DAMAGED)
         return hdx_hint(err, code, "heapdex index --force %s builds it again", run->call->index.dump);
-    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL) /* the door to files passes on the system's words, and only those */
+    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) !=
+                              NULL) /* the door to files passes on the system's words, and only those */
         return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
     return code;
 }
@@ -111,8 +120,8 @@ static void warn(cli_run *run, size_t place)
     if (sum->damage_count > 0) {
         const hdx_damage  *d = &sum->damage[0];
         unsigned long long places = (unsigned long long)(sum->damage_count + sum->damage_more);
-        cli_notice(run->console, "%s: warning: the dump is damaged in %llu place%s, first at offset 0x%llx: %s: %s", dump, places,
-                   places == 1 ? "" : "s", (unsigned long long)d->offset, d->record, d->expected);
+        cli_notice(run->console, "%s: warning: the dump is damaged in %llu place%s, first at offset 0x%llx: %s: %s",
+                   dump, places, places == 1 ? "" : "s", (unsigned long long)d->offset, d->record, d->expected);
     }
     for (uint32_t i = 0; i < sum->warning_count; i++)
         cli_notice(run->console, "%s: warning: %s", dump, sum->warnings[i]);
@@ -138,7 +147,8 @@ static void opened(void *context, size_t place)
         if (r->reused)
             cli_notice(run->console, "%s: index %s, %s", dump, r->path, human);
         else
-            cli_notice(run->console, "%s: index %s, %s, built in %.3f s", dump, r->path, human, (double)r->wall_ns / 1e9);
+            cli_notice(run->console, "%s: index %s, %s, built in %.3f s", dump, r->path, human,
+                       (double)r->wall_ns / 1e9);
         if (r->dump[0] == '\0')
             cli_notice(run->console, "%s: the dump is not at hand; values of fields and arrays cannot be read", dump);
     }
@@ -149,13 +159,17 @@ static void opened(void *context, size_t place)
 static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
 {
     const cli_call    *c = run->call;
-    hdx_render_options options = { .format = c->format, .human_sizes = !c->bytes, .color = colored(c),
+    hdx_render_options options = { .format = c->format,
+                                   .human_sizes = !c->bytes,
+                                   .color = colored(c),
                                    .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
     hdx_sink           sink = cli_output_sink(run->output);
     uint64_t           more = 0;
     hdx_code           code;
-    const bool         cards = (c->answer->flags & HDX_ANSWER_PAGES) || cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL;
-    const bool         columns = cli_given(c, "columns") != NULL, ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
+    const bool         cards =
+        (c->answer->flags & HDX_ANSWER_PAGES) || cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL;
+    const bool columns = cli_given(c, "columns") != NULL,
+               ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
     if (cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL)
@@ -163,7 +177,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     if (cli_is(c, "leaks") && !columns && !ordered)
         return cli_leaks_page(run, &sink, err);
     code = cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
-    if (code == HDX_OK && cli_given(c, "limit") == NULL && hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
+    if (code == HDX_OK && cli_given(c, "limit") == NULL &&
+        hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
         static const char line[] = "(--limit 0 shows all)\n";
         if (!cli_output_write(run->output, line, sizeof line - 1))
             return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
@@ -252,7 +267,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     if (code == HDX_OK)
         code = render(run, rows, err);
     hdx_graph *g = NULL;
-    if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL && (code = hdx_session_graph(run->session, 0, &g, err)) == HDX_OK)
+    if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
+        (code = hdx_session_graph(run->session, 0, &g, err)) == HDX_OK)
         code = hdx_graph_check(g, err);
     hdx_rows_close(rows);
     code = put_in_place(run, code, err);
@@ -293,7 +309,8 @@ static hdx_code print_text(const cli_call *c, const char *shell, cli_output *out
     char      *schema;
     if (shell != NULL) {
         if (!cli_complete(&text, shell))
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'", shell);
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'",
+                            shell);
     } else if (c->wants == CLI_WANTS_VERSION) {
         hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
     } else if (c->wants == CLI_WANTS_SCHEMA) {
@@ -310,12 +327,12 @@ static hdx_code print_text(const cli_call *c, const char *shell, cli_output *out
 int hdx_cli_main(int argc, const char *const *argv)
 {
     static const char *const nothing[] = { "heapdex", NULL };
-    hdx_error   err = { .offset = HDX_NOWHERE };
-    cli_console console;
-    cli_call    call;
-    cli_run     run = { .console = &console, .arena = hdx_arena_of(NULL), .call = &call };
-    hdx_code    code;
-    int         status = 0;
+    hdx_error                err = { .offset = HDX_NOWHERE };
+    cli_console              console;
+    cli_call                 call;
+    cli_run                  run = { .console = &console, .arena = hdx_arena_of(NULL), .call = &call };
+    hdx_code                 code;
+    int                      status = 0;
     if (argc < 1) {
         argc = 1;
         argv = nothing;
@@ -340,7 +357,8 @@ int hdx_cli_main(int argc, const char *const *argv)
         call.index.progress = cli_console_progress(&console);
         call.index.notice = notice;
         call.index.notice_context = &run;
-        code = cli_output_open(output, call.output, call.index.dump, call.words, call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
+        code = cli_output_open(output, call.output, call.index.dump, call.words,
+                               call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
         if (code == HDX_OK)
             code = answer(&run, &call, &err);
         if (code == HDX_OK && call.verbose && output->path != NULL)

@@ -1,15 +1,27 @@
 /*
- * table.c - every option, once: those of the command line itself are here, the others are parameters of answers (<heapdex/answer.h>). Parsing,
- * help, completions and the tests of the man page read them from here.
+ * table.c - every option, once: those of the command line itself are here, the others are parameters of answers
+ * (<heapdex/answer.h>). Parsing, help, completions and the tests of the man page read them from here.
  *
  * Names and meanings are a contract with scripts: rows may be added, none changed.
  */
 #include "cli/cli.h"
 
-#define NUMBER(name, value, least, most, help) { name, HDX_PARAMETER_NUMBER, 0, value, NULL, NULL, NULL, NULL, least, most, help }
-#define TEXT(name, kind, value, help) { name, HDX_PARAMETER_##kind, 0, value, NULL, NULL, NULL, NULL, 0, 0, help }
-#define CHOICE(name, value, choices, help) { name, HDX_PARAMETER_CHOICE, 0, value, choices, NULL, NULL, NULL, 0, 0, help }
-#define FLAG(name, help) { name, HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, help }
+#define NUMBER(name, value, least, most, help)                                                                         \
+    {                                                                                                                  \
+        name, HDX_PARAMETER_NUMBER, 0, value, NULL, NULL, NULL, NULL, least, most, help                                \
+    }
+#define TEXT(name, kind, value, help)                                                                                  \
+    {                                                                                                                  \
+        name, HDX_PARAMETER_##kind, 0, value, NULL, NULL, NULL, NULL, 0, 0, help                                       \
+    }
+#define CHOICE(name, value, choices, help)                                                                             \
+    {                                                                                                                  \
+        name, HDX_PARAMETER_CHOICE, 0, value, choices, NULL, NULL, NULL, 0, 0, help                                    \
+    }
+#define FLAG(name, help)                                                                                               \
+    {                                                                                                                  \
+        name, HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, help                                          \
+    }
 
 static const struct own {
     cli_option_id id;
@@ -18,16 +30,21 @@ static const struct own {
     hdx_parameter is;
 } own[] = {
     { CLI_OPT_JUNIT, 0, "leaks", TEXT("junit", FILE, "FILE", "write the leaks as JUnit XML, too") },
-    { CLI_OPT_FAIL_ON, 0, "leaks", CHOICE("fail-on", "KIND", "application library any", "exit 1 when there is such a leak") },
+    { CLI_OPT_FAIL_ON, 0, "leaks",
+      CHOICE("fail-on", "KIND", "application library any", "exit 1 when there is such a leak") },
     { CLI_OPT_FORMAT, 0, "export", CHOICE("format", "FORMAT", "csv tsv jsonl", "csv by default") },
-    { CLI_OPT_FORMAT, 0, NULL, CHOICE("format", "FORMAT", "table json jsonl csv tsv", "how rows are written; table by default") },
-    { CLI_OPT_OUTPUT, 'o', NULL, TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
+    { CLI_OPT_FORMAT, 0, NULL,
+      CHOICE("format", "FORMAT", "table json jsonl csv tsv", "how rows are written; table by default") },
+    { CLI_OPT_OUTPUT, 'o', NULL,
+      TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
     { CLI_OPT_UNITS, 0, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
-    { CLI_OPT_THREADS, 0, NULL, NUMBER("threads", "N", 0, HDX_WORKERS_MAX, "workers; as many as processors by default") },
+    { CLI_OPT_THREADS, 0, NULL,
+      NUMBER("threads", "N", 0, HDX_WORKERS_MAX, "workers; as many as processors by default") },
     { CLI_OPT_MEMORY, 0, NULL, TEXT("memory", SIZE, "SIZE", "the most memory a build may take: 768M, 4G") },
     { CLI_OPT_MAX_UNCOMPRESSED, 0, NULL, TEXT("max-uncompressed", SIZE, "SIZE", "refuse dumps that inflate to more") },
-    { CLI_OPT_DUMP_NUMBER, 0, NULL, NUMBER("dump-number", "N", 1, UINT32_MAX, "which heap of a file that holds several; 1 by default") },
+    { CLI_OPT_DUMP_NUMBER, 0, NULL,
+      NUMBER("dump-number", "N", 1, UINT32_MAX, "which heap of a file that holds several; 1 by default") },
     { CLI_OPT_INDEX_DIR, 0, NULL, TEXT("index-dir", TEXT, "DIR", "the index folder itself") },
     { CLI_OPT_NO_BUILD, 0, NULL, FLAG("no-build", "answer from an existing index, or exit with 3") },
     { CLI_OPT_NO_WAIT, 0, NULL, FLAG("no-wait", "do not wait for another builder: exit with 76") },
@@ -63,14 +80,15 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
     const hdx_parameter *common = hdx_answer_common(&common_count);
     for (unsigned i = 0; answer != NULL && i < answer->parameter_count; i++)
         if ((answer->parameters[i].flags & HDX_PARAMETER_WORD) == 0)
-            options[n++] = (cli_option){ CLI_OPT_ANSWER, strcmp(answer->parameters[i].name, "output") == 0 ? 'o' : '\0', false, &answer->parameters[i] };
+            options[n++] = (cli_option){ CLI_OPT_ANSWER, strcmp(answer->parameters[i].name, "output") == 0 ? 'o' : '\0',
+                                         false, &answer->parameters[i] };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const struct own *o = &own[i];
         for (size_t k = 0; o->is.name == NULL && k < common_count; k++)
             if (common[k].kind != HDX_PARAMETER_FLAG) /* `document` follows from --format */
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
-        if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) || takes(answer, o->is.name) ||
-            has(options, n, o->is.name))
+        if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) ||
+            takes(answer, o->is.name) || has(options, n, o->is.name))
             continue;
         options[n++] = (cli_option){ o->id, o->letter, o->only == NULL || o->id == CLI_OPT_FORMAT, &o->is };
     }
@@ -79,7 +97,8 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
 
 static bool is_named(const cli_option *o, const char *name, size_t len)
 {
-    return (strlen(o->is->name) == len && memcmp(o->is->name, name, len) == 0) || (len == 1 && o->letter != 0 && o->letter == *name);
+    return (strlen(o->is->name) == len && memcmp(o->is->name, name, len) == 0) ||
+           (len == 1 && o->letter != 0 && o->letter == *name);
 }
 
 bool cli_option_named(const hdx_answer *answer, const char *name, size_t len, cli_option *out)
@@ -119,8 +138,10 @@ void cli_put_usage(hdx_buffer *out, const hdx_answer *answer)
     const hdx_parameter *word = cli_word_of(answer);
     hdx_buffer_format(out, "DUMP%s", answer->flags & HDX_ANSWER_DUMPS ? "..." : "");
     if (word != NULL) {
-        const bool either = (word->flags & HDX_PARAMETER_EITHER) != 0, optional = !either && (word->flags & HDX_PARAMETER_REQUIRED) == 0;
-        hdx_buffer_format(out, " %s%s%s%s", optional ? "[" : "", word->value, word->flags & HDX_PARAMETER_REPEATED ? "..." : "", optional ? "]" : "");
+        const bool either = (word->flags & HDX_PARAMETER_EITHER) != 0,
+                   optional = !either && (word->flags & HDX_PARAMETER_REQUIRED) == 0;
+        hdx_buffer_format(out, " %s%s%s%s", optional ? "[" : "", word->value,
+                          word->flags & HDX_PARAMETER_REPEATED ? "..." : "", optional ? "]" : "");
         for (unsigned i = 0; either && i < answer->parameter_count; i++)
             if ((answer->parameters[i].flags & HDX_PARAMETER_EITHER) && &answer->parameters[i] != word)
                 hdx_buffer_format(out, "|--%s %s", answer->parameters[i].name, answer->parameters[i].value);

@@ -1,8 +1,9 @@
 /*
- * blank.c - what a stripped dump holds no longer: contents that were cut, and contents that a tool overwrote with a constant.
+ * blank.c - what a stripped dump holds no longer: contents that were cut, and contents that a tool overwrote with a
+ * constant.
  *
- * Cut contents are zeros that the source makes up, and it says so of each position. Overwritten ones are known by the policy alone: a constant in
- * the file is all there is. Arrays without elements have lost nothing and stay empty.
+ * Cut contents are zeros that the source makes up, and it says so of each position. Overwritten ones are known by the
+ * policy alone: a constant in the file is all there is. Arrays without elements have lost nothing and stay empty.
  */
 #include "graph/inside.h"
 
@@ -22,9 +23,13 @@ bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_eve
 
 bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value)
 {
-    static const struct { const char *name; uint8_t type; } boxes[] = {
-        { "java.lang.Boolean", 4 }, { "java.lang.Character", 5 }, { "java.lang.Float", 6 }, { "java.lang.Double", 7 },
-        { "java.lang.Byte", 8 }, { "java.lang.Short", 9 }, { "java.lang.Integer", 10 }, { "java.lang.Long", 11 },
+    static const struct {
+        const char *name;
+        uint8_t     type;
+    } boxes[] = {
+        { "java.lang.Boolean", 4 },  { "java.lang.Character", 5 }, { "java.lang.Float", 6 },
+        { "java.lang.Double", 7 },   { "java.lang.Byte", 8 },      { "java.lang.Short", 9 },
+        { "java.lang.Integer", 10 }, { "java.lang.Long", 11 },
     };
     bool zero;
     if (g->m->stripping.policy != HDX_STRIP_SHARK && g->m->stripping.policy != HDX_STRIP_REDACTED)
@@ -70,8 +75,10 @@ bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
     if (hdx_text_is(c->name, "java.lang.String"))
         return string_absent(g, id);
     if (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 5)
-        return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there && r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
-    if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL || !hdx_class_extends(g, c->number, thread->number) ||
+        return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there &&
+               r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL ||
+        !hdx_class_extends(g, c->number, thread->number) ||
         hdx_graph_field(g, id, "java.lang.Thread", "name", &v, &found, NULL) != HDX_OK || !found || v.absent ||
         v.type != 2 || v.as.address == 0)
         return false;

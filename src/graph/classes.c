@@ -4,7 +4,8 @@
  * In:  the catalog's lists, decoded on the first question.
  * Out: classes by number, by object, by name; roots by object and by thread.
  * Knows that a catalog may lie: numbers and chains of super classes are checked once, here (invariant G3).
- * Cost: O(classes * log classes) on the first use; by name another sort on the first question for a name. Sorted tables, not hashes:
+ * Cost: O(classes * log classes) on the first use; by name another sort on the first question for a name. Sorted
+ *       tables, not hashes:
  * names and ids come from the dump, and a file made for it could make every name of a hash collide.
  */
 #include "graph/inside.h"
@@ -45,7 +46,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Sorts classes by name, then address. Different names are compared, not classes: thousands of classes may bear one name, or two, that are most of a dump.
+ * Sorts classes by name, then address. Different names are compared, not classes: thousands of classes may bear one
+ * name, or two, that are most of a dump.
  * False: out of memory.
  */
 static bool sort_by_name(const hdx_class **classes, uint32_t count)
@@ -57,7 +59,8 @@ static bool sort_by_name(const hdx_class **classes, uint32_t count)
         memcpy((void *)placed, (const void *)classes, count * sizeof *placed);
         qsort(placed, count, sizeof *placed, by_place_of_name);
         for (uint32_t i = 0; i < count; i++) {
-            if (i == 0 || placed[i]->name.at != placed[i - 1]->name.at || placed[i]->name.len != placed[i - 1]->name.len)
+            if (i == 0 || placed[i]->name.at != placed[i - 1]->name.at ||
+                placed[i]->name.len != placed[i - 1]->name.len)
                 named[names++] = (named_classes){ placed[i]->name, i, 0 };
             named[names - 1].count++;
         }
@@ -94,7 +97,8 @@ static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint
                         (unsigned long long)g->m->classes);
     for (uint32_t i = 0; i < count; i++) {
         const hdx_class *c = &classes[i];
-        if (c->number != i || c->id >= g->objects || (c->super != HDX_NO_CLASS && c->super >= count) || (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
+        if (c->number != i || c->id >= g->objects || (c->super != HDX_NO_CLASS && c->super >= count) ||
+            (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
             (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)))
             return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is not sound", i);
     }
@@ -111,11 +115,13 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
     const hdx_class *classes = NULL;
     uint32_t         count = 0;
     hdx_code         code;
-    if ((code = hdx_catalog_classes(g->catalog, &classes, &count, err)) != HDX_OK || (code = check_classes(g, classes, count, err)) != HDX_OK)
+    if ((code = hdx_catalog_classes(g->catalog, &classes, &count, err)) != HDX_OK ||
+        (code = check_classes(g, classes, count, err)) != HDX_OK)
         return code;
     hdx_class_table  *t = hdx_mem_get(NULL, sizeof *t);
     const hdx_class **ids = hdx_mem_array(NULL, count, sizeof *ids);
-    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count), *references = hdx_mem_get(NULL, count);
+    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count),
+            *references = hdx_mem_get(NULL, count);
     if (t == NULL || ids == NULL || mirror == NULL || rules == NULL || references == NULL) {
         hdx_mem_put(NULL, t, sizeof *t);
         hdx_mem_put(NULL, (void *)ids, count * sizeof *ids);

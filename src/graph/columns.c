@@ -1,10 +1,12 @@
 /*
- * columns.c - whole columns in runs, for questions that look at every object; reading ahead, for those that look at some tens at random.
+ * columns.c - whole columns in runs, for questions that look at every object; reading ahead, for those that look at
+ * some tens at random.
  *
  * In:  runs of ids.
  * Out: the same values as the getters of objects.c.
  * Knows pages no more than they do; it asks for runs of them and keeps the rest of a run on the stack.
- * Cost: 2 to 5 ns an object and column; dominators, nearest parents and counts of references some 10 to 20, for they go through lists.
+ * Cost: 2 to 5 ns an object and column; dominators, nearest parents and counts of references some 10 to 20, for they go
+ *       through lists.
  */
 #include "graph/inside.h"
 
@@ -43,19 +45,23 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
 
 /* ---- ahead ---- */
 /*
- * How many keys a round of reading ahead is before the next (away), and for how many of them at a time. A line has come within the time of one
- * or two answers. What is asked for too far ahead is gone when it is needed: not from the first cache, but from the processor's first table of
- * translations, which has some 70 pages: of a number two, of an address three, of an outbound list five. Measured: 184 and 160 ns a list so,
- * 215 at twice the distance; an address 35 ns, and 50 by eights.
+ * How many keys a round of reading ahead is before the next (away), and for how many of them at a time. A line has come
+ * within the time of one or two answers. What is asked for too far ahead is gone when it is needed: not from the first
+ * cache, but from the processor's first table of translations, which has some 70 pages: of a number two, of an address
+ * three, of an outbound list five. Measured: 184 and 160 ns a list so, 215 at twice the distance; an address 35 ns, and
+ * 50 by eights.
  */
 static const hdx_pace of_numbers = { 8, 8 }, of_addresses = { 8, 4 }, of_lists = { 3, 3 };
 
 void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i)
 {
-    static const hdx_kind kinds[] = { /* by the number of their bit in hdx_ahead */
-        HDX_KIND_ADDRESS, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_POSITION, HDX_KIND_RETAINED, HDX_KIND_SPECIAL, HDX_KIND_OUTBOUND, HDX_KIND_INBOUND,
+    static const hdx_kind kinds[] = {
+        /* by the number of their bit in hdx_ahead */
+        HDX_KIND_ADDRESS,  HDX_KIND_CLASS,   HDX_KIND_SIZE,     HDX_KIND_POSITION,
+        HDX_KIND_RETAINED, HDX_KIND_SPECIAL, HDX_KIND_OUTBOUND, HDX_KIND_INBOUND,
     };
-    const bool  lists = (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
+    const bool lists =
+        (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
     const void *file;
     if (i >= n || i % (lists ? of_lists.step : of_addresses.step) != 0) /* of_numbers.step is a multiple of it */
         return;
@@ -89,8 +95,14 @@ void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64
         out[i] = (uint32_t)out[i]; /* without HDX_LENGTH_ODD */
 }
 
-void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_RETAINED, first, n, out); }
-void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out) { numbers(g, HDX_KIND_POSITION, first, n, out); }
+void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    numbers(g, HDX_KIND_RETAINED, first, n, out);
+}
+void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    numbers(g, HDX_KIND_POSITION, first, n, out);
+}
 
 void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32_t *out)
 {
@@ -145,7 +157,9 @@ void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64
         now = n - done < PART ? n - done : PART;
         hdx_graph_read_classes(g, first + done, now, classes);
         for (uint32_t i = 0; i < now; i++)
-            out[done + i] = t == NULL || classes[i] == HDX_NO_CLASS ? 0 : shallow_of(g, t, first + done + i, classes[i], out[done + i]);
+            out[done + i] = t == NULL || classes[i] == HDX_NO_CLASS
+                                ? 0
+                                : shallow_of(g, t, first + done + i, classes[i], out[done + i]);
     }
 }
 
@@ -157,14 +171,15 @@ void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t 
     for (uint32_t done = 0, now; done < n; done += now) {
         now = n - done < PART ? n - done : PART;
         numbers(g, HDX_KIND_HEAP, first + done, now, part);
-        for (uint32_t i = 0; i < now; i++) /* the file has place + 1: an object may lie in none, and heap 0 ("default") is one */
+        for (uint32_t i = 0; i < now;
+             i++) /* the file has place + 1: an object may lie in none, and heap 0 ("default") is one */
             out[done + i] = part[i] != 0 && part[i] <= count && part[i] <= INT32_MAX ? (int32_t)(part[i] - 1) : -1;
     }
 }
 
 /*
- * What `kind` says of up to PART ids: values[i] for those in `special`, their bits in `members`. Ranks rise with ids, so the values of a
- * run are a run of the file.
+ * What `kind` says of up to PART ids: values[i] for those in `special`, their bits in `members`. Ranks rise with ids,
+ * so the values of a run are a run of the file.
  */
 static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members, uint64_t *values)
 {
@@ -201,7 +216,10 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
     }
 }
 
-/* Lengths of the lists of a run of ids, and with firsts their first values; 0 past the end and where the file is not there. */
+/*
+ * Lengths of the lists of a run of ids, and with firsts their first values; 0 past the end and where the file is not
+ * there.
+ */
 static void lists_of(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *degrees, uint64_t *firsts)
 {
     const hdx_one_to_n *lists = first < g->objects ? hdx_graph_use(g, kind) : NULL;
@@ -225,8 +243,10 @@ static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first,
         lists_of(g, HDX_KIND_INBOUND, first + done, now, degrees, referrers);
         for (uint32_t i = 0; i < now; i++) {
             hdx_id id = first + done + i;
-            if (!hdx_bits_test(members, i)) /* its only referrer, where it has one; the getter says what is wrong otherwise */
-                out[done + i] = degrees[i] == 1 && referrers[i] < g->objects ? referrers[i] : hdx_graph_only_referrer(g, id);
+            if (!hdx_bits_test(members,
+                               i)) /* its only referrer, where it has one; the getter says what is wrong otherwise */
+                out[done + i] =
+                    degrees[i] == 1 && referrers[i] < g->objects ? referrers[i] : hdx_graph_only_referrer(g, id);
             else if (values[i] == 1)
                 out[done + i] = one == HDX_NO_ID ? id : one;
             else
@@ -246,10 +266,13 @@ void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id
 }
 
 /*
- * Outbound: the list and the class object, all live where the object is. Inbound: the list, as long as nothing in it is out of scope; a live
- * object that is not special has one referrer, which is live. What is left (garbage and its neighbours, class objects) is counted one by one.
+ * Outbound: the list and the class object, all live where the object is. Inbound: the list, as long as nothing in it is
+ *           out of scope; a live
+ * object that is not special has one referrer, which is live. What is left (garbage and its neighbours, class objects)
+ * is counted one by one.
  */
-void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound, uint64_t *inbound)
+void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
+                           uint64_t *inbound)
 {
     uint64_t               members[PART / 64], values[PART];
     uint32_t               classes[PART];

@@ -1,8 +1,9 @@
 /*
  * graph.h - the room that opens a finished index and answers for the heap: the one door for questions.
  *
- * Its public face is <heapdex/graph.h>: objects, classes, cursors, values. This header adds what other rooms of the library may use
- * and what is no promise to the outside: whole columns in runs, for questions that look at every object.
+ * Its public face is <heapdex/graph.h>: objects, classes, cursors, values. This header adds what other rooms of the
+ * library may use and what is no promise to the outside: whole columns in runs, for questions that look at every
+ * object.
  *
  *     uint32_t classes[HDX_RUN];
  *     for (hdx_id first = 0; first < objects; first += n) {
@@ -12,13 +13,15 @@
  *     }
  *     return hdx_graph_check(g, err);                  was every page sound?
  *
- * Runs go through pages once, in order: some nanoseconds an object, where the getters of one object cost some tens. Ids at or past the
- * end, and damage, give the same harmless values as the getters; nothing fails. All calls are thread-safe; a scan on several
- * threads takes disjoint runs.
+ * Runs go through pages once, in order: some nanoseconds an object, where the getters of one object cost some tens. Ids
+ * at or past the end, and damage, give the same harmless values as the getters; nothing fails. All calls are
+ * thread-safe; a scan on several threads takes disjoint runs.
  *
- * What is where: open.c the files and the dump, opened when first asked for; objects.c one object; columns.c runs, and reading ahead; refs.c cursors;
- * classes.c the table of classes; values.c fields and elements out of the dump; string.c text; label.c and label_kinds.c MAT's labels;
- * number.c numbers as Java prints them; names.c names of references; reread.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it says.
+ * What is where: open.c the files and the dump, opened when first asked for; objects.c one object; columns.c runs, and
+ * reading ahead; refs.c cursors; classes.c the table of classes; values.c fields and elements out of the dump; string.c
+ * text; label.c and label_kinds.c MAT's labels; number.c numbers as Java prints them; names.c names of references;
+ * reread.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it
+ * says.
  */
 #ifndef HDX_GRAPH_GRAPH_H
 #define HDX_GRAPH_GRAPH_H
@@ -29,18 +32,21 @@
 #define HDX_RUN 4096u /* a good length of a run; any length is allowed */
 
 void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
-void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32_t *out);   /* HDX_NO_CLASS past the end */
-void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out);      /* hdx_object_kind */
+void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
+                            uint32_t *out);                                            /* HDX_NO_CLASS past the end */
+void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out); /* hdx_object_kind */
 /* "class NAME" of a class with a long name, kept with the graph: classes and rows that share a name share its label. */
 #define HDX_LONG_NAME 1024u
 hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err);
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
-void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);   /* of arrays; 0 */
-void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* position + 1; 0: no record */
-void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t *out);      /* place in hdx_graph_heaps; -1 */
+void     hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */
+void     hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+void     hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+void     hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n,
+                                  uint64_t *out); /* position + 1; 0: no record */
+void     hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n,
+                              int32_t *out); /* place in hdx_graph_heaps; -1 */
 /* Bit i of out (hdx_bits) is object first + i; (n + 63) / 64 words are written. */
 void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 /* HDX_VIRTUAL_ROOT, HDX_NO_ID for garbage; the second: the id itself for a GC root. */
@@ -48,7 +54,8 @@ void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx
 void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
 
 /* As hdx_graph_outbound_count and hdx_graph_inbound_count. */
-void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound, uint64_t *inbound);
+void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
+                           uint64_t *inbound);
 
 /* Ids of addresses as a dump writes them; HDX_NO_ID where no object is. */
 void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
@@ -57,10 +64,10 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
 bool hdx_graph_all_live(const hdx_graph *g);
 
 /*
- * The whole dump once more, in the order of the file and on several threads: for questions that need what the lists of references leave
- * out (order, nulls, names) of every object. What is delivered is what has an id: of two records for one object the one the index
- * points to. Roots are those of the dump, in no order; `pos` gives them back theirs. Calls of one worker (below HDX_WORKERS_MAX) do not
- * overlap; an error ends the reading. Bytes live until the call returns.
+ * The whole dump once more, in the order of the file and on several threads: for questions that need what the lists of
+ * references leave out (order, nulls, names) of every object. What is delivered is what has an id: of two records for
+ * one object the one the index points to. Roots are those of the dump, in no order; `pos` gives them back theirs. Calls
+ * of one worker (below HDX_WORKERS_MAX) do not overlap; an error ends the reading. Bytes live until the call returns.
  */
 typedef struct hdx_dump_root {
     hdx_pos  pos;
@@ -71,19 +78,27 @@ typedef struct hdx_dump_root {
 typedef struct hdx_dump_reader {
     void *context;
     hdx_code (*root)(void *context, unsigned worker, const hdx_dump_root *root, hdx_error *err);
-    /* bytes of its fields, big-endian, most derived class first; len may be less than the class says (damage, over 1 MiB) */
+    /*
+     * bytes of its fields, big-endian, most derived class first; len may be less than the class says (damage, over 1
+     * MiB)
+     */
     hdx_code (*instance)(void *context, unsigned worker, hdx_id id, const uint8_t *bytes, uint32_t len, hdx_error *err);
     /* elements from .. from + count - 1 of an object array, count ids */
-    hdx_code (*elements)(void *context, unsigned worker, hdx_id id, uint64_t from, const uint8_t *ids, uint64_t count, hdx_error *err);
-    /* size: bytes of the CLASS_DUMP without its tag; statics: of all types, in the order of the dump and of hdx_class */
-    hdx_code (*class_object)(void *context, unsigned worker, hdx_id id, uint64_t size, const hdx_value *statics, uint32_t count, hdx_error *err);
+    hdx_code (*elements)(void *context, unsigned worker, hdx_id id, uint64_t from, const uint8_t *ids, uint64_t count,
+                         hdx_error *err);
+    /*
+     * size: bytes of the CLASS_DUMP without its tag; statics: of all types, in the order of the dump and of hdx_class
+     */
+    hdx_code (*class_object)(void *context, unsigned worker, hdx_id id, uint64_t size, const hdx_value *statics,
+                             uint32_t count, hdx_error *err);
 } hdx_dump_reader;
 /* HDX_BAD_DUMP where the dump is not at hand or changed. tick may be NULL; it counts bytes of the file, twice. */
-hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick, hdx_error *err);
+hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
+                          hdx_error *err);
 
 /*
- * Answers remembered beside an index (notes): up to HDX_NOTES files leaks-0 .. leaks-f in its folder, each put in place by a rename. They belong to the
- * folder and go with it.
+ * Answers remembered beside an index (notes): up to HDX_NOTES files leaks-0 .. leaks-f in its folder, each put in place
+ * by a rename. They belong to the folder and go with it.
  */
 #define HDX_NOTES 16u
 typedef struct hdx_remembered {
@@ -93,12 +108,15 @@ typedef struct hdx_remembered {
 /* at NULL where nothing sound is remembered under this key. */
 hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key);
 /* False where the folder cannot be written, which is no failure. */
-bool           hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len);
+bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len);
 /* The file that a key falls to. */
-const char    *hdx_graph_kept_name(uint64_t key);
+const char *hdx_graph_kept_name(uint64_t key);
 /* The i-th note that is there; false past the last. */
-bool           hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
-/* One note, whatever its key: sums, length, index and name compared. HDX_DAMAGED says what is wrong with it, HDX_NOT_FOUND: it is not there. */
-hdx_code       hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err);
+bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
+/*
+ * One note, whatever its key: sums, length, index and name compared. HDX_DAMAGED says what is wrong with it,
+ * HDX_NOT_FOUND: it is not there.
+ */
+hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err);
 
 #endif

@@ -4,14 +4,15 @@
  * In:  an object.
  * Out: a line of text, or none.
  * Knows which class has which rule. The rules themselves stand in label_kinds.c.
- * Cost: a few fields of a few objects. What a label may look at is limited (label.h), for objects can refer to each other in circles.
+ * Cost: a few fields of a few objects. What a label may look at is limited (label.h), for objects can refer to each
+ *       other in circles.
  */
 #include "graph/label.h"
 
 #include <stdlib.h>
 
 typedef struct rule {
-    const char     *class; /* sorted by this */
+    const char *class; /* sorted by this */
     hdx_label_rule *make;
     const char     *detail;
 } rule;
@@ -79,9 +80,9 @@ static const rule rules[] = {
 static int compare(const void *name, const void *row)
 {
     const hdx_text *t = name;
-    const char     *class = ((const rule *)row)->class;
-    size_t          len = strlen(class);
-    int             c = memcmp(t->at, class, t->len < len ? t->len : len);
+    const char *class = ((const rule *)row)->class;
+    size_t len = strlen(class);
+    int    c = memcmp(t->at, class, t->len < len ? t->len : len);
     return c != 0 ? c : t->len < len ? -1 : t->len > len;
 }
 
@@ -94,7 +95,8 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
 {
     uint8_t  found = UNKNOWN;
     uint32_t c = number;
-    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED)) == UNKNOWN; c = t->at[c].super) {
+    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED)) == UNKNOWN;
+         c = t->at[c].super) {
         hdx_text    name = t->at[c].name;
         const rule *r = name.len == 0 ? NULL : bsearch(&name, rules, RULES, sizeof *rules, compare);
         if (r != NULL) {
@@ -103,7 +105,8 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
         }
     }
     found = found == UNKNOWN ? NONE : found;
-    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED) == UNKNOWN; c = t->at[c].super) {
+    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->rules[c], __ATOMIC_RELAXED) == UNKNOWN;
+         c = t->at[c].super) {
         __atomic_store_n(&t->rules[c], found, __ATOMIC_RELAXED);
         if (found >= FIRST_RULE && hdx_text_is(t->at[c].name, rules[found - FIRST_RULE].class))
             break; /* what is above has another */
@@ -111,7 +114,10 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
     return found >= FIRST_RULE ? &rules[found - FIRST_RULE] : NULL;
 }
 
-/* char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what cannot be printed. */
+/*
+ * char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what
+ * cannot be printed.
+ */
 static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *some)
 {
     uint16_t  units[HDX_LABEL_CHARS];
@@ -225,7 +231,8 @@ hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **text
     for (size_t i = 0; i < n; i++) {
         texts[i] = NULL;
         order[i] = (place){ 0, i };
-        (void)hdx_graph_position(g, ids[i], &order[i].at); /* what has no record has hardly a label: its place does not matter */
+        (void)hdx_graph_position(g, ids[i],
+                                 &order[i].at); /* what has no record has hardly a label: its place does not matter */
     }
     if (n > 0)
         qsort(order, n, sizeof *order, by_place);

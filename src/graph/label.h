@@ -29,9 +29,10 @@ hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some);
  */
 typedef hdx_code hdx_label_rule(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some);
 
-hdx_label_rule hdx_label_string, hdx_label_builder, hdx_label_field, hdx_label_constant, hdx_label_value, hdx_label_flag, hdx_label_adder,
-    hdx_label_url, hdx_label_uri, hdx_label_member, hdx_label_frame, hdx_label_member_name, hdx_label_inet4, hdx_label_inet6,
-    hdx_label_socket_address, hdx_label_channel, hdx_label_locale, hdx_label_base_locale, hdx_label_ulocale, hdx_label_big_integer,
-    hdx_label_big_decimal, hdx_label_numbers, hdx_label_version, hdx_label_webapp;
+hdx_label_rule hdx_label_string, hdx_label_builder, hdx_label_field, hdx_label_constant, hdx_label_value,
+    hdx_label_flag, hdx_label_adder, hdx_label_url, hdx_label_uri, hdx_label_member, hdx_label_frame,
+    hdx_label_member_name, hdx_label_inet4, hdx_label_inet6, hdx_label_socket_address, hdx_label_channel,
+    hdx_label_locale, hdx_label_base_locale, hdx_label_ulocale, hdx_label_big_integer, hdx_label_big_decimal,
+    hdx_label_numbers, hdx_label_version, hdx_label_webapp;
 
 #endif

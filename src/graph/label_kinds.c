@@ -3,9 +3,10 @@
  *
  * In:  an instance, and what the rule's row says.
  * Out: text appended; nothing where the rule finds no value.
- * Knows the fields of JDK, Eclipse and OSGi classes by name; order and layout differ from JDK to JDK. Three habits of MAT are kept: a
- *      field that is missing counts as null; a field of another type than expected, or a reference that leads nowhere, gives no label at
- *      all; an object without label inside a longer text reads "null".
+ * Knows the fields of JDK, Eclipse and OSGi classes by name; order and layout differ from JDK to JDK. Three habits of
+ * MAT are kept: a
+ *      field that is missing counts as null; a field of another type than expected, or a reference that leads nowhere,
+ *      gives no label at all; an object without label inside a longer text reads "null".
  *      The fields are those of the class that has the rule; on the way through other objects ("manager.data") the
  *      topmost of a name.
  * Cost: each field is a scan of the names of the class and its super classes.
@@ -72,8 +73,12 @@ static hdx_code field_label(hdx_labels *l, const hdx_instance *i, const char *pa
     return code == HDX_OK && *what == OBJECT ? hdx_label_append(l, id, text) : code;
 }
 
-/* The same as a part of something longer: text before and after, "null" for an object without label. *ok turns false where MAT gives up. */
-static hdx_code part(hdx_labels *l, const hdx_instance *i, const char *before, const char *path, const char *after, bool *ok)
+/*
+ * The same as a part of something longer: text before and after, "null" for an object without label. *ok turns false
+ * where MAT gives up.
+ */
+static hdx_code part(hdx_labels *l, const hdx_instance *i, const char *before, const char *path, const char *after,
+                     bool *ok)
 {
     found    what;
     bool     text;
@@ -225,7 +230,8 @@ hdx_code hdx_label_adder(hdx_labels *l, const hdx_instance *i, const char *detai
     if (what == OBJECT && (code = hdx_graph_elements(l->g, cells, 0, CELLS, &v, l->err)) != HDX_OK)
         goto out;
     for (uint64_t n = 0; n < v.count; n++) {
-        if (v.at[n].value.type != 2 || v.at[n].value.absent || !hdx_graph_find(l->g, v.at[n].value.as.address, &cell) || cell == 0)
+        if (v.at[n].value.type != 2 || v.at[n].value.absent || !hdx_graph_find(l->g, v.at[n].value.as.address, &cell) ||
+            cell == 0)
             continue;
         if ((code = hdx_instance_open(l->g, cell, &one, &there, l->err)) != HDX_OK)
             goto out;
@@ -267,7 +273,8 @@ hdx_code hdx_label_numbers(hdx_labels *l, const hdx_instance *i, const char *nam
         if (!there) {
             hdx_buffer_text(l->out, "null");
         } else if (rgb) {
-            hdx_buffer_format(l->out, "%s%03lld", value < 0 ? "-" : "", value < 0 ? -(long long)value : (long long)value);
+            hdx_buffer_format(l->out, "%s%03lld", value < 0 ? "-" : "",
+                              value < 0 ? -(long long)value : (long long)value);
         } else {
             int n = snprintf(plain, sizeof plain, "%lld", (long long)value);
             for (int d = 0; d < n; d++) {
@@ -289,7 +296,8 @@ static hdx_code url_parts(hdx_labels *l, const hdx_instance *i, const char *firs
     hdx_code code;
     uint64_t start = l->out->len;
     bool     ok = true;
-    if ((code = part(l, i, "", first, ":", &ok)) != HDX_OK || (code = part(l, i, "//", "authority", "", &ok)) != HDX_OK ||
+    if ((code = part(l, i, "", first, ":", &ok)) != HDX_OK ||
+        (code = part(l, i, "//", "authority", "", &ok)) != HDX_OK ||
         (code = part(l, i, "", "path", "", &ok)) != HDX_OK || (code = part(l, i, "?", "query", "", &ok)) != HDX_OK ||
         (code = part(l, i, "#", "ref", "", &ok)) != HDX_OK)
         return code;
@@ -311,7 +319,10 @@ hdx_code hdx_label_uri(hdx_labels *l, const hdx_instance *i, const char *detail,
     return code != HDX_OK || *some || what == BAD ? code : url_parts(l, i, "scheme", some);
 }
 
-static void put_ip4(hdx_buffer *out, const uint8_t *b) { hdx_buffer_format(out, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]); }
+static void put_ip4(hdx_buffer *out, const uint8_t *b)
+{
+    hdx_buffer_format(out, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+}
 
 static void put_ip6(hdx_buffer *out, const uint8_t *b)
 {
@@ -341,7 +352,8 @@ hdx_code hdx_label_inet4(hdx_labels *l, const hdx_instance *i, const char *detai
 }
 
 /* The bytes of the byte[] in a field; *n 17 where there are more than 16. */
-static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *name, uint8_t *bytes, uint64_t *n, bool *there)
+static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *name, uint8_t *bytes, uint64_t *n,
+                              bool *there)
 {
     hdx_record       r;
     hdx_id           id;
@@ -349,7 +361,8 @@ static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *
     hdx_code         code = step(l, i, name, &id, &what);
     const hdx_class *c;
     *there = false;
-    if (code != HDX_OK || what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL || c->element_type != 8)
+    if (code != HDX_OK || what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL ||
+        c->element_type != 8)
         return code;
     if ((code = hdx_graph_record(l->g, id, &r, there, l->err)) != HDX_OK || !*there)
         return code;
@@ -368,7 +381,8 @@ hdx_code hdx_label_inet6(hdx_labels *l, const hdx_instance *i, const char *detai
     (void)detail;
     if ((code = field_label(l, i, "hostName", &what, &host)) != HDX_OK || what == BAD ||
         (code = address_bytes(l, i, "ipaddress", b, &n, &there)) != HDX_OK ||
-        (code = number(l, i, "scope_id_set", 4, &set, &has_set)) != HDX_OK || (code = number(l, i, "scope_id", 10, &scope, &has_scope)) != HDX_OK)
+        (code = number(l, i, "scope_id_set", 4, &set, &has_set)) != HDX_OK ||
+        (code = number(l, i, "scope_id", 10, &scope, &has_scope)) != HDX_OK)
         return code;
     if (!there) {
         *some = host;
@@ -440,9 +454,10 @@ out:
 
 hdx_code hdx_label_channel(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
-    static const char *const states[][2] = { { "ST_UNINITIALIZED", "uninitialized " }, { "ST_UNCONNECTED", "unconnected " },
-                                             { "ST_PENDING", "pending " },             { "ST_CONNECTED", "connected " },
-                                             { "ST_KILLPENDING", "kill pending " },    { "ST_KILLED", "killed " } };
+    static const char *const states[][2] = {
+        { "ST_UNINITIALIZED", "uninitialized " }, { "ST_UNCONNECTED", "unconnected " },  { "ST_PENDING", "pending " },
+        { "ST_CONNECTED", "connected " },         { "ST_KILLPENDING", "kill pending " }, { "ST_KILLED", "killed " }
+    };
     hdx_code   code;
     int64_t    state = 0;
     found      what;
@@ -476,9 +491,13 @@ out:
 /* java.lang.reflect.Modifier.toString: in this order, each with a blank behind. */
 static void put_modifiers(hdx_buffer *out, int64_t m)
 {
-    static const struct { unsigned bit; const char *word; } words[] = {
-        { 0x1, "public " },     { 0x4, "protected " }, { 0x2, "private " },      { 0x400, "abstract " }, { 0x8, "static " },    { 0x10, "final " },
-        { 0x80, "transient " }, { 0x40, "volatile " }, { 0x20, "synchronized " }, { 0x100, "native " },   { 0x800, "strictfp " }, { 0x200, "interface " },
+    static const struct {
+        unsigned    bit;
+        const char *word;
+    } words[] = {
+        { 0x1, "public " },        { 0x4, "protected " }, { 0x2, "private " },    { 0x400, "abstract " },
+        { 0x8, "static " },        { 0x10, "final " },    { 0x80, "transient " }, { 0x40, "volatile " },
+        { 0x20, "synchronized " }, { 0x100, "native " },  { 0x800, "strictfp " }, { 0x200, "interface " },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (((uint64_t)m & words[i].bit) != 0)
@@ -504,7 +523,8 @@ static hdx_code put_parameters(hdx_labels *l, const hdx_instance *i, bool *ok)
     hdx_buffer_text(l->out, "(");
     hdx_code code = step(l, i, "parameterTypes", &array, &what);
     if (code == HDX_OK && what == OBJECT)
-        code = hdx_graph_elements(l->g, array, 0, 256, &v, l->err); /* a method has at most 255 (JVM specification 4.3.3) */
+        code = hdx_graph_elements(l->g, array, 0, 256, &v,
+                                  l->err); /* a method has at most 255 (JVM specification 4.3.3) */
     *ok = what != BAD;
     for (uint64_t n = 0; code == HDX_OK && *ok && n < v.count && v.at[n].value.type == 2; n++) {
         hdx_buffer_text(l->out, n > 0 ? "," : "");
@@ -517,7 +537,10 @@ static hdx_code put_parameters(hdx_labels *l, const hdx_instance *i, bool *ok)
     return code;
 }
 
-/* Field, Method, Constructor: modifiers, the type in the field that `detail` names, the class, n: the name, (): parameter types. */
+/*
+ * Field, Method, Constructor: modifiers, the type in the field that `detail` names, the class, n: the name, ():
+ * parameter types.
+ */
 hdx_code hdx_label_member(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
     hdx_code code;
@@ -534,7 +557,8 @@ hdx_code hdx_label_member(hdx_labels *l, const hdx_instance *i, const char *deta
     (void)snprintf(type, sizeof type, "%.*s", (int)len, detail);
     if (named && ((code = put_class(l, i, type, " ", &what)) != HDX_OK || what == BAD))
         return code;
-    if ((code = put_class(l, i, "clazz", named ? "." : "", &what)) != HDX_OK || what == BAD || (!named && what == NOTHING))
+    if ((code = put_class(l, i, "clazz", named ? "." : "", &what)) != HDX_OK || what == BAD ||
+        (!named && what == NOTHING))
         return code;
     if (named) {
         if ((code = field_label(l, i, "name", &what, &text)) != HDX_OK || what != OBJECT)
@@ -574,16 +598,19 @@ hdx_code hdx_label_frame(hdx_labels *l, const hdx_instance *i, const char *detai
 {
     hdx_code code;
     hdx_id   id;
-    found    class, method, file;
-    int64_t  line = 0;
-    bool     there, ok = true;
+    found class, method, file;
+    int64_t line = 0;
+    bool    there, ok = true;
     (void)detail;
-    if ((code = step(l, i, "declaringClass", &id, &class)) != HDX_OK || (code = step(l, i, "methodName", &id, &method)) != HDX_OK ||
-        (code = number(l, i, "lineNumber", 10, &line, &there)) != HDX_OK || (code = step(l, i, "fileName", &id, &file)) != HDX_OK)
+    if ((code = step(l, i, "declaringClass", &id, &class)) != HDX_OK ||
+        (code = step(l, i, "methodName", &id, &method)) != HDX_OK ||
+        (code = number(l, i, "lineNumber", 10, &line, &there)) != HDX_OK ||
+        (code = step(l, i, "fileName", &id, &file)) != HDX_OK)
         return code;
     if (class != OBJECT || method != OBJECT || file == BAD || !there)
         return HDX_OK;
-    if ((code = part(l, i, "", "declaringClass", ".", &ok)) != HDX_OK || (code = part(l, i, "", "methodName", "()", &ok)) != HDX_OK)
+    if ((code = part(l, i, "", "declaringClass", ".", &ok)) != HDX_OK ||
+        (code = part(l, i, "", "methodName", "()", &ok)) != HDX_OK)
         return code;
     if (file == OBJECT && (code = part(l, i, " (", "fileName", "", &ok)) != HDX_OK)
         return code;
@@ -652,7 +679,8 @@ hdx_code hdx_label_version(hdx_labels *l, const hdx_instance *i, const char *det
     (void)detail;
     if ((code = field_label(l, i, "versionString", &what, some)) != HDX_OK || *some || what == BAD)
         return code;
-    if ((code = number(l, i, "major", 10, &major, &a)) != HDX_OK || (code = number(l, i, "minor", 10, &minor, &b)) != HDX_OK ||
+    if ((code = number(l, i, "major", 10, &major, &a)) != HDX_OK ||
+        (code = number(l, i, "minor", 10, &minor, &b)) != HDX_OK ||
         (code = number(l, i, "micro", 10, &micro, &c)) != HDX_OK || !(a && b && c))
         return code;
     hdx_buffer_format(l->out, "%lld.%lld.%lld.", (long long)major, (long long)minor, (long long)micro);
@@ -674,7 +702,10 @@ hdx_code hdx_label_webapp(hdx_labels *l, const hdx_instance *i, const char *deta
 
 /* ---- java.math ---- */
 
-/* sign and mag (OpenJDK), sign and digits (Harmony, least significant first). *negative and the decimal digits behind l->out. */
+/*
+ * sign and mag (OpenJDK), sign and digits (Harmony, least significant first). *negative and the decimal digits behind
+ * l->out.
+ */
 hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
     enum { WORDS = 2048 }; /* 19,728 digits; dividing longer ones takes time that grows with the square */
@@ -686,8 +717,8 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
     uint32_t   words[WORDS];
     hdx_values v = { 0 };
     (void)detail;
-    if ((code = number(l, i, "sign", 10, &sign, &there)) != HDX_OK || (!there && (code = number(l, i, "signum", 10, &sign, &there)) != HDX_OK) ||
-        !there)
+    if ((code = number(l, i, "sign", 10, &sign, &there)) != HDX_OK ||
+        (!there && (code = number(l, i, "signum", 10, &sign, &there)) != HDX_OK) || !there)
         return code;
     if ((code = step(l, i, "mag", &array, &what)) != HDX_OK || what == BAD)
         return code;
@@ -717,11 +748,11 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
 static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digits, bool *some)
 {
     static const char *const compact[] = { "intCompact", "smallValue", "intLong" }; /* OpenJDK, Harmony, 1.4.2 */
-    hdx_code    code;
-    found       what;
-    bool        there = false;
-    int64_t     value = 0;
-    hdx_buffer *out = l->out;
+    hdx_code                 code;
+    found                    what;
+    bool                     there = false;
+    int64_t                  value = 0;
+    hdx_buffer              *out = l->out;
     l->out = digits;
     code = field_label(l, i, "intVal", &what, some);
     l->out = out;
@@ -750,11 +781,11 @@ hdx_code hdx_label_big_decimal(hdx_labels *l, const hdx_instance *i, const char 
         goto out;
     bool negative = digits.at[0] == '-';
     if (has_precision && precision >= 0)
-        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative, has_scale ? (int32_t)scale : 0,
-                                (uint32_t)precision, HDX_LABEL_BYTES / 8);
+        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative,
+                                has_scale ? (int32_t)scale : 0, (uint32_t)precision, HDX_LABEL_BYTES / 8);
     else if (!has_precision)
-        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative, has_scale ? (int32_t)scale : 0, 0,
-                                HDX_LABEL_BYTES / 8);
+        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative,
+                                has_scale ? (int32_t)scale : 0, 0, HDX_LABEL_BYTES / 8);
 out:
     hdx_buffer_free(&digits);
     return code;

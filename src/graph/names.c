@@ -3,7 +3,8 @@
  *
  * In:  the class and locals from the index; field values, elements and statics from the dump.
  * Out: one visit for each reference that leads to an object, in MAT's order (MAT 3.3, 3.4, 3.6).
- * Knows the names MAT gives to what has none. A field counts once each time it occurs, so this list and the outbound set differ in length.
+ * Knows the names MAT gives to what has none. A field counts once each time it occurs, so this list and the outbound
+ * set differ in length.
  * Cost: one record; with only_target an array's elements are compared as they come, and nothing is kept of them.
  */
 #include "graph/inside.h"
@@ -23,7 +24,8 @@ typedef struct visitor {
 
 const char *hdx_ref_kind_name(hdx_ref_kind kind)
 {
-    static const char *const names[] = { "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" };
+    static const char *const names[] = { "class", "super", "loader", "signers", "domain",
+                                         "local", "field", "static", "element" };
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
@@ -64,12 +66,19 @@ static void give_address(visitor *v, hdx_addr address, hdx_ref_kind kind, const 
 
 /* ---- locals ---- */
 
-/* MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); behind them the one that MAT does not have. */
-static const struct { hdx_root_type type; const char *word; } root_words[] = {
-    { HDX_ROOT_UNKNOWN, "Unknown" },           { HDX_ROOT_SYSTEM_CLASS, "System Class" }, { HDX_ROOT_NATIVE_LOCAL, "JNI Local" },
-    { HDX_ROOT_NATIVE_STATIC, "JNI Global" },  { HDX_ROOT_THREAD_BLOCK, "Thread Block" }, { HDX_ROOT_BUSY_MONITOR, "Busy Monitor" },
-    { HDX_ROOT_JAVA_LOCAL, "Java Local" },     { HDX_ROOT_NATIVE_STACK, "Native Stack" }, { HDX_ROOT_THREAD_OBJ, "Thread" },
-    { HDX_ROOT_JNI_MONITOR, "JNI Monitor" },
+/*
+ * MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); behind them the one that
+ * MAT does not have.
+ */
+static const struct {
+    hdx_root_type type;
+    const char   *word;
+} root_words[] = {
+    { HDX_ROOT_UNKNOWN, "Unknown" },           { HDX_ROOT_SYSTEM_CLASS, "System Class" },
+    { HDX_ROOT_NATIVE_LOCAL, "JNI Local" },    { HDX_ROOT_NATIVE_STATIC, "JNI Global" },
+    { HDX_ROOT_THREAD_BLOCK, "Thread Block" }, { HDX_ROOT_BUSY_MONITOR, "Busy Monitor" },
+    { HDX_ROOT_JAVA_LOCAL, "Java Local" },     { HDX_ROOT_NATIVE_STACK, "Native Stack" },
+    { HDX_ROOT_THREAD_OBJ, "Thread" },         { HDX_ROOT_JNI_MONITOR, "JNI Monitor" },
 };
 
 static void give_local(visitor *v, hdx_id target, unsigned types)
@@ -111,7 +120,8 @@ static void give_values(visitor *v, const hdx_values *values, hdx_ref_kind kind)
     for (uint64_t i = 0; i < values->count && !v->stopped; i++) {
         const hdx_field_value *f = &values->at[i];
         hdx_id                 target;
-        if (f->value.type == 2 && !f->value.absent && f->value.as.address != 0 && hdx_graph_find(v->g, f->value.as.address, &target))
+        if (f->value.type == 2 && !f->value.absent && f->value.as.address != 0 &&
+            hdx_graph_find(v->g, f->value.as.address, &target))
             give(v, target, kind, f->name, f->owner);
     }
 }
@@ -130,14 +140,16 @@ static bool has_references(const hdx_class_table *t, uint32_t number)
     enum { UNKNOWN, NONE, SOME }; /* hdx_class_table.references */
     uint8_t  found = UNKNOWN;
     uint32_t c = number;
-    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->references[c], __ATOMIC_RELAXED)) == UNKNOWN; c = t->at[c].super)
+    for (; c != HDX_NO_CLASS && (found = __atomic_load_n(&t->references[c], __ATOMIC_RELAXED)) == UNKNOWN;
+         c = t->at[c].super)
         if (declares_references(&t->at[c])) {
             __atomic_store_n(&t->references[c], SOME, __ATOMIC_RELAXED);
             found = SOME;
             break;
         }
     found = found == UNKNOWN ? NONE : found;
-    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->references[c], __ATOMIC_RELAXED) == UNKNOWN; c = t->at[c].super)
+    for (c = number; c != HDX_NO_CLASS && __atomic_load_n(&t->references[c], __ATOMIC_RELAXED) == UNKNOWN;
+         c = t->at[c].super)
         __atomic_store_n(&t->references[c], found, __ATOMIC_RELAXED);
     return found == SOME;
 }
@@ -161,7 +173,8 @@ static hdx_code class_object(visitor *v, const hdx_class_table *t, const hdx_cla
         super = t->at[c->super].address; /* invented classes (MAT 1.6) have their super class from us */
     if (super != 0)
         give_address(v, super, HDX_REF_SUPER, "<super>");
-    give_address(v, c->loader, HDX_REF_LOADER, "<classloader>"); /* always, the boot loader at address 0 included (MAT 3.3) */
+    give_address(v, c->loader, HDX_REF_LOADER,
+                 "<classloader>"); /* always, the boot loader at address 0 included (MAT 3.3) */
     if (c->signers != 0)
         give_address(v, c->signers, HDX_REF_SIGNERS, "<signers>");
     if (c->domain != 0)
@@ -199,14 +212,18 @@ static void give_elements(visitor *v, uint64_t first, uint64_t n, const uint8_t 
             give_element(v, first + i, ids[i]);
 }
 
-/* The first of n elements from `from` on that has these bytes; n: none. Tables of maps have a million: eight at a time, without a branch each. */
+/*
+ * The first of n elements from `from` on that has these bytes; n: none. Tables of maps have a million: eight at a time,
+ * without a branch each.
+ */
 static uint64_t find_element(const uint8_t *bytes, uint64_t from, uint64_t n, unsigned size, const uint8_t *wanted)
 {
     for (; from < n; from++) {
         while (n - from >= 8) {
             unsigned any = 0;
             for (unsigned i = 0; i < 8; i++)
-                any |= size == 4 ? hdx_le32(bytes + 4 * (from + i)) == hdx_le32(wanted) : hdx_le64(bytes + 8 * (from + i)) == hdx_le64(wanted);
+                any |= size == 4 ? hdx_le32(bytes + 4 * (from + i)) == hdx_le32(wanted)
+                                 : hdx_le64(bytes + 8 * (from + i)) == hdx_le64(wanted);
             if (any != 0)
                 break;
             from += 8;
@@ -254,8 +271,8 @@ static hdx_code elements(visitor *v, hdx_id id)
     return HDX_OK;
 }
 
-hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target, bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
-                              hdx_error *err)
+hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
+                              bool (*visit)(void *context, const hdx_named_ref *ref), void *context, hdx_error *err)
 {
     visitor                v = { .g = g, .only = only_target, .visit = visit, .context = context, .err = err };
     const hdx_class_table *t = hdx_graph_class_table(g);

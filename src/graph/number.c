@@ -3,7 +3,8 @@
  *
  * In:  values.
  * Out: decimal text in a buffer.
- * Knows the rules of java.lang.Double.toString as of JDK 19 (shortest decimal that reads back as the same value, at least two digits;
+ * Knows the rules of java.lang.Double.toString as of JDK 19 (shortest decimal that reads back as the same value, at
+ * least two digits;
  *      MAT's golden labels were made on JDK 25) and of java.math.BigDecimal. Does not know objects or dumps.
  * Cost: big numbers are divided by 10^9 again and again: quadratic, so callers limit their length.
  */
@@ -15,7 +16,10 @@
 
 #define DIGITS 17
 
-/* The digits of text as "%.*e" makes it, without sign and decimal point (which depends on the locale), and its exponent. */
+/*
+ * The digits of text as "%.*e" makes it, without sign and decimal point (which depends on the locale), and its
+ * exponent.
+ */
 static int take_digits(const char *text, char *digits)
 {
     int n = 0;
@@ -48,7 +52,10 @@ static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponen
 
 static bool put_special(hdx_buffer *out, double v)
 {
-    const char *text = isnan(v) ? "NaN" : isinf(v) ? (v < 0 ? "-Infinity" : "Infinity") : v == 0 ? (signbit(v) ? "-0.0" : "0.0") : NULL;
+    const char *text = isnan(v)   ? "NaN"
+                       : isinf(v) ? (v < 0 ? "-Infinity" : "Infinity")
+                       : v == 0   ? (signbit(v) ? "-0.0" : "0.0")
+                                  : NULL;
     if (text != NULL)
         hdx_buffer_text(out, text);
     return text != NULL;
@@ -112,7 +119,10 @@ bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
     return whole;
 }
 
-/* Rounds decimal text half up to n digits; returns how many digits were dropped. A carry over the first digit gives 1000... */
+/*
+ * Rounds decimal text half up to n digits; returns how many digits were dropped. A carry over the first digit gives
+ * 1000...
+ */
 static uint64_t round_half_up(char *digits, uint64_t *len, uint32_t n)
 {
     uint64_t dropped = *len - n;
@@ -130,7 +140,8 @@ static uint64_t round_half_up(char *digits, uint64_t *len, uint32_t n)
     return dropped;
 }
 
-bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t len, int32_t scale, uint32_t precision, uint64_t max)
+bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t len, int32_t scale, uint32_t precision,
+                     uint64_t max)
 {
     hdx_buffer digits = hdx_buffer_of(out->mem);
     int64_t    point = scale; /* digits behind the point */
@@ -141,7 +152,8 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
     if (precision > 0 && len > precision)
         point -= (int64_t)round_half_up(digits.at, &len, precision);
     bool     zero = len == 1 && digits.at[0] == '0';
-    uint64_t before = point >= (int64_t)len ? 1 : (uint64_t)((int64_t)len - point), behind = point > 0 ? (uint64_t)point : 0;
+    uint64_t before = point >= (int64_t)len ? 1 : (uint64_t)((int64_t)len - point),
+             behind = point > 0 ? (uint64_t)point : 0;
     if (zero && point < 0)
         before = 1;
     if (len > max || before > max || behind > max)

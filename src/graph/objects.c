@@ -4,7 +4,8 @@
  * In:  the index files, opened when first asked for.
  * Out: numbers; the harmless value of <heapdex/graph.h> for ids out of range and for damage.
  * Knows how the dominator and nearest-root files leave out what follows from the inbound list (INDEX I10).
- * Cost: one page look-up each, some tens of nanoseconds (fewer where hdx_graph_ahead was called); dominator and nearest parent up to three.
+ * Cost: one page look-up each, some tens of nanoseconds (fewer where hdx_graph_ahead was called); dominator and nearest
+ *       parent up to three.
  */
 #include "graph/inside.h"
 
@@ -65,7 +66,8 @@ uint64_t hdx_graph_shallow(const hdx_graph *g, hdx_id id)
     const hdx_class       *c = class_at(g, id, &t), *own;
     if (c == NULL)
         return 0;
-    const uint64_t length = c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0 ? number_of(g, HDX_KIND_SIZE, id) : 0;
+    const uint64_t length =
+        c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0 ? number_of(g, HDX_KIND_SIZE, id) : 0;
     if (c->kind == HDX_OBJECT_ARRAY || length >= HDX_LENGTH_ODD)
         return hdx_object_array_size(&g->sizing, (uint32_t)length);
     if (c->kind == HDX_PRIMITIVE_ARRAY)

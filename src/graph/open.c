@@ -4,7 +4,8 @@
  * In:  the folder of an index; the path of its dump, or none.
  * Out: an hdx_graph; handles of index files, of the dump, of the tables the catalog holds.
  * Knows the bounds that the manifest sets to each file. Does not read a value of any.
- * Cost: opening reads the catalog's manifest and nothing that grows with the dump; a file costs its head when first used.
+ * Cost: opening reads the catalog's manifest and nothing that grows with the dump; a file costs its head when first
+ *       used.
  */
 #include "graph/inside.h"
 
@@ -16,15 +17,20 @@ const char hdx_file_shut = 0;
 static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err);
 static void     fill_summary(hdx_graph *g);
 
-/* Whoever goes over all objects asks the index address, one of whose bytes tells of eight at the most: of more the first question would never end. */
+/*
+ * Whoever goes over all objects asks the index address, one of whose bytes tells of eight at the most: of more the
+ * first question would never end.
+ */
 static hdx_code check_objects(hdx_io *io, const char *folder, const hdx_manifest *m, hdx_error *err)
 {
     char        path[4096];
     struct stat st;
     const int   n = snprintf(path, sizeof path, "%s/%s.hdx", folder, hdx_kind_name(HDX_KIND_ADDRESS));
-    if (m->objects >> 32 == 0 || (n > 0 && (size_t)n < sizeof path && io->stat(io, path, &st) >= 0 && m->objects / 8 <= (uint64_t)st.st_size))
+    if (m->objects >> 32 == 0 ||
+        (n > 0 && (size_t)n < sizeof path && io->stat(io, path, &st) >= 0 && m->objects / 8 <= (uint64_t)st.st_size))
         return HDX_OK; /* so many end in any case, and where an index is damaged is told by whoever reads it */
-    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects, for which the index address is too small", (unsigned long long)m->objects);
+    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects, for which the index address is too small",
+                    (unsigned long long)m->objects);
 }
 
 static char *copy_text(const char *text)
@@ -119,16 +125,17 @@ void hdx_graph_close(hdx_graph *g)
 static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err)
 {
     if ((m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8))
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "id size %u, reference size %u: allowed are 4 and 8", m->id_size,
-                        m->reference_size);
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "id size %u, reference size %u: allowed are 4 and 8",
+                        m->id_size, m->reference_size);
     if (m->alignment == 0 || m->alignment > 256)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "object alignment %u, allowed 1..256", m->alignment);
     /* Ids and the two markers beside them must stay apart, also as id + 2 in the dominator file. */
     if (m->objects > UINT64_MAX / 4 || m->classes >= HDX_NO_CLASS || m->classes > m->objects)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes", (unsigned long long)m->objects,
-                        (unsigned long long)m->classes);
-    if (m->specials > m->objects || m->dominators > m->objects || m->live_objects > m->objects || m->file_count > HDX_KINDS_MAX ||
-        m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX || m->dump_size == UINT64_MAX || m->live_bytes == UINT64_MAX)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
+                        (unsigned long long)m->objects, (unsigned long long)m->classes);
+    if (m->specials > m->objects || m->dominators > m->objects || m->live_objects > m->objects ||
+        m->file_count > HDX_KINDS_MAX || m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX ||
+        m->dump_size == UINT64_MAX || m->live_bytes == UINT64_MAX)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "counts of the manifest contradict each other");
     return HDX_OK;
 }
@@ -200,11 +207,13 @@ bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t 
     char        path[4096];
     int         n = snprintf(path, sizeof path, "%s/catalog.mdb", g->folder);
     *name = "catalog";
-    *bytes = n > 0 && (size_t)n < sizeof path && g->place.io->stat(g->place.io, path, &st) >= 0 ? (uint64_t)st.st_size : 0;
+    *bytes =
+        n > 0 && (size_t)n < sizeof path && g->place.io->stat(g->place.io, path, &st) >= 0 ? (uint64_t)st.st_size : 0;
     return true;
 }
 
-bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns, uint64_t *bytes)
+bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns,
+                    uint64_t *bytes)
 {
     if (i >= g->m->step_count)
         return false;
@@ -226,8 +235,13 @@ hdx_amounts hdx_graph_amounts(hdx_graph *g, bool with_heaps)
     uint64_t            heaps = 0;
     if (with_heaps)
         (void)hdx_graph_heaps(g, &heaps);
-    return (hdx_amounts){ { [HDX_OF_OBJECTS] = g->objects, [HDX_OF_CLASSES] = m->classes, [HDX_OF_HEAPS] = heaps, [HDX_OF_SPECIALS] = m->specials,
-                            [HDX_OF_DOMINATORS] = m->dominators, [HDX_OF_DUMP_BYTES] = m->dump_size, [HDX_OF_FILE_BYTES] = m->file_size,
+    return (hdx_amounts){ { [HDX_OF_OBJECTS] = g->objects,
+                            [HDX_OF_CLASSES] = m->classes,
+                            [HDX_OF_HEAPS] = heaps,
+                            [HDX_OF_SPECIALS] = m->specials,
+                            [HDX_OF_DOMINATORS] = m->dominators,
+                            [HDX_OF_DUMP_BYTES] = m->dump_size,
+                            [HDX_OF_FILE_BYTES] = m->file_size,
                             [HDX_OF_LIVE_BYTES] = m->live_bytes } };
 }
 
@@ -331,8 +345,14 @@ static bool next_point(void *context, hdx_source_point *out)
     hdx_seek_point p;
     if (!hdx_seek_next(s->seek, &s->cursor, &p))
         return false;
-    *out = (hdx_source_point){ .out = p.out, .bit = p.bit, .header_bit = p.header_bit, .window_at = p.window_at, .window_size = p.window_size,
-                               .window_len = p.window_len, .sum = p.sum, .kind = (unsigned)p.kind };
+    *out = (hdx_source_point){ .out = p.out,
+                               .bit = p.bit,
+                               .header_bit = p.header_bit,
+                               .window_at = p.window_at,
+                               .window_size = p.window_size,
+                               .window_len = p.window_len,
+                               .sum = p.sum,
+                               .kind = (unsigned)p.kind };
     return true;
 }
 
@@ -345,7 +365,10 @@ static hdx_code get_window(void *context, uint64_t at, uint8_t *to, uint32_t len
     return hdx_note_check(&g->note, err);
 }
 
-/* The seek points of the index; without them (an index of the plain dump, or of an older heapdex) they are found anew while reading. */
+/*
+ * The seek points of the index; without them (an index of the plain dump, or of an older heapdex) they are found anew
+ * while reading.
+ */
 static hdx_code load_points(hdx_graph *g, hdx_source *source, hdx_error *err)
 {
     const hdx_source_windows windows = { g, NULL, get_window };
@@ -361,16 +384,22 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
 {
     hdx_code code = hdx_source_open(g->dump, NULL, out, err);
     if (code != HDX_OK)
-        return hdx_hint(err, code, "values of fields and arrays are read from the dump; everything else the index answers alone");
-    /* Another packing of the same dump is fine, positions are those of the uncompressed bytes; the same packing of another size is not. */
+        return hdx_hint(err, code,
+                        "values of fields and arrays are read from the dump; everything else the index answers alone");
+    /*
+     * Another packing of the same dump is fine, positions are those of the uncompressed bytes; the same packing of
+     * another size is not.
+     */
     if ((uint32_t)hdx_source_compression(*out) == g->m->compression && hdx_source_file_size(*out) != g->m->file_size) {
-        code = hdx_fail(err, HDX_BAD_DUMP, g->dump, HDX_NOWHERE, "the dump changed since it was indexed: %llu bytes, were %llu",
+        code = hdx_fail(err, HDX_BAD_DUMP, g->dump, HDX_NOWHERE,
+                        "the dump changed since it was indexed: %llu bytes, were %llu",
                         (unsigned long long)hdx_source_file_size(*out), (unsigned long long)g->m->file_size);
         hdx_source_close(*out);
         *out = NULL;
         return hdx_hint(err, code, "index it again");
     }
-    if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression && g->m->stripping.view == HDX_VIEW_NONE)
+    if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression &&
+        g->m->stripping.view == HDX_VIEW_NONE)
         code = load_points(g, *out, err);
     if (code != HDX_OK || (code = hdx_strip_view_set(*out, g->m->stripping.view, err)) != HDX_OK) {
         hdx_source_close(*out);
@@ -386,7 +415,8 @@ hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
         return HDX_OK;
     if (g->dump == NULL) {
         hdx_code code = hdx_fail(err, HDX_BAD_DUMP, g->m->dump_name, HDX_NOWHERE, "the dump is not at hand");
-        return hdx_hint(err, code, "values of fields and arrays are read from the dump; everything else the index answers alone");
+        return hdx_hint(err, code,
+                        "values of fields and arrays are read from the dump; everything else the index answers alone");
     }
     (void)pthread_mutex_lock(&g->lock);
     hdx_code code = HDX_OK;

@@ -3,9 +3,12 @@
  *
  * In:  an object, or a class.
  * Out: ids, some tens at a time from the file, one at a time to the caller.
- * Knows which lists together make an answer: the class object stands in no outbound list (the class file implies it), the instances of a
- *      class in no inbound list (the instances file has them), and an object with one referrer in no list of dominated ones.
- * Cost: a list costs its look-up (0.2 us read ahead, else some waits for memory: 0.6 us on a large index), an id a few nanoseconds, and with a scope the look-up whether it is live.
+ * Knows which lists together make an answer: the class object stands in no outbound list (the class file implies it),
+ * the instances of a
+ *      class in no inbound list (the instances file has them), and an object with one referrer in no list of dominated
+ *      ones.
+ * Cost: a list costs its look-up (0.2 us read ahead, else some waits for memory: 0.6 us on a large index), an id a few
+ *       nanoseconds, and with a scope the look-up whether it is live.
  *
  * A cursor is up to three runs, in this order:
  *
@@ -16,7 +19,7 @@
 #include "graph/inside.h"
 
 enum { ALL_OF_IT, NOT_SPECIAL };
-#define BATCH ((uint64_t)(sizeof ((hdx_refs *)0)->batch / sizeof ((hdx_refs *)0)->batch[0]))
+#define BATCH ((uint64_t)(sizeof((hdx_refs *)0)->batch / sizeof((hdx_refs *)0)->batch[0]))
 
 static void begin(hdx_graph *g, hdx_id of, hdx_refs_scope scope, hdx_refs *c)
 {
@@ -126,7 +129,10 @@ void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *c)
     second_run(c, HDX_KIND_OUTBOUND, id);
 }
 
-/* Keeps those of batch[0 .. n) that belong to the answer; how many there are then. All are objects: the file says no others. */
+/*
+ * Keeps those of batch[0 .. n) that belong to the answer; how many there are then. All are objects: the file says no
+ * others.
+ */
 static unsigned keep(hdx_refs *c, unsigned n, bool second)
 {
     const hdx_ranks *special = second && c->kind == NOT_SPECIAL ? hdx_graph_use(c->graph, HDX_KIND_SPECIAL) : NULL;

@@ -2,8 +2,8 @@
  * remember.c - answers kept in the folder of an index.
  *
  * In:  a key (what the answer depends on, as a hash), bytes.
- * Out: the same bytes for the same key; nothing where the file is not whole, of another key, or of another index. The key says which of
- *      HDX_NOTES files holds them, so a folder never has more.
+ * Out: the same bytes for the same key; nothing where the file is not whole, of another key, or of another index. The
+ *      key says which of HDX_NOTES files holds them, so a folder never has more.
  * Cost: the file read and summed.
  *
  *     offset size   little-endian
@@ -20,12 +20,13 @@
 
 #include <stdio.h>
 
-#define HEAD 48u
+#define HEAD      48u
 #define NOTE_MOST (1ull << 30) /* no larger file is written or read */
 
-static const char *const names[HDX_NOTES] = { "leaks-0", "leaks-1", "leaks-2", "leaks-3", "leaks-4", "leaks-5", "leaks-6", "leaks-7",
-                                                "leaks-8", "leaks-9", "leaks-a", "leaks-b", "leaks-c", "leaks-d", "leaks-e", "leaks-f" };
-static const char magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
+static const char *const names[HDX_NOTES] = { "leaks-0", "leaks-1", "leaks-2", "leaks-3", "leaks-4", "leaks-5",
+                                              "leaks-6", "leaks-7", "leaks-8", "leaks-9", "leaks-a", "leaks-b",
+                                              "leaks-c", "leaks-d", "leaks-e", "leaks-f" };
+static const char        magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
 
 static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len, uint8_t head[HEAD])
 {
@@ -61,11 +62,11 @@ bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t 
 /* What is wrong with the head; NULL: nothing so far. */
 static const char *head_fault(const hdx_graph *g, const uint8_t head[HEAD], uint64_t size)
 {
-    return memcmp(head, magic, sizeof magic) != 0                 ? "begins as no kept answer does"
-           : hdx_le32(head + 44) != hdx_crc32c(0, head, 44)       ? "the sum of its head is wrong"
-           : memcmp(head + 8, g->m->identity, 16) != 0            ? "belongs to another index"
-           : hdx_le64(head + 32) != size - HEAD                   ? "has another length than its head says"
-                                                                  : NULL;
+    return memcmp(head, magic, sizeof magic) != 0           ? "begins as no kept answer does"
+           : hdx_le32(head + 44) != hdx_crc32c(0, head, 44) ? "the sum of its head is wrong"
+           : memcmp(head + 8, g->m->identity, 16) != 0      ? "belongs to another index"
+           : hdx_le64(head + 32) != size - HEAD             ? "has another length than its head says"
+                                                            : NULL;
 }
 
 hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err)
@@ -80,7 +81,8 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
     if (!note_path(g, name, path) || io->stat(io, path, &st) < 0)
         return hdx_fail(err, HDX_NOT_FOUND, name, HDX_NOWHERE, "nothing is kept under this name");
     if (!S_ISREG(st.st_mode) || st.st_size > (off_t)NOTE_MOST) /* a pipe would be waited for */
-        return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is no kept answer: %s", S_ISREG(st.st_mode) ? "none is so large" : "no plain file");
+        return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is no kept answer: %s",
+                        S_ISREG(st.st_mode) ? "none is so large" : "no plain file");
     int fd = io->open(io, path);
     if (fd < 0)
         return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot be read: %s", strerror(-fd));
@@ -91,7 +93,8 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
         out->size = hdx_le64(head + 32);
         if ((out->at = hdx_mem_get(NULL, out->size)) == NULL)
             code = hdx_no_memory(err, "a kept answer", out->size);
-        else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size || hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
+        else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size ||
+                 hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
             fault = "its sum is wrong";
         else if (strcmp(names[*key % HDX_NOTES], name) != 0)
             fault = "has the key of another name";
@@ -120,14 +123,15 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key)
 
 bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len)
 {
-    uint8_t head[HEAD];
-    char    path[4096], part[4160];
-    hdx_io *io = g->place.io;
+    uint8_t    head[HEAD];
+    char       path[4096], part[4160];
+    hdx_io    *io = g->place.io;
     hdx_access like; /* as the index, and so as its dump */
     if (len > NOTE_MOST - HEAD || !note_path(g, names[key % HDX_NOTES], path))
         return false;
     /* Two processes may keep their answers at once: each writes a file of its own, and the later rename stays. */
-    (void)snprintf(part, sizeof part, "%s.%llx.part", path, (unsigned long long)(hdx_now_ns() ^ (uint64_t)(uintptr_t)head));
+    (void)snprintf(part, sizeof part, "%s.%llx.part", path,
+                   (unsigned long long)(hdx_now_ns() ^ (uint64_t)(uintptr_t)head));
     put_head(g, key, bytes, len, head);
     int fd = io->create(io, part);
     if (fd < 0)

@@ -3,8 +3,10 @@
  *
  * In:  the dump; addresses and positions of the index.
  * Out: roots, instances, object arrays and class objects, each on the thread that read it.
- * Knows that an object may have two records in a damaged dump and that the index took one of them. Does not know what is done with them.
- * Cost: the survey and the walk of the hprof room (a compressed dump is inflated twice), and an address looked up per object.
+ * Knows that an object may have two records in a damaged dump and that the index took one of them. Does not know what
+ * is done with them.
+ * Cost: the survey and the walk of the hprof room (a compressed dump is inflated twice), and an address looked up per
+ *       object.
  */
 #include "graph/inside.h"
 #include "graph/graph.h"
@@ -43,11 +45,15 @@ static hdx_code ignore_stretch(void *context, unsigned worker, uint64_t stretch,
     return HDX_OK;
 }
 
-static bool is_object(uint8_t tag) { return tag == HDX_SUB_INSTANCE || tag == HDX_SUB_OBJECT_ARRAY || tag == HDX_SUB_CLASS; }
+static bool is_object(uint8_t tag)
+{
+    return tag == HDX_SUB_INSTANCE || tag == HDX_SUB_OBJECT_ARRAY || tag == HDX_SUB_CLASS;
+}
 
 static bool is_root(uint8_t tag)
 {
-    return !is_object(tag) && tag != HDX_SUB_PRIMITIVE_ARRAY && tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA && tag != HDX_SUB_HEAP_DUMP_INFO;
+    return !is_object(tag) && tag != HDX_SUB_PRIMITIVE_ARRAY && tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA &&
+           tag != HDX_SUB_HEAP_DUMP_INFO;
 }
 
 static hdx_code class_object(reread *r, unsigned worker, const hdx_event *e, hdx_id id, hdx_error *err)
@@ -60,7 +66,8 @@ static hdx_code class_object(reread *r, unsigned worker, const hdx_event *e, hdx
     uint8_t  type;
     hdx_view bytes;
     while (hdx_class_static_next(&dump.statics, r->id_size, &name, &type, &bytes)) {
-        if (!hdx_mem_room(NULL, (void **)&r->statics[worker].at, &r->statics[worker].capacity, count, sizeof(hdx_value)))
+        if (!hdx_mem_room(NULL, (void **)&r->statics[worker].at, &r->statics[worker].capacity, count,
+                          sizeof(hdx_value)))
             return hdx_no_memory(err, "statics", (uint64_t)count * sizeof(hdx_value));
         r->statics[worker].at[count++] = hdx_value_of(type, bytes.at, r->id_size);
     }
@@ -106,7 +113,8 @@ static hdx_code events(void *context, unsigned worker, const hdx_event *at, size
     return code;
 }
 
-hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick, hdx_error *err)
+hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
+                          hdx_error *err)
 {
     hdx_source *source;
     hdx_survey  survey;
@@ -126,7 +134,8 @@ hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader 
     if ((code = hdx_hprof_survey(source, &options, &sink, &survey, err)) == HDX_OK) {
         hdx_walk_visitor visitor = { r, ignore_stretch, events, ignore_stretch };
         if (survey.head.id_size != r->id_size)
-            code = hdx_fail(err, HDX_BAD_DUMP, g->dump, 0, "ids of %u bytes, %u when it was indexed: the dump changed", survey.head.id_size, r->id_size);
+            code = hdx_fail(err, HDX_BAD_DUMP, g->dump, 0, "ids of %u bytes, %u when it was indexed: the dump changed",
+                            survey.head.id_size, r->id_size);
         else
             code = hdx_hprof_walk(source, &survey, threads, &visitor, NULL, NULL, tick, err);
         hdx_survey_free(&survey);

@@ -10,7 +10,8 @@
  *     value char[]                      JDK 7u6, 8
  *     value byte[], coder 0             Latin-1, one byte a unit                                       JDK 9 on
  *     value byte[], coder 1             UTF-16, two bytes a unit, in the byte order of that JVM        JDK 9 on
- *     value byte[] or char[], count     ART: Latin-1 or UTF-16 big-endian; count may be length << 1 | flag, so the array's length rules
+ *     value byte[] or char[], count     ART: Latin-1 or UTF-16 big-endian; count may be length << 1 | flag, so the
+ *                                       array's length rules
  */
 #include "graph/inside.h"
 
@@ -20,8 +21,8 @@
 
 /* ---- finding the characters ---- */
 
-/* Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8 when the high byte is
-   first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once. */
+/* Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8
+   when the high byte is first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once. */
 static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
 {
     int known = atomic_load(&g->utf16);
@@ -32,7 +33,8 @@ static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
     hdx_values       v = { 0 };
     hdx_code         code = c != NULL ? hdx_graph_statics(g, c->id, &v, err) : HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
-        if (hdx_text_is(v.at[i].name, "HI_BYTE_SHIFT") && v.at[i].value.type == 10 && !v.at[i].value.absent && v.at[i].value.as.integer == 8)
+        if (hdx_text_is(v.at[i].name, "HI_BYTE_SHIFT") && v.at[i].value.type == 10 && !v.at[i].value.absent &&
+            v.at[i].value.as.integer == 8)
             *out = HDX_UTF16_BE;
     hdx_values_free(&v);
     if (code == HDX_OK)
@@ -41,7 +43,8 @@ static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
 }
 
 /* An int or byte field; *found false: none of this name and type, or not in the dump. */
-static hdx_code number_field(const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *found, hdx_error *err)
+static hdx_code number_field(const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *found,
+                             hdx_error *err)
 {
     hdx_value v;
     hdx_code  code = hdx_instance_field(i, name, &v, found, err);
@@ -60,7 +63,8 @@ static hdx_code value_array(const hdx_instance *i, hdx_chars *out, uint8_t *elem
     bool      found;
     *there = false;
     hdx_code code = hdx_instance_field(i, "value", &v, &found, err);
-    if (code != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0 || !hdx_graph_find(i->g, v.as.address, &array))
+    if (code != HDX_OK || !found || v.absent || v.type != 2 || v.as.address == 0 ||
+        !hdx_graph_find(i->g, v.as.address, &array))
         return code;
     const hdx_class *c = hdx_graph_class(i->g, hdx_graph_class_of(i->g, array));
     if (c == NULL || c->kind != HDX_PRIMITIVE_ARRAY || (c->element_type != 5 && c->element_type != 8))
@@ -123,15 +127,10 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
             return code;
         for (unsigned i = 0; i < part; i++)
             switch (c->coding) {
-            case HDX_LATIN1:
-                units[done + i] = bytes[i];
-                break;
-            case HDX_UTF16_LE:
-                units[done + i] = hdx_le16(bytes + 2 * i);
-                break;
+            case HDX_LATIN1: units[done + i] = bytes[i]; break;
+            case HDX_UTF16_LE: units[done + i] = hdx_le16(bytes + 2 * i); break;
             case HDX_CHARS_BE:
-            case HDX_UTF16_BE:
-                units[done + i] = hdx_be16(bytes + 2 * i);
+            case HDX_UTF16_BE: units[done + i] = hdx_be16(bytes + 2 * i);
             }
         done += (unsigned)part;
         if (part < now)
@@ -145,8 +144,8 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
 
 static void put_character(hdx_buffer *out, uint32_t c)
 {
-    char     b[4];
-    unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    char                 b[4];
+    unsigned             n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const uint8_t lead[] = { 0, 0x00, 0xc0, 0xe0, 0xf0 };
     for (unsigned i = n - 1; i > 0; i--) {
         b[i] = (char)(0x80 | (c & 0x3f));
@@ -217,7 +216,8 @@ static hdx_code read_text(const hdx_chars *c, uint64_t max, hdx_buffer *out, boo
     return HDX_OK;
 }
 
-hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string, hdx_error *err)
+hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string,
+                          hdx_error *err)
 {
     hdx_code         code;
     hdx_instance     i;

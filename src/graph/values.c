@@ -3,8 +3,10 @@
  *
  * In:  the position of an object's record, the class's layout from the catalog, bytes of the dump.
  * Out: values; those whose bytes are not in the dump are marked absent (HPROF R17, stripped arrays).
- * Knows that the dump may have changed since it was indexed: the record must name the object's address. Knows nothing of String.
- * Cost: one record header and one body an object; in a compressed dump what lies between the positions asked for. Memory for a caller's
+ * Knows that the dump may have changed since it was indexed: the record must name the object's address. Knows nothing
+ * of String.
+ * Cost: one record header and one body an object; in a compressed dump what lies between the positions asked for.
+ *       Memory for a caller's
  * list of values grows with what the dump really holds, never with what a record claims.
  */
 #include "graph/inside.h"
@@ -45,15 +47,9 @@ hdx_value hdx_value_of(uint8_t type, const uint8_t *p, unsigned id_size)
     uint32_t  four;
     uint64_t  eight;
     switch (type) {
-    case 2:
-        v.as.address = hdx_be_id(p, id_size);
-        break;
-    case 4:
-        v.as.boolean = p[0] != 0;
-        break;
-    case 5:
-        v.as.character = hdx_be16(p);
-        break;
+    case 2: v.as.address = hdx_be_id(p, id_size); break;
+    case 4: v.as.boolean = p[0] != 0; break;
+    case 5: v.as.character = hdx_be16(p); break;
     case 6:
         four = hdx_be32(p);
         memcpy(&v.as.single, &four, sizeof four);
@@ -62,20 +58,11 @@ hdx_value hdx_value_of(uint8_t type, const uint8_t *p, unsigned id_size)
         eight = hdx_be64(p);
         memcpy(&v.as.real, &eight, sizeof eight);
         break;
-    case 8:
-        v.as.integer = (int8_t)p[0];
-        break;
-    case 9:
-        v.as.integer = (int16_t)hdx_be16(p);
-        break;
-    case 10:
-        v.as.integer = (int32_t)hdx_be32(p);
-        break;
-    case 11:
-        v.as.integer = (int64_t)hdx_be64(p);
-        break;
-    default:
-        v.absent = true;
+    case 8: v.as.integer = (int8_t)p[0]; break;
+    case 9: v.as.integer = (int16_t)hdx_be16(p); break;
+    case 10: v.as.integer = (int32_t)hdx_be32(p); break;
+    case 11: v.as.integer = (int64_t)hdx_be64(p); break;
+    default: v.absent = true;
     }
     return v;
 }
@@ -88,7 +75,8 @@ static hdx_code changed(hdx_graph *g, hdx_id id, hdx_pos pos, hdx_error *err)
     hdx_code code = hdx_graph_check(g, err);
     if (code != HDX_OK)
         return code;
-    code = hdx_fail(err, HDX_BAD_DUMP, g->dump, pos, "no record of object 0x%llx here: the dump changed since it was indexed",
+    code = hdx_fail(err, HDX_BAD_DUMP, g->dump, pos,
+                    "no record of object 0x%llx here: the dump changed since it was indexed",
                     (unsigned long long)hdx_graph_address(g, id));
     return hdx_hint(err, code, "index it again");
 }
@@ -126,7 +114,8 @@ static hdx_code body(const hdx_record *r, uint64_t from, void *to, uint64_t want
     return code;
 }
 
-hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first, uint64_t n, uint8_t *out, uint64_t *got, hdx_error *err)
+hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first, uint64_t n, uint8_t *out,
+                             uint64_t *got, hdx_error *err)
 {
     uint64_t from, bytes;
     *got = 0;
@@ -163,7 +152,8 @@ hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *the
     return code;
 }
 
-static hdx_code field_at(const hdx_instance *i, const hdx_class *owner, uint64_t from, uint8_t type, hdx_value *out, hdx_error *err)
+static hdx_code field_at(const hdx_instance *i, const hdx_class *owner, uint64_t from, uint8_t type, hdx_value *out,
+                         hdx_error *err)
 {
     unsigned id_size = i->g->m->id_size, size = hdx_type_size(type, id_size);
     uint8_t  far[8];
@@ -234,8 +224,8 @@ hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const 
 /* ---- all fields ---- */
 
 /* there: only those that begin inside the bytes; a chain of super classes may be far longer than a record. */
-static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t number, bool there, const uint8_t *bytes, uint64_t len, hdx_values *v,
-                           hdx_error *err)
+static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t number, bool there, const uint8_t *bytes,
+                           uint64_t len, hdx_values *v, hdx_error *err)
 {
     uint64_t from = 0;
     hdx_code code;
@@ -277,8 +267,14 @@ static hdx_code read_fields(hdx_graph *g, hdx_id id, bool only_there, hdx_values
     return all_fields(g, t, number, only_there, v->scratch, len, v, err);
 }
 
-hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err) { return read_fields(g, id, false, v, err); }
-hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err) { return read_fields(g, id, true, v, err); }
+hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
+{
+    return read_fields(g, id, false, v, err);
+}
+hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
+{
+    return read_fields(g, id, true, v, err);
+}
 
 hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
 {
@@ -328,8 +324,8 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
         return code;
     if (r.event.count != length) /* whoever goes over all elements would go on for as long as the index says */
-        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements, its record %u", (unsigned long long)id, (unsigned long long)length,
-                        r.event.count);
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements, its record %u",
+                        (unsigned long long)id, (unsigned long long)length, r.event.count);
     uint8_t  type = c->kind == HDX_OBJECT_ARRAY ? 2 : c->element_type;
     unsigned size = hdx_type_size(type, g->m->id_size);
     if (size == 0)
@@ -339,8 +335,12 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
         return code;
     while (n > 0) {
         uint64_t now = n < piece ? n : piece, got = 0;
-        /* Arrays without data (Dalvik, strippers) and arrays cut short in the file: the elements are known to be there, not what they hold. */
-        if (r.event.tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA && (code = hdx_record_elements(&r, size, first, now, v->scratch, &got, err)) != HDX_OK)
+        /*
+         * Arrays without data (Dalvik, strippers) and arrays cut short in the file: the elements are known to be there,
+         * not what they hold.
+         */
+        if (r.event.tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA &&
+            (code = hdx_record_elements(&r, size, first, now, v->scratch, &got, err)) != HDX_OK)
             return code;
         for (uint64_t i = 0; i < now; i++) {
             hdx_value value = { .type = type, .absent = true };

@@ -1,19 +1,22 @@
 /*
- * verify.c - is an index what it says? Every file is read whole, and with `full` what its files say of each other is compared.
+ * verify.c - is an index what it says? Every file is read whole, and with `full` what its files say of each other is
+ * compared.
  *
  * In:  an open graph.
  * Out: HDX_OK, or the first thing that does not hold.
  * Knows what each kind means (indexes/indexes.h) and what follows from it (INDEX 4).
- * Cost: one pass over each file, some hundred nanoseconds an object; `full` adds passes over all references and, at its peak, 24 bytes an
+ * Cost: one pass over each file, some hundred nanoseconds an object; `full` adds passes over all references and, at its
+ *       peak, 24 bytes an
  * object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
  *
- * References in both directions are compared without turning the lists round: the sum, over all pairs, of a number made of the pair.
+ * References in both directions are compared without turning the lists round: the sum, over all pairs, of a number made
+ * of the pair.
  */
 #include "graph/verify.h"
 
 #include <stdlib.h>
 
-#define RUN 1024u
+#define RUN    1024u
 #define SAMPLE (1u << 18) /* records looked up in the dump; all of them in a dump of no more */
 
 /* ---- whole files ---- */
@@ -32,10 +35,11 @@ static hdx_code addresses(hdx_verifier *v)
         hdx_graph_find_many(g, part, n, ids);
         for (uint32_t i = 0; i < n; i++) {
             if (ids[i] != first + i)
-                return HDX_WRONG(v, "address", "object %llu has address 0x%llx, and that is not its own", (unsigned long long)(first + i),
-                                 (unsigned long long)part[i]);
+                return HDX_WRONG(v, "address", "object %llu has address 0x%llx, and that is not its own",
+                                 (unsigned long long)(first + i), (unsigned long long)part[i]);
             if (first + i > 0 && part[i] <= last)
-                return HDX_WRONG(v, "address", "object %llu does not lie behind the one before it", (unsigned long long)(first + i));
+                return HDX_WRONG(v, "address", "object %llu does not lie behind the one before it",
+                                 (unsigned long long)(first + i));
             last = part[i];
         }
     }
@@ -60,7 +64,8 @@ static hdx_code ranks(hdx_verifier *v, hdx_kind kind)
         if (!hdx_ranks_find(file, id, &rank))
             continue;
         if (rank != members || hdx_ranks_at(file, rank) != id)
-            return HDX_WRONG(v, hdx_kind_name(kind), "member %llu has rank %llu, and is not there", (unsigned long long)id, (unsigned long long)rank);
+            return HDX_WRONG(v, hdx_kind_name(kind), "member %llu has rank %llu, and is not there",
+                             (unsigned long long)id, (unsigned long long)rank);
         members++;
     }
     return file == NULL || members == hdx_ranks_count(file)
@@ -97,7 +102,8 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
         v->key = key;
         hdx_one_to_n_list(file, key, &first, &length);
         if (first != at || length > hdx_one_to_n_values(file) - at)
-            return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin where the one before it ends", (unsigned long long)key);
+            return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin where the one before it ends",
+                             (unsigned long long)key);
         for (uint64_t done = 0; (done < length || done == 0) && code == HDX_OK; done += RUN) {
             uint32_t n = (uint32_t)(length - done < RUN ? length - done : RUN);
             if (n > 0)
@@ -123,11 +129,13 @@ static hdx_code all_there(hdx_verifier *v)
 {
     const hdx_manifest *m = v->g->m;
     for (unsigned k = 0; k < HDX_KINDS; k++) {
-        const bool named = m->files[k].name[0] != '\0', there = hdx_kind_there((hdx_kind)k, m->step, &v->amounts, m->compression != HDX_PLAIN);
+        const bool named = m->files[k].name[0] != '\0',
+                   there = hdx_kind_there((hdx_kind)k, m->step, &v->amounts, m->compression != HDX_PLAIN);
         if (!named && there && hdx_kind_of((hdx_kind)k)->when != HDX_IF_COMPRESSED)
             return HDX_WRONG(v, "catalog", "the index %s is not in the manifest", hdx_kind_name((hdx_kind)k));
         if (named && !there)
-            return HDX_WRONG(v, "catalog", "the index %s is in the manifest, and no step makes it", hdx_kind_name((hdx_kind)k));
+            return HDX_WRONG(v, "catalog", "the index %s is in the manifest, and no step makes it",
+                             hdx_kind_name((hdx_kind)k));
         const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
         if (named && file == NULL)
             return hdx_graph_check(v->g, v->err);
@@ -214,21 +222,23 @@ static hdx_code instances(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool
     (void)begins;
     for (uint32_t i = 0; i < n; i++)
         if (hdx_graph_class_of(v->g, ids[i]) != v->key)
-            return HDX_WRONG(v, "instances", "object %llu stands with class %llu, and is of another", (unsigned long long)ids[i],
-                             (unsigned long long)v->key);
+            return HDX_WRONG(v, "instances", "object %llu stands with class %llu, and is of another",
+                             (unsigned long long)ids[i], (unsigned long long)v->key);
     return HDX_OK;
 }
 
 /* INDEX I14. */
 static hdx_code dominated(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool begins)
 {
-    const hdx_ranks *dominators = hdx_graph_use(v->g, HDX_KIND_DOMINATORS), *special = hdx_graph_use(v->g, HDX_KIND_SPECIAL);
-    hdx_id           above = v->key == 0 ? HDX_VIRTUAL_ROOT : hdx_ranks_at(dominators, v->key - 1);
-    uint64_t         rank;
+    const hdx_ranks *dominators = hdx_graph_use(v->g, HDX_KIND_DOMINATORS),
+                    *special = hdx_graph_use(v->g, HDX_KIND_SPECIAL);
+    hdx_id   above = v->key == 0 ? HDX_VIRTUAL_ROOT : hdx_ranks_at(dominators, v->key - 1);
+    uint64_t rank;
     (void)begins;
     for (uint32_t i = 0; i < n; i++)
         if (!hdx_ranks_find(special, ids[i], &rank) || hdx_graph_dominator(v->g, ids[i]) != above)
-            return HDX_WRONG(v, "dominated", "object %llu stands under another dominator than its own", (unsigned long long)ids[i]);
+            return HDX_WRONG(v, "dominated", "object %llu stands under another dominator than its own",
+                             (unsigned long long)ids[i]);
     v->dominated += n;
     return HDX_OK;
 }
@@ -240,10 +250,12 @@ static hdx_code find_live(hdx_verifier *v)
     if ((v->live = hdx_mem_array(NULL, words, 8)) == NULL)
         return hdx_no_memory(v->err, "live objects", words * 8);
     for (uint64_t id = 0; id < g->objects; id += 64 * RUN)
-        hdx_graph_read_live(g, id, (uint32_t)(g->objects - id < 64 * RUN ? g->objects - id : 64 * RUN), v->live + id / 64);
+        hdx_graph_read_live(g, id, (uint32_t)(g->objects - id < 64 * RUN ? g->objects - id : 64 * RUN),
+                            v->live + id / 64);
     uint64_t n = hdx_bits_count(v->live, words);
     if (n != g->m->live_objects || g->objects - n != g->m->unreachable_objects)
-        return HDX_WRONG(v, "special", "%llu live objects, the manifest says %llu", (unsigned long long)n, (unsigned long long)g->m->live_objects);
+        return HDX_WRONG(v, "special", "%llu live objects, the manifest says %llu", (unsigned long long)n,
+                         (unsigned long long)g->m->live_objects);
     return HDX_OK;
 }
 
@@ -281,13 +293,16 @@ static hdx_code class_totals(hdx_verifier *v)
     }
     for (uint32_t n = 0; n < v->t->count && code == HDX_OK && v->live != NULL; n++) {
         const hdx_class *c = &v->t->at[n];
-        if (c->instances != sum[n].instances || c->bytes != sum[n].bytes || c->live_instances != sum[n].live_instances ||
-            c->live_bytes != sum[n].live_bytes)
-            code = HDX_WRONG(v, "catalog", "class %u: %llu instances (%llu live) of %llu bytes, found %llu (%llu) of %llu", n,
-                             (unsigned long long)c->instances, (unsigned long long)c->live_instances, (unsigned long long)c->bytes,
-                             (unsigned long long)sum[n].instances, (unsigned long long)sum[n].live_instances, (unsigned long long)sum[n].bytes);
+        if (c->instances != sum[n].instances || c->bytes != sum[n].bytes ||
+            c->live_instances != sum[n].live_instances || c->live_bytes != sum[n].live_bytes)
+            code =
+                HDX_WRONG(v, "catalog", "class %u: %llu instances (%llu live) of %llu bytes, found %llu (%llu) of %llu",
+                          n, (unsigned long long)c->instances, (unsigned long long)c->live_instances,
+                          (unsigned long long)c->bytes, (unsigned long long)sum[n].instances,
+                          (unsigned long long)sum[n].live_instances, (unsigned long long)sum[n].bytes);
     }
-    if (code == HDX_OK && v->live != NULL && (live_bytes != g->m->live_bytes || bytes - live_bytes != g->m->unreachable_bytes))
+    if (code == HDX_OK && v->live != NULL &&
+        (live_bytes != g->m->live_bytes || bytes - live_bytes != g->m->unreachable_bytes))
         code = HDX_WRONG(v, "catalog", "%llu live bytes, the manifest says %llu", (unsigned long long)live_bytes,
                          (unsigned long long)g->m->live_bytes);
     hdx_mem_put(NULL, sum, v->t->count * sizeof *sum);
@@ -309,10 +324,12 @@ static hdx_code check_roots(hdx_verifier *v)
         last = id;
         distinct++;
         if (v->live != NULL && (hdx_graph_nearest(v->g, id) != id || hdx_graph_dominator(v->g, id) != HDX_VIRTUAL_ROOT))
-            return HDX_WRONG(v, "special", "object %llu is a GC root and has something above it", (unsigned long long)id);
+            return HDX_WRONG(v, "special", "object %llu is a GC root and has something above it",
+                             (unsigned long long)id);
     }
     if (v->live != NULL && distinct != v->g->m->gc_roots)
-        return HDX_WRONG(v, "catalog", "%llu GC roots, the manifest says %llu", (unsigned long long)distinct, (unsigned long long)v->g->m->gc_roots);
+        return HDX_WRONG(v, "catalog", "%llu GC roots, the manifest says %llu", (unsigned long long)distinct,
+                         (unsigned long long)v->g->m->gc_roots);
     return HDX_OK;
 }
 
@@ -337,14 +354,16 @@ static hdx_code check_record(hdx_verifier *v, hdx_id id)
     const hdx_class *c = hdx_graph_class(v->g, hdx_graph_class_of(v->g, id));
     if (code != HDX_OK || !there || c == NULL)
         return code;
-    bool array = r.event.tag == HDX_SUB_OBJECT_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    bool array = r.event.tag == HDX_SUB_OBJECT_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY ||
+                 r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
     if (array && r.event.count != hdx_graph_length(v->g, id))
         return HDX_WRONG(v, "size", "object %llu has %llu elements, its record %u", (unsigned long long)id,
                          (unsigned long long)hdx_graph_length(v->g, id), r.event.count);
     uint64_t stored;
     hdx_ints_read(hdx_graph_use(v->g, HDX_KIND_SIZE), id, 1, &stored);
     if ((stored >= HDX_LENGTH_ODD) != (r.event.tag == HDX_SUB_OBJECT_ARRAY && c->kind != HDX_OBJECT_ARRAY))
-        return HDX_WRONG(v, "size", "object %llu and its class do not say the same of what it is", (unsigned long long)id);
+        return HDX_WRONG(v, "size", "object %llu and its class do not say the same of what it is",
+                         (unsigned long long)id);
     if ((r.event.tag == HDX_SUB_INSTANCE || r.event.tag == HDX_SUB_OBJECT_ARRAY) && r.event.class_addr != c->address &&
         (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class stands where the id it is asked by is taken (R14) */
         return HDX_WRONG(v, "class", "object %llu is of class 0x%llx, its record says 0x%llx", (unsigned long long)id,
@@ -376,7 +395,10 @@ static hdx_code records(hdx_verifier *v)
 /* ---- all of it ---- */
 
 static visit_list *const visits[HDX_KINDS] = {
-    [HDX_KIND_OUTBOUND] = outbound, [HDX_KIND_INBOUND] = inbound, [HDX_KIND_INSTANCES] = instances, [HDX_KIND_DOMINATED] = dominated,
+    [HDX_KIND_OUTBOUND] = outbound,
+    [HDX_KIND_INBOUND] = inbound,
+    [HDX_KIND_INSTANCES] = instances,
+    [HDX_KIND_DOMINATED] = dominated,
 };
 
 static hdx_code compare(hdx_verifier *v, bool full)
@@ -387,7 +409,8 @@ static hdx_code compare(hdx_verifier *v, bool full)
     if (full && v->g->summary.complete && (code = find_live(v)) != HDX_OK)
         return code;
     for (unsigned k = 0; k < HDX_KINDS; k++)
-        if (hdx_kind_of((hdx_kind)k)->encoding == HDX_ENCODING_ONE_TO_N && (code = lists(v, (hdx_kind)k, full ? visits[k] : NULL)) != HDX_OK)
+        if (hdx_kind_of((hdx_kind)k)->encoding == HDX_ENCODING_ONE_TO_N &&
+            (code = lists(v, (hdx_kind)k, full ? visits[k] : NULL)) != HDX_OK)
             return code;
     if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK || !full)
         return code;
@@ -398,8 +421,8 @@ static hdx_code compare(hdx_verifier *v, bool full)
     if (hdx_graph_use(v->g, HDX_KIND_INBOUND) != NULL && v->in_sum != v->out_sum)
         return HDX_WRONG(v, "inbound", "it is not the outbound lists turned round");
     if (v->live != NULL && v->references != m->references)
-        return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu", (unsigned long long)v->references,
-                         (unsigned long long)m->references);
+        return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu",
+                         (unsigned long long)v->references, (unsigned long long)m->references);
     if ((code = class_totals(v)) != HDX_OK || (code = check_roots(v)) != HDX_OK)
         return code;
     if (v->live != NULL && ((code = hdx_verify_dominators(v)) != HDX_OK || (code = hdx_verify_nearest(v)) != HDX_OK))

@@ -3,10 +3,13 @@
  *
  * In:  parents of live objects, references between them.
  * Out: HDX_OK, or the first object that stands wrong.
- * Knows two facts. A tree in which every reference u -> v lies in the subtree of the parent of v has only dominators as parents (the
- *      parent property of Georgiadis and Tarjan); that these are the immediate ones follows from retained sizes no more than from it, so
- *      siblings are not compared. And a tree of references is one of shortest paths when no reference leads further down than one level.
- * Cost: 12 to 24 bytes an object and two passes over all references. No recursion: leaves are peeled off, and what remains is a circle.
+ * Knows two facts. A tree in which every reference u -> v lies in the subtree of the parent of v has only dominators as
+ * parents (the
+ *      parent property of Georgiadis and Tarjan); that these are the immediate ones follows from retained sizes no more
+ *      than from it, so siblings are not compared. And a tree of references is one of shortest paths when no reference
+ *      leads further down than one level.
+ * Cost: 12 to 24 bytes an object and two passes over all references. No recursion: leaves are peeled off, and what
+ *       remains is a circle.
  */
 #include "graph/verify.h"
 
@@ -30,7 +33,10 @@ static void numbers_free(numbers *a)
     a->at = NULL;
 }
 
-static inline uint64_t get(const numbers *a, uint64_t i) { return a->wide ? ((const uint64_t *)a->at)[i] : ((const uint32_t *)a->at)[i]; }
+static inline uint64_t get(const numbers *a, uint64_t i)
+{
+    return a->wide ? ((const uint64_t *)a->at)[i] : ((const uint32_t *)a->at)[i];
+}
 static inline void put(numbers *a, uint64_t i, uint64_t value)
 {
     if (a->wide)
@@ -72,7 +78,9 @@ static hdx_code peel(hdx_verifier *v, tree *t, const char *where)
             put(&t->order, tail++, up);
     }
     numbers_free(&children);
-    return tail == t->live ? HDX_OK : HDX_WRONG(v, where, "parents go in a circle among %llu objects", (unsigned long long)(t->live - tail));
+    return tail == t->live
+               ? HDX_OK
+               : HDX_WRONG(v, where, "parents go in a circle among %llu objects", (unsigned long long)(t->live - tail));
 }
 
 static hdx_code tree_make(hdx_verifier *v, tree *t, bool nearest, const char *where)
@@ -127,16 +135,17 @@ static hdx_code check_retained(hdx_verifier *v, const tree *t)
     for (uint64_t i = 0; i < t->live && code == HDX_OK; i++) {
         uint64_t id = get(&t->order, i), retained = hdx_graph_retained(g, id);
         if (retained != below[id] + hdx_graph_shallow(g, id))
-            code = HDX_WRONG(v, "retained", "object %llu retains %llu bytes, with what it dominates it is %llu", (unsigned long long)id,
-                             (unsigned long long)retained, (unsigned long long)(below[id] + hdx_graph_shallow(g, id)));
+            code = HDX_WRONG(v, "retained", "object %llu retains %llu bytes, with what it dominates it is %llu",
+                             (unsigned long long)id, (unsigned long long)retained,
+                             (unsigned long long)(below[id] + hdx_graph_shallow(g, id)));
         below[get(&t->parent, id)] += retained;
     }
     for (uint64_t id = 0; id < g->objects && code == HDX_OK; id++)
         if (!hdx_bits_test(v->live, id) && hdx_graph_retained(g, id) != 0)
             code = HDX_WRONG(v, "retained", "object %llu is garbage and retains something", (unsigned long long)id);
     if (code == HDX_OK && below[t->root] != g->m->live_bytes)
-        code = HDX_WRONG(v, "retained", "the roots retain %llu bytes, the heap has %llu", (unsigned long long)below[t->root],
-                         (unsigned long long)g->m->live_bytes);
+        code = HDX_WRONG(v, "retained", "the roots retain %llu bytes, the heap has %llu",
+                         (unsigned long long)below[t->root], (unsigned long long)g->m->live_bytes);
     hdx_mem_put(NULL, below, bytes);
     return code;
 }
@@ -176,8 +185,8 @@ static hdx_code stays_inside(hdx_verifier *v, void *context, uint64_t from, uint
     uint64_t     up = get(&s->t->parent, to);
     if (up == s->t->root || get(&s->pre, from) - get(&s->pre, up) < get(&s->size, up))
         return HDX_OK;
-    return HDX_WRONG(v, "dominator", "object %llu refers to %llu and does not lie under its dominator %llu", (unsigned long long)from,
-                     (unsigned long long)to, (unsigned long long)up);
+    return HDX_WRONG(v, "dominator", "object %llu refers to %llu and does not lie under its dominator %llu",
+                     (unsigned long long)from, (unsigned long long)to, (unsigned long long)up);
 }
 
 hdx_code hdx_verify_dominators(hdx_verifier *v)
@@ -216,8 +225,8 @@ static hdx_code one_level(hdx_verifier *v, void *context, uint64_t from, uint64_
         hdx_bits_put(l->held, to);
     if (get(&l->depth, to) <= get(&l->depth, from) + 1)
         return HDX_OK;
-    return HDX_WRONG(v, "nearest", "object %llu is reached over %llu in fewer steps than its path has", (unsigned long long)to,
-                     (unsigned long long)from);
+    return HDX_WRONG(v, "nearest", "object %llu is reached over %llu in fewer steps than its path has",
+                     (unsigned long long)to, (unsigned long long)from);
 }
 
 static hdx_code check_levels(hdx_verifier *v, levels *l)
@@ -248,7 +257,8 @@ hdx_code hdx_verify_nearest(hdx_verifier *v)
         code = HDX_WRONG(v, "nearest", "%llu objects are their own roots, %llu should be", (unsigned long long)roots,
                          (unsigned long long)v->g->m->gc_roots);
     l.t = &t;
-    if (code == HDX_OK && (!numbers_get(&l.depth, objects + 1, objects + 1) || (l.held = hdx_mem_get(NULL, bytes)) == NULL))
+    if (code == HDX_OK &&
+        (!numbers_get(&l.depth, objects + 1, objects + 1) || (l.held = hdx_mem_get(NULL, bytes)) == NULL))
         code = hdx_no_memory(v->err, "levels", objects * 4);
     if (code == HDX_OK)
         code = check_levels(v, &l);

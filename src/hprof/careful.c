@@ -1,21 +1,22 @@
 /*
  * careful.c - the survey on one thread, in file order, with every rule of damage (HPROF 9: R3 to R12, R16, R18).
  *
- * Reads any source. Where the grammar breaks, the question is always whether a top-level record could begin at some place q; `plausible`
- * answers it by looking at the next record heads without moving on. A look more than NEAR bytes ahead costs a seek, in a
- * compressed dump some MiB of inflating; a file may cause FAR_LOOKS of them, later ones say no, so that a
- * file made for it cannot cost more than it has bytes. The limits are the same for all sources: so is the outcome.
+ * Reads any source. Where the grammar breaks, the question is always whether a top-level record could begin at some
+ * place q; `plausible` answers it by looking at the next record heads without moving on. A look more than NEAR bytes
+ * ahead costs a seek, in a compressed dump some MiB of inflating; a file may cause FAR_LOOKS of them, later ones say
+ * no, so that a file made for it cannot cost more than it has bytes. The limits are the same for all sources: so is the
+ * outcome.
  */
 #include "hprof/inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define CHUNK (256u << 10)
-#define NEAR (4u << 20)
-#define FAR_LOOKS 256u
+#define CHUNK        (256u << 10)
+#define NEAR         (4u << 20)
+#define FAR_LOOKS    256u
 #define INFLATE_MOST 1032u /* deflate makes at most so many bytes of one */
-#define EVERYTHING (UINT64_MAX >> 1)
+#define EVERYTHING   (UINT64_MAX >> 1)
 
 typedef struct careful {
     hdx_source               *source;
@@ -26,24 +27,24 @@ typedef struct careful {
     hdx_scan                  scan;
     hdx_event                 events[HDX_BATCH];
     uint64_t                  counts[256], ignored[256]; /* of the chosen dump, of others */
-    hdx_pos                   size;       /* of the uncompressed dump, once known */
+    hdx_pos                   size;                      /* of the uncompressed dump, once known */
     bool                      size_known;
-    bool                      dump_open;  /* segments without an end record so far */
-    bool                      ended;      /* the last dump is complete */
+    bool                      dump_open; /* segments without an end record so far */
+    bool                      ended;     /* the last dump is complete */
     unsigned                  far_looks;
-    bool                      chosen;     /* the dump being read is wanted */
-    hdx_pos                   run_from;   /* where the present stretch begins */
+    bool                      chosen;   /* the dump being read is wanted */
+    hdx_pos                   run_from; /* where the present stretch begins */
     uint32_t                  run_heap;
     hdx_error                *err;
 } careful;
 
 /* A heap record being read. */
 typedef struct heap_record {
-    hdx_pos     at, body, end; /* end: EVERYTHING once its length is not believed */
-    uint32_t    length;
-    uint8_t     tag;
-    bool        open;          /* its length is not believed: it runs to the first plausible record */
-    bool        asked;         /* R9 was looked at */
+    hdx_pos  at, body, end; /* end: EVERYTHING once its length is not believed */
+    uint32_t length;
+    uint8_t  tag;
+    bool     open;  /* its length is not believed: it runs to the first plausible record */
+    bool     asked; /* R9 was looked at */
 } heap_record;
 
 /* ---- damage ---- */
@@ -56,9 +57,10 @@ static uint64_t kept(const careful *c)
     return n;
 }
 
-static hdx_code damage(careful *c, hdx_damage_kind kind, hdx_pos at, const char *record, uint64_t lost, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-static hdx_code damage(careful *c, hdx_damage_kind kind, hdx_pos at, const char *record, uint64_t lost, const char *format, ...)
+static hdx_code damage(careful *c, hdx_damage_kind kind, hdx_pos at, const char *record, uint64_t lost,
+                       const char *format, ...) __attribute__((format(printf, 6, 7)));
+static hdx_code damage(careful *c, hdx_damage_kind kind, hdx_pos at, const char *record, uint64_t lost,
+                       const char *format, ...)
 {
     hdx_damage entry = { .kind = kind, .offset = at, .kept_objects = kept(c), .lost_bytes = lost };
     va_list    args;
@@ -80,7 +82,10 @@ static const char *sub_word(uint8_t tag, char word[8])
 
 /* ---- looking ahead ---- */
 
-/* Copies up to n (<= 16) bytes at pos without losing those from `keep` on; *have less than n at the end of the data, or out of looks. */
+/*
+ * Copies up to n (<= 16) bytes at pos without losing those from `keep` on; *have less than n at the end of the data, or
+ * out of looks.
+ */
 static hdx_code look(careful *c, hdx_pos keep, hdx_pos pos, size_t n, uint8_t *to, size_t *have)
 {
     hdx_window *w = &c->w;
@@ -128,7 +133,8 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
             return HDX_OK;
         }
         const uint8_t *head = bytes + before;
-        if (have < before + HDX_TOP_HEAD || hdx_top_name(head[0]) == NULL || !hdx_top_length_ok(head[0], hdx_be32(head + 5), i))
+        if (have < before + HDX_TOP_HEAD || hdx_top_name(head[0]) == NULL ||
+            !hdx_top_length_ok(head[0], hdx_be32(head + 5), i))
             return HDX_OK;
         const hdx_pos next = q + HDX_TOP_HEAD + hdx_be32(head + 5);
         if (more-- == 0) {
@@ -211,7 +217,8 @@ static hdx_code cut_stretch(careful *c, hdx_pos pos, hdx_pos next)
 
 static hdx_code drop_without_id(careful *c, hdx_pos pos, uint64_t size)
 {
-    hdx_code code = damage(c, HDX_DAMAGE_LAYOUT, pos, hdx_sub_name(c->scan.held.tag), size, "an object with id 0; ids of objects are never 0");
+    hdx_code code = damage(c, HDX_DAMAGE_LAYOUT, pos, hdx_sub_name(c->scan.held.tag), size,
+                           "an object with id 0; ids of objects are never 0");
     return code != HDX_OK ? code : cut_stretch(c, pos, pos + size);
 }
 
@@ -228,7 +235,8 @@ static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
         if ((code = hdx_window_at(&c->w, pos, size, &at, &have, c->err)) != HDX_OK)
             return code;
         if (have < size)
-            return hdx_fail(c->err, HDX_IO, hdx_source_path(c->source), pos, "the file became shorter while it was read");
+            return hdx_fail(c->err, HDX_IO, hdx_source_path(c->source), pos,
+                            "the file became shorter while it was read");
         e->body = at;
     }
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO)
@@ -242,8 +250,8 @@ static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
 /* ---- heap records ---- */
 
 /*
- * R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 are allowed for an end
- * record). Asked once a record, when it ends or breaks.
+ * R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 are
+ * allowed for an end record). Asked once a record, when it ends or breaks.
  */
 static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
 {
@@ -265,7 +273,9 @@ static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
     for (uint64_t less = 0; less <= HDX_TOP_HEAD; less += HDX_TOP_HEAD)
         if (rest - less > r->length && (rest - less - r->length) % wrap == 0) {
             r->end = r->body + rest - less;
-            hdx_survey_warn(c->out, "the length of a HEAP_DUMP of more than 4 GiB is written modulo 2^32; taken to the end of the file");
+            hdx_survey_warn(
+                c->out,
+                "the length of a HEAP_DUMP of more than 4 GiB is written modulo 2^32; taken to the end of the file");
             *yes = true;
             return HDX_OK;
         }
@@ -280,12 +290,13 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
     hdx_code      code = wrapped(c, r, q, &yes);
     if (code != HDX_OK || yes)
         return code;
-    const char *record = hdx_top_name(r->tag), *sub = hdx_sub_name(c->scan.held.tag);
+    const char    *record = hdx_top_name(r->tag), *sub = hdx_sub_name(c->scan.held.tag);
     const uint64_t left = r->end - q;
     if ((code = plausible(c, q, q + size, 2, &yes)) != HDX_OK)
         return code;
     if (yes) {
-        if ((code = damage(c, HDX_DAMAGE_LENGTH, q, record, 0, "%s of %llu bytes crosses the end of its record (%llu left); taken whole", sub,
+        if ((code = damage(c, HDX_DAMAGE_LENGTH, q, record, 0,
+                           "%s of %llu bytes crosses the end of its record (%llu left); taken whole", sub,
                            (unsigned long long)size, (unsigned long long)left)) != HDX_OK ||
             (code = take_held(c, q, size)) != HDX_OK)
             return code;
@@ -296,8 +307,8 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
     if ((code = plausible(c, q, r->end, 2, &yes)) != HDX_OK)
         return code;
     if (yes) {
-        code = damage(c, HDX_DAMAGE_LENGTH, q, sub, left, "%s wants %llu bytes, %llu are left in its record", sub, (unsigned long long)size,
-                      (unsigned long long)left);
+        code = damage(c, HDX_DAMAGE_LENGTH, q, sub, left, "%s wants %llu bytes, %llu are left in its record", sub,
+                      (unsigned long long)size, (unsigned long long)left);
         if (code == HDX_OK)
             code = cut_stretch(c, q, r->end);
         *pos = r->end;
@@ -306,19 +317,20 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
     }
     r->open = true;
     r->end = EVERYTHING;
-    return damage(c, HDX_DAMAGE_LENGTH, q, record, 0, "the record goes on behind the %u bytes its length says", r->length);
+    return damage(c, HDX_DAMAGE_LENGTH, q, record, 0, "the record goes on behind the %u bytes its length says",
+                  r->length);
 }
 
 /* No sub-record can be read at *pos (R7, R10, R12); *pos moves to where reading goes on. */
 static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop why, uint64_t wants, bool *done)
 {
-    const hdx_pos q = *pos;
-    bool          yes;
-    uint8_t       tag = 0;
-    size_t        have;
-    char          word[8], text[96];
+    const hdx_pos   q = *pos;
+    bool            yes;
+    uint8_t         tag = 0;
+    size_t          have;
+    char            word[8], text[96];
     hdx_damage_kind kind;
-    hdx_code      code = wrapped(c, r, q, &yes);
+    hdx_code        code = wrapped(c, r, q, &yes);
     if (code != HDX_OK)
         return code;
     if ((code = look(c, q, q, 1, &tag, &have)) != HDX_OK)
@@ -328,8 +340,8 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
         return code;
     if (have == 0 && why == HDX_SCAN_BEYOND) { /* the data ends between two sub-records */
         if (!r->open)
-            code = damage(c, HDX_DAMAGE_TRUNCATED, q, hdx_top_name(r->tag), 0, "the record wants %llu bytes more, the file ends",
-                          (unsigned long long)(r->end - q));
+            code = damage(c, HDX_DAMAGE_TRUNCATED, q, hdx_top_name(r->tag), 0,
+                          "the record wants %llu bytes more, the file ends", (unsigned long long)(r->end - q));
         return code;
     }
     if (r->open || q > r->body) {
@@ -337,7 +349,8 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
             return code;
         if (yes)
             return r->open ? HDX_OK
-                           : damage(c, HDX_DAMAGE_LENGTH, q, hdx_top_name(r->tag), 0, "its length is %llu bytes too large: the next record begins here",
+                           : damage(c, HDX_DAMAGE_LENGTH, q, hdx_top_name(r->tag), 0,
+                                    "its length is %llu bytes too large: the next record begins here",
                                     (unsigned long long)(r->end - q));
     }
     switch (why) {
@@ -411,7 +424,8 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
         if ((code = plausible(c, r->at, r->body, 2, &yes)) != HDX_OK)
             return code;
         if (!yes) {
-            if ((code = damage(c, HDX_DAMAGE_LENGTH, r->at, hdx_top_name(r->tag), 0, "length 0, but sub-records follow")) != HDX_OK)
+            if ((code = damage(c, HDX_DAMAGE_LENGTH, r->at, hdx_top_name(r->tag), 0,
+                               "length 0, but sub-records follow")) != HDX_OK)
                 return code;
             r->open = true;
             r->end = EVERYTHING;
@@ -427,7 +441,8 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
             if (!yes)
                 break;
         }
-        if (!hdx_window_holds(&c->w, pos, want) && (code = flush(c)) != HDX_OK) /* class dumps of the batch point into it */
+        if (!hdx_window_holds(&c->w, pos, want) &&
+            (code = flush(c)) != HDX_OK) /* class dumps of the batch point into it */
             return code;
         if ((code = hdx_window_at(&c->w, pos, want, &at, &have, c->err)) != HDX_OK)
             return code;
@@ -443,11 +458,8 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
         const uint64_t size = scan->size;
         switch (stop) {
         case HDX_SCAN_END:
-        case HDX_SCAN_FULL:
-            break;
-        case HDX_SCAN_WANT:
-            want = scan->want;
-            break;
+        case HDX_SCAN_FULL: break;
+        case HDX_SCAN_WANT: want = scan->want; break;
         case HDX_SCAN_BEYOND:
             if (c->w.ended && c->w.data_end < pos + size) {
                 code = broken(c, r, &pos, stop, size, &done);
@@ -466,20 +478,17 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
                 pos += size;
             }
             break;
-        case HDX_SCAN_CROSSES:
-            code = crosses(c, r, &pos, size, &done);
-            break;
+        case HDX_SCAN_CROSSES: code = crosses(c, r, &pos, size, &done); break;
         case HDX_SCAN_NO_ID:
             code = drop_without_id(c, pos, size);
             pos += size;
             break;
-        default:
-            code = broken(c, r, &pos, stop, size, &done);
-            break;
+        default: code = broken(c, r, &pos, stop, size, &done); break;
         }
         if (code != HDX_OK)
             return code;
-        if (!done && pos > c->run_from && pos - c->run_from >= HDX_STRETCH && (code = cut_stretch(c, pos, pos)) != HDX_OK)
+        if (!done && pos > c->run_from && pos - c->run_from >= HDX_STRETCH &&
+            (code = cut_stretch(c, pos, pos)) != HDX_OK)
             return code;
     }
     *next = pos;
@@ -490,7 +499,10 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
 
 /* ---- top level ---- */
 
-/* Reads what is left from pos on; a stream's size is known then, and the container's damage. *zero: is it all zero bytes? */
+/*
+ * Reads what is left from pos on; a stream's size is known then, and the container's damage. *zero: is it all zero
+ * bytes?
+ */
 static hdx_code drain(careful *c, hdx_pos pos, bool *zero)
 {
     hdx_code code = HDX_OK;
@@ -535,7 +547,8 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
         return code;
     if (yes) {
         *next = p + HDX_TOP_HEAD + n;
-        return damage(c, HDX_DAMAGE_UNKNOWN_TAG, p, word, HDX_TOP_HEAD + (uint64_t)n, "no record has the tag 0x%02x; its %u bytes are skipped", tag, n);
+        return damage(c, HDX_DAMAGE_UNKNOWN_TAG, p, word, HDX_TOP_HEAD + (uint64_t)n,
+                      "no record has the tag 0x%02x; its %u bytes are skipped", tag, n);
     }
     if (zero) {
         if ((code = drain(c, p, &zero)) != HDX_OK)
@@ -547,7 +560,8 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
     }
     if ((code = drain(c, c->w.from, NULL)) != HDX_OK || (code = learn_size(c)) != HDX_OK)
         return code;
-    return damage(c, HDX_DAMAGE_GARBAGE, p, word, c->size - p, "no record begins here (tag 0x%02x); the rest is not read", tag);
+    return damage(c, HDX_DAMAGE_GARBAGE, p, word, c->size - p,
+                  "no record begins here (tag 0x%02x); the rest is not read", tag);
 }
 
 /* A record other than a heap one; *next unchanged where reading ends here. */
@@ -567,7 +581,8 @@ static hdx_code table(careful *c, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *n
             return code;
         there = have >= HDX_TOP_HEAD + want;
         if (there && want < n) {
-            if ((code = reaches(c, p, end, &there)) != HDX_OK || (code = hdx_window_at(&c->w, p, HDX_TOP_HEAD + want, &at, &have, c->err)) != HDX_OK)
+            if ((code = reaches(c, p, end, &there)) != HDX_OK ||
+                (code = hdx_window_at(&c->w, p, HDX_TOP_HEAD + want, &at, &have, c->err)) != HDX_OK)
                 return code;
         }
     } else if (n > 0) {
@@ -583,11 +598,13 @@ static hdx_code table(careful *c, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *n
     }
     *next = end;
     if (!hdx_top_length_ok(tag, n, i))
-        return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n, "a length of %u bytes cannot be; the record is skipped", n);
+        return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n,
+                      "a length of %u bytes cannot be; the record is skipped", n);
     if (!hdx_top_delivered(tag))
         return HDX_OK;
     if (!hdx_top_cut(p, tag, n, (hdx_view){ at + HDX_TOP_HEAD, (size_t)want }, i, &record))
-        return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n, "%u frames do not make %u bytes; the record is skipped", record.count, n);
+        return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n,
+                      "%u frames do not make %u bytes; the record is skipped", record.count, n);
     return c->sink->top(c->sink->context, &record, c->err);
 }
 
@@ -608,9 +625,11 @@ static hdx_code records(careful *c)
                 zero = zero && at[k] == 0;
             if (zero)
                 hdx_survey_warn(out, "zero bytes follow the last record");
-            return zero ? HDX_OK : damage(c, HDX_DAMAGE_TRUNCATED, p, "RECORD", have, "a record header wants 9 bytes, %zu are left", have);
+            return zero ? HDX_OK
+                        : damage(c, HDX_DAMAGE_TRUNCATED, p, "RECORD", have,
+                                 "a record header wants 9 bytes, %zu are left", have);
         }
-        uint8_t        head[HDX_TOP_HEAD];
+        uint8_t head[HDX_TOP_HEAD];
         memcpy(head, at, sizeof head);
         const uint8_t  tag = head[0];
         const uint32_t n = hdx_be32(head + 5);
@@ -619,7 +638,9 @@ static hdx_code records(careful *c)
         else {
             out->top_records[tag]++;
             if (tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT) {
-                heap_record r = { .at = p, .body = p + HDX_TOP_HEAD, .end = p + HDX_TOP_HEAD + n, .length = n, .tag = tag };
+                heap_record r = {
+                    .at = p, .body = p + HDX_TOP_HEAD, .end = p + HDX_TOP_HEAD + n, .length = n, .tag = tag
+                };
                 if ((tag == HDX_TOP_HEAP_DUMP || !c->dump_open) && ++out->dumps_in_file == out->dump_number)
                     out->heap_time_us = hdx_be32(head + 1);
                 c->dump_open = tag == HDX_TOP_HEAP_DUMP_SEGMENT;
@@ -657,7 +678,8 @@ static hdx_code missing_end(careful *c)
     return damage(c, HDX_DAMAGE_TRUNCATED, c->size, "HEAP_DUMP_END", 0, "the end record is missing");
 }
 
-hdx_code hdx_survey_careful(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, hdx_error *err)
+hdx_code hdx_survey_careful(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                            hdx_survey *out, hdx_error *err)
 {
     hdx_stream *stream = NULL;
     hdx_code    code = HDX_OK;

@@ -1,12 +1,12 @@
 /*
- * hprof.h - the grammar of heap dumps: a source's bytes become batches of events. Knows tags, lengths, versions and what to do
- * with damage (rules R1 to R12, R16, R20 of HPROF 9); does not know ids, reachability or sizes.
+ * hprof.h - the grammar of heap dumps: a source's bytes become batches of events. Knows tags, lengths, versions and
+ * what to do with damage (rules R1 to R12, R16, R20 of HPROF 9); does not know ids, reachability or sizes.
  *
- * The work is done in two walks. hdx_hprof_survey reads the whole file once: on several threads where record headers form a sound
- * chain and the source is plain; otherwise, or when any thread meets something odd, from the start on one thread with the
- * full rules. It hands every top-level record and every sub-record of the chosen dump to the sink and leaves a list of *stretches*:
- * runs of whole sub-records, at most some MiB long, so that hdx_hprof_walk can read the same sub-records again, on all
- * threads, with no rule to decide any more.
+ * The work is done in two walks. hdx_hprof_survey reads the whole file once: on several threads where record headers
+ * form a sound chain and the source is plain; otherwise, or when any thread meets something odd, from the start on one
+ * thread with the full rules. It hands every top-level record and every sub-record of the chosen dump to the sink and
+ * leaves a list of *stretches*: runs of whole sub-records, at most some MiB long, so that hdx_hprof_walk can read the
+ * same sub-records again, on all threads, with no rule to decide any more.
  *
  *     hdx_survey survey;
  *     hdx_hprof_survey(source, &options, &sink, &survey, err);      addresses, classes, roots, strings
@@ -19,18 +19,44 @@
 #include "source/source.h"
 
 enum { /* top-level tags */
-    HDX_TOP_STRING = 0x01, HDX_TOP_LOAD_CLASS = 0x02, HDX_TOP_UNLOAD_CLASS = 0x03, HDX_TOP_FRAME = 0x04, HDX_TOP_TRACE = 0x05,
-    HDX_TOP_ALLOC_SITES = 0x06, HDX_TOP_HEAP_SUMMARY = 0x07, HDX_TOP_START_THREAD = 0x0A, HDX_TOP_END_THREAD = 0x0B,
-    HDX_TOP_HEAP_DUMP = 0x0C, HDX_TOP_CPU_SAMPLES = 0x0D, HDX_TOP_CONTROL_SETTINGS = 0x0E, HDX_TOP_HEAP_DUMP_SEGMENT = 0x1C,
-    HDX_TOP_HEAP_DUMP_END = 0x2C
+       HDX_TOP_STRING = 0x01,
+       HDX_TOP_LOAD_CLASS = 0x02,
+       HDX_TOP_UNLOAD_CLASS = 0x03,
+       HDX_TOP_FRAME = 0x04,
+       HDX_TOP_TRACE = 0x05,
+       HDX_TOP_ALLOC_SITES = 0x06,
+       HDX_TOP_HEAP_SUMMARY = 0x07,
+       HDX_TOP_START_THREAD = 0x0A,
+       HDX_TOP_END_THREAD = 0x0B,
+       HDX_TOP_HEAP_DUMP = 0x0C,
+       HDX_TOP_CPU_SAMPLES = 0x0D,
+       HDX_TOP_CONTROL_SETTINGS = 0x0E,
+       HDX_TOP_HEAP_DUMP_SEGMENT = 0x1C,
+       HDX_TOP_HEAP_DUMP_END = 0x2C
 };
 enum { /* heap sub-record tags */
-    HDX_SUB_ROOT_JNI_GLOBAL = 0x01, HDX_SUB_ROOT_JNI_LOCAL = 0x02, HDX_SUB_ROOT_JAVA_FRAME = 0x03, HDX_SUB_ROOT_NATIVE_STACK = 0x04,
-    HDX_SUB_ROOT_STICKY_CLASS = 0x05, HDX_SUB_ROOT_THREAD_BLOCK = 0x06, HDX_SUB_ROOT_MONITOR_USED = 0x07, HDX_SUB_ROOT_THREAD_OBJECT = 0x08,
-    HDX_SUB_CLASS = 0x20, HDX_SUB_INSTANCE = 0x21, HDX_SUB_OBJECT_ARRAY = 0x22, HDX_SUB_PRIMITIVE_ARRAY = 0x23,
-    HDX_SUB_ROOT_INTERNED_STRING = 0x89, HDX_SUB_ROOT_FINALIZING = 0x8A, HDX_SUB_ROOT_DEBUGGER = 0x8B, HDX_SUB_ROOT_REFERENCE_CLEANUP = 0x8C,
-    HDX_SUB_ROOT_VM_INTERNAL = 0x8D, HDX_SUB_ROOT_JNI_MONITOR = 0x8E, HDX_SUB_UNREACHABLE = 0x90, HDX_SUB_PRIMITIVE_ARRAY_NODATA = 0xC3,
-    HDX_SUB_HEAP_DUMP_INFO = 0xFE, HDX_SUB_ROOT_UNKNOWN = 0xFF
+       HDX_SUB_ROOT_JNI_GLOBAL = 0x01,
+       HDX_SUB_ROOT_JNI_LOCAL = 0x02,
+       HDX_SUB_ROOT_JAVA_FRAME = 0x03,
+       HDX_SUB_ROOT_NATIVE_STACK = 0x04,
+       HDX_SUB_ROOT_STICKY_CLASS = 0x05,
+       HDX_SUB_ROOT_THREAD_BLOCK = 0x06,
+       HDX_SUB_ROOT_MONITOR_USED = 0x07,
+       HDX_SUB_ROOT_THREAD_OBJECT = 0x08,
+       HDX_SUB_CLASS = 0x20,
+       HDX_SUB_INSTANCE = 0x21,
+       HDX_SUB_OBJECT_ARRAY = 0x22,
+       HDX_SUB_PRIMITIVE_ARRAY = 0x23,
+       HDX_SUB_ROOT_INTERNED_STRING = 0x89,
+       HDX_SUB_ROOT_FINALIZING = 0x8A,
+       HDX_SUB_ROOT_DEBUGGER = 0x8B,
+       HDX_SUB_ROOT_REFERENCE_CLEANUP = 0x8C,
+       HDX_SUB_ROOT_VM_INTERNAL = 0x8D,
+       HDX_SUB_ROOT_JNI_MONITOR = 0x8E,
+       HDX_SUB_UNREACHABLE = 0x90,
+       HDX_SUB_PRIMITIVE_ARRAY_NODATA = 0xC3,
+       HDX_SUB_HEAP_DUMP_INFO = 0xFE,
+       HDX_SUB_ROOT_UNKNOWN = 0xFF
 };
 const char *hdx_top_name(uint8_t tag); /* "STRING_IN_UTF8" ... as in HPROF 2; NULL for an unknown tag */
 const char *hdx_sub_name(uint8_t tag); /* "INSTANCE_DUMP" ..., section 3 */
@@ -39,8 +65,8 @@ typedef struct hdx_hprof_head {
     char     version[8]; /* "1.0.2" */
     uint32_t id_size;
     uint64_t time_ms;
-    uint64_t size;       /* of the header: where the first record begins */
-    bool     android;    /* version 1.0.3 */
+    uint64_t size;    /* of the header: where the first record begins */
+    bool     android; /* version 1.0.3 */
 } hdx_hprof_head;
 
 /* Reads the file header or refuses (R1, R2), with a hint what the file is. */
@@ -48,18 +74,20 @@ hdx_code hdx_head_read(hdx_source *source, hdx_hprof_head *out, hdx_error *err);
 
 /* One sub-record. What a field means for which tag: */
 typedef struct hdx_event {
-    hdx_pos        pos;        /* of the tag byte */
-    hdx_addr       addr;       /* object (also class object, root's object); HEAP_DUMP_INFO: id of the heap's name */
-    hdx_addr       class_addr; /* instance: its class; object array: array class; JNI_GLOBAL: id of the JNI reference; else 0 */
-    const uint8_t *body;       /* CLASS_DUMP: the whole record from the tag on; walk only: instance bytes, elements; else NULL */
-    uint32_t       count;      /* arrays: elements; instance: bytes of fields as the record says; HEAP_DUMP_INFO: heap number */
-    uint32_t       body_len;   /* bytes at `body` (CLASS_DUMP: all; others: see hdx_hprof_walk) */
-    uint32_t       body_from;  /* object array given in parts: element that body begins with; else 0 */
-    uint32_t       heap;       /* Android heap number in force (objects), 0 where none */
-    uint32_t       serial;     /* roots: thread serial; 0 where the tag has none */
-    int32_t        frame;      /* roots: frame number; THREAD_OBJECT: trace serial; -1 where none */
-    uint8_t        tag;        /* HDX_SUB_... */
-    uint8_t        type;       /* primitive arrays: element type */
+    hdx_pos  pos;  /* of the tag byte */
+    hdx_addr addr; /* object (also class object, root's object); HEAP_DUMP_INFO: id of the heap's name */
+    hdx_addr
+        class_addr; /* instance: its class; object array: array class; JNI_GLOBAL: id of the JNI reference; else 0 */
+    const uint8_t
+            *body;  /* CLASS_DUMP: the whole record from the tag on; walk only: instance bytes, elements; else NULL */
+    uint32_t count; /* arrays: elements; instance: bytes of fields as the record says; HEAP_DUMP_INFO: heap number */
+    uint32_t body_len;  /* bytes at `body` (CLASS_DUMP: all; others: see hdx_hprof_walk) */
+    uint32_t body_from; /* object array given in parts: element that body begins with; else 0 */
+    uint32_t heap;      /* Android heap number in force (objects), 0 where none */
+    uint32_t serial;    /* roots: thread serial; 0 where the tag has none */
+    int32_t  frame;     /* roots: frame number; THREAD_OBJECT: trace serial; -1 where none */
+    uint8_t  tag;       /* HDX_SUB_... */
+    uint8_t  type;      /* primitive arrays: element type */
 } hdx_event;
 
 /* One top-level record other than heap ones. */
@@ -78,10 +106,11 @@ typedef struct hdx_top {
 } hdx_top;
 
 /*
- * What the survey tells. `heap` may be called from several threads at once, each with its own worker number (0 .. threads - 1);
- * events of one call are in file order, and within one worker calls are in file order. `top` is called from one thread
- * at a time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME and TRACE of the whole file. Objects with id 0 are not delivered (R18: damage).
- * `restart`: forget everything; a fresh survey on one thread follows. Callbacks return HDX_OK or an error that ends the survey.
+ * What the survey tells. `heap` may be called from several threads at once, each with its own worker number (0 ..
+ * threads - 1); events of one call are in file order, and within one worker calls are in file order. `top` is called
+ * from one thread at a time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME and TRACE of the whole file.
+ * Objects with id 0 are not delivered (R18: damage). `restart`: forget everything; a fresh survey on one thread
+ * follows. Callbacks return HDX_OK or an error that ends the survey.
  */
 typedef struct hdx_survey_sink {
     void *context;
@@ -91,8 +120,9 @@ typedef struct hdx_survey_sink {
 } hdx_survey_sink;
 
 /*
- * Where readers were when they were told to stop, and where others go on: runs of heap records (survey) or stretches (walk) are taken in the
- * order of the file, so nothing behind `next` is done, and all before it but what is left of the runs that were at hand. All zero: at the beginning.
+ * Where readers were when they were told to stop, and where others go on: runs of heap records (survey) or stretches
+ * (walk) are taken in the order of the file, so nothing behind `next` is done, and all before it but what is left of
+ * the runs that were at hand. All zero: at the beginning.
  */
 typedef struct hdx_left {
     uint64_t from, end;
@@ -111,24 +141,26 @@ typedef struct hdx_stretch {
 } hdx_stretch;
 
 /*
- * In: what an earlier survey of the same file, which was cancelled, had done; the sink has seen it, but for top-level records, which come again.
- * Out: the same of this one, cancelled or done; `holds` is false where nothing can go on from it: one that reads with all rules.
+ * In: what an earlier survey of the same file, which was cancelled, had done; the sink has seen it, but for top-level
+ *     records, which come again.
+ * Out: the same of this one, cancelled or done; `holds` is false where nothing can go on from it: one that reads with
+ *      all rules.
  */
 typedef struct hdx_survey_halt {
     bool         holds;
     hdx_halt     at;
     uint64_t     counts[256]; /* of sub-records of the chosen dump, by tag */
-    hdx_stretch *pieces;      /* of records longer than a stretch, or that were stopped in; file order; from options.mem */
+    hdx_stretch *pieces; /* of records longer than a stretch, or that were stopped in; file order; from options.mem */
     uint64_t     piece_count, piece_capacity;
 } hdx_survey_halt;
 
 typedef struct hdx_survey_options {
-    uint32_t    dump_number; /* 1 ..; 0 means 1 */
-    unsigned    threads;     /* at most this many workers */
-    bool        sequential;  /* one thread, file order, whatever the source */
-    hdx_mem    *mem;
-    hdx_ticker *tick;        /* counts bytes of the file; may be NULL */
-    hdx_survey_halt *halt;   /* NULL: nobody goes on from it */
+    uint32_t         dump_number; /* 1 ..; 0 means 1 */
+    unsigned         threads;     /* at most this many workers */
+    bool             sequential;  /* one thread, file order, whatever the source */
+    hdx_mem         *mem;
+    hdx_ticker      *tick; /* counts bytes of the file; may be NULL */
+    hdx_survey_halt *halt; /* NULL: nobody goes on from it */
 } hdx_survey_options;
 
 #define HDX_DAMAGE_MAX 1000u /* entries kept; further ones are only counted */
@@ -142,32 +174,39 @@ typedef struct hdx_survey {
     uint64_t       top_records[256]; /* by tag, whole file */
     uint64_t       sub_records[256]; /* by tag, chosen dump; kept ones */
     uint64_t       objects;          /* classes, instances, arrays delivered */
-    hdx_pos        heap_time_us;     /* time of the chosen dump's first heap record, microseconds since the head's time */
-    hdx_damage    *damage;           /* at most HDX_DAMAGE_MAX */
-    uint64_t       damage_count;     /* entries in `damage` */
-    uint64_t       damage_more;      /* further ones, not kept */
-    const char    *warnings[8];      /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as the survey */
-    unsigned       warning_count;
-    bool           sequential;       /* it was read on one thread, in file order */
-    uint64_t       stretch_capacity, damage_capacity;
-    char          *dumps_text;       /* the warning about several dumps, which names their number; owned */
-    hdx_mem       *mem;
+    hdx_pos        heap_time_us; /* time of the chosen dump's first heap record, microseconds since the head's time */
+    hdx_damage    *damage;       /* at most HDX_DAMAGE_MAX */
+    uint64_t       damage_count; /* entries in `damage` */
+    uint64_t       damage_more;  /* further ones, not kept */
+    const char    *warnings[8]; /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as
+                                   the survey */
+    unsigned warning_count;
+    bool     sequential; /* it was read on one thread, in file order */
+    uint64_t stretch_capacity, damage_capacity;
+    char    *dumps_text; /* the warning about several dumps, which names their number; owned */
+    hdx_mem *mem;
 } hdx_survey;
 
-/* Refuses (HDX_BAD_DUMP, with a hint where the file is of another known kind: PHD, ELF core, zip, gzip in gzip ...) or fills *out; on
-   any failure *out needs no free. Container damage (gzip, crc, truncated) found by the source is in *out's list as well. */
-hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, hdx_error *err);
+/* Refuses (HDX_BAD_DUMP, with a hint where the file is of another known kind: PHD, ELF core, zip, gzip in gzip ...) or
+   fills *out; on any failure *out needs no free. Container damage (gzip, crc, truncated) found by the source is in
+   *out's list as well. */
+hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                          hdx_survey *out, hdx_error *err);
 void     hdx_survey_free(hdx_survey *survey);
-/* Adds an entry found by a later step (kinds missing, duplicate, cycle, layout); past the cap it is only counted. False: no memory. */
+/*
+ * Adds an entry found by a later step (kinds missing, duplicate, cycle, layout); past the cap it is only counted.
+ * False: no memory.
+ */
 bool hdx_survey_damage(hdx_survey *survey, const hdx_damage *entry);
 
 /*
- * The second walk. Workers take stretches in file order from a common counter, also those of a compressed source. For each stretch:
- * begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's bytes (whole, up to
- * 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in parts: several events with growing
- * body_from, in a row; an array without elements: one event with body_len 0), CLASS_DUMP whole. Primitive arrays come without body.
- * A walk that is cancelled fills *halt (NULL: nobody goes on from it), and another begins there: with `begin` of a stretch again where it was
- * stopped inside, and at the first part of an array of which not all parts were given.
+ * The second walk. Workers take stretches in file order from a common counter, also those of a compressed source. For
+ * each stretch: begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's
+ * bytes (whole, up to 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in
+ * parts: several events with growing body_from, in a row; an array without elements: one event with body_len 0),
+ *        CLASS_DUMP whole. Primitive arrays come without body.
+ * A walk that is cancelled fills *halt (NULL: nobody goes on from it), and another begins there: with `begin` of a
+ * stretch again where it was stopped inside, and at the first part of an array of which not all parts were given.
  */
 typedef struct hdx_walk_visitor {
     void *context;
@@ -176,16 +215,16 @@ typedef struct hdx_walk_visitor {
     hdx_code (*end)(void *context, unsigned worker, uint64_t stretch, hdx_error *err);
 } hdx_walk_visitor;
 
-hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_halt *halt,
-                        hdx_mem *mem, hdx_ticker *tick, hdx_error *err);
+hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor,
+                        hdx_halt *halt, hdx_mem *mem, hdx_ticker *tick, hdx_error *err);
 
 /*
- * The header of one object record at a position (from the index): tag, addr, class_addr, count, type, checked as in the survey;
- * *body_at is where its content begins (instance bytes, elements; CLASS_DUMP: the tag itself), *body_len how many bytes it has.
- * What is not a sub-record there: HDX_BAD_DUMP ("the dump changed since it was indexed").
+ * The header of one object record at a position (from the index): tag, addr, class_addr, count, type, checked as in the
+ * survey; *body_at is where its content begins (instance bytes, elements; CLASS_DUMP: the tag itself), *body_len how
+ * many bytes it has. What is not a sub-record there: HDX_BAD_DUMP ("the dump changed since it was indexed").
  */
-hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at, uint64_t *body_len,
-                             hdx_error *err);
+hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at,
+                             uint64_t *body_len, hdx_error *err);
 
 /* A CLASS_DUMP taken apart; everything borrowed from the bytes. */
 typedef struct hdx_class_dump {
@@ -198,10 +237,16 @@ typedef struct hdx_class_dump {
 } hdx_class_dump;
 /* record: from the tag on, may be longer. False when it is cut short or a type is impossible. */
 bool hdx_class_dump_cut(hdx_view record, uint32_t id_size, hdx_class_dump *out);
-/* Steps through statics or fields; false at the end. value has the static's bytes (references id_size wide, big-endian). */
+/*
+ * Steps through statics or fields; false at the end. value has the static's bytes (references id_size wide,
+ * big-endian).
+ */
 bool hdx_class_static_next(hdx_view *statics, uint32_t id_size, uint64_t *name, uint8_t *type, hdx_view *value);
 bool hdx_class_field_next(hdx_view *fields, uint32_t id_size, uint64_t *name, uint8_t *type);
 
-static inline uint64_t hdx_be_id(const uint8_t *p, uint32_t id_size) { return id_size == 4 ? hdx_be32(p) : hdx_be64(p); }
+static inline uint64_t hdx_be_id(const uint8_t *p, uint32_t id_size)
+{
+    return id_size == 4 ? hdx_be32(p) : hdx_be64(p);
+}
 
 #endif

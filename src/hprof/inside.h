@@ -18,18 +18,22 @@
 
 #include "hprof/hprof.h"
 
-#define HDX_BATCH 256u                  /* events of one call */
-#define HDX_STRETCH (8u << 20)          /* a stretch ends at the first sub-record boundary behind so many bytes */
-#define HDX_BODY_MAX (1u << 20)         /* bytes of an instance that a walk hands out */
-#define HDX_PART_MAX (64u << 10)        /* elements of an object array in one event */
-#define HDX_TOP_BODY_MAX (16u << 20)    /* of a string or trace; names of a JVM end at 65 535 bytes, longer bodies are cut here */
-#define HDX_TOP_HEAD 9u                 /* tag, time, length */
+#define HDX_BATCH    256u        /* events of one call */
+#define HDX_STRETCH  (8u << 20)  /* a stretch ends at the first sub-record boundary behind so many bytes */
+#define HDX_BODY_MAX (1u << 20)  /* bytes of an instance that a walk hands out */
+#define HDX_PART_MAX (64u << 10) /* elements of an object array in one event */
+#define HDX_TOP_BODY_MAX                                                                                               \
+    (16u << 20)         /* of a string or trace; names of a JVM end at 65 535 bytes, longer bodies are cut here */
+#define HDX_TOP_HEAD 9u /* tag, time, length */
 
 /* ---- tags.c ---- */
 uint32_t hdx_element_size(uint8_t type, uint32_t id_size); /* 0: no such type */
 bool     hdx_top_length_ok(uint8_t tag, uint64_t length, uint32_t id_size);
 bool     hdx_top_delivered(uint8_t tag);
-/* body: at least what hdx_top_length_ok demands (a long one may be cut at HDX_TOP_BODY_MAX). False: R6, a trace whose count is wrong. */
+/*
+ * body: at least what hdx_top_length_ok demands (a long one may be cut at HDX_TOP_BODY_MAX). False: R6, a trace whose
+ *       count is wrong.
+ */
 bool hdx_top_cut(hdx_pos pos, uint8_t tag, uint64_t length, hdx_view body, uint32_t id_size, hdx_top *out);
 
 /* ---- class_dump.c ---- */
@@ -38,7 +42,8 @@ typedef enum hdx_class_state { HDX_CLASS_WHOLE, HDX_CLASS_SHORT, HDX_CLASS_BAD_T
 hdx_class_state hdx_class_dump_state(hdx_view record, uint32_t id_size, hdx_class_dump *out, uint8_t *bad);
 
 /* ---- window.c ---- */
-#define HDX_WINDOW_PAD 64u /* zero bytes behind the content: the head of a sub-record may be read before its length is compared */
+#define HDX_WINDOW_PAD                                                                                                 \
+    64u /* zero bytes behind the content: the head of a sub-record may be read before its length is compared */
 typedef struct hdx_window {
     hdx_source *source;
     hdx_stream *stream; /* NULL: random access */
@@ -58,15 +63,16 @@ typedef struct hdx_window {
 hdx_window hdx_window_of(hdx_source *source, hdx_stream *stream, size_t chunk, hdx_mem *mem, hdx_ticker *tick);
 void       hdx_window_free(hdx_window *w);
 /*
- * Bytes from pos on: *have >= want unless the data (or the limit) ends before. Pointers given before become invalid. A stream
- * goes forward only: pos >= w->from.
+ * Bytes from pos on: *have >= want unless the data (or the limit) ends before. Pointers given before become invalid. A
+ * stream goes forward only: pos >= w->from.
  */
 hdx_code hdx_window_move(hdx_window *w, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err);
 static inline bool hdx_window_holds(const hdx_window *w, hdx_pos pos, uint64_t want)
 {
     return pos >= w->from && pos - w->from <= w->len && want <= w->len - (pos - w->from);
 }
-static inline hdx_code hdx_window_at(hdx_window *w, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
+static inline hdx_code hdx_window_at(hdx_window *w, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have,
+                                     hdx_error *err)
 {
     if (hdx_window_holds(w, pos, want)) {
         *at = w->at + (pos - w->from);
@@ -91,22 +97,28 @@ typedef enum hdx_scan_stop {
 
 typedef struct hdx_scan {
     uint32_t   id_size;
-    bool       bodies;  /* a walk: instance bytes and elements are wanted */
-    uint32_t   heap;    /* Android heap number in force */
-    hdx_event *events;  /* room for HDX_BATCH */
+    bool       bodies; /* a walk: instance bytes and elements are wanted */
+    uint32_t   heap;   /* Android heap number in force */
+    hdx_event *events; /* room for HDX_BATCH */
     size_t     n;
-    uint64_t  *counts;  /* by sub-tag */
-    hdx_pos    exist;   /* no byte at or behind this position is known to be there */
+    uint64_t  *counts; /* by sub-tag */
+    hdx_pos    exist;  /* no byte at or behind this position is known to be there */
     uint64_t   size;
     uint64_t   want;
     uint8_t    type;
     hdx_event  held;
-    uint64_t   parts;   /* elements of held (an object array) not handed out yet */
+    uint64_t   parts; /* elements of held (an object array) not handed out yet */
 } hdx_scan;
 
-/* Scans from *pos (its bytes: at, have, and HDX_WINDOW_PAD readable ones behind) to `end`; *pos moves behind the last event. */
-hdx_scan_stop hdx_scan_run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end);
-static inline bool hdx_sub_is_object(uint8_t tag) { return (tag >= HDX_SUB_CLASS && tag <= HDX_SUB_PRIMITIVE_ARRAY) || tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA; }
+/*
+ * Scans from *pos (its bytes: at, have, and HDX_WINDOW_PAD readable ones behind) to `end`; *pos moves behind the last
+ * event.
+ */
+hdx_scan_stop      hdx_scan_run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end);
+static inline bool hdx_sub_is_object(uint8_t tag)
+{
+    return (tag >= HDX_SUB_CLASS && tag <= HDX_SUB_PRIMITIVE_ARRAY) || tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+}
 
 /* ---- survey.c ---- */
 bool hdx_survey_stretch(hdx_survey *survey, hdx_pos from, hdx_pos end, uint32_t heap);
@@ -114,8 +126,12 @@ void hdx_survey_warn(hdx_survey *survey, const char *text);
 void hdx_survey_count(hdx_survey *survey, const uint64_t counts[256]);
 
 /* ---- walk.c ---- */
-/* The next run of stretches, about `bytes` of them with `head` more for each; what was left of earlier ones first. The caller holds a lock. */
-bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head, hdx_left *run);
+/*
+ * The next run of stretches, about `bytes` of them with `head` more for each; what was left of earlier ones first. The
+ * caller holds a lock.
+ */
+bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head,
+                   hdx_left *run);
 /* What is left of a run. Likewise. */
 static inline void hdx_halt_leave(hdx_halt *at, const hdx_left *run)
 {
@@ -125,7 +141,9 @@ static inline void hdx_halt_leave(hdx_halt *at, const hdx_left *run)
 
 /* ---- swift.c, careful.c: fill the survey; its head is set ---- */
 /* *odd: something is there that only the careful reader may judge; the sink may have been called. */
-hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, bool *odd, hdx_error *err);
-hdx_code hdx_survey_careful(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, hdx_error *err);
+hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                          hdx_survey *out, bool *odd, hdx_error *err);
+hdx_code hdx_survey_careful(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                            hdx_survey *out, hdx_error *err);
 
 #endif

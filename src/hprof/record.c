@@ -9,12 +9,15 @@
 
 static hdx_code changed(hdx_source *source, hdx_pos pos, hdx_error *err)
 {
-    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), pos, "no object record at this position: the dump changed since it was indexed"),
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), pos,
+                             "no object record at this position: the dump changed since it was indexed"),
                     "index it again (index --force)");
 }
 
 /* Reads until the class dump is whole. */
-static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, uint64_t *len, hdx_error *err)
+static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, uint64_t *len,
+                             hdx_error *err)
 {
     uint8_t        first[4096], *bytes = first;
     uint64_t       room = sizeof first;
@@ -48,7 +51,8 @@ static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, 
     return code;
 }
 
-hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at, uint64_t *body_len, hdx_error *err)
+hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at,
+                             uint64_t *body_len, hdx_error *err)
 {
     uint8_t   bytes[32 + HDX_WINDOW_PAD] = { 0 };
     size_t    got = 0;

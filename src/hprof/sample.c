@@ -1,25 +1,26 @@
 /*
  * sample.c - chooses what belongs to a sample, and gives its bytes.
  *
- * In:  the top-level record headers of a plain file (hopped over as swift.c does), or of the first bytes of a compressed one.
+ * In:  the top-level record headers of a plain file (hopped over as swift.c does), or of the first bytes of a
+ *      compressed one.
  * Out: pieces: stretches of the dump, one behind the other, with the heads of shortened heap records written anew.
- * Every cut lies between two sub-records: the scanner finds it. What does not fit ends the hop, and the rest of the file counts as heap.
- * No rule of damage lives here: the sample is for forecasts.
+ * Every cut lies between two sub-records: the scanner finds it. What does not fit ends the hop, and the rest of the
+ * file counts as heap. No rule of damage lives here: the sample is for forecasts.
  */
 #include "hprof/sample.h"
 #include "hprof/inside.h"
 
 #include <errno.h>
 
-#define PROBES 64u
+#define PROBES      64u
 #define TABLE_CHUNK (256u << 10)
-#define HOP_CHUNK 512u
-#define PREFIX_MAX ((uint64_t)1 << 30)
-#define SINGLE_MIN (1u << 20)           /* heap records from here on are asked whether they are one array */
-#define GLANCES 2048u                   /* pieces of all arrays left out, and at least one of each, */
-#define GLANCE 1024u                    /* of so many elements */
+#define HOP_CHUNK   512u
+#define PREFIX_MAX  ((uint64_t)1 << 30)
+#define SINGLE_MIN  (1u << 20) /* heap records from here on are asked whether they are one array */
+#define GLANCES     2048u      /* pieces of all arrays left out, and at least one of each, */
+#define GLANCE      1024u      /* of so many elements */
 
-typedef struct part { /* of the file, in order */
+typedef struct part {     /* of the file, in order */
     hdx_pos  from, end;   /* with the head of a heap record, without for tables */
     uint64_t take;        /* bytes of a heap record's body; the rest is left out */
     bool     heap, about; /* about: begins with a class or a root */
@@ -27,7 +28,7 @@ typedef struct part { /* of the file, in order */
 } part;
 
 typedef struct long_array { /* of references, and left out */
-    hdx_pos  at;          /* its elements */
+    hdx_pos  at;            /* its elements */
     uint64_t slots;
 } long_array;
 
@@ -36,16 +37,16 @@ typedef struct sampler {
     hdx_ticker *tick;
     uint32_t    id_size, dump_number, dumps;
     hdx_window  window;
-    hdx_pos     end;      /* of the bytes at hand */
-    bool        cut;      /* the dump goes on behind them */
+    hdx_pos     end; /* of the bytes at hand */
+    bool        cut; /* the dump goes on behind them */
     part       *parts;
     uint64_t    count, capacity;
     long_array *tables;
     uint64_t    table_capacity; /* s->tables of them */
     uint64_t    heap_bytes, heap_records;
-    uint64_t    bytes;    /* wanted */
-    uint64_t    beyond;   /* of the array that the bytes at hand end in */
-    bool        ended;    /* the chosen dump */
+    uint64_t    bytes;  /* wanted */
+    uint64_t    beyond; /* of the array that the bytes at hand end in */
+    bool        ended;  /* the chosen dump */
 } sampler;
 
 /* ---- the door ---- */
@@ -221,10 +222,10 @@ static hdx_code hop(sampler *k, hdx_pos from, hdx_error *err)
             return hdx_tick_stop(err);
         if ((code = look(k, from, HDX_TOP_HEAD, &at, &have, err)) != HDX_OK || have < HDX_TOP_HEAD)
             return code;
-        const uint8_t  tag = at[0];
-        uint64_t       n = hdx_be32(at + 5);
-        const hdx_pos  body = from + HDX_TOP_HEAD;
-        const bool     heap = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT;
+        const uint8_t tag = at[0];
+        uint64_t      n = hdx_be32(at + 5);
+        const hdx_pos body = from + HDX_TOP_HEAD;
+        const bool    heap = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT;
         if (!sound(at, k->id_size, heap ? UINT64_MAX : k->end - body)) {
             /* where it follows the chosen heap, that has a wrapped length, or is damaged: it goes on to the end */
             part *last = k->count > 0 ? &k->parts[k->count - 1] : NULL;
@@ -464,7 +465,8 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
         taken++;
         segments |= p->tag == HDX_TOP_HEAP_DUMP_SEGMENT;
         if (p->take < body_size(p) || p->end == k->end) /* what it says of its length may be more than there is */
-            ok = put_head(s, p->tag, p->take) && put(s, (hdx_sample_piece){ .from = p->from + HDX_TOP_HEAD, .len = p->take });
+            ok = put_head(s, p->tag, p->take) &&
+                 put(s, (hdx_sample_piece){ .from = p->from + HDX_TOP_HEAD, .len = p->take });
         else
             ok = put(s, (hdx_sample_piece){ .from = p->from, .len = p->end - p->from });
     }
@@ -523,8 +525,9 @@ static hdx_code choose(sampler *k, hdx_error *err)
 {
     hdx_sample    *s = k->s;
     const bool     all = s->prefix != NULL || k->heap_bytes <= k->bytes;
-    const uint64_t expected = k->cut ? s->dump_size - s->prefix_size : 0; /* behind the prefix; the chosen dump, as far as is known */
-    hdx_code       code;
+    const uint64_t expected =
+        k->cut ? s->dump_size - s->prefix_size : 0; /* behind the prefix; the chosen dump, as far as is known */
+    hdx_code code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);
     if (code == HDX_OK)
@@ -538,7 +541,8 @@ static hdx_code choose(sampler *k, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick, hdx_sample *out, hdx_error *err)
+hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick,
+                         hdx_sample *out, hdx_error *err)
 {
     hdx_hprof_head head;
     sampler        k = { .s = out, .tick = tick, .bytes = bytes, .dump_number = dump_number == 0 ? 1 : dump_number };
@@ -559,8 +563,8 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
         code = hop_compressed(&k, head.size, err);
     if (code == HDX_OK && out->dump_size > bytes) {
         if (k.dumps > 0 && k.dump_number > k.dumps)
-            code = hdx_fail(err, HDX_NOT_FOUND, hdx_source_path(source), HDX_NOWHERE, "no heap dump number %u: the file holds %u", k.dump_number,
-                            k.dumps);
+            code = hdx_fail(err, HDX_NOT_FOUND, hdx_source_path(source), HDX_NOWHERE,
+                            "no heap dump number %u: the file holds %u", k.dump_number, k.dumps);
         if (code == HDX_OK && (code = choose(&k, err)) == HDX_OK)
             code = make_pieces(&k, head.size, err);
     }

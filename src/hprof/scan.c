@@ -1,9 +1,10 @@
 /*
  * scan.c - bytes to events: the one scanner of heap sub-records (HPROF 3).
  *
- * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the reader decides.
- * The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head offsets are constants. Heads are
- * read before their length is compared: the window keeps HDX_WINDOW_PAD zero bytes behind its content.
+ * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the
+ * reader decides. The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head
+ * offsets are constants. Heads are read before their length is compared: the window keeps HDX_WINDOW_PAD zero bytes
+ * behind its content.
  */
 #include "hprof/inside.h"
 
@@ -49,11 +50,8 @@ ALWAYS bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t
     case HDX_SUB_ROOT_DEBUGGER:
     case HDX_SUB_ROOT_REFERENCE_CLEANUP:
     case HDX_SUB_ROOT_VM_INTERNAL:
-    case HDX_SUB_UNREACHABLE:
-        *size = 1 + i;
-        return true;
-    default:
-        return false;
+    case HDX_SUB_UNREACHABLE: *size = 1 + i; return true;
+    default: return false;
     }
 }
 
@@ -79,7 +77,8 @@ static hdx_scan_stop next_part(hdx_scan *s, const uint8_t *at, size_t have, hdx_
     return HDX_SCAN_END;
 }
 
-ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end, const uint32_t i, const bool bodies)
+ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
+                         const uint32_t i, const bool bodies)
 {
     const hdx_pos base = *at_pos;
     uint64_t      o = 0; /* offset of the sub-record from `at` */
@@ -136,11 +135,8 @@ ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *a
                 s->want = cut.size;
                 stop = HDX_SCAN_WANT;
                 break;
-            case HDX_CLASS_BAD_TYPE:
-                stop = HDX_SCAN_TYPE;
-                break;
-            case HDX_CLASS_WHOLE:
-                break;
+            case HDX_CLASS_BAD_TYPE: stop = HDX_SCAN_TYPE; break;
+            case HDX_CLASS_WHOLE: break;
             }
             if (stop != HDX_SCAN_END)
                 break;
@@ -161,7 +157,8 @@ ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *a
             stop = HDX_SCAN_WANT;
             break;
         }
-        if (__builtin_expect(base + o + size > (end < s->exist ? end : s->exist) || e->addr == 0 || e->count > INT32_MAX, 0)) {
+        if (__builtin_expect(
+                base + o + size > (end < s->exist ? end : s->exist) || e->addr == 0 || e->count > INT32_MAX, 0)) {
             s->size = size;
             s->held = *e;
             s->held.body = NULL;

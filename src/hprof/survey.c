@@ -1,9 +1,9 @@
 /*
  * survey.c - the first walk: chooses the reader, keeps the list of damage and warnings.
  *
- * A plain file whose record headers form a sound chain is read on several threads (swift.c). Everything else, and every file in which
- * anything odd turns up, is read from the start on one thread with all rules (careful.c). Both give the same on a file without
- * oddities; that the second exists keeps every rule of damage out of the first.
+ * A plain file whose record headers form a sound chain is read on several threads (swift.c). Everything else, and every
+ * file in which anything odd turns up, is read from the start on one thread with all rules (careful.c). Both give the
+ * same on a file without oddities; that the second exists keeps every rule of damage out of the first.
  */
 #include "hprof/inside.h"
 
@@ -75,16 +75,19 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
             return hdx_no_memory(err, "list of damage", sizeof entry);
     }
     if (out->dumps_in_file == 0)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, where, HDX_NOWHERE, "no heap dump in this file"),
-                        "%s", n + out->damage_count > 0 ? "the file is cut or damaged before its first heap record"
-                                      : "the JVM was stopped before it wrote the heap; parts of JDK 22 and later may lie beside it as FILE.p0, FILE.p1");
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, where, HDX_NOWHERE, "no heap dump in this file"), "%s",
+                        n + out->damage_count > 0 ? "the file is cut or damaged before its first heap record"
+                                                  : "the JVM was stopped before it wrote the heap; parts of JDK 22 and "
+                                                    "later may lie beside it as FILE.p0, FILE.p1");
     if (out->dump_number > out->dumps_in_file)
-        return hdx_fail(err, HDX_NOT_FOUND, where, HDX_NOWHERE, "no heap dump number %u: the file holds %u", out->dump_number, out->dumps_in_file);
+        return hdx_fail(err, HDX_NOT_FOUND, where, HDX_NOWHERE, "no heap dump number %u: the file holds %u",
+                        out->dump_number, out->dumps_in_file);
     if (out->dumps_in_file > 1) {
         out->dumps_text = hdx_mem_get(out->mem, DUMPS_TEXT);
         if (out->dumps_text == NULL)
             return hdx_no_memory(err, "warning", DUMPS_TEXT);
-        (void)snprintf(out->dumps_text, DUMPS_TEXT, "%u heap dumps in this file, number %u is used (--dump-number)", out->dumps_in_file, out->dump_number);
+        (void)snprintf(out->dumps_text, DUMPS_TEXT, "%u heap dumps in this file, number %u is used (--dump-number)",
+                       out->dumps_in_file, out->dump_number);
         hdx_survey_warn(out, out->dumps_text);
     }
     return HDX_OK;
@@ -92,10 +95,13 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
 
 static void begin(hdx_survey *out, const hdx_hprof_head *head, const hdx_survey_options *options)
 {
-    *out = (hdx_survey){ .head = *head, .dump_number = options->dump_number == 0 ? 1 : options->dump_number, .mem = options->mem };
+    *out = (hdx_survey){ .head = *head,
+                         .dump_number = options->dump_number == 0 ? 1 : options->dump_number,
+                         .mem = options->mem };
 }
 
-hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, hdx_error *err)
+hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                          hdx_survey *out, hdx_error *err)
 {
     hdx_hprof_head head;
     bool           odd = true;

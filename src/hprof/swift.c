@@ -1,9 +1,9 @@
 /*
  * swift.c - the survey of a file without any oddity, on several threads.
  *
- * First one thread hops over the top-level record headers and hands the tables (strings, classes, frames, traces) to the sink on its way.
- * If they form a sound chain that ends exactly at the end of the file, the heap records are known; then workers take runs of them
- * from a common counter, some MiB at a time, and turn them into events:
+ * First one thread hops over the top-level record headers and hands the tables (strings, classes, frames, traces) to
+ * the sink on its way. If they form a sound chain that ends exactly at the end of the file, the heap records are known;
+ * then workers take runs of them from a common counter, some MiB at a time, and turn them into events:
  *
  *     header | strings ... | seg seg seg seg | strings | seg seg seg seg | end
  *                           '--slice-'--slice-'         '--slice--'
@@ -15,11 +15,11 @@
 
 #include <stddef.h>
 
-#define SLICE (4u << 20)
+#define SLICE       (4u << 20)
 #define TABLE_CHUNK (256u << 10) /* tables are read in full */
-#define HOP_CHUNK 512u           /* behind a heap record: another header, mostly (ART writes one per 4 KB) */
-#define SCAN_CHUNK (256u << 10)  /* stays in the second-level cache */
-#define OTHER_DUMP UINT32_MAX    /* in the heap number of a record of a dump that was not chosen */
+#define HOP_CHUNK   512u         /* behind a heap record: another header, mostly (ART writes one per 4 KB) */
+#define SCAN_CHUNK  (256u << 10) /* stays in the second-level cache */
+#define OTHER_DUMP  UINT32_MAX   /* in the heap number of a record of a dump that was not chosen */
 
 static int by_from(const void *a, const void *b)
 {
@@ -40,11 +40,11 @@ typedef struct swift {
     hdx_survey               *out;
     hdx_stretch              *records; /* bodies of heap records, all dumps */
     uint64_t                  count, capacity;
-    uint64_t                  others;  /* of them not of the chosen dump */
+    uint64_t                  others; /* of them not of the chosen dump */
     swift_worker             *workers;
     unsigned                  threads;
-    pthread_mutex_t           lock;    /* guards what follows */
-    hdx_halt                  at;      /* records handed out */
+    pthread_mutex_t           lock; /* guards what follows */
+    hdx_halt                  at;   /* records handed out */
     bool                      odd;
     hdx_code                  code;
     hdx_error                 err;
@@ -99,11 +99,12 @@ static hdx_code hop(swift *s, hdx_window *w, hdx_pos size, bool *odd, hdx_error 
                 return code;
             w->chunk = n >= HOP_CHUNK ? HOP_CHUNK : TABLE_CHUNK;
         } else if (hdx_top_delivered(tag)) {
-            hdx_top record;
+            hdx_top  record;
             uint64_t want = n < HDX_TOP_BODY_MAX ? n : HDX_TOP_BODY_MAX;
             if ((code = hdx_window_at(w, p, HDX_TOP_HEAD + want, &at, &have, err)) != HDX_OK)
                 return code;
-            if (have < HDX_TOP_HEAD + want || !hdx_top_cut(p, tag, n, (hdx_view){ at + HDX_TOP_HEAD, (size_t)want }, i, &record))
+            if (have < HDX_TOP_HEAD + want ||
+                !hdx_top_cut(p, tag, n, (hdx_view){ at + HDX_TOP_HEAD, (size_t)want }, i, &record))
                 return HDX_OK;
             if ((code = s->sink->top(s->sink->context, &record, err)) != HDX_OK)
                 return code;
@@ -156,18 +157,20 @@ static hdx_code add_piece(swift *s, swift_worker *worker, const hdx_stretch *pie
 }
 
 /*
- * The first record of a run; *odd where anything does not fit. Behind it run->pos is 0, unless it was stopped inside: then what was read is a
- * piece, and so will be the rest.
+ * The first record of a run; *odd where anything does not fit. Behind it run->pos is 0, unless it was stopped inside:
+ * then what was read is a piece, and so will be the rest.
  */
-static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd, hdx_error *err)
+static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd,
+                            hdx_error *err)
 {
     swift_worker      *worker = &s->workers[n];
     const hdx_stretch *record = &s->records[run->from];
-    const bool         chosen = record->heap != OTHER_DUMP, cut = chosen && (record->end - record->from > HDX_STRETCH || run->pos != 0);
-    uint64_t           ignored[256], want = 1;
-    hdx_pos            pos = run->pos != 0 ? run->pos : record->from;
-    hdx_stretch        piece = { pos, pos, run->heap };
-    hdx_code           code;
+    const bool         chosen = record->heap != OTHER_DUMP,
+               cut = chosen && (record->end - record->from > HDX_STRETCH || run->pos != 0);
+    uint64_t    ignored[256], want = 1;
+    hdx_pos     pos = run->pos != 0 ? run->pos : record->from;
+    hdx_stretch piece = { pos, pos, run->heap };
+    hdx_code    code;
     scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (HPROF 3.10) */
     scan->counts = chosen ? worker->counts : ignored;
     if (!chosen)
@@ -180,7 +183,8 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
                 return code;
             run->pos = pos;
             run->heap = scan->heap;
-            code = atomic_load_explicit(&s->stop, memory_order_relaxed) ? HDX_CANCELLED : hdx_window_at(w, pos, want, &at, &have, err);
+            code = atomic_load_explicit(&s->stop, memory_order_relaxed) ? HDX_CANCELLED
+                                                                        : hdx_window_at(w, pos, want, &at, &have, err);
             if (code == HDX_CANCELLED) {
                 piece.end = pos;
                 if (chosen && add_piece(s, worker, &piece, err) != HDX_OK)
@@ -218,7 +222,8 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
     return cut ? add_piece(s, worker, &piece, err) : HDX_OK;
 }
 
-static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd, hdx_error *err)
+static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd,
+                           hdx_error *err)
 {
     const uint64_t first = run->from;
     hdx_code       code = HDX_OK;
@@ -226,7 +231,8 @@ static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, 
     w->ended = false;
     while (run->from < run->end && code == HDX_OK && !*odd) {
         const bool before = run->from > first && s->records[run->from - 1].heap != OTHER_DUMP;
-        if (run->from > first && before != (s->records[run->from].heap != OTHER_DUMP) && (code = flush(s, scan, n, before, err)) != HDX_OK)
+        if (run->from > first && before != (s->records[run->from].heap != OTHER_DUMP) &&
+            (code = flush(s, scan, n, before, err)) != HDX_OK)
             break;
         if (atomic_load_explicit(&s->stop, memory_order_relaxed))
             return flush(s, scan, n, before, err);
@@ -271,7 +277,8 @@ static hdx_code gather_pieces(swift *s, hdx_survey_halt *all, hdx_error *err)
         count += s->workers[n].count;
     if (count == 0)
         return HDX_OK;
-    void *pieces = hdx_mem_resize(s->options->mem, all->pieces, all->piece_capacity * sizeof *all->pieces, count * sizeof *all->pieces);
+    void *pieces = hdx_mem_resize(s->options->mem, all->pieces, all->piece_capacity * sizeof *all->pieces,
+                                  count * sizeof *all->pieces);
     if (pieces == NULL)
         return hdx_no_memory(err, "list of stretches", count * sizeof *all->pieces);
     all->pieces = pieces;
@@ -301,7 +308,8 @@ static hdx_code make_stretches(swift *s, const hdx_survey_halt *all, hdx_error *
         const hdx_stretch *r = &s->records[k];
         if (r->heap == OTHER_DUMP)
             continue;
-        if ((next == all->piece_count || all->pieces[next].from >= r->end) && !hdx_survey_stretch(out, r->from, r->end, 0))
+        if ((next == all->piece_count || all->pieces[next].from >= r->end) &&
+            !hdx_survey_stretch(out, r->from, r->end, 0))
             return hdx_no_memory(err, "list of stretches", (out->stretch_count + 1) * sizeof *r);
         for (; next < all->piece_count && all->pieces[next].from < r->end; next++)
             if (!hdx_survey_stretch(out, all->pieces[next].from, all->pieces[next].end, all->pieces[next].heap))
@@ -312,7 +320,10 @@ static hdx_code make_stretches(swift *s, const hdx_survey_halt *all, hdx_error *
 
 static bool is_chosen(const swift *s, uint64_t record) { return s->records[record].heap != OTHER_DUMP; }
 
-/* Can a survey go on from there? Whoever kept it may not be who made it. Pieces are whole where records are: they are read as stretches. */
+/*
+ * Can a survey go on from there? Whoever kept it may not be who made it. Pieces are whole where records are: they are
+ * read as stretches.
+ */
 static bool halt_holds(const swift *s, const hdx_survey_halt *h)
 {
     uint64_t record = 0;
@@ -321,15 +332,16 @@ static bool halt_holds(const swift *s, const hdx_survey_halt *h)
         return false;
     for (uint32_t i = 0; i < h->at.count; i++) {
         const hdx_left *run = &h->at.left[i];
-        if (run->from >= run->end || run->end > h->at.next || (run->pos != 0 && (run->pos < s->records[run->from].from || run->pos > s->records[run->from].end)))
+        if (run->from >= run->end || run->end > h->at.next ||
+            (run->pos != 0 && (run->pos < s->records[run->from].from || run->pos > s->records[run->from].end)))
             return false;
     }
     for (uint64_t i = 0; i < h->piece_count; i++) {
         const hdx_stretch *piece = &h->pieces[i];
         while (record < s->count && s->records[record].end <= piece->from)
             record++;
-        if (record == s->count || !is_chosen(s, record) || piece->from < s->records[record].from || piece->from < before || piece->from >= piece->end ||
-            piece->end > s->records[record].end)
+        if (record == s->count || !is_chosen(s, record) || piece->from < s->records[record].from ||
+            piece->from < before || piece->from >= piece->end || piece->end > s->records[record].end)
             return false;
         before = piece->end;
     }
@@ -360,14 +372,15 @@ static void keep(swift *s, hdx_survey_halt *halt)
             halt->counts[tag] += s->workers[n].counts[tag];
 }
 
-hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink, hdx_survey *out, bool *odd, hdx_error *err)
+hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
+                          hdx_survey *out, bool *odd, hdx_error *err)
 {
-    swift      s = { .source = source, .options = options, .sink = sink, .out = out };
-    hdx_window w = hdx_window_of(source, NULL, TABLE_CHUNK, options->mem, NULL);
-    hdx_pos    size = 0;
-    hdx_code   code;
+    swift           s = { .source = source, .options = options, .sink = sink, .out = out };
+    hdx_window      w = hdx_window_of(source, NULL, TABLE_CHUNK, options->mem, NULL);
+    hdx_pos         size = 0;
+    hdx_code        code;
     hdx_survey_halt own = { 0 }, *halt = options->halt != NULL ? options->halt : &own;
-    const bool goes_on = halt->holds;
+    const bool      goes_on = halt->holds;
     s.threads = options->threads == 0 ? 1 : options->threads > HDX_WORKERS_MAX ? HDX_WORKERS_MAX : options->threads;
     *odd = true;
     halt->holds = false;

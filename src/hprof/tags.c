@@ -96,9 +96,7 @@ bool hdx_top_cut(hdx_pos pos, uint8_t tag, uint64_t length, hdx_view body, uint3
         out->id = hdx_be_id(p + 4, i);
         out->name = hdx_be_id(p + 8 + i, i);
         return true;
-    case HDX_TOP_UNLOAD_CLASS:
-        out->serial = hdx_be32(p);
-        return true;
+    case HDX_TOP_UNLOAD_CLASS: out->serial = hdx_be32(p); return true;
     case HDX_TOP_FRAME:
         out->id = hdx_be_id(p, i);
         out->name = hdx_be_id(p + i, i);

@@ -1,20 +1,20 @@
 /*
  * walk.c - the second walk: the sub-records of the stretches again, now with bodies.
  *
- * The survey decided every rule, so anything that does not fit here means that the file changed underneath. Workers take runs of
- * neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and a read of the file serves many of them. In
- * a compressed dump, whose seek points are known since the survey, runs are longer: the slice at the border of two runs is inflated for
- * the one and, if many workers came between, once more for the other.
+ * The survey decided every rule, so anything that does not fit here means that the file changed underneath. Workers
+ * take runs of neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and a read of the file
+ * serves many of them. In a compressed dump, whose seek points are known since the survey, runs are longer: the slice
+ * at the border of two runs is inflated for the one and, if many workers came between, once more for the other.
  */
 #include "hprof/inside.h"
 
-#define CHUNK (256u << 10)
-#define RUN (1u << 20)
+#define CHUNK          (256u << 10)
+#define RUN            (1u << 20)
 #define RUN_COMPRESSED (4u << 20)
 
 typedef struct walk {
     hdx_source             *source;
-    uint64_t                run;  /* bytes a worker takes at a time */
+    uint64_t                run; /* bytes a worker takes at a time */
     const hdx_survey       *survey;
     const hdx_walk_visitor *visitor;
     hdx_mem                *mem;
@@ -80,7 +80,8 @@ static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan,
     return k->visitor->end(k->visitor->context, n, number, err);
 }
 
-bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head, hdx_left *run)
+bool hdx_halt_take(hdx_halt *at, const hdx_stretch *stretches, uint64_t count, uint64_t bytes, uint64_t head,
+                   hdx_left *run)
 {
     if (at->count > 0) {
         *run = at->left[--at->count];
@@ -103,10 +104,12 @@ static bool take(walk *k, hdx_left *run)
 
 static void work(void *context, unsigned n)
 {
-    walk      *k = context;
-    hdx_event  events[HDX_BATCH];
-    uint64_t   counts[256] = { 0 };
-    hdx_scan   scan = { .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX };
+    walk     *k = context;
+    hdx_event events[HDX_BATCH];
+    uint64_t  counts[256] = { 0 };
+    hdx_scan  scan = {
+         .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX
+    };
     hdx_window w = hdx_window_of(k->source, NULL, CHUNK, k->mem, k->tick);
     hdx_left   run;
     hdx_error  err = { 0 };
@@ -129,8 +132,8 @@ static void work(void *context, unsigned n)
     hdx_window_free(&w);
 }
 
-hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor, hdx_halt *halt,
-                        hdx_mem *mem, hdx_ticker *tick, hdx_error *err)
+hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned threads, const hdx_walk_visitor *visitor,
+                        hdx_halt *halt, hdx_mem *mem, hdx_ticker *tick, hdx_error *err)
 {
     walk k = { .source = source, .survey = survey, .visitor = visitor, .mem = mem, .tick = tick };
     if (halt != NULL)

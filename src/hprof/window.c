@@ -1,15 +1,17 @@
 /*
  * window.c - a buffer that moves over a source: random access for plain files, forward only for streams.
  *
- * What is still wanted is moved to the front, the rest is read behind it. The buffer grows only for a sub-record or top-level body
- * that is longer than a chunk, and at most doubles before bytes for the first half have been seen, so a lying length
- * costs no more memory than the file has bytes.
+ * What is still wanted is moved to the front, the rest is read behind it. The buffer grows only for a sub-record or
+ * top-level body that is longer than a chunk, and at most doubles before bytes for the first half have been seen, so a
+ * lying length costs no more memory than the file has bytes.
  */
 #include "hprof/inside.h"
 
 hdx_window hdx_window_of(hdx_source *source, hdx_stream *stream, size_t chunk, hdx_mem *mem, hdx_ticker *tick)
 {
-    return (hdx_window){ .source = source, .stream = stream, .mem = mem, .tick = tick, .limit = UINT64_MAX, .chunk = chunk };
+    return (hdx_window){
+        .source = source, .stream = stream, .mem = mem, .tick = tick, .limit = UINT64_MAX, .chunk = chunk
+    };
 }
 
 void hdx_window_free(hdx_window *w)
@@ -26,7 +28,8 @@ static hdx_code grow(hdx_window *w, uint64_t capacity, hdx_error *err)
     if (capacity <= w->capacity)
         return HDX_OK;
     capacity = hdx_round_up(capacity, 65536);
-    uint8_t *at = hdx_mem_resize(w->mem, w->at, w->at == NULL ? 0 : w->capacity + HDX_WINDOW_PAD, capacity + HDX_WINDOW_PAD);
+    uint8_t *at =
+        hdx_mem_resize(w->mem, w->at, w->at == NULL ? 0 : w->capacity + HDX_WINDOW_PAD, capacity + HDX_WINDOW_PAD);
     if (at == NULL)
         return hdx_no_memory(err, "read buffer", capacity);
     w->at = at;
@@ -45,7 +48,8 @@ static hdx_code fill(hdx_window *w, size_t n, hdx_error *err)
         n = (size_t)(w->limit - end);
         limited = true;
     }
-    code = w->stream != NULL ? hdx_stream_read(w->stream, w->at + w->len, n, &got, err) : hdx_source_read_at(w->source, end, w->at + w->len, n, &got, err);
+    code = w->stream != NULL ? hdx_stream_read(w->stream, w->at + w->len, n, &got, err)
+                             : hdx_source_read_at(w->source, end, w->at + w->len, n, &got, err);
     if (code != HDX_OK)
         return code;
     w->len += got;

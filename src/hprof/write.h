@@ -9,8 +9,8 @@
  *     hdx_write_finish(&out, segment);                                      sets the length
  *     if (out.failed) ...                                                   one check at the end
  *
- * Nothing is checked: tests write broken dumps with it. Whoever writes more than fits in memory empties the buffer between records
- * (hdx_buffer_clear keeps its memory). All of it is inline, so that programs link it without this room.
+ * Nothing is checked: tests write broken dumps with it. Whoever writes more than fits in memory empties the buffer
+ * between records (hdx_buffer_clear keeps its memory). All of it is inline, so that programs link it without this room.
  */
 #ifndef HDX_HPROF_WRITE_H
 #define HDX_HPROF_WRITE_H
@@ -91,7 +91,10 @@ static inline void hdx_write_length(hdx_buffer *b, uint64_t begun, uint32_t n)
     for (unsigned k = 0; k < 4; k++)
         b->at[begun + 5 + k] = (char)(uint8_t)(n >> (24 - 8 * k));
 }
-static inline void hdx_write_finish(hdx_buffer *b, uint64_t begun) { hdx_write_length(b, begun, (uint32_t)(b->len - begun - 9)); }
+static inline void hdx_write_finish(hdx_buffer *b, uint64_t begun)
+{
+    hdx_write_length(b, begun, (uint32_t)(b->len - begun - 9));
+}
 
 static inline void hdx_write_string(hdx_buffer *b, uint32_t id_size, uint64_t id, const void *text, size_t len)
 {
@@ -99,7 +102,8 @@ static inline void hdx_write_string(hdx_buffer *b, uint32_t id_size, uint64_t id
     hdx_write_id(b, id_size, id);
     hdx_buffer_put(b, text, len);
 }
-static inline void hdx_write_load_class(hdx_buffer *b, uint32_t id_size, uint32_t serial, uint64_t class_id, uint32_t trace, uint64_t name)
+static inline void hdx_write_load_class(hdx_buffer *b, uint32_t id_size, uint32_t serial, uint64_t class_id,
+                                        uint32_t trace, uint64_t name)
 {
     hdx_write_record_head(b, HDX_TOP_LOAD_CLASS, 0, 8 + 2 * id_size);
     hdx_write_u4(b, serial);
@@ -107,7 +111,8 @@ static inline void hdx_write_load_class(hdx_buffer *b, uint32_t id_size, uint32_
     hdx_write_u4(b, trace);
     hdx_write_id(b, id_size, name);
 }
-static inline void hdx_write_frame(hdx_buffer *b, uint32_t id_size, uint64_t id, uint64_t method, uint64_t signature, uint64_t source, uint32_t class_serial, int32_t line)
+static inline void hdx_write_frame(hdx_buffer *b, uint32_t id_size, uint64_t id, uint64_t method, uint64_t signature,
+                                   uint64_t source, uint32_t class_serial, int32_t line)
 {
     hdx_write_record_head(b, HDX_TOP_FRAME, 0, 8 + 4 * id_size);
     hdx_write_id(b, id_size, id);
@@ -117,7 +122,8 @@ static inline void hdx_write_frame(hdx_buffer *b, uint32_t id_size, uint64_t id,
     hdx_write_u4(b, class_serial);
     hdx_write_u4(b, (uint32_t)line);
 }
-static inline void hdx_write_trace(hdx_buffer *b, uint32_t id_size, uint32_t serial, uint32_t thread, const uint64_t *frames, uint32_t count)
+static inline void hdx_write_trace(hdx_buffer *b, uint32_t id_size, uint32_t serial, uint32_t thread,
+                                   const uint64_t *frames, uint32_t count)
 {
     hdx_write_record_head(b, HDX_TOP_TRACE, 0, 12 + count * id_size);
     hdx_write_u4(b, serial);
@@ -131,14 +137,13 @@ static inline void hdx_write_end(hdx_buffer *b) { hdx_write_record_head(b, HDX_T
 /* ---- heap sub-records ---- */
 
 /* Any root: what its tag has no room for is left out. THREAD_OBJECT: frame is its trace serial. */
-static inline void hdx_write_root(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id, uint64_t jni_id, uint32_t serial, int32_t frame)
+static inline void hdx_write_root(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id, uint64_t jni_id,
+                                  uint32_t serial, int32_t frame)
 {
     hdx_write_u1(b, tag);
     hdx_write_id(b, id_size, id);
     switch (tag) {
-    case HDX_SUB_ROOT_JNI_GLOBAL:
-        hdx_write_id(b, id_size, jni_id);
-        break;
+    case HDX_SUB_ROOT_JNI_GLOBAL: hdx_write_id(b, id_size, jni_id); break;
     case HDX_SUB_ROOT_JNI_LOCAL:
     case HDX_SUB_ROOT_JAVA_FRAME:
     case HDX_SUB_ROOT_JNI_MONITOR:
@@ -147,11 +152,8 @@ static inline void hdx_write_root(hdx_buffer *b, uint32_t id_size, uint8_t tag, 
         hdx_write_u4(b, (uint32_t)frame);
         break;
     case HDX_SUB_ROOT_NATIVE_STACK:
-    case HDX_SUB_ROOT_THREAD_BLOCK:
-        hdx_write_u4(b, serial);
-        break;
-    default:
-        break;
+    case HDX_SUB_ROOT_THREAD_BLOCK: hdx_write_u4(b, serial); break;
+    default: break;
     }
 }
 static inline void hdx_write_heap_info(hdx_buffer *b, uint32_t id_size, uint32_t heap, uint64_t name)
@@ -160,7 +162,10 @@ static inline void hdx_write_heap_info(hdx_buffer *b, uint32_t id_size, uint32_t
     hdx_write_u4(b, heap);
     hdx_write_id(b, id_size, name);
 }
-/* Up to the constant pool (empty) and the count of statics; then come statics * (id, type, value), u2 fields, fields * (id, type). */
+/*
+ * Up to the constant pool (empty) and the count of statics; then come statics * (id, type, value), u2 fields, fields *
+ * (id, type).
+ */
 static inline void hdx_write_class_head(hdx_buffer *b, uint32_t id_size, const hdx_class_dump *c)
 {
     hdx_write_u1(b, HDX_SUB_CLASS);
@@ -184,7 +189,8 @@ static inline void hdx_write_class(hdx_buffer *b, uint32_t id_size, const hdx_cl
     hdx_write_u2(b, (uint16_t)c->field_count);
     hdx_buffer_put(b, c->fields.at, c->fields.len);
 }
-static inline void hdx_write_instance(hdx_buffer *b, uint32_t id_size, uint64_t id, uint32_t trace, uint64_t class_id, const void *bytes, uint32_t len)
+static inline void hdx_write_instance(hdx_buffer *b, uint32_t id_size, uint64_t id, uint32_t trace, uint64_t class_id,
+                                      const void *bytes, uint32_t len)
 {
     hdx_write_u1(b, HDX_SUB_INSTANCE);
     hdx_write_id(b, id_size, id);
@@ -194,7 +200,8 @@ static inline void hdx_write_instance(hdx_buffer *b, uint32_t id_size, uint64_t 
     hdx_buffer_put(b, bytes, len);
 }
 /* The head of an object array; its elements follow as ids. */
-static inline void hdx_write_object_array_head(hdx_buffer *b, uint32_t id_size, uint64_t id, uint32_t trace, uint64_t class_id, uint32_t count)
+static inline void hdx_write_object_array_head(hdx_buffer *b, uint32_t id_size, uint64_t id, uint32_t trace,
+                                               uint64_t class_id, uint32_t count)
 {
     hdx_write_u1(b, HDX_SUB_OBJECT_ARRAY);
     hdx_write_id(b, id_size, id);
@@ -203,7 +210,8 @@ static inline void hdx_write_object_array_head(hdx_buffer *b, uint32_t id_size, 
     hdx_write_id(b, id_size, class_id);
 }
 /* The head of a primitive array (tag PRIMITIVE_ARRAY or PRIMITIVE_ARRAY_NODATA); its elements follow. */
-static inline void hdx_write_primitive_array_head(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id, uint32_t trace, uint32_t count, uint8_t type)
+static inline void hdx_write_primitive_array_head(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id,
+                                                  uint32_t trace, uint32_t count, uint8_t type)
 {
     hdx_write_u1(b, tag);
     hdx_write_id(b, id_size, id);

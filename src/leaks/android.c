@@ -1,9 +1,11 @@
 /*
- * android.c - what objects of Android say of themselves: states that take more than one field (SHARK 5.1; the others are rows of tables.c).
+ * android.c - what objects of Android say of themselves: states that take more than one field (SHARK 5.1; the others
+ * are rows of tables.c).
  *
  * In:  an instance and the inspected classes of its hierarchy as bits.
  * Out: notes. States that one field tells are rows of tables.c and are asked for here in their place of the order.
- * Knows field names of Android of fifteen years. Where Shark stops because a field or an object is missing, the note is left out.
+ * Knows field names of Android of fifteen years. Where Shark stops because a field or an object is missing, the note is
+ * left out.
  * Cost: chains (parents of views, wrapped contexts, messages) are followed as far as they go; circles are left (Brent).
  */
 #include "leaks/leaks.h"
@@ -11,13 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HAS(bits, c) (((bits) >> (c) & 1) != 0)
-#define VIEW "android.view.View"
-#define LEAKS HDX_LEAK_LEAKING
-#define NOT HDX_LEAK_NOT_LEAKING
-#define LABEL HDX_LEAK_UNKNOWN
+#define HAS(bits, c) (((bits) >> (c)&1) != 0)
+#define VIEW         "android.view.View"
+#define LEAKS        HDX_LEAK_LEAKING
+#define NOT          HDX_LEAK_NOT_LEAKING
+#define LABEL        HDX_LEAK_UNKNOWN
 
-typedef struct circle { hdx_id mark; uint64_t steps, limit; } circle;
+typedef struct circle {
+    hdx_id   mark;
+    uint64_t steps, limit;
+} circle;
 static bool goes_on(circle *c, hdx_id next)
 {
     if (next == HDX_NO_ID || next == c->mark)
@@ -58,7 +63,8 @@ static leak_class context_class(leak_heap *h, hdx_id id)
 {
     static const leak_class four[] = { LC_CONTEXT_WRAPPER, LC_ACTIVITY, LC_APPLICATION, LC_SERVICE };
     uint32_t                c = leak_is_instance(h, id) ? hdx_graph_class_of(h->g, id) : HDX_NO_CLASS;
-    if (c != HDX_NO_CLASS && (leak_bits(h, c) & (1ull << LC_CONTEXT_WRAPPER | 1ull << LC_ACTIVITY | 1ull << LC_APPLICATION | 1ull << LC_SERVICE)) == 0)
+    if (c != HDX_NO_CLASS && (leak_bits(h, c) & (1ull << LC_CONTEXT_WRAPPER | 1ull << LC_ACTIVITY |
+                                                 1ull << LC_APPLICATION | 1ull << LC_SERVICE)) == 0)
         return LC_CLASSES;
     for (; c < h->class_count; c = h->classes[c].super)
         for (unsigned k = 0; k < 4; k++)
@@ -82,7 +88,8 @@ hdx_id leak_component(leak_heap *h, hdx_id id)
         bool again = what == LC_CONTEXT_WRAPPER;
         if (what == LC_ACTIVITY)
             return id;
-        if (leak_isa(h, wrapper, LC_DECOR_CONTEXT) && reference(h, wrapper, leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow") != 0) {
+        if (leak_isa(h, wrapper, LC_DECOR_CONTEXT) &&
+            reference(h, wrapper, leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow") != 0) {
             const hdx_id window = leak_get_object(h, wrapper, leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow");
             id = leak_get_object(h, window, "android.view.Window", "mContext");
             if (id == HDX_NO_ID || leak_isa(h, id, LC_ACTIVITY))
@@ -99,7 +106,8 @@ hdx_id leak_component(leak_heap *h, hdx_id id)
 bool leak_context_destroyed(leak_heap *h, hdx_id id)
 {
     const hdx_id component = id == HDX_NO_ID ? HDX_NO_ID : leak_component(h, id);
-    return component != HDX_NO_ID && leak_isa(h, component, LC_ACTIVITY) && leak_get_bool(h, component, "android.app.Activity", "mDestroyed", NULL);
+    return component != HDX_NO_ID && leak_isa(h, component, LC_ACTIVITY) &&
+           leak_get_bool(h, component, "android.app.Activity", "mDestroyed", NULL);
 }
 
 static void context_fields(leak_inspector *i, hdx_id id, leak_look *l)
@@ -110,7 +118,8 @@ static void context_fields(leak_inspector *i, hdx_id id, leak_look *l)
     hdx_code   code = hdx_graph_fields(h->g, id, &v, &err); /* of its own: what follows reads many other objects */
     leak_fail(h, code, &err);
     for (uint64_t n = 0; code == HDX_OK && n < v.count; n++) {
-        const hdx_id to = v.at[n].value.type == 2 && !v.at[n].value.absent ? leak_object_at(h, v.at[n].value.as.address) : HDX_NO_ID;
+        const hdx_id to =
+            v.at[n].value.type == 2 && !v.at[n].value.absent ? leak_object_at(h, v.at[n].value.as.address) : HDX_NO_ID;
         if (to == HDX_NO_ID || !leak_isa(h, to, LC_CONTEXT))
             continue;
         const hdx_id component = leak_component(h, to);
@@ -118,8 +127,10 @@ static void context_fields(leak_inspector *i, hdx_id id, leak_look *l)
         if (component != HDX_NO_ID && component != to)
             wraps = leak_print(h, ", wrapping %s", class_text(h, component));
         if (component != HDX_NO_ID && leak_isa(h, component, LC_ACTIVITY))
-            state = leak_get_bool(h, component, "android.app.Activity", "mDestroyed", NULL) ? ", mDestroyed = true" : ", mDestroyed = false";
-        leak_say(i, l, LABEL, "context.field", leak_print(h, "%s is a context: %s%s%s", name, class_text(h, to), wraps, state));
+            state = leak_get_bool(h, component, "android.app.Activity", "mDestroyed", NULL) ? ", mDestroyed = true"
+                                                                                            : ", mDestroyed = false";
+        leak_say(i, l, LABEL, "context.field",
+                 leak_print(h, "%s is a context: %s%s%s", name, class_text(h, to), wraps, state));
     }
     hdx_values_free(&v);
 }
@@ -131,9 +142,11 @@ static void context_wrapper(leak_inspector *i, hdx_id id, leak_look *l)
     if (c == HDX_NO_ID)
         leak_say(i, l, LABEL, "context_wrapper.nothing", "wraps no activity, application or service");
     else if (leak_isa(h, c, LC_ACTIVITY) && leak_get_bool(h, c, "android.app.Activity", "mDestroyed", NULL))
-        leak_say(i, l, LEAKS, "context_wrapper.activity_destroyed", leak_print(h, "wraps the activity %s, and its mDestroyed is true", class_text(h, c)));
+        leak_say(i, l, LEAKS, "context_wrapper.activity_destroyed",
+                 leak_print(h, "wraps the activity %s, and its mDestroyed is true", class_text(h, c)));
     else if (leak_isa(h, c, LC_ACTIVITY))
-        leak_say(i, l, LABEL, "context_wrapper.activity", leak_print(h, "wraps the activity %s, mDestroyed = false", class_text(h, c)));
+        leak_say(i, l, LABEL, "context_wrapper.activity",
+                 leak_print(h, "wraps the activity %s, mDestroyed = false", class_text(h, c)));
     else if (leak_isa(h, c, LC_APPLICATION))
         leak_say(i, l, LABEL, "context_wrapper.application", "wraps the application");
     else
@@ -146,15 +159,20 @@ static void outer_context(leak_inspector *i, hdx_id of, hdx_id context, bool man
     leak_heap   *h = i->h;
     const hdx_id outer = leak_get_object(h, context, "android.app.ContextImpl", "mOuterContext");
     const char  *text = leak_print(h, "mOuterContext is %s", class_text(h, outer));
-    bool         there = false, destroyed = outer != HDX_NO_ID && leak_get_bool(h, outer, "android.app.Activity", "mDestroyed", &there);
+    bool         there = false,
+         destroyed = outer != HDX_NO_ID && leak_get_bool(h, outer, "android.app.Activity", "mDestroyed", &there);
     if (outer != HDX_NO_ID && leak_isa(h, outer, LC_ACTIVITY) && there && destroyed)
-        leak_say(i, l, LEAKS, manager ? "context_manager.outer_activity_destroyed" : "context_impl.outer_activity_destroyed", leak_print(h, "%s, mDestroyed = true", text));
+        leak_say(i, l, LEAKS,
+                 manager ? "context_manager.outer_activity_destroyed" : "context_impl.outer_activity_destroyed",
+                 leak_print(h, "%s, mDestroyed = true", text));
     else if (outer != HDX_NO_ID && leak_isa(h, outer, LC_ACTIVITY) && there)
-        leak_say(i, l, NOT, manager ? "context_manager.outer_activity" : "context_impl.outer_activity", leak_print(h, "%s, mDestroyed = false", text));
+        leak_say(i, l, NOT, manager ? "context_manager.outer_activity" : "context_impl.outer_activity",
+                 leak_print(h, "%s, mDestroyed = false", text));
     else if (outer != HDX_NO_ID && leak_isa(h, outer, LC_APPLICATION))
         leak_say(i, l, NOT, manager ? "context_manager.outer_application" : "context_impl.outer_application", text);
     else if (outer == of)
-        leak_say(i, l, LABEL, manager ? "context_manager.outer_self" : "context_impl.outer_self", "mOuterContext is the object itself");
+        leak_say(i, l, LABEL, manager ? "context_manager.outer_self" : "context_impl.outer_self",
+                 "mOuterContext is the object itself");
     else
         leak_say(i, l, LABEL, manager ? "context_manager.outer_other" : "context_impl.outer_other", text);
 }
@@ -173,7 +191,8 @@ static void view_id(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
     const char              *name = NULL;
     if (holder == HDX_NO_ID || wanted == -1)
         return;
-    const hdx_id numbers = leak_get_object(h, holder, names_class, "resourceIds"), names = leak_get_object(h, holder, names_class, "names");
+    const hdx_id numbers = leak_get_object(h, holder, names_class, "resourceIds"),
+                 names = leak_get_object(h, holder, names_class, "names");
     if (numbers != HDX_NO_ID && hdx_graph_kind(h->g, numbers) == HDX_PRIMITIVE_ARRAY) {
         hdx_code code = hdx_graph_elements(h->g, numbers, 0, UINT64_MAX, &ids, &err);
         leak_fail(h, code, &err);
@@ -203,21 +222,28 @@ static void view(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
     }
     if (up != HDX_NO_ID && leak_isa(h, up, LC_VIEW))
         up = HDX_NO_ID; /* a circle of parents hangs on nothing */
-    const bool window = up != HDX_NO_ID || (root != HDX_NO_ID && hdx_text_is(leak_name_of(h, root), "com.android.internal.policy.DecorView"));
-    const bool detached = reference(h, id, VIEW, "mAttachInfo") != 2;
-    const int64_t count = leak_get_int(h, id, VIEW, "mWindowAttachCount", 0);
+    const char *const decor = "com.android.internal.policy.DecorView";
+    const bool        window = up != HDX_NO_ID || (root != HDX_NO_ID && hdx_text_is(leak_name_of(h, root), decor));
+    const bool        detached = reference(h, id, VIEW, "mAttachInfo") != 2;
+    const int64_t     count = leak_get_int(h, id, VIEW, "mWindowAttachCount", 0);
     if (leak_context_destroyed(h, leak_get_object(h, id, VIEW, "mContext")))
-        leak_say(i, l, LEAKS, "view.context_destroyed", leak_print(h, "%sView.mContext belongs to a destroyed activity", via));
+        leak_say(i, l, LEAKS, "view.context_destroyed",
+                 leak_print(h, "%sView.mContext belongs to a destroyed activity", via));
     else if (window && count > 0 && detached)
-        leak_say(i, l, LEAKS, "view.detached_in_window", leak_print(h, "%sthe view is detached and still in the hierarchy of a window", via));
+        leak_say(i, l, LEAKS, "view.detached_in_window",
+                 leak_print(h, "%sthe view is detached and still in the hierarchy of a window", via));
     else if (window && count > 0 && root != HDX_NO_ID && reference(h, root, VIEW, "mAttachInfo") != 2)
-        leak_say(i, l, LEAKS, "view.attach_disorder", leak_print(h, "%sthe view is attached, its root view %s is detached", via, class_text(h, root)));
+        leak_say(i, l, LEAKS, "view.attach_disorder",
+                 leak_print(h, "%sthe view is attached, its root view %s is detached", via, class_text(h, root)));
     else if (window && count > 0)
         leak_say(i, l, NOT, "view.attached_in_window", leak_print(h, "%sthe view is attached", via));
-    leak_say(i, l, LABEL, "view.in_window", leak_print(h, "%s%s of the hierarchy of a window", via, window ? "part" : "not part"));
-    leak_say(i, l, LABEL, "view.attached", leak_print(h, "%sView.mAttachInfo is %s", via, detached ? "null (detached)" : "set (attached)"));
+    leak_say(i, l, LABEL, "view.in_window",
+             leak_print(h, "%s%s of the hierarchy of a window", via, window ? "part" : "not part"));
+    leak_say(i, l, LABEL, "view.attached",
+             leak_print(h, "%sView.mAttachInfo is %s", via, detached ? "null (detached)" : "set (attached)"));
     view_id(i, id, via, l);
-    leak_say(i, l, LABEL, "view.window_attach_count", leak_print(h, "%sView.mWindowAttachCount = %lld", via, (long long)count));
+    leak_say(i, l, LABEL, "view.window_attach_count",
+             leak_print(h, "%sView.mWindowAttachCount = %lld", via, (long long)count));
 }
 
 /* ---- services, fragments ---- */
@@ -232,13 +258,14 @@ static int by_id(const void *a, const void *b)
 static void read_services(leak_inspector *i)
 {
     leak_heap *h = i->h;
-    hdx_id     thread = leak_static_object(h, leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
-    hdx_id     map = leak_get_object(h, thread, "android.app.ActivityThread", "mServices");
-    uint64_t   count;
-    hdx_id    *at = leak_elements(h, leak_get_object(h, map, "android.util.ArrayMap", "mArray"), UINT64_MAX, &count);
+    hdx_id   thread = leak_static_object(h, leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
+    hdx_id   map = leak_get_object(h, thread, "android.app.ActivityThread", "mServices");
+    uint64_t count;
+    hdx_id  *at = leak_elements(h, leak_get_object(h, map, "android.util.ArrayMap", "mArray"), UINT64_MAX, &count);
     i->services_known = true;
     for (uint64_t n = 1; n < count; n += 2)
-        if (at[n] != HDX_NO_ID && hdx_mem_room(NULL, (void **)&i->services, &i->service_capacity, i->service_count, sizeof *i->services))
+        if (at[n] != HDX_NO_ID &&
+            hdx_mem_room(NULL, (void **)&i->services, &i->service_capacity, i->service_count, sizeof *i->services))
             i->services[i->service_count++] = at[n];
     if (i->service_count > 1)
         qsort(i->services, (size_t)i->service_count, sizeof *i->services, by_id);
@@ -297,9 +324,11 @@ static void message_queue(leak_inspector *i, hdx_id id, leak_look *l)
                  quitting ? "the queue is told to quit" : "the queue runs");
     hdx_id      handler = leak_get_object(h, leak_get_object(h, id, q, "mMessages"), "android.os.Message", "target");
     hdx_id      looper = leak_get_object(h, handler, "android.os.Handler", "mLooper");
-    const char *name = leak_get_text(h, leak_get_object(h, looper, "android.os.Looper", "mThread"), "java.lang.Thread", "name");
+    const char *name =
+        leak_get_text(h, leak_get_object(h, looper, "android.os.Looper", "mThread"), "java.lang.Thread", "name");
     if (looper != HDX_NO_ID)
-        leak_say(i, l, LABEL, "message_queue.thread", leak_print(h, "thread of its handler: %s", name != NULL ? name : "null"));
+        leak_say(i, l, LABEL, "message_queue.thread",
+                 leak_print(h, "thread of its handler: %s", name != NULL ? name : "null"));
 }
 
 static const char *simple(leak_heap *h, hdx_id id)
@@ -322,7 +351,8 @@ static void loaded_apk(leak_inspector *i, hdx_id id, leak_look *l)
             continue;
         leak_say(i, l, LABEL, "loaded_apk.receivers", "receivers are registered");
         leak_say(i, l, LABEL, "loaded_apk.context", leak_print(h, "for the context %s", simple(h, at[n])));
-        hdx_id *receivers = leak_elements(h, leak_get_object(h, at[n + 1], "android.util.ArrayMap", "mArray"), UINT64_MAX, &inner);
+        hdx_id *receivers =
+            leak_elements(h, leak_get_object(h, at[n + 1], "android.util.ArrayMap", "mArray"), UINT64_MAX, &inner);
         for (uint64_t r = 0; r < inner; r += 2)
             if (receivers[r] != HDX_NO_ID)
                 leak_say(i, l, LABEL, "loaded_apk.receiver", leak_print(h, "  receiver %s", simple(h, receivers[r])));
@@ -340,14 +370,17 @@ static void view_root(leak_inspector *i, hdx_id id, leak_look *l)
         leak_say(i, l, LEAKS, "view_root.view_null", "ViewRootImpl.mView is null");
     if (at == 2) {
         if (leak_context_destroyed(h, leak_get_object(h, id, r, "mContext")))
-            leak_say(i, l, LEAKS, "view_root.context_destroyed", "ViewRootImpl.mContext belongs to a destroyed activity");
+            leak_say(i, l, LEAKS, "view_root.context_destroyed",
+                     "ViewRootImpl.mContext belongs to a destroyed activity");
         leak_say(i, l, LABEL, "view_root.view_set", "ViewRootImpl.mView is set");
     }
     const hdx_id window = leak_get_object(h, id, r, "mWindowAttributes");
     const char  *title = leak_get_text(h, window, "android.view.WindowManager$LayoutParams", "mTitle");
-    leak_say(i, l, LABEL, "view_root.title", leak_print(h, "mWindowAttributes.mTitle = %s", title != NULL ? title : "null"));
+    leak_say(i, l, LABEL, "view_root.title",
+             leak_print(h, "mWindowAttributes.mTitle = %s", title != NULL ? title : "null"));
     const long long type = (long long)leak_get_int(h, window, "android.view.WindowManager$LayoutParams", "type", 0);
-    leak_say(i, l, LABEL, "view_root.type", leak_print(h, "mWindowAttributes.type = %lld%s", type, type == 2005 ? " (a toast)" : ""));
+    leak_say(i, l, LABEL, "view_root.type",
+             leak_print(h, "mWindowAttributes.type = %lld%s", type, type == 2005 ? " (a toast)" : ""));
 }
 
 static void message(leak_inspector *i, hdx_id id, leak_look *l)
@@ -355,16 +388,21 @@ static void message(leak_inspector *i, hdx_id id, leak_look *l)
     static const char *const m = "android.os.Message";
     leak_heap               *h = i->h;
     const int64_t            when = leak_get_int(h, id, m, "when", 0);
-    leak_say(i, l, LABEL, "message.what", leak_print(h, "Message.what = %lld", (long long)leak_get_int(h, id, m, "what", 0)));
+    leak_say(i, l, LABEL, "message.what",
+             leak_print(h, "Message.what = %lld", (long long)leak_get_int(h, id, m, "what", 0)));
     if (i->has_uptime) {
         const int64_t apart = (int64_t)((uint64_t)when - (uint64_t)i->uptime);
-        leak_say(i, l, LABEL, "message.when", leak_print(h, "Message.when = %lld (%s the dump by %llu ms)", (long long)when, apart > 0 ? "after" : "before",
-                                                         (unsigned long long)(apart > 0 ? (uint64_t)apart : 0 - (uint64_t)apart)));
+        leak_say(i, l, LABEL, "message.when",
+                 leak_print(h, "Message.when = %lld (%s the dump by %llu ms)", (long long)when,
+                            apart > 0 ? "after" : "before",
+                            (unsigned long long)(apart > 0 ? (uint64_t)apart : 0 - (uint64_t)apart)));
     } else
         leak_say(i, l, LABEL, "message.when", leak_print(h, "Message.when = %lld", (long long)when));
     leak_say(i, l, LABEL, "message.obj", leak_print(h, "Message.obj = %s", named(h, leak_get_object(h, id, m, "obj"))));
-    leak_say(i, l, LABEL, "message.callback", leak_print(h, "Message.callback = %s", named(h, leak_get_object(h, id, m, "callback"))));
-    leak_say(i, l, LABEL, "message.target", leak_print(h, "Message.target = %s", named(h, leak_get_object(h, id, m, "target"))));
+    leak_say(i, l, LABEL, "message.callback",
+             leak_print(h, "Message.callback = %s", named(h, leak_get_object(h, id, m, "callback"))));
+    leak_say(i, l, LABEL, "message.target",
+             leak_print(h, "Message.target = %s", named(h, leak_get_object(h, id, m, "target"))));
 }
 
 static void toast(leak_inspector *i, hdx_id id, leak_look *l)
@@ -383,7 +421,10 @@ static void toast(leak_inspector *i, hdx_id id, leak_look *l)
 
 /* ---- libraries ---- */
 
-static bool one_of(const char *word, const char *a, const char *b) { return strcmp(word, a) == 0 || strcmp(word, b) == 0; }
+static bool one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
 
 static void recomposer(leak_inspector *i, hdx_id id, leak_look *l)
 {
@@ -429,7 +470,8 @@ static void animator(leak_inspector *i, hdx_id id, leak_look *l)
     for (uint64_t n = 0; n < count; n++)
         if (at[n] != HDX_NO_ID) {
             any = true;
-            leak_say(i, l, LABEL, "animator.listener", leak_print(h, "mListeners[%llu] = %s", (unsigned long long)n, named(h, at[n])));
+            leak_say(i, l, LABEL, "animator.listener",
+                     leak_print(h, "mListeners[%llu] = %s", (unsigned long long)n, named(h, at[n])));
         }
     if (!any)
         leak_say(i, l, LABEL, "animator.listeners_empty", "mListeners is empty");
@@ -438,11 +480,13 @@ static void animator(leak_inspector *i, hdx_id id, leak_look *l)
 
 static void object_animator(leak_inspector *i, hdx_id id, leak_look *l)
 {
-    static const char *const o = "android.animation.ObjectAnimator", *const v = "android.animation.ValueAnimator", *const p = "android.util.Property";
-    static const char *const flags[] = { "mInitialized", "mStarted", "mRunning", "mAnimationEndRequested" }, *const times[] = { "mDuration", "mStartDelay" };
-    leak_heap               *h = i->h;
-    const char              *code = "object_animator.field", *name = leak_get_text(h, id, o, "mPropertyName");
-    const hdx_id             property = leak_get_object(h, id, o, "mProperty");
+    static const char *const o = "android.animation.ObjectAnimator", *const v = "android.animation.ValueAnimator",
+                             *const p = "android.util.Property";
+    static const char *const        flags[] = { "mInitialized", "mStarted", "mRunning", "mAnimationEndRequested" },
+                             *const times[] = { "mDuration", "mStartDelay" };
+    leak_heap                      *h = i->h;
+    const char                     *code = "object_animator.field", *name = leak_get_text(h, id, o, "mPropertyName");
+    const hdx_id                    property = leak_get_object(h, id, o, "mProperty");
     leak_say(i, l, LABEL, code, leak_print(h, "mPropertyName = %s", name != NULL ? name : "null"));
     if (property == HDX_NO_ID) {
         leak_say(i, l, LABEL, code, "mProperty = null");
@@ -450,22 +494,34 @@ static void object_animator(leak_inspector *i, hdx_id id, leak_look *l)
         const hdx_id type = leak_get_object(h, property, p, "mType");
         name = leak_get_text(h, property, p, "mName");
         leak_say(i, l, LABEL, code, leak_print(h, "mProperty.mName = %s", name != NULL ? name : "null"));
-        leak_say(i, l, LABEL, code, leak_print(h, "mProperty.mType = %s", type != HDX_NO_ID && leak_what_of(h, type) == HDX_LEAK_IS_CLASS ? class_text(h, type) : "null"));
+        leak_say(
+            i, l, LABEL, code,
+            leak_print(h, "mProperty.mType = %s",
+                       type != HDX_NO_ID && leak_what_of(h, type) == HDX_LEAK_IS_CLASS ? class_text(h, type) : "null"));
     }
     for (unsigned n = 0; n < 4; n++)
-        leak_say(i, l, LABEL, code, leak_print(h, "%s = %s", flags[n], leak_get_bool(h, id, v, flags[n], NULL) ? "true" : "false"));
+        leak_say(i, l, LABEL, code,
+                 leak_print(h, "%s = %s", flags[n], leak_get_bool(h, id, v, flags[n], NULL) ? "true" : "false"));
     for (unsigned n = 0; n < 2; n++)
-        leak_say(i, l, LABEL, code, leak_print(h, "%s = %lld", times[n], (long long)leak_get_int(h, id, v, times[n], 0)));
-    const int64_t times_more = leak_get_int(h, id, v, "mRepeatCount", 0), mode = leak_get_int(h, id, v, "mRepeatMode", 0);
-    leak_say(i, l, LABEL, code, leak_print(h, "mRepeatCount = %lld%s", (long long)times_more, times_more == -1 ? " (for ever)" : ""));
-    leak_say(i, l, LABEL, code, leak_print(h, "mRepeatMode = %lld%s", (long long)mode, mode == 1 ? " (from the start)" : mode == 2 ? " (back and forth)" : ""));
+        leak_say(i, l, LABEL, code,
+                 leak_print(h, "%s = %lld", times[n], (long long)leak_get_int(h, id, v, times[n], 0)));
+    const int64_t times_more = leak_get_int(h, id, v, "mRepeatCount", 0),
+                  mode = leak_get_int(h, id, v, "mRepeatMode", 0);
+    leak_say(i, l, LABEL, code,
+             leak_print(h, "mRepeatCount = %lld%s", (long long)times_more, times_more == -1 ? " (for ever)" : ""));
+    leak_say(i, l, LABEL, code,
+             leak_print(h, "mRepeatMode = %lld%s", (long long)mode,
+                        mode == 1   ? " (from the start)"
+                        : mode == 2 ? " (back and forth)"
+                                    : ""));
 }
 
 static void lifecycle(leak_inspector *i, hdx_id id, leak_look *l)
 {
     const char *state = lifecycle_state(i->h, id);
     if (state != NULL)
-        leak_say(i, l, strcmp(state, "DESTROYED") == 0 ? LABEL : NOT, "lifecycle.state", leak_print(i->h, "state is %s", state));
+        leak_say(i, l, strcmp(state, "DESTROYED") == 0 ? LABEL : NOT, "lifecycle.state",
+                 leak_print(i->h, "state is %s", state));
 }
 
 /* ---- in the order of the table ---- */
@@ -495,7 +551,8 @@ static void look_platform(leak_inspector *i, hdx_id id, uint64_t bits, leak_look
 
 void leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l)
 {
-    static const leak_class first[] = { LC_DIALOG, LC_ACTIVITY_THREAD, LC_APPLICATION, LC_INPUT_METHOD_MANAGER, LC_FRAGMENT, LC_SUPPORT_FRAGMENT };
+    static const leak_class first[] = { LC_DIALOG,   LC_ACTIVITY_THREAD, LC_APPLICATION, LC_INPUT_METHOD_MANAGER,
+                                        LC_FRAGMENT, LC_SUPPORT_FRAGMENT };
     leak_heap              *h = i->h;
     look_platform(i, id, bits, l);
     for (size_t n = 0; n < sizeof first / sizeof *first; n++)

@@ -1,32 +1,36 @@
 /*
- * answer.c - an answer as bytes: what is kept beside the index, and what every answer is made from, fresh or remembered.
+ * answer.c - an answer as bytes: what is kept beside the index, and what every answer is made from, fresh or
+ * remembered.
  *
  * In:  an answer; or bytes from a file, which nobody vouches for beyond their sum.
- * Out: bytes; or an answer that needs nothing else. Every count is checked against the bytes that are left, every text against the table.
+ * Out: bytes; or an answer that needs nothing else. Every count is checked against the bytes that are left, every text
+ *      against the table.
  *
- *     texts    count, (length, bytes)...                    each different text once; a text is named by its number + 1, 0 is none
+ *     texts    count, (length, bytes)...                    each different text once; a text is named by its number +
+ *              1, 0 is none
  *     counts   watched, retained, dangling, facts, leaks
  *     fact     name, text
  *     leak     kind, signature, pattern, note, suspects, sized, bytes, objects, traces
  *     trace    root type, address, class, signature, sized, bytes, objects, steps, length of the steps in bytes
- *     step     flags, address, class, conflict, inherited, bytes, objects, reasons, labels, then of a reference: kind, name, key, owner, frame
+ *     step     flags, address, class, conflict, inherited, bytes, objects, reasons, labels, then of a reference: kind,
+ *              name, key, owner, frame
  *     note     code, text, means
  *
  * Numbers are groups of 7 bits, low group first.
  */
 #include "leaks/leaks.h"
 
-#define STEP_LEAST 9u     /* bytes of the shortest step */
+#define STEP_LEAST    9u /* bytes of the shortest step */
 #define RULES_VERSION 1u /* of the built-in rules: raised when a search may answer differently */
 
 /* ---- writing ---- */
 
 typedef struct pen {
-    hdx_buffer body, texts, steps;
-    hdx_map    known; /* hash -> number */
+    hdx_buffer   body, texts, steps;
+    hdx_map      known; /* hash -> number */
     const char **list;
-    uint64_t   count, capacity;
-    bool       failed;
+    uint64_t     count, capacity;
+    bool         failed;
 } pen;
 
 static void number(hdx_buffer *b, uint64_t v)
@@ -77,7 +81,8 @@ static void notes(pen *p, const hdx_leak_note *at, uint32_t count)
 
 static void put_step(pen *p, const hdx_leak_step *s)
 {
-    number(&p->body, (uint64_t)s->what | (uint64_t)s->status << 2 | (uint64_t)s->sized << 4 | (uint64_t)s->last << 5 | (uint64_t)s->suspect << 6);
+    number(&p->body, (uint64_t)s->what | (uint64_t)s->status << 2 | (uint64_t)s->sized << 4 | (uint64_t)s->last << 5 |
+                         (uint64_t)s->suspect << 6);
     number(&p->body, s->address);
     text(p, s->class_name);
     text(p, s->conflict);
@@ -108,7 +113,10 @@ static const char *suspects(const leak_inspector *i, const leak_made *t)
         if (s->ref_kind == HDX_LEAK_REF_ARRAY_ENTRY)
             hdx_buffer_text(&b, "[x]");
         else
-            hdx_buffer_format(&b, ".%s", s->ref_kind == HDX_LEAK_REF_LOCAL ? "<Java Local>" : s->ref_name != NULL ? s->ref_name : "");
+            hdx_buffer_format(&b, ".%s",
+                              s->ref_kind == HDX_LEAK_REF_LOCAL ? "<Java Local>"
+                              : s->ref_name != NULL             ? s->ref_name
+                                                                : "");
     }
     const char *all = leak_print(i->h, "%s", b.at != NULL && !b.failed ? b.at : "");
     hdx_buffer_free(&b);
@@ -163,9 +171,13 @@ static void put_trace(pen *p, const leak_made *t)
     hdx_buffer_put(&p->body, p->steps.at, p->steps.len);
 }
 
-void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count, const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
+void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
+                 const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
 {
-    pen      p = { .body = hdx_buffer_of(NULL), .texts = hdx_buffer_of(NULL), .steps = hdx_buffer_of(NULL), .known = hdx_map_of(NULL) };
+    pen      p = { .body = hdx_buffer_of(NULL),
+                   .texts = hdx_buffer_of(NULL),
+                   .steps = hdx_buffer_of(NULL),
+                   .known = hdx_map_of(NULL) };
     uint64_t leaks = 0;
     for (uint64_t n = 0; n < count; n++)
         leaks += n == 0 || at[n].kind != at[n - 1].kind || at[n].leak != at[n - 1].leak;
@@ -286,7 +298,8 @@ static void take_trace(taker *t, hdx_leak_trace *trace)
     trace->retained_objects = take(t);
     trace->step_count = take(t);
     const uint64_t len = take_up_to(t, t->left.len);
-    t->failed |= !hdx_cut(&t->left, len, &trace->packed) || trace->step_count == 0 || trace->step_count > len / STEP_LEAST;
+    t->failed |=
+        !hdx_cut(&t->left, len, &trace->packed) || trace->step_count == 0 || trace->step_count > len / STEP_LEAST;
 }
 
 static void take_leak(taker *t, hdx_leak *k)
@@ -399,14 +412,16 @@ hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace
     while (out->step_capacity < trace->step_count) /* no more steps than bytes: checked when the answer was read */
         if (!hdx_mem_room(NULL, (void **)&out->steps, &out->step_capacity, out->step_capacity, sizeof *out->steps))
             return hdx_no_memory(err, "a trace", trace->step_count * sizeof *out->steps);
-    if (!hdx_mem_room(NULL, (void **)&out->notes, &out->note_capacity, 0, sizeof *out->notes)) /* never NULL: places in it are formed */
+    if (!hdx_mem_room(NULL, (void **)&out->notes, &out->note_capacity, 0,
+                      sizeof *out->notes)) /* never NULL: places in it are formed */
         return hdx_no_memory(err, "a trace", sizeof *out->notes);
     for (uint64_t s = 0; s < trace->step_count && !t.failed; s++) {
         take_step(&t, &out->steps[s], out, &used);
         t.failed |= out->steps[s].last != (s + 1 == trace->step_count);
     }
     if (t.failed || t.left.len > 0)
-        return hdx_fail(err, HDX_DAMAGED, "leaks", HDX_NOWHERE, "a remembered trace of %llu steps makes no sense", (unsigned long long)trace->step_count);
+        return hdx_fail(err, HDX_DAMAGED, "leaks", HDX_NOWHERE, "a remembered trace of %llu steps makes no sense",
+                        (unsigned long long)trace->step_count);
     used = 0;
     for (uint64_t s = 0; s < trace->step_count; s++) {
         out->steps[s].reasons = out->notes + used;
@@ -428,7 +443,10 @@ void hdx_leak_steps_free(hdx_leak_steps *s)
 
 /* ---- what an answer depends on ---- */
 
-static uint64_t add_bytes(uint64_t h, const void *at, size_t len) { return hdx_hash_bytes(hdx_mix64(h ^ len), at, len); }
+static uint64_t add_bytes(uint64_t h, const void *at, size_t len)
+{
+    return hdx_hash_bytes(hdx_mix64(h ^ len), at, len);
+}
 static uint64_t add_text(uint64_t h, const char *t) { return t == NULL ? hdx_mix64(h) : add_bytes(h, t, strlen(t)); }
 
 uint64_t leak_key(const leak_rules *rules, const hdx_leaks_options *o)
@@ -442,8 +460,10 @@ uint64_t leak_key(const leak_rules *rules, const hdx_leaks_options *o)
     h = o->mapping.at != NULL ? add_bytes(h, o->mapping.at, o->mapping.len) : hdx_mix64(h);
     for (uint64_t i = 0; i < rules->matcher_count; i++) {
         const hdx_leak_matcher *m = &rules->matchers[i];
-        h = hdx_mix64(h ^ ((uint64_t)m->kind << 40 | (uint64_t)m->ignored << 36 | (uint64_t)m->everywhere << 35 | (uint64_t)m->sdk_min << 16 | m->sdk_max));
-        h = add_text(add_text(add_text(add_text(add_text(h, m->class_name), m->member), m->manufacturer), m->build_id), m->note);
+        h = hdx_mix64(h ^ ((uint64_t)m->kind << 40 | (uint64_t)m->ignored << 36 | (uint64_t)m->everywhere << 35 |
+                           (uint64_t)m->sdk_min << 16 | m->sdk_max));
+        h = add_text(add_text(add_text(add_text(add_text(h, m->class_name), m->member), m->manufacturer), m->build_id),
+                     m->note);
     }
     for (uint64_t i = 0; i < rules->rule_count; i++) {
         const leak_rule *r = &rules->rules[i];

@@ -1,6 +1,6 @@
 /*
- * dominate_wide.c - the dominator tree of a graph that lies in memory, by the steps of algo: what a build hands from step to step in files
- * stays in memory here.
+ * dominate_wide.c - the dominator tree of a graph that lies in memory, by the steps of algo: what a build hands from
+ * step to step in files stays in memory here.
  *
  * In:  packed lists of targets, each ascending, doubles allowed; roots.
  * Out: numbers of a depth-first search, and the immediate dominator of each number.
@@ -53,12 +53,12 @@ static void tape_free(memory_tape *t)
 
 /* ---- referrers ---- */
 typedef struct inbound { /* of nodes that are referred to more than once */
-    hdx_mem         *mem;
-    uint64_t         nodes, edges;
-    uint64_t        *once;
+    hdx_mem  *mem;
+    uint64_t  nodes, edges;
+    uint64_t *once;
     WIDE(hdx_ranked) many;
-    NID             *ends; /* of each one's list in `to`, by rank */
-    NID             *to;
+    NID *ends; /* of each one's list in `to`, by rank */
+    NID *to;
 } inbound;
 
 static const NID *list_of(const inbound *in, uint64_t rank, uint64_t *n)
@@ -105,7 +105,8 @@ static hdx_code turn(const hdx_packed *p, hdx_mem *mem, inbound *in, hdx_ticker 
     in->many.words = hdx_mem_array(in->mem, hdx_bits_words(p->nodes), 8);
     if (in->once == NULL || in->many.words == NULL)
         return hdx_no_memory(err, "references turned round", p->nodes / 4);
-    if ((code = hdx_packed_referred(p, tick, in->once, in->many.words, err)) != HDX_OK || (code = WIDE(hdx_rank)(&in->many, p->nodes, mem, err)) != HDX_OK)
+    if ((code = hdx_packed_referred(p, tick, in->once, in->many.words, err)) != HDX_OK ||
+        (code = WIDE(hdx_rank)(&in->many, p->nodes, mem, err)) != HDX_OK)
         return code;
     in->edges = p->edges - (hdx_bits_count(in->once, hdx_bits_words(p->nodes)) - in->many.count);
     in->ends = hdx_mem_array(in->mem, in->many.count, sizeof(NID));
@@ -137,7 +138,8 @@ static uint64_t longest(const inbound *in)
     uint64_t most = 0;
     for (uint64_t first = 0; first < in->nodes; first += CHUNK) {
         const uint64_t end = in->nodes - first < CHUNK ? in->nodes : first + CHUNK;
-        const uint64_t from = HDX_RANK(&in->many, first), to = end == in->nodes ? in->many.count : HDX_RANK(&in->many, end);
+        const uint64_t from = HDX_RANK(&in->many, first),
+                       to = end == in->nodes ? in->many.count : HDX_RANK(&in->many, end);
         const uint64_t n = to == from ? 0 : in->ends[to - 1] - (from == 0 ? 0 : in->ends[from - 1]);
         most = n > most ? n : most;
     }
@@ -146,40 +148,46 @@ static uint64_t longest(const inbound *in)
 
 /* ---- all of it ---- */
 typedef struct work {
-    hdx_packed       *lists;
-    hdx_mem          *mem;
+    hdx_packed *lists;
+    hdx_mem    *mem;
     WIDE(hdx_digraph) graph;
-    inbound           in;
-    uint64_t         *is_root, *live;
-    memory_tape       preds, semis;
+    inbound     in;
+    uint64_t   *is_root, *live;
+    memory_tape preds, semis;
 } work;
 
-static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
+static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
 {
     const hdx_tape visits = out->search, preds = tape_of(&k->preds), semis = tape_of(&k->semis);
     uint64_t       edges, pred_count, semi_count;
     hdx_code       code;
-    if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, k->mem, tick, &out->reached, &edges, &k->live, err)) != HDX_OK ||
+    if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, k->mem, tick, &out->reached, &edges, &k->live, err)) !=
+            HDX_OK ||
         (code = turn(k->lists, k->mem, &k->in, tick, err)) != HDX_OK ||
         (code = WIDE(hdx_numbers)(&visits, out->reached, out->nodes, 1, k->mem, &out->number, err)) != HDX_OK)
         return code;
     hdx_packed_free(k->lists, k->mem);
-    const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in), k->in.edges + k->in.nodes, read_chunk };
-    if ((code = WIDE(hdx_predecessors)(out->number, out->reached, k->is_root, &referrers, UINT64_MAX, threads == 0 ? 1 : threads, k->mem, tick, &preds,
-                                       &pred_count, err)) != HDX_OK ||
-        (code = WIDE(hdx_semidominators)(&visits, out->reached, &(hdx_preds){ &preds, pred_count }, &(hdx_preds){ NULL, 0 }, k->mem, tick, &semis, &semi_count,
-                                         err)) != HDX_OK)
+    const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in),
+                                      k->in.edges + k->in.nodes, read_chunk };
+    if ((code = WIDE(hdx_predecessors)(out->number, out->reached, k->is_root, &referrers, UINT64_MAX,
+                                       threads == 0 ? 1 : threads, k->mem, tick, &preds, &pred_count, err)) != HDX_OK ||
+        (code = WIDE(hdx_semidominators)(&visits, out->reached, &(hdx_preds){ &preds, pred_count },
+                                         &(hdx_preds){ NULL, 0 }, k->mem, tick, &semis, &semi_count, err)) != HDX_OK)
         return code;
     out->idom_count = semi_count;
     return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, k->mem, tick, &out->idoms, err);
 }
 
-hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads, hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out,
-                             hdx_error *err)
+hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads, hdx_mem *mem,
+                             hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
 {
     const uint64_t nodes = lists->nodes;
-    work           k = { .lists = lists, .mem = mem, .graph = { .outbound = lists, .roots = roots, .root_count = root_count }, .in = { .mem = mem },
-                         .preds = { .mem = mem }, .semis = { .mem = mem } };
+    work           k = { .lists = lists,
+                         .mem = mem,
+                         .graph = { .outbound = lists, .roots = roots, .root_count = root_count },
+                         .in = { .mem = mem },
+                         .preds = { .mem = mem },
+                         .semis = { .mem = mem } };
     memory_tape   *tapes = hdx_mem_array(mem, 2, sizeof *tapes); /* the tree's: search, idoms */
     hdx_code       code;
     *out = (WIDE(leak_tree)){ .mem = mem, .nodes = nodes };
@@ -204,7 +212,7 @@ hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_
     return code;
 }
 
-void WIDE(leak_tree_free)(WIDE(leak_tree) *tree)
+void WIDE(leak_tree_free)(WIDE(leak_tree) * tree)
 {
     hdx_mem_put(tree->mem, tree->number, tree->nodes * sizeof(NID));
     if (tree->search.context != NULL) {

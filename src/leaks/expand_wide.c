@@ -4,7 +4,8 @@
  * In:  the slots of an object, the plan of its class.
  * Out: edges: to whom, by what, in which queue.
  * Knows collections of Java and Android, threads and their locals, what is ignored. Does not know queues.
- * Cost: the slots of the object; of a collection those of its nodes. Nothing recurses: long lists are loops, and a cycle in one is left when it is
+ * Cost: the slots of the object; of a collection those of its nodes. Nothing recurses: long lists are loops, and a
+ *       cycle in one is left when it is
  * noticed (Brent), after some entries were given twice, which changes nothing.
  */
 #include "leaks/wide.h"
@@ -13,7 +14,8 @@ static inline void add(search *k, NID to, leak_how by, uint32_t n, NID key, uint
 {
     if (to == NONE)
         return;
-    if (k->edge_count == k->edge_capacity && !hdx_mem_room(k->s->mem, (void **)&k->edges, &k->edge_capacity, k->edge_count, sizeof *k->edges)) {
+    if (k->edge_count == k->edge_capacity &&
+        !hdx_mem_room(k->s->mem, (void **)&k->edges, &k->edge_capacity, k->edge_count, sizeof *k->edges)) {
         k->out_of_memory = true;
         return;
     }
@@ -24,7 +26,8 @@ static inline void add(search *k, NID to, leak_how by, uint32_t n, NID key, uint
 
 hdx_code WIDE(leak_ended)(const search *k, hdx_error *err)
 {
-    return k->stopped ? hdx_tick_stop(err) : hdx_no_memory(err, "references of an object", k->edge_capacity * sizeof *k->edges);
+    return k->stopped ? hdx_tick_stop(err)
+                      : hdx_no_memory(err, "references of an object", k->edge_capacity * sizeof *k->edges);
 }
 
 static NID field_of(const search *k, const object *o, uint32_t field)
@@ -177,7 +180,8 @@ uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, h
 {
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0;) {
         const hdx_leak_matcher *m = &k->s->rules->matchers[i];
-        if (k->s->holds[i] && m->kind == kind && (member == NULL || strcmp(m->member, member) == 0) && (class_name.at == NULL || hdx_text_is(class_name, m->class_name)))
+        if (k->s->holds[i] && m->kind == kind && (member == NULL || strcmp(m->member, member) == 0) &&
+            (class_name.at == NULL || hdx_text_is(class_name, m->class_name)))
             return (uint32_t)i + 1;
     }
     return 0;
@@ -203,7 +207,7 @@ static void locals(search *k, NID id, uint32_t serial)
 
 static void animated(search *k, NID id)
 {
-    const NID weak = known(k, id, LK_ANIMATOR_TARGET);
+    const NID    weak = known(k, id, LK_ANIMATOR_TARGET);
     const object o = weak != NONE ? look(k->st, weak) : (object){ .number = NO_NUMBER };
     if (o.kind == HDX_INSTANCE && o.number != NO_NUMBER && o.number == k->st->plans->weak_reference)
         add(k, known(k, weak, LK_REFERENT), BY_TARGET, 0, NONE, 0, true);
@@ -212,14 +216,16 @@ static void animated(search *k, NID id)
 static void new_activities(search *k, NID id)
 {
     const NID      record = known(k, id, LK_NEW_ACTIVITIES);
-    const hdx_text owner = { leak_known_fields[LK_NEW_ACTIVITIES].owner, (uint32_t)strlen(leak_known_fields[LK_NEW_ACTIVITIES].owner) };
+    const hdx_text owner = { leak_known_fields[LK_NEW_ACTIVITIES].owner,
+                             (uint32_t)strlen(leak_known_fields[LK_NEW_ACTIVITIES].owner) };
     if (record == NONE)
         return;
     if (!k->naming)
         k->new_activities = record;
     uint32_t m = 0; /* a mark of its own, whatever the device (SHARK 3.6) */
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0 && m == 0;)
-        if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD && hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
+        if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD &&
+            hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
             strcmp(k->s->rules->matchers[i].member, leak_known_fields[LK_NEW_ACTIVITIES].name) == 0)
             m = (uint32_t)i + 1;
     add(k, record, BY_NEW_ACTIVITIES, 0, NONE, m, false);
@@ -234,23 +240,12 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
         return;
     }
     switch ((leak_expand)p->expand) {
-    case LE_NONE:
-        break;
-    case LE_LINKED:
-        linked(k, id);
-        break;
-    case LE_LIST:
-        listed(k, id, all->list_data, true);
-        break;
-    case LE_COW:
-        listed(k, id, all->cow_array, false);
-        break;
-    case LE_HASH_MAP:
-        hashed(k, id, LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, false);
-        break;
-    case LE_CONCURRENT_MAP:
-        hashed(k, id, LK_CHM_TABLE, LK_CNODE_KEY, LK_CNODE_VALUE, LK_CNODE_NEXT, false);
-        break;
+    case LE_NONE: break;
+    case LE_LINKED: linked(k, id); break;
+    case LE_LIST: listed(k, id, all->list_data, true); break;
+    case LE_COW: listed(k, id, all->cow_array, false); break;
+    case LE_HASH_MAP: hashed(k, id, LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, false); break;
+    case LE_CONCURRENT_MAP: hashed(k, id, LK_CHM_TABLE, LK_CNODE_KEY, LK_CNODE_VALUE, LK_CNODE_NEXT, false); break;
     case LE_HASH_SET:
         hashed(k, known(k, id, all->set_map), LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, true);
         break;
@@ -260,21 +255,11 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
             add(k, slot(k->st, &at, i), BY_MEMBER, 0, NONE, 0, false);
         break;
     }
-    case LE_SAFE_MAP:
-        safe_map(k, id);
-        break;
-    case LE_QUEUE:
-        messages(k, id);
-        break;
-    case LE_ANIMATOR:
-        animated(k, id);
-        break;
-    case LE_ACTIVITY_THREAD:
-        new_activities(k, id);
-        break;
-    case LE_CLIENT_RECORD:
-        records(k, id);
-        break;
+    case LE_SAFE_MAP: safe_map(k, id); break;
+    case LE_QUEUE: messages(k, id); break;
+    case LE_ANIMATOR: animated(k, id); break;
+    case LE_ACTIVITY_THREAD: new_activities(k, id); break;
+    case LE_CLIENT_RECORD: records(k, id); break;
     }
 }
 
@@ -292,5 +277,6 @@ void WIDE(leak_expand_object)(search *k, NID id, const object *o)
         return;
     for (uint32_t i = 0; i < count; i++)
         if ((of[i].flags & (LEAK_SLOT_IGNORED | LEAK_SLOT_SILENT)) == 0)
-            add(k, slot(k->st, o, i), o->is_class ? BY_STATIC : BY_FIELD, i, NONE, of[i].matcher, (of[i].flags & LEAK_SLOT_LOW) != 0);
+            add(k, slot(k->st, o, i), o->is_class ? BY_STATIC : BY_FIELD, i, NONE, of[i].matcher,
+                (of[i].flags & LEAK_SLOT_LOW) != 0);
 }

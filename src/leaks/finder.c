@@ -3,8 +3,8 @@
  *
  * In:  the inspector with its watched objects, options, the caller's rules.
  * Out: ids, ascending, each once.
- * Knows which states the finder by state takes (SHARK 2.5); objects are asked through their classes, so an object of a class
- * nobody knows costs nothing.
+ * Knows which states the finder by state takes (SHARK 2.5); objects are asked through their classes, so an object of a
+ * class nobody knows costs nothing.
  */
 #include "leaks/leaks.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define LONG_NAME 256u
-#define ASK 65536u /* ids between two questions whether to go on */
-#define MANY 64u   /* one of so many objects: as many bits as ids */
+#define ASK       65536u /* ids between two questions whether to go on */
+#define MANY      64u    /* one of so many objects: as many bits as ids */
 
 typedef struct list {
     hdx_id  *at;
@@ -36,7 +36,10 @@ static int by_id(const void *a, const void *b)
 
 static bool stop_wanted(const hdx_progress *p) { return p != NULL && p->cancelled != NULL && p->cancelled(p->context); }
 
-/* Sorting all objects of a heap takes seconds, and nobody can be asked meanwhile: many ids go through a bit for each object. */
+/*
+ * Sorting all objects of a heap takes seconds, and nobody can be asked meanwhile: many ids go through a bit for each
+ * object.
+ */
 static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(objects);
@@ -87,12 +90,15 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
         if (o->key != NULL && (w->key == NULL || strcmp(w->key, o->key) != 0))
             continue;
         known = true;
-        const bool young = o->min_watch_ms > 0 && w->timed && (w->watched_ms < 0 || (uint64_t)w->watched_ms < o->min_watch_ms);
+        const bool young =
+            o->min_watch_ms > 0 && w->timed && (w->watched_ms < 0 || (uint64_t)w->watched_ms < o->min_watch_ms);
         if (w->retained && w->referent != HDX_NO_ID && !young)
             code = put(out, w->referent, err);
     }
     if (code == HDX_OK && !known)
-        code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no watched object has the key %s; %llu objects are watched", o->key, (unsigned long long)i->watched);
+        code =
+            hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no watched object has the key %s; %llu objects are watched",
+                     o->key, (unsigned long long)i->watched);
     return code;
 }
 
@@ -100,9 +106,19 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
 
 static bool takes(const char *code)
 {
-    static const char *const codes[] = { "activity.destroyed", "service.not_held", "context_manager.outer_activity_destroyed", "context_impl.outer_activity_destroyed",
-                                         "fragment.manager_null", "fragment.lifecycle_destroyed", "message_queue.quitting", "mortar_scope.dead", "view_root.view_null",
-                                         "view_root.context_destroyed", "window.destroyed", "toast.done", "rule" };
+    static const char *const codes[] = { "activity.destroyed",
+                                         "service.not_held",
+                                         "context_manager.outer_activity_destroyed",
+                                         "context_impl.outer_activity_destroyed",
+                                         "fragment.manager_null",
+                                         "fragment.lifecycle_destroyed",
+                                         "message_queue.quitting",
+                                         "mortar_scope.dead",
+                                         "view_root.view_null",
+                                         "view_root.context_destroyed",
+                                         "window.destroyed",
+                                         "toast.done",
+                                         "rule" };
     for (size_t n = 0; n < sizeof codes / sizeof *codes; n++)
         if (strcmp(codes[n], code) == 0)
             return true;
@@ -138,21 +154,37 @@ static bool leaks_by_state(leak_inspector *i, hdx_id id)
     leak_look_drop(&l);
     if (h->android && !found)
         found = leaking_view(h, id) || leak_context_destroyed(h, id) ||
-                (leak_isa(h, id, LC_EDITOR) && leaking_view(h, leak_get_object(h, id, "android.widget.Editor", "mTextView")));
+                (leak_isa(h, id, LC_EDITOR) &&
+                 leaking_view(h, leak_get_object(h, id, "android.widget.Editor", "mTextView")));
     return found;
 }
 
 static bool is_asked(leak_inspector *i, uint32_t number)
 {
-    static const leak_class states[] = { LC_VIEW, LC_EDITOR, LC_ACTIVITY, LC_SERVICE, LC_CONTEXT_WRAPPER, LC_APPLICATION, LC_CONTEXT_MANAGER, LC_CONTEXT_IMPL, LC_FRAGMENT,
-                                         LC_SUPPORT_FRAGMENT, LC_ANDROIDX_FRAGMENT, LC_MESSAGE_QUEUE, LC_MORTAR_SCOPE, LC_VIEW_ROOT, LC_WINDOW, LC_TOAST };
+    static const leak_class states[] = { LC_VIEW,
+                                         LC_EDITOR,
+                                         LC_ACTIVITY,
+                                         LC_SERVICE,
+                                         LC_CONTEXT_WRAPPER,
+                                         LC_APPLICATION,
+                                         LC_CONTEXT_MANAGER,
+                                         LC_CONTEXT_IMPL,
+                                         LC_FRAGMENT,
+                                         LC_SUPPORT_FRAGMENT,
+                                         LC_ANDROIDX_FRAGMENT,
+                                         LC_MESSAGE_QUEUE,
+                                         LC_MORTAR_SCOPE,
+                                         LC_VIEW_ROOT,
+                                         LC_WINDOW,
+                                         LC_TOAST };
     const uint64_t          bits = i->h->android ? leak_bits(i->h, number) : 0;
     for (size_t n = 0; n < sizeof states / sizeof *states; n++)
         if ((bits >> states[n] & 1) != 0)
             return true;
     for (uint64_t n = 0; n < i->rules->rule_count; n++) {
         const leak_rule *r = &i->rules->rules[n];
-        if (r->means == HDX_LEAK_LEAKING && (r->subclasses ? leak_extends(i->h, number, r->class_name) : hdx_text_is(leak_name(i->h, number), r->class_name)))
+        if (r->means == HDX_LEAK_LEAKING && (r->subclasses ? leak_extends(i->h, number, r->class_name)
+                                                           : hdx_text_is(leak_name(i->h, number), r->class_name)))
             return true;
     }
     return false;
@@ -235,7 +267,8 @@ static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
     return code;
 }
 
-static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_progress *progress, list *out, hdx_error *err)
+static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_progress *progress, list *out,
+                           hdx_error *err)
 {
     leak_heap   *h = i->h;
     const size_t len = strlen(pattern);
@@ -243,7 +276,8 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
     bool         any = false;
     uint64_t     asked = 0;
     hdx_code     code = HDX_OK;
-    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' && (code = hdx_regex_open(pattern + 1, len - 2, progress, &m.regex, err)) != HDX_OK)
+    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' &&
+        (code = hdx_regex_open(pattern + 1, len - 2, progress, &m.regex, err)) != HDX_OK)
         return code;
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
@@ -262,20 +296,18 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
     }
     hdx_regex_close(m.regex);
     hdx_map_free(&m.known);
-    return code != HDX_OK || any ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
+    return code != HDX_OK || any ? code
+                                 : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }
 
-hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity, hdx_error *err)
+hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity,
+                   hdx_error *err)
 {
     list     l = { NULL, 0, 0 };
     hdx_code code = HDX_OK;
     switch (o->finder) {
-    case HDX_LEAKS_WATCHED:
-        code = watched(i, o, &l, err);
-        break;
-    case HDX_LEAKS_FILTERS:
-        code = by_state(i, o, &l, err);
-        break;
+    case HDX_LEAKS_WATCHED: code = watched(i, o, &l, err); break;
+    case HDX_LEAKS_FILTERS: code = by_state(i, o, &l, err); break;
     case HDX_LEAKS_CLASSES:
         for (size_t n = 0; code == HDX_OK && n < o->class_count; n++)
             code = of_pattern(i, o->classes[n], o->progress, &l, err);

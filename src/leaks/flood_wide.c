@@ -1,25 +1,31 @@
 /*
  * flood_wide.c - retained sizes of the objects on paths, without the dominators of all others (SHARK 4.4 to 4.7).
  *
- *     root (0)                 every object has a label: the nearest object on a path that dominates it, as far as is known.
- *     |- a   1 1 1 1 ...       It begins as the label of whoever was seen to refer to it first; a reference from under another label shows that no
- *     |  '- b   2 2            object below their nearest common ancestor in this tree dominates it, so its label rises to that one. An object on a
+ *     root (0)                 every object has a label: the nearest object on a path that dominates it, as far as is
+ *                              known.
+ *     |- a   1 1 1 1 ...       It begins as the label of whoever was seen to refer to it first; a reference from under
+ *            another label shows that no
+ *     |  '- b   2 2            object below their nearest common ancestor in this tree dominates it, so its label rises
+ *               to that one. An object on a
  *     '- c   3 3 3             path has its own label; what rises is its parent.
  *
  * In:  the store; the objects on paths.
  * Out: bytes and objects under each of them.
- * Knows that labels can only rise, and that when no reference makes one rise any more all are exact: that is the greatest solution of "the label of an
- * object is the nearest common ancestor of those of all that refer to it". Labels nearest to the root are worked off first, so most objects are looked at
- * once. Where a label rises after its objects were looked at, all under it are looked at again, for what was concluded from its old place.
- * Cost: an id for each object twice, a byte where something is looked at again, some 80 bytes for each object on a path; one look at each reference. Long chains of objects on paths, crossed
- * by many references, would take a walk up the chain for each: more than STEPS for each object and slot are given up, and sizes_wide.c does it.
+ * Knows that labels can only rise, and that when no reference makes one rise any more all are exact: that is the
+ * greatest solution of "the label of an object is the nearest common ancestor of those of all that refer to it". Labels
+ * nearest to the root are worked off first, so most objects are looked at once. Where a label rises after its objects
+ * were looked at, all under it are looked at again, for what was concluded from its old place.
+ * Cost: an id for each object twice, a byte where something is looked at again, some 80 bytes for each object on a
+ *       path; one look at each reference. Long chains of objects on paths, crossed
+ * by many references, would take a walk up the chain for each: more than STEPS for each object and slot are given up,
+ * and sizes_wide.c does it.
  */
 #include "leaks/wide.h"
 
 #define ON_PATH ((NID)1 << (sizeof(NID) * 8 - 1)) /* of a label in `of`: the object's own */
-#define STEPS 4u
-#define AHEAD 8u
-#define TICK 65536u
+#define STEPS   4u
+#define AHEAD   8u
+#define TICK    65536u
 
 typedef struct label {
     NID      parent, child, next, before; /* places; children of one parent in a list; NONE */
@@ -27,29 +33,31 @@ typedef struct label {
     NID      waiting;                     /* place + 1 in flood.waits: objects that got this label from elsewhere */
     NID      beside;                      /* place + 1 of the next label to be worked off at its depth */
     bool     queued, begun;
-    uint8_t  turn;                        /* how often all under it was to be looked at again; `turn` of an object says which of them it was */
+    uint8_t  turn; /* how often all under it was to be looked at again; `turn` of an object says which of them it was */
     hdx_id   id;
     uint64_t bytes, objects;
 } label;
 
-typedef struct wait { NID id, next; } wait;
+typedef struct wait {
+    NID id, next;
+} wait;
 
 typedef struct flood {
-    search   *k;
-    NID      *of;       /* by object: 0 not reached, label + 1, or ON_PATH | label */
-    NID      *queue;    /* of the label that is worked off */
-    uint8_t  *turn;     /* by object */
-    label    *labels;
-    uint64_t  label_count;
-    NID      *at_depth; /* by depth: label + 1 of the first to be worked off */
-    uint64_t  depth;    /* of the next */
-    wait     *waits;
-    uint64_t  wait_count, wait_capacity, free_wait;
-    uint64_t  head, tail, room; /* of the queue, a ring */
-    uint64_t  steps;
-    NID       now;      /* the label that is worked off */
-    bool      again;    /* some label rose late: turns count */
-    bool      failed, endless;
+    search  *k;
+    NID     *of;    /* by object: 0 not reached, label + 1, or ON_PATH | label */
+    NID     *queue; /* of the label that is worked off */
+    uint8_t *turn;  /* by object */
+    label   *labels;
+    uint64_t label_count;
+    NID     *at_depth; /* by depth: label + 1 of the first to be worked off */
+    uint64_t depth;    /* of the next */
+    wait    *waits;
+    uint64_t wait_count, wait_capacity, free_wait;
+    uint64_t head, tail, room; /* of the queue, a ring */
+    uint64_t steps;
+    NID      now;   /* the label that is worked off */
+    bool     again; /* some label rose late: turns count */
+    bool     failed, endless;
 } flood;
 
 static inline NID label_at(const flood *f, NID id)
@@ -148,7 +156,10 @@ static inline void look_soon(flood *f, NID l, NID id)
     put_aside(f, l, id);
 }
 
-/* Label l came to another place after its objects, or those of labels below it, were looked at: they are looked at once more. */
+/*
+ * Label l came to another place after its objects, or those of labels below it, were looked at: they are looked at once
+ * more.
+ */
 static void begin_again(flood *f, NID l)
 {
     NID at = l;
@@ -347,7 +358,8 @@ static void give(const flood *f, leak_search *s)
 {
     bool fresh;
     for (uint64_t i = 1; i < f->label_count; i++) {
-        uint64_t *bytes = hdx_map_put(&s->bytes, f->labels[i].id, &fresh), *objects = hdx_map_put(&s->counts, f->labels[i].id, &fresh);
+        uint64_t *bytes = hdx_map_put(&s->bytes, f->labels[i].id, &fresh),
+                 *objects = hdx_map_put(&s->counts, f->labels[i].id, &fresh);
         if (bytes != NULL && objects != NULL) { /* they are there */
             *bytes = f->labels[i].bytes;
             *objects = f->labels[i].objects;

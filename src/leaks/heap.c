@@ -2,9 +2,10 @@
  * heap.c - the heap as inspectors see it: names after the mapping, fields by declaring class and name, texts.
  *
  * In:  an open graph with its dump.
- * Out: answers that are empty where something is not there: a class, a field, an object, a value that a stripped dump lacks. The first
- *      failure (memory, input) stays in h->code, and whoever returns to the caller looks there once.
- * Cost: one record per object; the fields of the last LEAK_RECENT objects stay at hand. Not for many threads: each search has its own.
+ * Out: answers that are empty where something is not there: a class, a field, an object, a value that a stripped dump
+ *      lacks. The first failure (memory, input) stays in h->code, and whoever returns to the caller looks there once.
+ * Cost: one record per object; the fields of the last LEAK_RECENT objects stay at hand. Not for many threads: each
+ *       search has its own.
  */
 #include "leaks/leaks.h"
 
@@ -12,7 +13,7 @@
 #include <stdio.h>
 
 #define TEXT_MOST 4096u /* UTF-16 units of a text that is shown */
-#define KNOWN (1ull << 63)
+#define KNOWN     (1ull << 63)
 
 void leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
 {
@@ -55,11 +56,15 @@ void leak_heap_close(leak_heap *h)
 
 /* ---- names ---- */
 
-hdx_text leak_name(const leak_heap *h, uint32_t number) { return number < h->class_count ? h->names[number] : (hdx_text){ "", 0 }; }
+hdx_text leak_name(const leak_heap *h, uint32_t number)
+{
+    return number < h->class_count ? h->names[number] : (hdx_text){ "", 0 };
+}
 
 hdx_text leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw)
 {
-    return h->mapping == NULL || owner >= h->class_count ? raw : leak_mapping_field(h->mapping, h->classes[owner].name, raw);
+    return h->mapping == NULL || owner >= h->class_count ? raw
+                                                         : leak_mapping_field(h->mapping, h->classes[owner].name, raw);
 }
 
 hdx_text leak_name_of(leak_heap *h, hdx_id id)
@@ -71,7 +76,9 @@ hdx_text leak_name_of(leak_heap *h, hdx_id id)
 hdx_leak_what leak_what_of(leak_heap *h, hdx_id id)
 {
     const hdx_object_kind kind = hdx_graph_kind(h->g, id);
-    return kind == HDX_CLASS_OBJECT ? HDX_LEAK_IS_CLASS : kind == HDX_INSTANCE ? HDX_LEAK_IS_INSTANCE : HDX_LEAK_IS_ARRAY;
+    return kind == HDX_CLASS_OBJECT ? HDX_LEAK_IS_CLASS
+           : kind == HDX_INSTANCE   ? HDX_LEAK_IS_INSTANCE
+                                    : HDX_LEAK_IS_ARRAY;
 }
 
 bool leak_is_instance(leak_heap *h, hdx_id id) { return id < h->objects && hdx_graph_kind(h->g, id) == HDX_INSTANCE; }
@@ -101,7 +108,10 @@ bool leak_isa(leak_heap *h, hdx_id id, leak_class c)
     return leak_is_instance(h, id) && (leak_bits(h, hdx_graph_class_of(h->g, id)) >> c & 1) != 0;
 }
 
-/* What is known of the classes that extend one of the name: 0 nothing, 1 it does, 2 it does not. NULL: too many names to remember, or no memory. */
+/*
+ * What is known of the classes that extend one of the name: 0 nothing, 1 it does, 2 it does not. NULL: too many names
+ * to remember, or no memory.
+ */
 static uint8_t *extending(leak_heap *h, const char *name)
 {
     unsigned n = 0;
@@ -121,7 +131,8 @@ bool leak_extends(leak_heap *h, uint32_t number, const char *name)
     while (c < h->class_count && (known == NULL || known[c] == 0) && !hdx_text_is(h->names[c], name))
         c = h->classes[c].super;
     const bool yes = c < h->class_count && (known == NULL || known[c] != 2);
-    for (uint32_t end = c; known != NULL && number < h->class_count && (known[number] == 0); number = h->classes[number].super) {
+    for (uint32_t end = c; known != NULL && number < h->class_count && (known[number] == 0);
+         number = h->classes[number].super) {
         known[number] = yes ? 1 : 2;
         if (number == end)
             break;
@@ -129,7 +140,10 @@ bool leak_extends(leak_heap *h, uint32_t number, const char *name)
     return yes;
 }
 
-/* Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands last (SHARK 1.6). */
+/*
+ * Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands
+ * last (SHARK 1.6).
+ */
 const hdx_class *leak_class_raw(leak_heap *h, const char *name)
 {
     const hdx_class *first = hdx_graph_class_named(h->g, name), *last = NULL;

@@ -3,8 +3,8 @@
  *
  * In:  an object on a path, or one that the finder by state asks about; references to watched objects, read once.
  * Out: notes with stable codes; equal ones once. Looks are kept by object: thousands of traces share their first steps.
- * Knows what holds for every JVM: watched objects, class loaders, class objects, anonymous classes, threads; and the caller's rules. Android is
- * in android.c.
+ * Knows what holds for every JVM: watched objects, class loaders, class objects, anonymous classes, threads; and the
+ * caller's rules. Android is in android.c.
  * Cost: one record per object and those its inspectors follow.
  */
 #include "leaks/leaks.h"
@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const watch_classes[] = { "leakcanary.KeyedWeakReference", "com.squareup.leakcanary.KeyedWeakReference" };
+static const char *const watch_classes[] = { "leakcanary.KeyedWeakReference",
+                                             "com.squareup.leakcanary.KeyedWeakReference" };
 
 void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text)
 {
@@ -22,7 +23,8 @@ void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char
     for (uint32_t n = 0; n < *count; n++)
         if ((*list)[n].means == means && strcmp((*list)[n].code, code) == 0 && strcmp((*list)[n].text, text) == 0)
             return;
-    if (*count == UINT32_MAX || !hdx_mem_room(NULL, (void **)list, label ? &l->label_capacity : &l->reason_capacity, *count, sizeof **list)) {
+    if (*count == UINT32_MAX ||
+        !hdx_mem_room(NULL, (void **)list, label ? &l->label_capacity : &l->reason_capacity, *count, sizeof **list)) {
         hdx_error err;
         leak_fail(i->h, hdx_no_memory(&err, "notes", *count), &err);
         return;
@@ -56,7 +58,8 @@ static void read_watch(leak_inspector *i, const hdx_class *c, hdx_id id, leak_wa
         w->description = leak_get_text(h, id, owner, "name");
     if (!i->has_uptime)
         return; /* before 2.0-alpha-3 nobody noted times: every referent counts */
-    const int64_t retained = leak_get_int(h, id, owner, "retainedUptimeMillis", INT64_MIN), watched = leak_get_int(h, id, owner, "watchUptimeMillis", INT64_MIN);
+    const int64_t retained = leak_get_int(h, id, owner, "retainedUptimeMillis", INT64_MIN),
+                  watched = leak_get_int(h, id, owner, "watchUptimeMillis", INT64_MIN);
     w->retained = retained != -1;
     w->timed = watched != INT64_MIN;
     if (w->timed)
@@ -134,11 +137,14 @@ static void look_watch(leak_inspector *i, hdx_id id, leak_look *l)
         const leak_watch *w = &i->watches[from];
         const bool        named = w->description != NULL && *w->description != '\0';
         leak_say(i, l, HDX_LEAK_LEAKING, "watch.retained",
-                 named ? leak_print(i->h, "it was watched and should be gone: %s", w->description) : "it was watched and should be gone");
+                 named ? leak_print(i->h, "it was watched and should be gone: %s", w->description)
+                       : "it was watched and should be gone");
         leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.key", leak_print(i->h, "key = %s", w->key != NULL ? w->key : "null"));
         if (w->timed) {
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.duration", leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration", leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
+            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.duration",
+                     leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
+            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration",
+                     leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
         }
     }
 }
@@ -161,7 +167,8 @@ static void look_instance(leak_inspector *i, hdx_id id, uint64_t bits, leak_look
     if (number < h->class_count && is_anonymous(h->names[number]) && h->classes[number].super != HDX_NO_CLASS) {
         const hdx_text super = leak_name(h, h->classes[number].super);
         if (!hdx_text_is(super, "java.lang.Object"))
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass", leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
+            leak_say(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass",
+                     leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
     }
     if ((bits >> LC_THREAD & 1) != 0) {
         const char *name = leak_get_text(h, id, "java.lang.Thread", "name");
@@ -177,8 +184,9 @@ void leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l)
         if (s->of != of || (s->test != LT_ALWAYS && !leak_get(i->h, id, leak_class_names[of], s->field, &v)))
             continue;
         const bool truth = v.type == 4, reference = v.type == 2;
-        if (s->test == LT_ALWAYS || (s->test == LT_TRUE && truth && v.as.boolean) || (s->test == LT_FALSE && truth && !v.as.boolean) ||
-            (s->test == LT_NULL && reference && v.as.address == 0) || (s->test == LT_SET && reference && v.as.address != 0))
+        if (s->test == LT_ALWAYS || (s->test == LT_TRUE && truth && v.as.boolean) ||
+            (s->test == LT_FALSE && truth && !v.as.boolean) || (s->test == LT_NULL && reference && v.as.address == 0) ||
+            (s->test == LT_SET && reference && v.as.address != 0))
             leak_say(i, l, s->means, s->code, s->text);
     }
 }
@@ -217,7 +225,8 @@ bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
     leak_heap     *h = i->h;
     const uint32_t number = hdx_graph_class_of(h->g, id);
     bool           comparable;
-    if (!leak_is_instance(h, id) || !(r->subclasses ? leak_extends(h, number, r->class_name) : hdx_text_is(leak_name(h, number), r->class_name)))
+    if (!leak_is_instance(h, id) ||
+        !(r->subclasses ? leak_extends(h, number, r->class_name) : hdx_text_is(leak_name(h, number), r->class_name)))
         return false;
     if (r->op == 0)
         return true;
@@ -225,11 +234,17 @@ bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
     for (uint64_t n = 0; n < v->count; n++) {
         if (v->at[n].value.absent || !hdx_text_is(leak_field_name(h, v->at[n].owner, v->at[n].name), r->field))
             continue;
-        const hdx_value value = v->at[n].value; /* what follows may read other objects, and fields are kept for a few only */
-        const int       c = compare_value(i, &value, r->value, &comparable);
+        const hdx_value value =
+            v->at[n].value; /* what follows may read other objects, and fields are kept for a few only */
+        const int c = compare_value(i, &value, r->value, &comparable);
         if (!comparable)
             return r->op == 2;
-        return r->op == 1 ? c == 0 : r->op == 2 ? c != 0 : r->op == 3 ? c < 0 : r->op == 4 ? c <= 0 : r->op == 5 ? c > 0 : c >= 0;
+        return r->op == 1   ? c == 0
+               : r->op == 2 ? c != 0
+               : r->op == 3 ? c < 0
+               : r->op == 4 ? c <= 0
+               : r->op == 5 ? c > 0
+                            : c >= 0;
     }
     return false;
 }

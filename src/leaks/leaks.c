@@ -47,9 +47,15 @@ void hdx_leaks_free(hdx_leaks *leaks)
     hdx_mem_put(NULL, a, sizeof *a);
 }
 
-static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_leaks_options *o, hdx_mem *mem, hdx_ticker *tick)
+static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_leaks_options *o, hdx_mem *mem,
+                              hdx_ticker *tick)
 {
-    leak_search s = { .h = h, .rules = rules, .retained = o->retained, .threads = o->threads != 0 ? o->threads : hdx_workers_default(), .mem = mem, .tick = tick };
+    leak_search s = { .h = h,
+                      .rules = rules,
+                      .retained = o->retained,
+                      .threads = o->threads != 0 ? o->threads : hdx_workers_default(),
+                      .mem = mem,
+                      .tick = tick };
     s.arena = hdx_arena_of(mem);
     s.bytes = hdx_map_of(mem);
     s.counts = hdx_map_of(mem);
@@ -86,22 +92,28 @@ static uint64_t mapped(const hdx_graph *g)
     return all;
 }
 
-/* A refusal in words that help: for the whole of the search, from what the index says of the heap; with dominators of all objects, if it came to them. */
+/*
+ * A refusal in words that help: for the whole of the search, from what the index says of the heap; with dominators of
+ * all objects, if it came to them.
+ */
 static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_graph_summary_of(s->h->g);
     const uint64_t           n = sum->objects, id = n < UINT32_MAX / 2 ? 4 : 8;
-    const uint64_t           references = n + 2 * (sum->references > n ? sum->references - n : 0); /* without those to classes, and as many nulls */
-    uint64_t                 need = s->apart + BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) + s->mem->used / 4;
+    const uint64_t           references =
+        n + 2 * (sum->references > n ? sum->references - n : 0); /* without those to classes, and as many nulls */
+    uint64_t need = s->apart + BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) + s->mem->used / 4;
     if (s->by_dominators)
         need += n * (10 * id) + references * 4 * id;
     if (need < o->memory + o->memory / 4)
         need = o->memory + o->memory / 4;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks takes more than --memory allows; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                    "the search for leaks takes more than --memory allows; --memory %lluM would do",
                     (unsigned long long)(need >> 20) + 1);
 }
 
-static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick, hdx_buffer *out, hdx_error *err)
+static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_leaks_options *o, hdx_ticker *tick,
+                       hdx_buffer *out, hdx_error *err)
 {
     leak_heap  *h = i->h;
     hdx_mem     mem = { .keep = true };
@@ -144,7 +156,8 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     return code;
 }
 
-static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_leaks_options *o, hdx_buffer *out, hdx_error *err)
+static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_leaks_options *o, hdx_buffer *out,
+                             hdx_error *err)
 {
     leak_mapping  *mapping = NULL;
     leak_heap      h = { .g = NULL };
@@ -152,14 +165,15 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
     hdx_ticker     tick;
     uint32_t      *sticky = NULL;
     uint64_t       root_count = 0;
-    hdx_code       code = o->mapping.at != NULL ? leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
+    hdx_code code = o->mapping.at != NULL ? leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
     hdx_ticker_init(&tick, o->progress, o->retained ? 5 : 4);
     if (code == HDX_OK && (code = leak_heap_open(g, mapping, &h, err)) == HDX_OK) {
         const hdx_root *roots = hdx_graph_roots(g, &root_count);
         if ((sticky = hdx_mem_array(NULL, root_count, sizeof *sticky)) == NULL)
             code = hdx_no_memory(err, "roots", root_count * sizeof *sticky);
         for (uint64_t n = 0; code == HDX_OK && n < root_count; n++) {
-            const hdx_class *c = roots[n].type == HDX_ROOT_SYSTEM_CLASS ? hdx_graph_class_object(g, roots[n].object) : NULL;
+            const hdx_class *c =
+                roots[n].type == HDX_ROOT_SYSTEM_CLASS ? hdx_graph_class_object(g, roots[n].object) : NULL;
             if (c != NULL)
                 sticky[h.sticky_count++] = c->number;
         }
@@ -186,14 +200,19 @@ static bool is_object(const hdx_graph *g, hdx_addr address)
 }
 
 /* A trace says of which object it is in front of its steps, too. */
-static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_trace *t, hdx_leak_steps *steps, hdx_error *err)
+static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_trace *t, hdx_leak_steps *steps,
+                            hdx_error *err)
 {
     hdx_code code = hdx_leak_steps_read(&a->out, t, steps, err);
     for (uint64_t s = 0; code == HDX_OK && s < steps->count; s++)
-        if (!is_object(g, steps->at[s].address) || (!steps->at[s].last && steps->at[s].ref_name == NULL && !is_object(g, steps->at[s].ref_key)))
-            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "step %llu of a kept trace names no object of the dump", (unsigned long long)s);
-    if (code == HDX_OK && (steps->at[steps->count - 1].address != t->address || strcmp(steps->at[steps->count - 1].class_name, t->class_name) != 0))
-        code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace does not end at the object it is said to be of");
+        if (!is_object(g, steps->at[s].address) ||
+            (!steps->at[s].last && steps->at[s].ref_name == NULL && !is_object(g, steps->at[s].ref_key)))
+            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "step %llu of a kept trace names no object of the dump",
+                            (unsigned long long)s);
+    if (code == HDX_OK && (steps->at[steps->count - 1].address != t->address ||
+                           strcmp(steps->at[steps->count - 1].class_name, t->class_name) != 0))
+        code =
+            hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace does not end at the object it is said to be of");
     return code;
 }
 
@@ -202,7 +221,8 @@ static bool fits(const hdx_graph *g, const leak_answer *a)
 {
     for (uint64_t i = 0; i < a->out.leak_count; i++)
         for (uint64_t t = 0; t < a->out.leaks[i].trace_count; t++)
-            if (!is_object(g, a->out.leaks[i].traces[t].address) || (a->out.leaks[i].traces[t].root_type == NULL) != (a->out.leaks[i].kind == HDX_LEAK_UNREACHABLE))
+            if (!is_object(g, a->out.leaks[i].traces[t].address) ||
+                (a->out.leaks[i].traces[t].root_type == NULL) != (a->out.leaks[i].kind == HDX_LEAK_UNREACHABLE))
                 return false;
     return true;
 }
@@ -236,7 +256,8 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
             code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept answer makes no sense");
         } else {
             if (!fits(g, a))
-                code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace names no object of the dump, or a root where there is none");
+                code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE,
+                                "a kept trace names no object of the dump, or a root where there is none");
             for (uint64_t i = 0; code == HDX_OK && i < a->out.leak_count; i++)
                 for (uint64_t t = 0; code == HDX_OK && t < a->out.leaks[i].trace_count; t++)
                     code = check_trace(g, a, &a->out.leaks[i].traces[t], &steps, err);
@@ -262,7 +283,8 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
     if (o->finder == HDX_LEAKS_CLASSES && o->class_count == 0)
         return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "the finder of classes needs a class");
     if (o->finder != HDX_LEAKS_WATCHED && o->key != NULL)
-        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "a key names a watched object: the finder must be the watched one");
+        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE,
+                        "a key names a watched object: the finder must be the watched one");
     hdx_code code = leak_rules_read(o, &rules, e);
     if (code == HDX_OK) {
         const uint64_t key = leak_key(&rules, o);

@@ -2,16 +2,21 @@
  * leaks.h - the room that finds leaks the way LeakCanary's Shark does. Its public face is <heapdex/leaks.h>.
  *
  *     dump ---slots_wide.c---> references of every object, in Shark's order, nulls kept
- *          ---search_wide.c--> two queues from the roots: who was reached from whom (expand_wide.c: what each object yields)
- *          ---paths_wide.c---> paths with named references
- *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by dominators of all objects, where that takes too long
- *     paths ---trace.c-------> statuses, suspects, signatures, groups      (inspect.c, android.c: reasons and labels of one object)
+ *          ---search_wide.c--> two queues from the roots: who was reached from whom (expand_wide.c: what each object
+ *          yields) ---paths_wide.c---> paths with named references
+ *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by dominators
+ *          of all objects, where that takes too long
+ *     paths ---trace.c-------> statuses, suspects, signatures, groups      (inspect.c, android.c: reasons and labels of
+ *         one object)
  *
- * mapping.c   names of R8 and ProGuard given back            rules.c     the caller's matchers and rules of state, line by line
- * tables.c    matchers; what objects say of their state      heap.c      names after the mapping, fields by owner and name, texts
+ * mapping.c   names of R8 and ProGuard given back            rules.c     the caller's matchers and rules of state, line
+ *             by line
+ * tables.c    matchers; what objects say of their state      heap.c      names after the mapping, fields by owner and
+ *             name, texts
  * finder.c    which objects leak                             metadata.c  what the dump says of device and application
  * answer.c    an answer as bytes, kept beside the index      report.c    an answer as rows
- * sha1.c      signatures                                     plan.c      where in an instance its references lie, per class
+ * sha1.c      signatures                                     plan.c      where in an instance its references lie, per
+ *             class
  *
  * SHARK 3.6 and the like in comments are sections of doc/shark.md.
  */
@@ -36,10 +41,42 @@ hdx_text leak_mapping_method(const leak_mapping *m, hdx_text class_name, hdx_tex
 /* ---- tables.c ---- */
 /* Classes that inspectors ask for. */
 typedef enum leak_class {
-    LC_CLASS_LOADER, LC_THREAD, LC_VIEW, LC_EDITOR, LC_CONTEXT, LC_CONTEXT_WRAPPER, LC_ACTIVITY, LC_APPLICATION, LC_SERVICE, LC_DECOR_CONTEXT,
-    LC_CONTEXT_MANAGER, LC_CONTEXT_IMPL, LC_DIALOG, LC_ACTIVITY_THREAD, LC_INPUT_METHOD_MANAGER, LC_FRAGMENT, LC_SUPPORT_FRAGMENT, LC_ANDROIDX_FRAGMENT,
-    LC_MESSAGE_QUEUE, LC_LOADED_APK, LC_PRESENTER, LC_MORTAR_SCOPE, LC_COORDINATOR, LC_VIEW_ROOT, LC_WINDOW, LC_MESSAGE, LC_TOAST, LC_RECOMPOSER,
-    LC_COMPOSITION, LC_ANIMATOR, LC_OBJECT_ANIMATOR, LC_LIFECYCLE, LC_STRING, LC_CLEANER_THUNK, LC_ALLOCATION_REGISTRY, LC_CLASSES
+    LC_CLASS_LOADER,
+    LC_THREAD,
+    LC_VIEW,
+    LC_EDITOR,
+    LC_CONTEXT,
+    LC_CONTEXT_WRAPPER,
+    LC_ACTIVITY,
+    LC_APPLICATION,
+    LC_SERVICE,
+    LC_DECOR_CONTEXT,
+    LC_CONTEXT_MANAGER,
+    LC_CONTEXT_IMPL,
+    LC_DIALOG,
+    LC_ACTIVITY_THREAD,
+    LC_INPUT_METHOD_MANAGER,
+    LC_FRAGMENT,
+    LC_SUPPORT_FRAGMENT,
+    LC_ANDROIDX_FRAGMENT,
+    LC_MESSAGE_QUEUE,
+    LC_LOADED_APK,
+    LC_PRESENTER,
+    LC_MORTAR_SCOPE,
+    LC_COORDINATOR,
+    LC_VIEW_ROOT,
+    LC_WINDOW,
+    LC_MESSAGE,
+    LC_TOAST,
+    LC_RECOMPOSER,
+    LC_COMPOSITION,
+    LC_ANIMATOR,
+    LC_OBJECT_ANIMATOR,
+    LC_LIFECYCLE,
+    LC_STRING,
+    LC_CLEANER_THUNK,
+    LC_ALLOCATION_REGISTRY,
+    LC_CLASSES
 } leak_class;
 extern const char *const leak_class_names[LC_CLASSES];
 
@@ -47,9 +84,9 @@ extern const char *const leak_class_names[LC_CLASSES];
 typedef enum leak_test { LT_ALWAYS, LT_TRUE, LT_FALSE, LT_NULL, LT_SET } leak_test;
 typedef struct leak_state {
     leak_class      of;
-    const char     *field;  /* of class `of`; NULL with LT_ALWAYS */
+    const char     *field; /* of class `of`; NULL with LT_ALWAYS */
     leak_test       test;
-    hdx_leak_status means;  /* HDX_LEAK_UNKNOWN: a label */
+    hdx_leak_status means; /* HDX_LEAK_UNKNOWN: a label */
     const char     *code, *text;
 } leak_state;
 extern const leak_state leak_states[];
@@ -57,21 +94,59 @@ extern const size_t     leak_state_count;
 
 /* Fields that virtual references go through (SHARK 3.6). */
 typedef enum leak_known {
-    LK_NONE, LK_LINKED_FIRST, LK_LINKED_VOID, LK_NODE_ITEM, LK_NODE_NEXT, LK_LINK_DATA, LK_LINK_NEXT, LK_LIST_DATA, LK_LIST_ARRAY, LK_COW_ARRAY, LK_COW_ELEMENTS,
-    LK_HASH_TABLE, LK_ENTRY_KEY, LK_ENTRY_VALUE, LK_ENTRY_NEXT, LK_HENTRY_KEY, LK_HENTRY_VALUE, LK_HENTRY_NEXT, LK_HNODE_KEY, LK_HNODE_VALUE, LK_HNODE_NEXT,
-    LK_CHM_TABLE, LK_CNODE_KEY, LK_CNODE_VALUE, LK_CNODE_NEXT, LK_SET_MAP, LK_SET_BACKING, LK_ARRAYSET_ARRAY, LK_SAFE_START, LK_SAFE_KEY, LK_SAFE_VALUE,
-    LK_SAFE_NEXT, LK_QUEUE_MESSAGES, LK_MESSAGE_NEXT, LK_ANIMATOR_TARGET, LK_REFERENT, LK_NEW_ACTIVITIES, LK_NEXT_IDLE, LK_RECORD_ACTIVITY, LK_STRING_VALUE,
+    LK_NONE,
+    LK_LINKED_FIRST,
+    LK_LINKED_VOID,
+    LK_NODE_ITEM,
+    LK_NODE_NEXT,
+    LK_LINK_DATA,
+    LK_LINK_NEXT,
+    LK_LIST_DATA,
+    LK_LIST_ARRAY,
+    LK_COW_ARRAY,
+    LK_COW_ELEMENTS,
+    LK_HASH_TABLE,
+    LK_ENTRY_KEY,
+    LK_ENTRY_VALUE,
+    LK_ENTRY_NEXT,
+    LK_HENTRY_KEY,
+    LK_HENTRY_VALUE,
+    LK_HENTRY_NEXT,
+    LK_HNODE_KEY,
+    LK_HNODE_VALUE,
+    LK_HNODE_NEXT,
+    LK_CHM_TABLE,
+    LK_CNODE_KEY,
+    LK_CNODE_VALUE,
+    LK_CNODE_NEXT,
+    LK_SET_MAP,
+    LK_SET_BACKING,
+    LK_ARRAYSET_ARRAY,
+    LK_SAFE_START,
+    LK_SAFE_KEY,
+    LK_SAFE_VALUE,
+    LK_SAFE_NEXT,
+    LK_QUEUE_MESSAGES,
+    LK_MESSAGE_NEXT,
+    LK_ANIMATOR_TARGET,
+    LK_REFERENT,
+    LK_NEW_ACTIVITIES,
+    LK_NEXT_IDLE,
+    LK_RECORD_ACTIVITY,
+    LK_STRING_VALUE,
     LK_KNOWN
 } leak_known;
-typedef struct leak_known_field { const char *owner, *name; } leak_known_field;
+typedef struct leak_known_field {
+    const char *owner, *name;
+} leak_known_field;
 extern const leak_known_field leak_known_fields[LK_KNOWN];
-bool leak_is_wrapper(hdx_text class_name); /* java.lang.Integer ... */
+bool                          leak_is_wrapper(hdx_text class_name); /* java.lang.Integer ... */
 
 /* ---- rules.c ---- */
 typedef struct leak_rule { /* a state the caller knows of */
-    char       *class_name, *field, *value, *text;
-    bool        subclasses;
-    int         op;    /* 0 always, 1 =, 2 !=, 3 <, 4 <=, 5 >, 6 >= */
+    char           *class_name, *field, *value, *text;
+    bool            subclasses;
+    int             op; /* 0 always, 1 =, 2 !=, 3 <, 4 <=, 5 >, 6 >= */
     hdx_leak_status means;
 } leak_rule;
 typedef struct leak_rules {
@@ -84,108 +159,145 @@ typedef struct leak_rules {
 hdx_code leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err);
 void     leak_rules_free(leak_rules *r);
 /* "instance field CLASS#FIELD" ... (SHARK 5.6) */
-void     leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
+void leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
 
 /* ---- heap.c ---- */
-#define LEAK_RECENT 16u
+#define LEAK_RECENT   16u
 #define LEAK_EXTENDED 64u
 typedef struct leak_heap {
     hdx_graph          *g;
     uint64_t            objects;
     const hdx_class    *classes;
     uint32_t            class_count;
-    hdx_text           *names;    /* by class number, after the mapping */
-    uint64_t           *is_a;     /* by class number: bit 63 known, else leak_class bits of the hierarchy */
-    uint32_t           *climbed;  /* room for the classes of the longest hierarchy */
+    hdx_text           *names;   /* by class number, after the mapping */
+    uint64_t           *is_a;    /* by class number: bit 63 known, else leak_class bits of the hierarchy */
+    uint32_t           *climbed; /* room for the classes of the longest hierarchy */
     const leak_mapping *mapping;
     hdx_arena           arena;
     uint32_t            id_size;
     bool                android;
-    hdx_code            code;     /* the first failure; later answers are empty */
+    hdx_code            code; /* the first failure; later answers are empty */
     hdx_error           err;
-    struct { hdx_id id; hdx_values values; } recent[LEAK_RECENT]; /* fields of objects asked for last */
-    unsigned            next;
-    struct { const char *name; uint8_t *of; } extended[LEAK_EXTENDED]; /* names asked for (they outlive the heap), and by class number what is known */
-    const uint32_t     *sticky;   /* class numbers with a STICKY_CLASS root, in the order of the dump; set after the reading */
-    uint64_t            sticky_count;
+    struct {
+        hdx_id     id;
+        hdx_values values;
+    } recent[LEAK_RECENT]; /* fields of objects asked for last */
+    unsigned next;
+    struct {
+        const char *name;
+        uint8_t    *of;
+    } extended[LEAK_EXTENDED]; /* names asked for (they outlive the heap), and by class number what is known */
+    const uint32_t
+            *sticky; /* class numbers with a STICKY_CLASS root, in the order of the dump; set after the reading */
+    uint64_t sticky_count;
 } leak_heap;
 
-hdx_code leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err);
-void     leak_heap_close(leak_heap *h);
-hdx_text leak_name(const leak_heap *h, uint32_t number);              /* of a class */
-hdx_text leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw);
-hdx_text leak_name_of(leak_heap *h, hdx_id id);                        /* of the object's class; a class object's own name */
+hdx_code      leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err);
+void          leak_heap_close(leak_heap *h);
+hdx_text      leak_name(const leak_heap *h, uint32_t number); /* of a class */
+hdx_text      leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw);
+hdx_text      leak_name_of(leak_heap *h, hdx_id id); /* of the object's class; a class object's own name */
 hdx_leak_what leak_what_of(leak_heap *h, hdx_id id);
-bool     leak_is_instance(leak_heap *h, hdx_id id);
-uint64_t leak_bits(leak_heap *h, uint32_t number);
-bool     leak_isa(leak_heap *h, hdx_id id, leak_class c);              /* instances only */
-bool     leak_extends(leak_heap *h, uint32_t number, const char *name); /* some class of the hierarchy has that name after the mapping */
+bool          leak_is_instance(leak_heap *h, hdx_id id);
+uint64_t      leak_bits(leak_heap *h, uint32_t number);
+bool          leak_isa(leak_heap *h, hdx_id id, leak_class c); /* instances only */
+bool          leak_extends(leak_heap *h, uint32_t number,
+                           const char *name); /* some class of the hierarchy has that name after the mapping */
 /* By the name in the file (SHARK 1.6); NULL: none. */
 const hdx_class *leak_class_raw(leak_heap *h, const char *name);
 /* Fields of an instance; valid until LEAK_RECENT other objects were asked for. */
 const hdx_values *leak_fields(leak_heap *h, hdx_id id);
 /* One field as declared by class `owner`; false: none, absent. */
-bool     leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out);
+bool leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out);
 /* The object a field leads to; HDX_NO_ID: null, dangling, none. */
-hdx_id   leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field);
+hdx_id leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field);
 /* *there false: no such field. */
-bool     leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there);
-int64_t  leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise);
-bool     leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out);
-hdx_id   leak_static_object(leak_heap *h, const hdx_class *c, const char *field);
-hdx_id   leak_object_at(const leak_heap *h, hdx_addr address);
+bool    leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there);
+int64_t leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise);
+bool    leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out);
+hdx_id  leak_static_object(leak_heap *h, const hdx_class *c, const char *field);
+hdx_id  leak_object_at(const leak_heap *h, hdx_addr address);
 /* Text of a String, in the arena; NULL: none. */
 const char *leak_text(leak_heap *h, hdx_id id);
 const char *leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field);
 /* Printed into the arena; "" where memory is refused (code says so). */
 const char *leak_print(leak_heap *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void     leak_fail(leak_heap *h, hdx_code code, const hdx_error *err);
-/* Elements of an object array as ids (HDX_NO_ID: null, dangling), at most `most`; freed by hdx_mem_put(NULL, , *count * 8). */
-hdx_id  *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count);
+void        leak_fail(leak_heap *h, hdx_code code, const hdx_error *err);
+/*
+ * Elements of an object array as ids (HDX_NO_ID: null, dangling), at most `most`; freed by hdx_mem_put(NULL, , *count *
+ * 8).
+ */
+hdx_id                   *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count);
 static inline const char *leak_cstr(leak_heap *h, hdx_text t) { return leak_print(h, "%.*s", (int)t.len, t.at); }
 
 /* ---- plan.c ---- */
-enum { LEAK_SLOT_IGNORED = 1, LEAK_SLOT_LOW = 2, LEAK_SLOT_SILENT = 4 }; /* silent: never yielded as a plain field (java.lang.Object's) */
+enum {
+    LEAK_SLOT_IGNORED = 1,
+    LEAK_SLOT_LOW = 2,
+    LEAK_SLOT_SILENT = 4
+}; /* silent: never yielded as a plain field (java.lang.Object's) */
 typedef struct leak_slot {
-    uint32_t offset;  /* in the bytes of an instance; index among all statics of a class object */
-    uint32_t owner;   /* class number */
+    uint32_t offset; /* in the bytes of an instance; index among all statics of a class object */
+    uint32_t owner;  /* class number */
     hdx_text name;
     uint32_t matcher; /* place in rules + 1; 0: none */
     uint8_t  flags;
-    uint8_t  known;   /* leak_known */
+    uint8_t  known; /* leak_known */
 } leak_slot;
 typedef enum leak_expand {
-    LE_NONE, LE_LINKED, LE_LIST, LE_COW, LE_HASH_MAP, LE_CONCURRENT_MAP, LE_HASH_SET, LE_ARRAY_SET, LE_SAFE_MAP, LE_QUEUE, LE_ANIMATOR, LE_ACTIVITY_THREAD,
+    LE_NONE,
+    LE_LINKED,
+    LE_LIST,
+    LE_COW,
+    LE_HASH_MAP,
+    LE_CONCURRENT_MAP,
+    LE_HASH_SET,
+    LE_ARRAY_SET,
+    LE_SAFE_MAP,
+    LE_QUEUE,
+    LE_ANIMATOR,
+    LE_ACTIVITY_THREAD,
     LE_CLIENT_RECORD
 } leak_expand;
 typedef struct leak_plan {
-    const leak_slot *slots;      /* of instances, sorted by name (stable; class first, superclass after) */
+    const leak_slot *slots; /* of instances, sorted by name (stable; class first, superclass after) */
     uint32_t         count;
-    const leak_slot *statics;    /* of the class object: references in the order of the dump */
+    const leak_slot *statics; /* of the class object: references in the order of the dump */
     uint32_t         static_count;
-    uint8_t          expand;     /* leak_expand */
-    bool             plain;      /* plain fields are yielded */
-    bool             elements;   /* elements of the array are yielded */
-    bool             wrappers;   /* an array of wrappers (SHARK 4.5) */
+    uint8_t          expand;   /* leak_expand */
+    bool             plain;    /* plain fields are yielded */
+    bool             elements; /* elements of the array are yielded */
+    bool             wrappers; /* an array of wrappers (SHARK 4.5) */
     bool             string;
     bool             is_thread;
     int32_t          size_offset; /* ArrayList.size in the bytes of an instance; -1 */
 } leak_plan;
 typedef struct leak_plans {
     leak_plan *at; /* by class number */
-    uint32_t   linked_head, linked_item, linked_next, list_data, cow_array, node_key, node_value, node_next, set_map; /* leak_known in force */
-    uint32_t   weak_reference; /* class number of java.lang.ref.WeakReference */
-    bool       lists_activities; /* some class has LE_CLIENT_RECORD */
-    hdx_arena  arena;
+    uint32_t   linked_head, linked_item, linked_next, list_data, cow_array, node_key, node_value, node_next,
+        set_map;                /* leak_known in force */
+    uint32_t  weak_reference;   /* class number of java.lang.ref.WeakReference */
+    bool      lists_activities; /* some class has LE_CLIENT_RECORD */
+    hdx_arena arena;
 } leak_plans;
 /* holds: which matchers hold for this device, by place in rules. */
 hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err);
 void     leak_plans_free(leak_plans *p, uint32_t class_count);
-hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err); /* hdx_mem_put(NULL, , matcher_count) */
+hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds,
+                                 hdx_error *err); /* hdx_mem_put(NULL, , matcher_count) */
 
 /* ---- slots_wide.c, search_wide.c, sizes_wide.c ---- */
 typedef enum leak_root_kind { /* in the order in which roots are searched (SHARK 3.1) */
-    LR_THREAD_OBJECT, LR_THREAD_BLOCK, LR_STICKY_CLASS, LR_NATIVE_STACK, LR_MONITOR_USED, LR_JNI_MONITOR, LR_JNI_LOCAL, LR_JNI_GLOBAL, LR_JAVA_FRAME, LR_KINDS
+                              LR_THREAD_OBJECT,
+                              LR_THREAD_BLOCK,
+                              LR_STICKY_CLASS,
+                              LR_NATIVE_STACK,
+                              LR_MONITOR_USED,
+                              LR_JNI_MONITOR,
+                              LR_JNI_LOCAL,
+                              LR_JNI_GLOBAL,
+                              LR_JAVA_FRAME,
+                              LR_KINDS
 } leak_root_kind;
 extern const char *const leak_root_names[LR_KINDS]; /* trace.c */
 typedef struct leak_root {
@@ -198,10 +310,10 @@ typedef struct leak_root {
 typedef struct leak_hop { /* one reference of a path */
     hdx_id            from, to;
     hdx_leak_ref_kind kind;
-    hdx_text          name;      /* in the arena of the heap; at NULL: named by `key` */
+    hdx_text          name; /* in the arena of the heap; at NULL: named by `key` */
     hdx_id            key;
-    uint32_t          owner;     /* class number */
-    uint32_t          matcher;   /* + 1 */
+    uint32_t          owner;   /* class number */
+    uint32_t          matcher; /* + 1 */
     bool              low;
 } leak_hop;
 typedef struct leak_path {
@@ -214,24 +326,24 @@ typedef struct leak_search {
     leak_heap        *h;
     const leak_rules *rules;
     const bool       *holds;
-    const hdx_id     *leaking;  /* ascending, each once */
+    const hdx_id     *leaking; /* ascending, each once */
     uint64_t          leaking_count;
     bool              retained;
     unsigned          threads;
     hdx_mem          *mem;
-    uint64_t          apart;     /* bytes that count for the budget and do not come from mem */
+    uint64_t          apart; /* bytes that count for the budget and do not come from mem */
     hdx_ticker       *tick;
     hdx_arena         arena;
     /* out */
-    leak_path        *paths;
-    uint64_t          path_count;
-    hdx_id           *lost;     /* leaking without path */
-    uint64_t          lost_count;
-    uint64_t          dangling;
-    bool              too_wide; /* 32 bits do not suffice: run again with 64 */
-    bool              by_dominators; /* of all objects, which takes more */
+    leak_path *paths;
+    uint64_t   path_count;
+    hdx_id    *lost; /* leaking without path */
+    uint64_t   lost_count;
+    uint64_t   dangling;
+    bool       too_wide;      /* 32 bits do not suffice: run again with 64 */
+    bool       by_dominators; /* of all objects, which takes more */
     /* sizes of the objects on paths: by id; NULL without `retained` */
-    hdx_map           bytes, counts;
+    hdx_map bytes, counts;
 } leak_search;
 /* The dump read: slots, roots. leaking is asked for afterwards, from what is known then. */
 hdx_code leak_search_run_32(leak_search *s, hdx_error *err);
@@ -253,7 +365,7 @@ typedef struct leak_watch { /* one KeyedWeakReference */
 typedef struct leak_inspector {
     leak_heap        *h;
     const leak_rules *rules;
-    leak_watch       *watches;  /* by referent, then reference */
+    leak_watch       *watches; /* by referent, then reference */
     uint64_t          watch_count, watch_capacity;
     uint64_t          watched, watched_retained, cleared_retained;
     bool              has_uptime;
@@ -261,7 +373,7 @@ typedef struct leak_inspector {
     bool              services_known;
     hdx_id           *services; /* alive, ascending */
     uint64_t          service_count, service_capacity;
-    hdx_map           looked;   /* id -> place + 1 in looks */
+    hdx_map           looked; /* id -> place + 1 in looks */
     leak_look       **looks;
     uint64_t          look_count, look_capacity;
     hdx_arena         arena;
@@ -270,20 +382,24 @@ hdx_code leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_inspect
 void     leak_inspector_close(leak_inspector *i);
 /* Reasons and labels; kept. NULL: failure in h->code. */
 const leak_look *leak_look_at(leak_inspector *i, hdx_id id);
-void leak_look_into(leak_inspector *i, hdx_id id, leak_look *l); /* the same, not kept; leak_look_drop */
-void leak_look_drop(leak_look *l);
-void leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* rows of leak_states */
-void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
-void leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
-bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
-hdx_id leak_component(leak_heap *h, hdx_id id);          /* SHARK 2.6; HDX_NO_ID: nothing */
-bool   leak_context_destroyed(leak_heap *h, hdx_id id);  /* unwraps to a destroyed activity */
+void             leak_look_into(leak_inspector *i, hdx_id id, leak_look *l); /* the same, not kept; leak_look_drop */
+void             leak_look_drop(leak_look *l);
+void             leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* rows of leak_states */
+void             leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
+void             leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
+bool             leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
+hdx_id           leak_component(leak_heap *h, hdx_id id);         /* SHARK 2.6; HDX_NO_ID: nothing */
+bool             leak_context_destroyed(leak_heap *h, hdx_id id); /* unwraps to a destroyed activity */
 
 /* ---- finder.c ---- */
-hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity, hdx_error *err);
+hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity,
+                   hdx_error *err);
 
 /* ---- metadata.c ---- */
-typedef struct leak_facts { hdx_leak_fact *at; uint64_t count, capacity; } leak_facts;
+typedef struct leak_facts {
+    hdx_leak_fact *at;
+    uint64_t       count, capacity;
+} leak_facts;
 hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err);
 /* Native bytes by referent (SHARK 4.6). */
 hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
@@ -300,12 +416,20 @@ typedef struct leak_made {
     bool                 sized;
     uint64_t             retained_bytes, retained_objects;
     char                 own_signature[41];
-    uint64_t             order, leak;   /* place it was found at; that of the first of its leak */
+    uint64_t             order, leak; /* place it was found at; that of the first of its leak */
 } leak_made;
 /* Traces grouped by leak, application leaks first; *out from hdx_mem_get(NULL), path_count + lost_count of them. */
 hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);
-/* Statuses along a path (SHARK 5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or SIZE_MAX. */
-typedef struct leak_state_of { bool says_leaking, says_not; hdx_leak_status status; bool conflict; size_t from; } leak_state_of;
+/*
+ * Statuses along a path (SHARK 5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or
+ * SIZE_MAX.
+ */
+typedef struct leak_state_of {
+    bool            says_leaking, says_not;
+    hdx_leak_status status;
+    bool            conflict;
+    size_t          from;
+} leak_state_of;
 void leak_statuses(leak_state_of *at, size_t count);
 
 /* ---- answer.c ---- */
@@ -317,13 +441,18 @@ typedef struct leak_answer {
     const char **texts;
     uint64_t     text_count;
 } leak_answer;
-void         leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count, const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
+void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
+                 const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
 /* bytes: size of them from hdx_mem_get(NULL), taken over on success. NULL: not sound, or no memory. */
 leak_answer *leak_decode(uint8_t *bytes, uint64_t size);
 uint64_t     leak_key(const leak_rules *rules, const hdx_leaks_options *o);
 
 /* ---- sha1.c ---- */
-typedef struct leak_sha1 { uint32_t h[5]; uint64_t len; uint8_t block[64]; } leak_sha1;
+typedef struct leak_sha1 {
+    uint32_t h[5];
+    uint64_t len;
+    uint8_t  block[64];
+} leak_sha1;
 void leak_sha1_begin(leak_sha1 *s);
 void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len);
 void leak_sha1_end(leak_sha1 *s, char hex[41]);

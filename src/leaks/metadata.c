@@ -7,7 +7,10 @@
  */
 #include "leaks/leaks.h"
 
-/* For every sun.misc.Cleaner that frees memory of a native allocation: the bytes of the registry count for its referent. */
+/*
+ * For every sun.misc.Cleaner that frees memory of a native allocation: the bytes of the registry count for its
+ * referent.
+ */
 hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
 {
     static const char *const cleaner = "sun.misc.Cleaner";
@@ -19,7 +22,8 @@ hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
         return HDX_OK;
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        const hdx_id thunk = leak_get_object(h, id, cleaner, "thunk"), of = leak_get_object(h, id, "java.lang.ref.Reference", "referent");
+        const hdx_id thunk = leak_get_object(h, id, cleaner, "thunk"),
+                     of = leak_get_object(h, id, "java.lang.ref.Reference", "referent");
         if (thunk == HDX_NO_ID || of == HDX_NO_ID || !leak_isa(h, thunk, LC_CLEANER_THUNK))
             continue;
         const hdx_id registry = leak_get_object(h, thunk, leak_class_names[LC_CLEANER_THUNK], "this$0");
@@ -94,7 +98,8 @@ static uint64_t screen(leak_heap *h)
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     if (!hdx_refs_next(&refs, &id))
         return 0;
-    const int64_t wide = leak_get_int(h, id, metrics, "widthPixels", 0), high = leak_get_int(h, id, metrics, "heightPixels", 0);
+    const int64_t wide = leak_get_int(h, id, metrics, "widthPixels", 0),
+                  high = leak_get_int(h, id, metrics, "heightPixels", 0);
     return wide <= 0 || high <= 0 || wide > INT32_MAX || high > INT32_MAX ? 0 : (uint64_t)wide * (uint64_t)high;
 }
 
@@ -111,10 +116,11 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
         return HDX_OK;
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        const int64_t   wide = leak_get_int(h, id, bitmap, "mWidth", 0), high = leak_get_int(h, id, bitmap, "mHeight", 0);
+        const int64_t wide = leak_get_int(h, id, bitmap, "mWidth", 0), high = leak_get_int(h, id, bitmap, "mHeight", 0);
         const uint64_t *more = hdx_map_get(native, id);
         const uint64_t  size = more != NULL ? *more : 0;
-        const bool      is_large = pixels > 0 && wide > 0 && high > 0 && wide <= INT32_MAX && high <= INT32_MAX && (uint64_t)wide * (uint64_t)high > pixels + pixels / 10;
+        const bool      is_large = pixels > 0 && wide > 0 && high > 0 && wide <= INT32_MAX && high <= INT32_MAX &&
+                              (uint64_t)wide * (uint64_t)high > pixels + pixels / 10;
         count++;
         bytes += size;
         large += is_large;
@@ -122,7 +128,8 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
     }
     if (count == 0)
         return HDX_OK;
-    if ((code = put(out, "Bitmap count", number(h, count), err)) != HDX_OK || (code = put(out, "Bitmap total bytes", number(h, bytes), err)) != HDX_OK ||
+    if ((code = put(out, "Bitmap count", number(h, count), err)) != HDX_OK ||
+        (code = put(out, "Bitmap total bytes", number(h, bytes), err)) != HDX_OK ||
         (code = put(out, "Large bitmap count", number(h, large), err)) != HDX_OK)
         return code;
     return put(out, "Large bitmap total bytes", number(h, large_bytes), err);
@@ -143,38 +150,49 @@ static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
         const hdx_id set = leak_get_object(h, id, database, "mConfigurationLocked");
         const char  *label = leak_get_text(h, set, "android.database.sqlite.SQLiteDatabaseConfiguration", "label");
         const bool   open = leak_get_object(h, id, database, "mConnectionPoolLocked") != HDX_NO_ID;
-        code = put(out, leak_print(h, "Db %llu", (unsigned long long)++n), leak_print(h, "%s %s", open ? "open" : "closed", known(label)), err);
+        code = put(out, leak_print(h, "Db %llu", (unsigned long long)++n),
+                   leak_print(h, "%s %s", open ? "open" : "closed", known(label)), err);
     }
     return code;
 }
 
 hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
 {
-    leak_heap   *h = i->h;
-    hdx_map      native = hdx_map_of(NULL);
-    hdx_value    v;
-    hdx_code     code;
+    leak_heap *h = i->h;
+    hdx_map    native = hdx_map_of(NULL);
+    hdx_value  v;
+    hdx_code   code;
     if (!h->android)
         return HDX_OK;
     const totals t = count_all(h);
-    const char  *sdk = leak_static(h, leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10 ? leak_print(h, "%lld", (long long)v.as.integer) : NULL;
+    const char  *sdk = leak_static(h, leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10
+                           ? leak_print(h, "%lld", (long long)v.as.integer)
+                           : NULL;
     const char  *maker = leak_text(h, leak_static_object(h, leak_class_raw(h, "android.os.Build"), "MANUFACTURER"));
     const char  *build = leak_text(h, leak_static_object(h, leak_class_raw(h, "android.os.Build"), "ID"));
-    const char  *version = leak_text(h, leak_static_object(h, leak_class_raw(h, "leakcanary.internal.InternalLeakCanary"), "version"));
-    hdx_id       at = leak_static_object(h, leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
-    at = leak_get_object(h, leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"), "android.app.ActivityThread$AppBindData", "appInfo");
+    const char  *version =
+        leak_text(h, leak_static_object(h, leak_class_raw(h, "leakcanary.internal.InternalLeakCanary"), "version"));
+    hdx_id at = leak_static_object(h, leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
+    at = leak_get_object(h, leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"),
+                         "android.app.ActivityThread$AppBindData", "appInfo");
     const char *process = leak_get_text(h, at, "android.content.pm.ApplicationInfo", "processName");
-    if ((code = put(out, "Build.VERSION.SDK_INT", known(sdk), err)) != HDX_OK || (code = put(out, "Build.MANUFACTURER", known(maker), err)) != HDX_OK ||
-        (code = put(out, "Build.ID", known(build), err)) != HDX_OK || (code = put(out, "LeakCanary version", known(version), err)) != HDX_OK ||
-        (code = put(out, "App process name", known(process), err)) != HDX_OK || (code = put(out, "Class count", number(h, t.classes), err)) != HDX_OK ||
+    if ((code = put(out, "Build.VERSION.SDK_INT", known(sdk), err)) != HDX_OK ||
+        (code = put(out, "Build.MANUFACTURER", known(maker), err)) != HDX_OK ||
+        (code = put(out, "Build.ID", known(build), err)) != HDX_OK ||
+        (code = put(out, "LeakCanary version", known(version), err)) != HDX_OK ||
+        (code = put(out, "App process name", known(process), err)) != HDX_OK ||
+        (code = put(out, "Class count", number(h, t.classes), err)) != HDX_OK ||
         (code = put(out, "Instance count", number(h, t.instances), err)) != HDX_OK ||
         (code = put(out, "Primitive array count", number(h, t.primitive_arrays), err)) != HDX_OK ||
-        (code = put(out, "Object array count", number(h, t.object_arrays), err)) != HDX_OK || (code = put(out, "Thread count", number(h, t.threads), err)) != HDX_OK ||
-        (code = put(out, "Heap total bytes", number(h, t.bytes), err)) != HDX_OK || (code = leak_native_sizes(h, &native, err)) != HDX_OK ||
-        (code = bitmaps(h, &native, out, err)) != HDX_OK || (code = databases(h, out, err)) != HDX_OK)
+        (code = put(out, "Object array count", number(h, t.object_arrays), err)) != HDX_OK ||
+        (code = put(out, "Thread count", number(h, t.threads), err)) != HDX_OK ||
+        (code = put(out, "Heap total bytes", number(h, t.bytes), err)) != HDX_OK ||
+        (code = leak_native_sizes(h, &native, err)) != HDX_OK || (code = bitmaps(h, &native, out, err)) != HDX_OK ||
+        (code = databases(h, out, err)) != HDX_OK)
         goto out;
     if (i->cleared_retained > 0)
-        code = put(out, "Count of retained yet cleared", leak_print(h, "%llu KeyedWeakReference instances", (unsigned long long)i->cleared_retained), err);
+        code = put(out, "Count of retained yet cleared",
+                   leak_print(h, "%llu KeyedWeakReference instances", (unsigned long long)i->cleared_retained), err);
     if (code == HDX_OK && h->code != HDX_OK)
         code = (*err = h->err, h->code);
 out:

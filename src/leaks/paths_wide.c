@@ -3,14 +3,18 @@
  *
  * In:  the parents of a finished search, the leaks found.
  * Out: paths of the outermost leaks; leaks without a path.
- * Knows which reference of the parent must have enqueued an object (SHARK 3.3), and how references are called (SHARK 3.6). Does not know statuses.
+ * Knows which reference of the parent must have enqueued an object (SHARK 3.3), and how references are called (SHARK
+ * 3.6). Does not know statuses.
  * Cost: the length of the paths; each object on them is expanded once more, whatever the number of paths through it.
  */
 #include "leaks/wide.h"
 
 #include <stdlib.h>
 
-typedef struct pair { NID from, to; leak_hop *hop; } pair;
+typedef struct pair {
+    NID       from, to;
+    leak_hop *hop;
+} pair;
 static int by_from(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
@@ -20,8 +24,9 @@ static int by_from(const void *a, const void *b)
 }
 
 /*
- * Of nested leaks only the outermost stays (SHARK 4.1): the way to a leak is the way to its parent, so a leak among those above is enough. What was found
- * out about objects on the way is kept in `clean` and `below`, or many leaks at the end of a long list would walk it again and again.
+ * Of nested leaks only the outermost stays (SHARK 4.1): the way to a leak is the way to its parent, so a leak among
+ * those above is enough. What was found out about objects on the way is kept in `clean` and `below`, or many leaks at
+ * the end of a long list would walk it again and again.
  */
 static bool has_leak_above(const search *k, NID id, uint64_t *clean, uint64_t *below)
 {
@@ -69,8 +74,8 @@ static hdx_code collect(search *k, hdx_error *err)
 }
 
 /*
- * The order of results: depth first over the tree that all paths make together, branches in the order in which the search found them (SHARK 4.1).
- * No stack: a node knows its neighbour and its parent.
+ * The order of results: depth first over the tree that all paths make together, branches in the order in which the
+ * search found them (SHARK 4.1). No stack: a node knows its neighbour and its parent.
  */
 typedef struct branch {
     uint64_t up, child, last_child, next; /* places + 1; 0: none */
@@ -161,7 +166,13 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
     const uint32_t   number = look(k->st, from).number;
     const leak_plan *p = &k->plans[number];
     const char      *text = NULL;
-    *hop = (leak_hop){ .from = from, .to = e->to, .kind = HDX_LEAK_REF_ARRAY_ENTRY, .key = HDX_NO_ID, .owner = number, .matcher = e->matcher, .low = e->low };
+    *hop = (leak_hop){ .from = from,
+                       .to = e->to,
+                       .kind = HDX_LEAK_REF_ARRAY_ENTRY,
+                       .key = HDX_NO_ID,
+                       .owner = number,
+                       .matcher = e->matcher,
+                       .low = e->low };
     switch ((leak_how)e->how) {
     case BY_FIELD:
         hop->kind = HDX_LEAK_REF_INSTANCE_FIELD;
@@ -177,15 +188,9 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
         text = "";
         break;
     case BY_ELEMENT:
-    case BY_INDEX:
-        text = leak_print(h, "%u", e->n);
-        break;
-    case BY_KEY:
-        text = "key()";
-        break;
-    case BY_MEMBER:
-        text = "element()";
-        break;
+    case BY_INDEX: text = leak_print(h, "%u", e->n); break;
+    case BY_KEY: text = "key()"; break;
+    case BY_MEMBER: text = "element()"; break;
     case BY_VALUE:
         if (e->key == NONE)
             text = "null";
@@ -204,10 +209,13 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
         hop->name = (hdx_text){ text, (uint32_t)strlen(text) };
 }
 
-/* The first reference that may have enqueued `to`: while the first queue lasted a plain one wins over one of low priority (SHARK 3.3). */
+/*
+ * The first reference that may have enqueued `to`: while the first queue lasted a plain one wins over one of low
+ * priority (SHARK 3.3).
+ */
 static void name_targets(search *k, NID from, pair *at, uint64_t count)
 {
-    const bool late = hdx_bits_test(k->late, from);
+    const bool   late = hdx_bits_test(k->late, from);
     const object o = look(k->st, from);
     if (walks_elements(k, &o)) {
         uint32_t n = 0; /* the index counts only elements that are there (SHARK 3.5) */
@@ -238,7 +246,10 @@ static void name_targets(search *k, NID from, pair *at, uint64_t count)
         }
 }
 
-/* Every reference of every path once, grouped by the object it comes from: an array of a million elements is walked once for all its leaks. */
+/*
+ * Every reference of every path once, grouped by the object it comes from: an array of a million elements is walked
+ * once for all its leaks.
+ */
 static hdx_code name_paths(search *k, hdx_error *err)
 {
     leak_search *s = k->s;
@@ -250,7 +261,8 @@ static hdx_code name_paths(search *k, hdx_error *err)
         return hdx_no_memory(err, "paths", n * sizeof *pairs);
     for (uint64_t i = 0; i < s->path_count; i++)
         for (uint64_t j = 0; j + 1 < s->paths[i].count; j++)
-            pairs[count++] = (pair){ (NID)s->paths[i].objects[j], (NID)s->paths[i].objects[j + 1], &s->paths[i].hops[j] };
+            pairs[count++] =
+                (pair){ (NID)s->paths[i].objects[j], (NID)s->paths[i].objects[j + 1], &s->paths[i].hops[j] };
     if (n > 1)
         qsort(pairs, (size_t)n, sizeof *pairs, by_from);
     hdx_code code = HDX_OK;

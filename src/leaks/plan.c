@@ -1,24 +1,40 @@
 /*
- * plan.c - for every class: where in an instance its references lie and what the search makes of them (SHARK 3.5 to 3.7).
+ * plan.c - for every class: where in an instance its references lie and what the search makes of them (SHARK 3.5 to
+ * 3.7).
  *
  * In:  the table of classes, names after the mapping, the matchers that hold for this device.
- * Out: slots per class. A slot is a reference field of the hierarchy; slots are sorted by name, and of equal names the one of the
- *      derived class stands first (SHARK 3.5). Class objects have a slot per static reference, in the order of the dump.
- * Knows how collections of Java and Android are told apart (SHARK 3.6). Reads nothing of the dump but the statics of android.os.Build.
- * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more than its dump can hold: classes
+ * Out: slots per class. A slot is a reference field of the hierarchy; slots are sorted by name, and of equal names the
+ *      one of the derived class stands first (SHARK 3.5). Class objects have a slot per static reference, in the order
+ *      of the dump.
+ * Knows how collections of Java and Android are told apart (SHARK 3.6). Reads nothing of the dump but the statics of
+ * android.os.Build.
+ * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more than its
+ *       dump can hold: classes
  * whose fields would not fit the dump have no slots.
  */
 #include "leaks/leaks.h"
 
 #include <stdlib.h>
 
-static const struct { const char *name; uint8_t expand; } collections[] = {
-    { "java.util.LinkedList", LE_LINKED }, { "java.util.ArrayList", LE_LIST }, { "java.util.concurrent.CopyOnWriteArrayList", LE_COW },
-    { "java.util.HashMap", LE_HASH_MAP }, { "java.util.LinkedHashMap", LE_HASH_MAP }, { "java.util.concurrent.ConcurrentHashMap", LE_CONCURRENT_MAP },
-    { "java.util.HashSet", LE_HASH_SET }, { "java.util.LinkedHashSet", LE_HASH_SET }, { "android.app.ActivityThread", LE_ACTIVITY_THREAD },
-    { "android.app.ActivityThread$ActivityClientRecord", LE_CLIENT_RECORD }, { "android.os.MessageQueue", LE_QUEUE },
-    { "android.animation.ObjectAnimator", LE_ANIMATOR }, { "androidx.arch.core.internal.SafeIterableMap", LE_SAFE_MAP },
-    { "androidx.arch.core.internal.FastSafeIterableMap", LE_SAFE_MAP }, { "android.util.ArraySet", LE_ARRAY_SET },
+static const struct {
+    const char *name;
+    uint8_t     expand;
+} collections[] = {
+    { "java.util.LinkedList", LE_LINKED },
+    { "java.util.ArrayList", LE_LIST },
+    { "java.util.concurrent.CopyOnWriteArrayList", LE_COW },
+    { "java.util.HashMap", LE_HASH_MAP },
+    { "java.util.LinkedHashMap", LE_HASH_MAP },
+    { "java.util.concurrent.ConcurrentHashMap", LE_CONCURRENT_MAP },
+    { "java.util.HashSet", LE_HASH_SET },
+    { "java.util.LinkedHashSet", LE_HASH_SET },
+    { "android.app.ActivityThread", LE_ACTIVITY_THREAD },
+    { "android.app.ActivityThread$ActivityClientRecord", LE_CLIENT_RECORD },
+    { "android.os.MessageQueue", LE_QUEUE },
+    { "android.animation.ObjectAnimator", LE_ANIMATOR },
+    { "androidx.arch.core.internal.SafeIterableMap", LE_SAFE_MAP },
+    { "androidx.arch.core.internal.FastSafeIterableMap", LE_SAFE_MAP },
+    { "android.util.ArraySet", LE_ARRAY_SET },
 };
 
 /* ---- matchers ---- */
@@ -39,18 +55,21 @@ static bool one_of(const char *list, const char *word)
 /* Library matchers need the device (SHARK 3.9); without android.os.Build only those that hold everywhere are left. */
 hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err)
 {
-    const hdx_class *build = leak_class_raw(h, "android.os.Build"), *version = leak_class_raw(h, "android.os.Build$VERSION");
-    const char      *maker = leak_text(h, leak_static_object(h, build, "MANUFACTURER")), *id = leak_text(h, leak_static_object(h, build, "ID"));
-    hdx_value        v = { .type = 0 };
-    const bool       device = build != NULL && version != NULL && leak_static(h, version, "SDK_INT", &v) && v.type == 10;
-    const int64_t    sdk = device ? v.as.integer : 0;
+    const hdx_class *build = leak_class_raw(h, "android.os.Build"),
+                    *version = leak_class_raw(h, "android.os.Build$VERSION");
+    const char *maker = leak_text(h, leak_static_object(h, build, "MANUFACTURER")),
+               *id = leak_text(h, leak_static_object(h, build, "ID"));
+    hdx_value     v = { .type = 0 };
+    const bool    device = build != NULL && version != NULL && leak_static(h, version, "SDK_INT", &v) && v.type == 10;
+    const int64_t sdk = device ? v.as.integer : 0;
     if ((*holds = hdx_mem_array(NULL, rules->matcher_count, sizeof **holds)) == NULL)
         return hdx_no_memory(err, "matchers", rules->matcher_count);
     for (uint64_t i = 0; i < rules->matcher_count; i++) {
         const hdx_leak_matcher *m = &rules->matchers[i];
-        (*holds)[i] = m->everywhere || (device && (m->sdk_min == 0 || sdk >= m->sdk_min) && (m->sdk_max == 0 || sdk <= m->sdk_max) &&
-                                        (*m->manufacturer == '\0' || one_of(m->manufacturer, maker != NULL ? maker : "")) &&
-                                        (*m->build_id == '\0' || (id != NULL && strcmp(m->build_id, id) == 0)));
+        (*holds)[i] = m->everywhere ||
+                      (device && (m->sdk_min == 0 || sdk >= m->sdk_min) && (m->sdk_max == 0 || sdk <= m->sdk_max) &&
+                       (*m->manufacturer == '\0' || one_of(m->manufacturer, maker != NULL ? maker : "")) &&
+                       (*m->build_id == '\0' || (id != NULL && strcmp(m->build_id, id) == 0)));
     }
     return h->code != HDX_OK ? (*err = h->err, h->code) : HDX_OK;
 }
@@ -71,7 +90,7 @@ typedef struct finder {
     uint64_t     count;
     const char **members; /* those of instance fields, sorted */
     uint64_t     member_count;
-    above       *above;   /* by class number */
+    above       *above; /* by class number */
 } finder;
 
 static int by_name(const void *a, const void *b)
@@ -110,7 +129,9 @@ static uint32_t matcher_of(const finder *f, hdx_leak_matcher_kind kind, hdx_text
     if (from == 0)
         return 0;
     const hdx_leak_matcher *m = f->at[from - 1].m;
-    return m->kind == kind && compare(class_name, m->class_name) == 0 && compare(member, m->member) == 0 ? f->at[from - 1].number + 1 : 0;
+    return m->kind == kind && compare(class_name, m->class_name) == 0 && compare(member, m->member) == 0
+               ? f->at[from - 1].number + 1
+               : 0;
 }
 
 static bool names_class(const finder *f, hdx_leak_matcher_kind kind, hdx_text class_name)
@@ -151,7 +172,9 @@ static int by_field(const void *a, const void *b)
     int              c = memcmp(x->name.at, y->name.at, least);
     if (c == 0)
         c = x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
-    return c != 0 ? c : x->offset < y->offset ? -1 : x->offset > y->offset; /* offsets rise from the derived class upwards */
+    return c != 0                  ? c
+           : x->offset < y->offset ? -1
+                                   : x->offset > y->offset; /* offsets rise from the derived class upwards */
 }
 
 static bool is_member(const finder *f, hdx_text name)
@@ -173,7 +196,10 @@ static uint32_t next_above(const finder *f, uint32_t c, bool matched)
     return super == HDX_NO_CLASS ? HDX_NO_CLASS : matched ? f->above[super].matched : f->above[super].fields;
 }
 
-/* The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name (SHARK 3.7). */
+/*
+ * The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name
+ * (SHARK 3.7).
+ */
 static uint32_t field_matcher(const finder *f, uint32_t number, uint32_t top, hdx_text name)
 {
     uint32_t m = 0;
@@ -190,18 +216,21 @@ static void flag(leak_slot *s, const leak_rules *rules)
         s->flags |= rules->matchers[s->matcher - 1].ignored ? LEAK_SLOT_IGNORED : LEAK_SLOT_LOW;
 }
 
-static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_t number, uint32_t top, leak_plans *plans, hdx_error *err)
+static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_t number, uint32_t top,
+                               leak_plans *plans, hdx_error *err)
 {
-    leak_heap  *h = f->h;
-    leak_plan  *plan = &plans->at[number];
-    uint32_t    n = 0, offset = 0;
-    leak_slot  *slots;
-    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = next_above(f, c, false))
+    leak_heap *h = f->h;
+    leak_plan *plan = &plans->at[number];
+    uint32_t   n = 0, offset = 0;
+    leak_slot *slots;
+    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0;
+         c = next_above(f, c, false))
         for (uint32_t i = 0; i < h->classes[c].field_count; i++)
             n += h->classes[c].fields[i].type == 2;
     if ((slots = hdx_arena_get(&plans->arena, (uint64_t)n * sizeof *slots)) == NULL)
         return hdx_no_memory(err, "plans of classes", (uint64_t)n * sizeof *slots);
-    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0; c = next_above(f, c, false))
+    for (uint32_t c = f->above[number].fields; c != HDX_NO_CLASS && (h->classes[c].flags & HDX_CLASS_OPAQUE) == 0;
+         c = next_above(f, c, false))
         for (uint32_t i = 0; i < h->classes[c].field_count; i++) {
             const hdx_field *field = &h->classes[c].fields[i];
             const hdx_text   name = leak_field_name(h, c, field->name);
@@ -209,7 +238,8 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
                 leak_slot *s = &slots[plan->count++];
                 *s = (leak_slot){ .offset = offset, .owner = c, .name = name, .known = known_field(h->names[c], name) };
                 s->flags = c == top ? LEAK_SLOT_SILENT : 0;
-            } else if (field->type == 10 && hdx_text_is(name, "size") && hdx_text_is(h->names[c], "java.util.ArrayList") && offset <= INT32_MAX)
+            } else if (field->type == 10 && hdx_text_is(name, "size") &&
+                       hdx_text_is(h->names[c], "java.util.ArrayList") && offset <= INT32_MAX)
                 plan->size_offset = (int32_t)offset;
             offset += width(field->type, h->id_size);
         }
@@ -224,7 +254,8 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
     return HDX_OK;
 }
 
-static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t number, leak_plans *plans, hdx_error *err)
+static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t number, leak_plans *plans,
+                             hdx_error *err)
 {
     leak_heap       *h = f->h;
     const hdx_class *c = &h->classes[number];
@@ -262,22 +293,28 @@ static bool declares(leak_heap *h, const hdx_class *c, const char *field)
 /* Collections are known by the name in the file and by the fields of their implementation (SHARK 3.6). */
 static void find_collections(leak_heap *h, leak_plans *p)
 {
-    const hdx_class *linked = leak_class_raw(h, "java.util.LinkedList"), *list = leak_class_raw(h, "java.util.ArrayList");
-    const hdx_class *cow = leak_class_raw(h, "java.util.concurrent.CopyOnWriteArrayList"), *map = leak_class_raw(h, "java.util.HashMap");
-    const hdx_class *set = leak_class_raw(h, "java.util.HashSet"), *activities = leak_class_raw(h, "android.app.ActivityThread");
+    const hdx_class *linked = leak_class_raw(h, "java.util.LinkedList"),
+                    *list = leak_class_raw(h, "java.util.ArrayList");
+    const hdx_class *cow = leak_class_raw(h, "java.util.concurrent.CopyOnWriteArrayList"),
+                    *map = leak_class_raw(h, "java.util.HashMap");
+    const hdx_class *set = leak_class_raw(h, "java.util.HashSet"),
+                    *activities = leak_class_raw(h, "android.app.ActivityThread");
     const hdx_class *record = leak_class_raw(h, "android.app.ActivityThread$ActivityClientRecord");
     const hdx_class *weak = leak_class_raw(h, "java.lang.ref.WeakReference");
     const bool       open_linked = declares(h, linked, "first");
-    const bool       records = declares(h, activities, "mNewActivities") && declares(h, record, "nextIdle") && declares(h, record, "activity");
+    const bool       records =
+        declares(h, activities, "mNewActivities") && declares(h, record, "nextIdle") && declares(h, record, "activity");
     p->linked_head = open_linked ? LK_LINKED_FIRST : declares(h, linked, "voidLink") ? LK_LINKED_VOID : LK_NONE;
     p->linked_item = open_linked ? LK_NODE_ITEM : LK_LINK_DATA;
     p->linked_next = open_linked ? LK_NODE_NEXT : LK_LINK_NEXT;
-    p->list_data = declares(h, list, "elementData") ? LK_LIST_DATA : declares(h, list, "array") ? LK_LIST_ARRAY : LK_NONE;
+    p->list_data = declares(h, list, "elementData") ? LK_LIST_DATA
+                   : declares(h, list, "array")     ? LK_LIST_ARRAY
+                                                    : LK_NONE;
     p->cow_array = declares(h, cow, "array") ? LK_COW_ARRAY : declares(h, cow, "elements") ? LK_COW_ELEMENTS : LK_NONE;
     const bool harmony = map != NULL && !declares(h, map, "loadFactor");
-    p->node_key = !harmony && leak_class_raw(h, "java.util.HashMap$Entry") != NULL                ? LK_ENTRY_KEY
+    p->node_key = !harmony && leak_class_raw(h, "java.util.HashMap$Entry") != NULL         ? LK_ENTRY_KEY
                   : harmony || leak_class_raw(h, "java.util.HashMap$HashMapEntry") != NULL ? LK_HENTRY_KEY
-                                                                                            : LK_HNODE_KEY;
+                                                                                           : LK_HNODE_KEY;
     p->node_value = p->node_key + 1;
     p->node_next = p->node_key + 2;
     p->set_map = declares(h, set, "map") ? LK_SET_MAP : declares(h, set, "backingMap") ? LK_SET_BACKING : LK_NONE;
@@ -285,8 +322,9 @@ static void find_collections(leak_heap *h, leak_plans *p)
     for (size_t i = 0; i < sizeof collections / sizeof *collections; i++) {
         const hdx_class *c = leak_class_raw(h, collections[i].name);
         uint8_t          e = collections[i].expand;
-        if (c == NULL || (e == LE_LINKED && p->linked_head == LK_NONE) || (e == LE_LIST && p->list_data == LK_NONE) || (e == LE_COW && p->cow_array == LK_NONE) ||
-            (e == LE_HASH_SET && p->set_map == LK_NONE) || (e == LE_HASH_MAP && map == NULL) || (e == LE_CONCURRENT_MAP && !declares(h, c, "table")) ||
+        if (c == NULL || (e == LE_LINKED && p->linked_head == LK_NONE) || (e == LE_LIST && p->list_data == LK_NONE) ||
+            (e == LE_COW && p->cow_array == LK_NONE) || (e == LE_HASH_SET && p->set_map == LK_NONE) ||
+            (e == LE_HASH_MAP && map == NULL) || (e == LE_CONCURRENT_MAP && !declares(h, c, "table")) ||
             ((e == LE_ACTIVITY_THREAD || e == LE_CLIENT_RECORD) && !records) || (e == LE_ANIMATOR && weak == NULL) ||
             (e == LE_SAFE_MAP && leak_class_raw(h, "androidx.arch.core.internal.SafeIterableMap") == NULL))
             continue;
@@ -295,7 +333,10 @@ static void find_collections(leak_heap *h, leak_plans *p)
     }
 }
 
-/* Instances no larger than those of java.lang.Object yield nothing (SHARK 3.5); Object's own size counts only where it has ART's two fields. */
+/*
+ * Instances no larger than those of java.lang.Object yield nothing (SHARK 3.5); Object's own size counts only where it
+ * has ART's two fields.
+ */
 static uint64_t empty_size(leak_heap *h, const hdx_class *object)
 {
     uint64_t n = 0;
@@ -345,9 +386,9 @@ static hdx_code look_above(finder *f, uint32_t top, hdx_error *err)
         for (uint32_t c = n; c != HDX_NO_CLASS && !done[c]; c = h->classes[c].super)
             h->climbed[count++] = c;
         while (count > 0) {
-            const uint32_t   c = h->climbed[--count], super = h->classes[c].super;
+            const uint32_t c = h->climbed[--count], super = h->classes[c].super;
             const hdx_class *class = &h->classes[c];
-            above           *a = &f->above[c];
+            above *a = &f->above[c];
             *a = super != HDX_NO_CLASS ? f->above[super] : (above){ 0, HDX_NO_CLASS, HDX_NO_CLASS };
             a->bytes += own_bytes(h, c);
             if (class->field_count > 0 || (class->flags & HDX_CLASS_OPAQUE) != 0)
@@ -387,7 +428,8 @@ hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *hold
     for (uint32_t n = 0; code == HDX_OK && n < h->class_count; n++) {
         const hdx_class *c = &h->classes[n];
         describe(h, &out->at[n], c, empty);
-        if (c->kind == HDX_INSTANCE && c->instances > 0 && hdx_mul(f.above[n].bytes, c->instances, &bytes) && hdx_add(spent, bytes, &spent) && spent <= dump)
+        if (c->kind == HDX_INSTANCE && c->instances > 0 && hdx_mul(f.above[n].bytes, c->instances, &bytes) &&
+            hdx_add(spent, bytes, &spent) && spent <= dump)
             code = instance_slots(&f, rules, n, top, out, err);
         if (code == HDX_OK)
             code = static_slots(&f, rules, n, out, err);

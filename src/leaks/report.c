@@ -14,11 +14,12 @@
 
 /* ---- columns and keys ---- */
 
-#define SIZE_SENTENCE "bytes that would be free if the leaking objects were gone; null without sizes"
+#define SIZE_SENTENCE  "bytes that would be free if the leaking objects were gone; null without sizes"
 #define COUNT_SENTENCE "objects that would be gone with them; null without sizes"
 static const hdx_column columns[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
-    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
     HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps that have this leak"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
@@ -44,7 +45,8 @@ static const hdx_column reference_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0, "instance_field, static_field, array_entry or local"),
     HDX_COLUMN("suspect", BOOL, NONE, 0, "it may be the cause of the leak"),
     HDX_COLUMN("name_object", ADDRESS, NONE, HDX_COLUMN_OPTIONAL, "the key of the map; only of keys that have no text"),
-    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_OPTIONAL, "the frame that holds it; only of locals in dumps that have stacks"),
+    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_OPTIONAL,
+               "the frame that holds it; only of locals in dumps that have stacks"),
 };
 static const hdx_column step_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
@@ -55,20 +57,27 @@ static const hdx_column step_members[] = {
     HDX_COLUMN("inherited", TEXT, NONE, HDX_COLUMN_NULLABLE, "the neighbour that its status comes from; null: its own"),
     HDX_NESTED("reasons", LIST, 0, "why it has this status", reason_members),
     HDX_NESTED("labels", LIST, 0, "what else is known of it", label_members),
-    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null where it does not leak"),
-    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects that would be gone with it; null where it does not leak"),
-    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last", reference_members),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "bytes that would be free if it were gone; null where it does not leak"),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+               "objects that would be gone with it; null where it does not leak"),
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
+               reference_members),
 };
 static const hdx_column root_members[] = {
     HDX_COLUMN("type", TEXT, NONE, 0, "type of the GC root, as LeakCanary names it"),
     HDX_COLUMN("object", ADDRESS, NONE, 0, "the object that it holds"),
 };
 static const hdx_column trace_members[] = {
-    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "where the path begins; null for unreachable objects", root_members),
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "where the path begins; null for unreachable objects",
+               root_members),
     HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "that of the leak; null for unreachable objects"),
-    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "the most that one of its leaking objects retains; null without sizes"),
-    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects that would be gone with it; null without sizes"),
-    HDX_NESTED("steps", LIST, 0, "objects on the path, from the one the root holds to the one that leaks", step_members),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "the most that one of its leaking objects retains; null without sizes"),
+    HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+               "objects that would be gone with it; null without sizes"),
+    HDX_NESTED("steps", LIST, 0, "objects on the path, from the one the root holds to the one that leaks",
+               step_members),
     HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_OPTIONAL, "which dump it is from; only of several dumps"),
 };
 static const hdx_column in_dump_members[] = {
@@ -82,13 +91,16 @@ static const hdx_column matcher_members[] = {
 };
 static const hdx_column leak_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
-    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
-    HDX_NESTED("matcher", OBJECT, HDX_COLUMN_NULLABLE, "the rule by which this is a known leak of a library; null: none", matcher_members),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
+    HDX_NESTED("matcher", OBJECT, HDX_COLUMN_NULLABLE,
+               "the rule by which this is a known leak of a library; null: none", matcher_members),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
     HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
     HDX_NESTED("traces", LIST, 0, "the path to each of them", trace_members),
-    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the same leak in each dump that has it; only of several dumps", in_dump_members),
+    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the same leak in each dump that has it; only of several dumps",
+               in_dump_members),
 };
 static const hdx_column fact_item[] = { HDX_ITEM(TEXT, "what the dump says of it") };
 static const hdx_column watched_members[] = {
@@ -98,8 +110,11 @@ static const hdx_column watched_members[] = {
 static const hdx_column dump_item[] = { HDX_ITEM(TEXT, "a dump") };
 static const hdx_column document[] = {
     /* ANY: an object of one dump, a list of them of several */
-    HDX_NESTED("metadata", ANY, 0, "device, build and application, as the dump tells; of several dumps a list with one for each", fact_item),
-    HDX_NESTED("watched", ANY, 0, "how many objects were watched; of several dumps a list with one for each", watched_members),
+    HDX_NESTED("metadata", ANY, 0,
+               "device, build and application, as the dump tells; of several dumps a list with one for each",
+               fact_item),
+    HDX_NESTED("watched", ANY, 0, "how many objects were watched; of several dumps a list with one for each",
+               watched_members),
     HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the dumps; only of several", dump_item),
     HDX_NESTED("leaks", LIST, 0, "the leaks: of the application, of libraries, unreachable objects", leak_members),
 };
@@ -120,7 +135,7 @@ typedef struct maker {
     hdx_arena              *arena;
     bool                    failed; /* memory */
     hdx_leak_steps          steps;
-    hdx_code                code;   /* of reading them */
+    hdx_code                code; /* of reading them */
     hdx_error              *err;
 } maker;
 
@@ -149,7 +164,8 @@ static hdx_cell notes(maker *m, const hdx_leak_note *from, uint32_t count)
 {
     hdx_cell *at = room(m, count, sizeof *at);
     for (uint32_t i = 0; at != NULL && i < count; i++) {
-        const hdx_member note[] = { { "code", hdx_cell_string(from[i].code) }, { "text", hdx_cell_string(from[i].text) },
+        const hdx_member note[] = { { "code", hdx_cell_string(from[i].code) },
+                                    { "text", hdx_cell_string(from[i].text) },
                                     { "means", hdx_cell_string(hdx_leak_status_name(from[i].means)) } };
         at[i] = members(m, note, from[i].means == HDX_LEAK_UNKNOWN ? 2 : 3);
     }
@@ -158,8 +174,10 @@ static hdx_cell notes(maker *m, const hdx_leak_note *from, uint32_t count)
 
 static hdx_cell reference(maker *m, const hdx_leak_step *s)
 {
-    hdx_member ref[6] = { { "name", hdx_cell_string(s->ref_name) }, { "owner", hdx_cell_string(s->ref_owner) },
-                          { "kind", hdx_cell_string(hdx_leak_ref_kind_name(s->ref_kind)) }, { "suspect", hdx_cell_bool(s->suspect) } };
+    hdx_member ref[6] = { { "name", hdx_cell_string(s->ref_name) },
+                          { "owner", hdx_cell_string(s->ref_owner) },
+                          { "kind", hdx_cell_string(hdx_leak_ref_kind_name(s->ref_kind)) },
+                          { "suspect", hdx_cell_bool(s->suspect) } };
     uint64_t   n = 4;
     if (s->last)
         return hdx_cell_null();
@@ -176,12 +194,17 @@ static hdx_cell reference(maker *m, const hdx_leak_step *s)
 
 static hdx_cell step(maker *m, const hdx_leak_step *s)
 {
-    const hdx_member all[] = { { "address", hdx_cell_address(s->address) }, { "class", hdx_cell_string(s->class_name) },
-                               { "kind", hdx_cell_string(hdx_leak_what_name(s->what)) }, { "status", hdx_cell_string(hdx_leak_status_name(s->status)) },
-                               { "conflict", hdx_cell_string(s->conflict) }, { "inherited", hdx_cell_string(s->inherited) },
-                               { "reasons", notes(m, s->reasons, s->reason_count) }, { "labels", notes(m, s->labels, s->label_count) },
+    const hdx_member all[] = { { "address", hdx_cell_address(s->address) },
+                               { "class", hdx_cell_string(s->class_name) },
+                               { "kind", hdx_cell_string(hdx_leak_what_name(s->what)) },
+                               { "status", hdx_cell_string(hdx_leak_status_name(s->status)) },
+                               { "conflict", hdx_cell_string(s->conflict) },
+                               { "inherited", hdx_cell_string(s->inherited) },
+                               { "reasons", notes(m, s->reasons, s->reason_count) },
+                               { "labels", notes(m, s->labels, s->label_count) },
                                { "retained_bytes", number_or_null(s->sized, s->retained_bytes) },
-                               { "retained_objects", number_or_null(s->sized, s->retained_objects) }, { "reference", reference(m, s) } };
+                               { "retained_objects", number_or_null(s->sized, s->retained_objects) },
+                               { "reference", reference(m, s) } };
     return members(m, all, sizeof all / sizeof *all);
 }
 
@@ -189,12 +212,14 @@ static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
 {
     if (m->code == HDX_OK && (m->code = hdx_leak_steps_read(m->leaks[dump], t, &m->steps, m->err)) != HDX_OK)
         return hdx_cell_null();
-    const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) }, { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) } };
+    const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) },
+                                { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) } };
     hdx_cell        *steps = room(m, t->step_count, sizeof *steps);
     for (uint64_t i = 0; steps != NULL && i < m->steps.count; i++)
         steps[i] = step(m, &m->steps.at[i]);
     const hdx_member all[] = { { "root", t->root_type != NULL ? members(m, root, 2) : hdx_cell_null() },
-                               { "signature", t->signature[0] != '\0' ? hdx_cell_string(t->signature) : hdx_cell_null() },
+                               { "signature",
+                                 t->signature[0] != '\0' ? hdx_cell_string(t->signature) : hdx_cell_null() },
                                { "retained_bytes", number_or_null(t->sized, t->retained_bytes) },
                                { "retained_objects", number_or_null(t->sized, t->retained_objects) },
                                { "steps", hdx_cell_list(steps, steps != NULL ? t->step_count : 0) },
@@ -226,7 +251,8 @@ static hdx_cell leak(maker *m, const one *from, uint64_t count)
     uint64_t        next = 0;
     for (uint64_t i = 0; traces != NULL && dumps != NULL && i < count; i++) {
         const hdx_leak  *l = from[i].leak;
-        const hdx_member in[] = { { "dump", hdx_cell_string(m->count > 1 ? m->names[from[i].dump] : NULL) }, { "objects", hdx_cell_uint(l->trace_count) },
+        const hdx_member in[] = { { "dump", hdx_cell_string(m->count > 1 ? m->names[from[i].dump] : NULL) },
+                                  { "objects", hdx_cell_uint(l->trace_count) },
                                   { "retained_bytes", number_or_null(l->sized, l->retained_bytes) } };
         dumps[i] = members(m, in, 3);
         for (uint64_t t = 0; t < l->trace_count; t++)
@@ -234,10 +260,13 @@ static hdx_cell leak(maker *m, const one *from, uint64_t count)
     }
     const hdx_member matcher[] = { { "pattern", hdx_cell_string(k->pattern) }, { "note", hdx_cell_string(k->note) } };
     const hdx_member all[] = { { "kind", hdx_cell_string(hdx_leak_kind_name(k->kind)) },
-                               { "signature", k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null() },
-                               { "matcher", k->pattern != NULL ? members(m, matcher, 2) : hdx_cell_null() }, { "objects", hdx_cell_uint(n) },
+                               { "signature",
+                                 k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null() },
+                               { "matcher", k->pattern != NULL ? members(m, matcher, 2) : hdx_cell_null() },
+                               { "objects", hdx_cell_uint(n) },
                                { "retained_bytes", number_or_null(k->sized, bytes_of(from, count, false)) },
-                               { "retained_objects", number_or_null(k->sized, bytes_of(from, count, true)) }, { "traces", hdx_cell_list(traces, next) },
+                               { "retained_objects", number_or_null(k->sized, bytes_of(from, count, true)) },
+                               { "traces", hdx_cell_list(traces, next) },
                                { "dumps", hdx_cell_list(dumps, count) } };
     return members(m, all, m->count > 1 ? 8 : 7);
 }
@@ -252,7 +281,8 @@ static hdx_cell metadata(maker *m, const hdx_leaks *l)
 
 static hdx_cell watched(maker *m, const hdx_leaks *l)
 {
-    const hdx_member both[] = { { "count", hdx_cell_uint(l->watched) }, { "retained", hdx_cell_uint(l->watched_retained) } };
+    const hdx_member both[] = { { "count", hdx_cell_uint(l->watched) },
+                                { "retained", hdx_cell_uint(l->watched_retained) } };
     return members(m, both, 2);
 }
 
@@ -294,7 +324,8 @@ static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
         return m->code;
     if (m->failed)
         return hdx_no_memory(err, "the document", m->all * sizeof *leaks);
-    if ((code = hdx_rows_add_extra(rows, "metadata", about, err)) != HDX_OK || (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK)
+    if ((code = hdx_rows_add_extra(rows, "metadata", about, err)) != HDX_OK ||
+        (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK)
         return code;
     if (m->count > 1 && (code = hdx_rows_add_extra(rows, "dumps", dumps, err)) != HDX_OK)
         return code;
@@ -334,7 +365,8 @@ static hdx_code gather(maker *m, hdx_error *err)
     if (n > 1)
         qsort(m->at, (size_t)n, sizeof *m->at, by_leak);
     for (uint64_t i = 1; i < n; i++)
-        if (m->at[i].leak->kind == m->at[i - 1].leak->kind && strcmp(m->at[i].leak->signature, m->at[i - 1].leak->signature) == 0)
+        if (m->at[i].leak->kind == m->at[i - 1].leak->kind &&
+            strcmp(m->at[i].leak->signature, m->at[i - 1].leak->signature) == 0)
             m->at[i].group = m->at[i - 1].group;
     if (n > 1)
         qsort(m->at, (size_t)n, sizeof *m->at, by_appearance);
@@ -345,14 +377,21 @@ static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_e
 {
     const hdx_leak       *k = from[0].leak;
     const hdx_leak_trace *t = &k->traces[0];
-    const hdx_cell        cells[] = { hdx_cell_string(hdx_leak_kind_name(k->kind)), k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null(),
-                                      hdx_cell_uint(traces_of(from, count)), hdx_cell_uint(count), number_or_null(k->sized, bytes_of(from, count, false)),
-                                      number_or_null(k->sized, bytes_of(from, count, true)), hdx_cell_string(t->class_name),
-                                      hdx_cell_string(t->root_type), hdx_cell_string(k->pattern), hdx_cell_string(*k->suspects != '\0' ? k->suspects : NULL) };
+    const hdx_cell        cells[] = { hdx_cell_string(hdx_leak_kind_name(k->kind)),
+                               k->signature[0] != '\0' ? hdx_cell_string(k->signature) : hdx_cell_null(),
+                                      hdx_cell_uint(traces_of(from, count)),
+                                      hdx_cell_uint(count),
+                                      number_or_null(k->sized, bytes_of(from, count, false)),
+                                      number_or_null(k->sized, bytes_of(from, count, true)),
+                                      hdx_cell_string(t->class_name),
+                                      hdx_cell_string(t->root_type),
+                                      hdx_cell_string(k->pattern),
+                                      hdx_cell_string(*k->suspects != '\0' ? k->suspects : NULL) };
     return hdx_table_add(table, cells, err);
 }
 
-hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents, hdx_rows **out, hdx_error *err)
+hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents,
+                        hdx_rows **out, hdx_error *err)
 {
     maker      m = { .leaks = leaks, .names = names, .count = count };
     hdx_table *table = NULL;
@@ -383,25 +422,48 @@ hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names,
 
 static const hdx_form      form = { NULL, NULL, columns, HDX_COUNT(columns) };
 static const hdx_parameter parameters[] = {
-    { .name = "finder", .kind = HDX_PARAMETER_CHOICE, .value = "FINDER", .choices = "watched filters classes", .preset = "watched",
+    { .name = "finder",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "FINDER",
+      .choices = "watched filters classes",
+      .preset = "watched",
       .sentence = "which objects leak; watched by default" },
-    { .name = "class", .kind = HDX_PARAMETER_CLASSES, .flags = HDX_PARAMETER_REPEATED, .value = "PATTERN",
+    { .name = "class",
+      .kind = HDX_PARAMETER_CLASSES,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "PATTERN",
       .sentence = "with --finder classes: name, glob or /regular expression/; may be repeated" },
-    { .name = "matchers", .kind = HDX_PARAMETER_FILE, .value = "FILE",
+    { .name = "matchers",
+      .kind = HDX_PARAMETER_FILE,
+      .value = "FILE",
       .sentence = "references not to follow, and known leaks of libraries, besides those built in" },
-    { .name = "filters", .kind = HDX_PARAMETER_FILE, .value = "FILE", .sentence = "rules of state, besides those built in" },
-    { .name = "mapping", .kind = HDX_PARAMETER_FILE, .value = "FILE", .sentence = "mapping of R8 or ProGuard: names are given back" },
-    { .name = "no-retained", .kind = HDX_PARAMETER_FLAG, .sentence = "no retained sizes: the search ends when all leaks are found" },
+    { .name = "filters",
+      .kind = HDX_PARAMETER_FILE,
+      .value = "FILE",
+      .sentence = "rules of state, besides those built in" },
+    { .name = "mapping",
+      .kind = HDX_PARAMETER_FILE,
+      .value = "FILE",
+      .sentence = "mapping of R8 or ProGuard: names are given back" },
+    { .name = "no-retained",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "no retained sizes: the search ends when all leaks are found" },
     { .name = "key", .kind = HDX_PARAMETER_TEXT, .value = "KEY", .sentence = "only the watched object with this key" },
-    { .name = "min-watch", .kind = HDX_PARAMETER_NUMBER, .value = "SECONDS", .most = UINT64_MAX / 1000,
+    { .name = "min-watch",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "SECONDS",
+      .most = UINT64_MAX / 1000,
       .sentence = "only objects watched at least so long" },
 };
+
 const hdx_answer hdx_leaks_answer = {
     .name = "leaks",
     .flags = HDX_ANSWER_DUMPS,
     .sentence = "memory leaks as LeakCanary finds them, with the path to each from a GC root",
-    .more = "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), or all instances of classes. "
-            "Leaks of the same cause have one signature; several dumps are answered together. The first answer is kept beside the index. The man page "
+    .more = "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), "
+            "or all instances of classes. "
+            "Leaks of the same cause have one signature; several dumps are answered together. The first answer is kept "
+            "beside the index. The man page "
             "describes the files of --matchers and --filters.",
     .examples = { "heapdex leaks app.hprof", "heapdex leaks app.hprof --finder classes --class java.lang.Thread" },
     .forms = &form,

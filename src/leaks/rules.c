@@ -3,7 +3,8 @@
  *
  *     # matchers: a reference that is not followed, or a known leak of a library
  *     ignored  instance-field com.acme.Cache#owner
- *     library  static-field   com.acme.Sdk#sContext  sdk=21..28 manufacturer=samsung|LGE  the SDK keeps its first context
+ *     library  static-field   com.acme.Sdk#sContext  sdk=21..28 manufacturer=samsung|LGE  the SDK keeps its first
+ *              context
  *     library  native-global  com.acme.Stub
  *     ignored  java-local     worker-1
  *
@@ -48,7 +49,8 @@ static char *copy(leak_rules *r, hdx_text t) { return hdx_arena_copy(&r->arena, 
 
 static hdx_code fault(const hdx_leak_file *f, uint64_t line, const char *what, hdx_text seen, hdx_error *err)
 {
-    return hdx_fail(err, HDX_USAGE, f->name, HDX_NOWHERE, "line %llu: %s: '%.*s'", (unsigned long long)line, what, (int)(seen.len < 100 ? seen.len : 100), seen.at);
+    return hdx_fail(err, HDX_USAGE, f->name, HDX_NOWHERE, "line %llu: %s: '%.*s'", (unsigned long long)line, what,
+                    (int)(seen.len < 100 ? seen.len : 100), seen.at);
 }
 
 /* Number of at most 5 digits; false: anything else. */
@@ -83,12 +85,14 @@ static bool condition(leak_rules *r, hdx_text t, hdx_leak_matcher *m, bool *is)
     if (dots == NULL)
         return small(value, &m->sdk_min) && (m->sdk_max = m->sdk_min, true);
     const uint32_t before = (uint32_t)(dots - value.at);
-    return small((hdx_text){ value.at, before }, &m->sdk_min) && small((hdx_text){ dots + 2, value.len - before - 2 }, &m->sdk_max);
+    return small((hdx_text){ value.at, before }, &m->sdk_min) &&
+           small((hdx_text){ dots + 2, value.len - before - 2 }, &m->sdk_max);
 }
 
 static hdx_code add_matcher(leak_rules *r, const hdx_leak_matcher *m, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&r->matchers, &r->matcher_capacity, r->matcher_count, sizeof *r->matchers) || r->matcher_count >= UINT32_MAX - 1)
+    if (!hdx_mem_room(NULL, (void **)&r->matchers, &r->matcher_capacity, r->matcher_count, sizeof *r->matchers) ||
+        r->matcher_count >= UINT32_MAX - 1)
         return hdx_no_memory(err, "matchers", r->matcher_count * sizeof *m);
     r->matchers[r->matcher_count++] = *m;
     return HDX_OK;
@@ -175,8 +179,9 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
         rule.text = copy(r, text);
     } else { /* the line itself says why */
         hdx_buffer own = hdx_buffer_of(NULL);
-        hdx_buffer_format(&own, "%s%s%s %s %s", rule.class_name != NULL ? rule.class_name : "", rule.op != 0 ? "." : "", rule.field != NULL ? rule.field : "",
-                          rule.op != 0 ? operators[rule.op] : "as a rule says", rule.value != NULL ? rule.value : "");
+        hdx_buffer_format(&own, "%s%s%s %s %s", rule.class_name != NULL ? rule.class_name : "", rule.op != 0 ? "." : "",
+                          rule.field != NULL ? rule.field : "", rule.op != 0 ? operators[rule.op] : "as a rule says",
+                          rule.value != NULL ? rule.value : "");
         rule.text = own.failed ? NULL : hdx_arena_copy(&r->arena, own.at, own.len);
         hdx_buffer_free(&own);
     }
@@ -187,7 +192,9 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
     return HDX_OK;
 }
 
-static hdx_code lines(leak_rules *r, const hdx_leak_file *f, hdx_code (*take)(leak_rules *, const hdx_leak_file *, uint64_t, words, hdx_error *), hdx_error *err)
+static hdx_code lines(leak_rules *r, const hdx_leak_file *f,
+                      hdx_code (*take)(leak_rules *, const hdx_leak_file *, uint64_t, words, hdx_error *),
+                      hdx_error *err)
 {
     hdx_code code = HDX_OK;
     uint64_t line = 1;
@@ -232,17 +239,9 @@ void leak_rules_free(leak_rules *r)
 void leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out)
 {
     switch (m->kind) {
-    case HDX_LEAK_INSTANCE_FIELD:
-        hdx_buffer_format(out, "instance field %s#%s", m->class_name, m->member);
-        break;
-    case HDX_LEAK_STATIC_FIELD:
-        hdx_buffer_format(out, "static field %s#%s", m->class_name, m->member);
-        break;
-    case HDX_LEAK_NATIVE_GLOBAL:
-        hdx_buffer_format(out, "native global variable referencing %s", m->class_name);
-        break;
-    case HDX_LEAK_JAVA_LOCAL:
-        hdx_buffer_format(out, "local variable on thread %s", m->member);
-        break;
+    case HDX_LEAK_INSTANCE_FIELD: hdx_buffer_format(out, "instance field %s#%s", m->class_name, m->member); break;
+    case HDX_LEAK_STATIC_FIELD: hdx_buffer_format(out, "static field %s#%s", m->class_name, m->member); break;
+    case HDX_LEAK_NATIVE_GLOBAL: hdx_buffer_format(out, "native global variable referencing %s", m->class_name); break;
+    case HDX_LEAK_JAVA_LOCAL: hdx_buffer_format(out, "local variable on thread %s", m->member); break;
     }
 }

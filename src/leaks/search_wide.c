@@ -1,11 +1,13 @@
 /*
  * search_wide.c - the best path to every leaking object: two queues from the GC roots (SHARK 3.1 to 3.6).
  *
- *     first  everything that is simply referred to                                 last  what a library matcher, a local or an animator holds
+ *     first  everything that is simply referred to                                 last  what a library matcher, a
+ *            local or an animator holds
  *
  * In:  the store, the leaking ids, matchers that hold.
  * Out: parents of all that was reached, from which paths_wide.c makes paths.
- * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know what an object yields (expand_wide.c).
+ * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know what an object yields
+ * (expand_wide.c).
  * Cost: up to 9 bytes per object and one look at each of its references, until the last leak is found.
  */
 #include "leaks/wide.h"
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 
 #define AHEAD 8u
-#define TICK 65536u
+#define TICK  65536u
 
 /* ---- queues ---- */
 
@@ -36,7 +38,8 @@ static inline bool enqueue(search *k, NID id, NID from, bool low)
     if (!hdx_bits_set(k->seen, id)) {
         if (low || !hdx_bits_test(k->waiting, id))
             return true;
-        hdx_bits_clear(k->waiting, id); /* promoted: it moves to the end of the first queue, with the new parent (SHARK 3.3) */
+        hdx_bits_clear(k->waiting,
+                       id); /* promoted: it moves to the end of the first queue, with the new parent (SHARK 3.3) */
     }
     k->from[id] = from;
     return push(k, id, low);
@@ -84,8 +87,8 @@ static void ahead(const search *k, uint64_t done)
     hdx_packed_list_ahead(&k->st->lists, k->first[done + AHEAD / 2]);
 }
 
-/* All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of ActivityThread's list are yielded by what
-   was visited before (SHARK 3.6): sizes need all of the search then. */
+/* All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of
+   ActivityThread's list are yielded by what was visited before (SHARK 3.6): sizes need all of the search then. */
 static bool is_over(const search *k)
 {
     return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);
@@ -117,7 +120,8 @@ static hdx_code run(search *k, hdx_error *err)
                 return HDX_OK;
         }
         if (!visit(k, id))
-            return k->out_of_memory ? WIDE(leak_ended)(k, err) : hdx_no_memory(err, "queues of the search", k->last_count * sizeof(NID));
+            return k->out_of_memory ? WIDE(leak_ended)(k, err)
+                                    : hdx_no_memory(err, "queues of the search", k->last_count * sizeof(NID));
         if ((ticked += 1 + k->edge_count) >= TICK) {
             if (hdx_tick(k->s->tick, ticked))
                 return hdx_tick_stop(err);
@@ -137,7 +141,11 @@ static int root_kind(uint8_t tag)
     return -1; /* kinds that Shark leaves out (SHARK 1.3) */
 }
 
-typedef struct sorted_root { leak_root root; hdx_text class_name; uint64_t order; } sorted_root;
+typedef struct sorted_root {
+    leak_root root;
+    hdx_text  class_name;
+    uint64_t  order;
+} sorted_root;
 static int root_order(const void *a, const void *b)
 {
     const sorted_root *x = a, *y = b;
@@ -182,9 +190,13 @@ static hdx_code sort_locals(search *k, hdx_error *err)
 static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *out, hdx_id id)
 {
     uint32_t m = 0;
-    if (kind == LR_JNI_GLOBAL && (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, id), NULL)) != 0 && k->s->rules->matchers[m - 1].ignored)
+    if (kind == LR_JNI_GLOBAL &&
+        (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, id), NULL)) != 0 &&
+        k->s->rules->matchers[m - 1].ignored)
         return false;
-    *out = (sorted_root){ { id, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 }, leak_name_of(k->st->h, id), d->pos };
+    *out = (sorted_root){ { id, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 },
+                          leak_name_of(k->st->h, id),
+                          d->pos };
     return true;
 }
 
@@ -237,7 +249,7 @@ static hdx_code take_roots(search *k, hdx_error *err)
 static hdx_code prepare(search *k, hdx_error *err)
 {
     const uint64_t n = k->st->objects, words = hdx_bits_words(n);
-    const bool     whole = hdx_graph_summary_of(k->st->h->g)->complete; /* garbage is known, and no search comes to it */
+    const bool whole = hdx_graph_summary_of(k->st->h->g)->complete; /* garbage is known, and no search comes to it */
     k->from = hdx_mem_raw(k->s->mem, n, sizeof *k->from);
     k->first = hdx_mem_raw(k->s->mem, n, sizeof *k->first);
     k->seen = hdx_mem_array(k->s->mem, words, sizeof *k->seen);
@@ -245,7 +257,8 @@ static hdx_code prepare(search *k, hdx_error *err)
     k->wanted = hdx_mem_array(k->s->mem, words, sizeof *k->wanted);
     k->late = hdx_mem_array(k->s->mem, words, sizeof *k->late);
     k->found = hdx_mem_array(k->s->mem, k->s->leaking_count, sizeof *k->found);
-    if (k->from == NULL || k->first == NULL || k->seen == NULL || k->waiting == NULL || k->wanted == NULL || k->late == NULL || k->found == NULL)
+    if (k->from == NULL || k->first == NULL || k->seen == NULL || k->waiting == NULL || k->wanted == NULL ||
+        k->late == NULL || k->found == NULL)
         return hdx_no_memory(err, "the search", n * 2 * sizeof *k->from);
     k->first_capacity = n;
     for (uint64_t i = 0; i < k->s->leaking_count; i++) {
@@ -289,8 +302,10 @@ static hdx_code find_sizes(search *k, hdx_error *err)
     bool         fresh, gave_up = false, good = true;
     for (uint64_t i = 0; i < s->path_count; i++)
         for (uint64_t j = 0; good && j < s->paths[i].count; j++)
-            good = hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) != NULL && hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) != NULL;
-    hdx_code code = good ? leak_native_sizes(s->h, &native, err) : hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
+            good = hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) != NULL &&
+                   hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) != NULL;
+    hdx_code code = good ? leak_native_sizes(s->h, &native, err)
+                         : hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
     drop_queues(k);
     if (code == HDX_OK)
         code = WIDE(leak_flood)(k, &native, &gave_up, err);
@@ -302,9 +317,11 @@ static hdx_code find_sizes(search *k, hdx_error *err)
 
 hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
 {
-    leak_plans     plans = { NULL };
-    store          st = { .h = s->h, .plans = &plans, .mem = s->mem, .apart = s->apart };
-    search         k = { .st = &st, .s = s, .root_of = hdx_map_of(s->mem), .serials = hdx_map_of(s->mem), .new_activities = NONE };
+    leak_plans plans = { NULL };
+    store      st = { .h = s->h, .plans = &plans, .mem = s->mem, .apart = s->apart };
+    search     k = {
+            .st = &st, .s = s, .root_of = hdx_map_of(s->mem), .serials = hdx_map_of(s->mem), .new_activities = NONE
+    };
     const uint64_t each = 2 * hdx_graph_objects(s->h->g) * sizeof(NID);
     hdx_code       code;
     if ((code = leak_plans_make(s->h, s->rules, s->holds, &plans, err)) != HDX_OK)
@@ -315,8 +332,9 @@ hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
         goto out;
     s->dangling = st.dangling;
     hdx_ticker_step(s->tick, "paths", st.objects, "objects");
-    if ((code = take_roots(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK || (code = enqueue_roots(&k, err)) != HDX_OK ||
-        (code = run(&k, err)) != HDX_OK || (code = WIDE(leak_paths)(&k, err)) != HDX_OK)
+    if ((code = take_roots(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK ||
+        (code = enqueue_roots(&k, err)) != HDX_OK || (code = run(&k, err)) != HDX_OK ||
+        (code = WIDE(leak_paths)(&k, err)) != HDX_OK)
         goto out;
     if (s->retained && s->path_count > 0) {
         hdx_ticker_step(s->tick, "sizes", st.objects, "objects");

@@ -1,5 +1,6 @@
 /*
- * sha1.c - SHA-1 (FIPS 180-4) of signatures: 20 bytes as lower-case hexadecimal. For telling leaks apart, not for security.
+ * sha1.c - SHA-1 (FIPS 180-4) of signatures: 20 bytes as lower-case hexadecimal. For telling leaks apart, not for
+ * security.
  */
 #include "leaks/leaks.h"
 
@@ -29,7 +30,10 @@ static void block(leak_sha1 *s)
     s->h[4] += e;
 }
 
-void leak_sha1_begin(leak_sha1 *s) { *s = (leak_sha1){ .h = { 0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u } }; }
+void leak_sha1_begin(leak_sha1 *s)
+{
+    *s = (leak_sha1){ .h = { 0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u } };
+}
 
 void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len)
 {

@@ -1,10 +1,12 @@
 /*
- * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c gave up (SHARK 4.4 to 4.7).
+ * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c
+ * gave up (SHARK 4.4 to 4.7).
  *
  * In:  the store; all roots under one super root.
  * Out: retained bytes and objects.
  * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's.
- * Cost: what every object yields in packed lists, beside the slots until all are made; these turned round, and what algo says of its searches.
+ * Cost: what every object yields in packed lists, beside the slots until all are made; these turned round, and what
+ *       algo says of its searches.
  */
 #include "leaks/wide.h"
 
@@ -22,14 +24,10 @@ static uint64_t primitive_array(const store *st, hdx_id id, uint32_t c)
 static uint64_t plain_size(const store *st, hdx_id id, const object *o)
 {
     switch (o->kind) {
-    case HDX_CLASS_OBJECT:
-        return o->number != NO_NUMBER ? st->class_size[o->number] : 0;
-    case HDX_INSTANCE:
-        return st->h->classes[o->number].stated_size;
-    case HDX_OBJECT_ARRAY:
-        return o->count * st->h->id_size;
-    case HDX_PRIMITIVE_ARRAY:
-        break;
+    case HDX_CLASS_OBJECT: return o->number != NO_NUMBER ? st->class_size[o->number] : 0;
+    case HDX_INSTANCE: return st->h->classes[o->number].stated_size;
+    case HDX_OBJECT_ARRAY: return o->count * st->h->id_size;
+    case HDX_PRIMITIVE_ARRAY: break;
     }
     return primitive_array(st, id, o->number);
 }
@@ -120,7 +118,8 @@ static hdx_code pack_piece(yields *y, uint64_t piece, hdx_error *err)
         if (i % ENOUGH == 0 && hdx_tick(y->k->s->tick, 0))
             return hdx_tick_stop(err);
         if (!yield(y, (NID)(first + i), &y->lengths[i]))
-            return y->k->out_of_memory ? WIDE(leak_ended)(y->k, err) : hdx_no_memory(err, "what objects yield", y->count * sizeof *y->to);
+            return y->k->out_of_memory ? WIDE(leak_ended)(y->k, err)
+                                       : hdx_no_memory(err, "what objects yield", y->count * sizeof *y->to);
     }
     if ((code = hdx_packed_lay(&y->lists, piece, y->lengths, y->k->s->mem, err)) != HDX_OK)
         return code;
@@ -151,7 +150,7 @@ static hdx_code pack(yields *y, hdx_error *err)
 /* ---- sums ---- */
 
 /* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
-static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
+static hdx_code sum(const WIDE(leak_tree) * t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
 {
     uint64_t *retained = hdx_mem_array(t->mem, t->reached + 1, sizeof *retained);
     if (retained == NULL)
@@ -184,15 +183,16 @@ static hdx_code distinct_roots(const search *k, NID *to, uint64_t *count, hdx_er
 
 hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
 {
-    leak_search    *s = k->s;
-    yields          y = { .k = k };
+    leak_search *s = k->s;
+    yields       y = { .k = k };
     WIDE(leak_tree) tree = { .mem = s->mem };
-    const uint64_t  n = k->st->objects;
-    uint64_t        root_count = 0;
-    uint64_t       *own = hdx_mem_array(s->mem, n, sizeof *own);
-    NID            *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
+    const uint64_t n = k->st->objects;
+    uint64_t       root_count = 0;
+    uint64_t      *own = hdx_mem_array(s->mem, n, sizeof *own);
+    NID           *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
     s->by_dominators = true;
-    hdx_code        code = own == NULL || roots == NULL ? hdx_no_memory(err, "sizes", n * sizeof *own) : distinct_roots(k, roots, &root_count, err);
+    hdx_code code = own == NULL || roots == NULL ? hdx_no_memory(err, "sizes", n * sizeof *own)
+                                                 : distinct_roots(k, roots, &root_count, err);
     for (uint64_t id = 0; code == HDX_OK && id < n; id++) {
         const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
         own[id] = WIDE(leak_weight)(k->st, id) + (more != NULL ? *more : 0);
@@ -206,7 +206,8 @@ hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
         code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu references", (unsigned long long)y.lists.edges);
     }
     WIDE(leak_store_free)(k->st);
-    if (code == HDX_OK && (code = WIDE(leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) == HDX_OK &&
+    if (code == HDX_OK &&
+        (code = WIDE(leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) == HDX_OK &&
         (code = sum(&tree, own, &s->bytes, err)) == HDX_OK)
         code = sum(&tree, NULL, &s->counts, err);
     WIDE(leak_tree_free)(&tree);

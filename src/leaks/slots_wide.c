@@ -4,7 +4,8 @@
  * In:  columns of the index (class, length), the plans, the dump.
  * Out: a store (wide.h), roots in the order of the dump.
  * Knows where references lie in an instance. Does not know what the search makes of them.
- * Cost: packed lists (wide.h), resident; addresses are looked up in batches by whoever read them, on all threads. No more slots than the bytes of
+ * Cost: packed lists (wide.h), resident; addresses are looked up in batches by whoever read them, on all threads. No
+ *       more slots than the bytes of
  * the dump could hold.
  */
 #include "leaks/wide.h"
@@ -14,12 +15,12 @@
 #define BATCH 512u
 
 typedef struct batch {
-    hdx_addr      addresses[BATCH];
-    uint8_t      *places[BATCH];
-    unsigned      count;
-    uint64_t      dangling;
+    hdx_addr       addresses[BATCH];
+    uint8_t       *places[BATCH];
+    unsigned       count;
+    uint64_t       dangling;
     hdx_dump_root *roots;
-    uint64_t      root_count, root_capacity;
+    uint64_t       root_count, root_capacity;
 } batch;
 typedef struct reader {
     store *s;
@@ -56,20 +57,28 @@ static inline void keep(store *s, batch *b, hdx_addr address, const uint8_t *pla
         flush(s, b);
 }
 
-static inline hdx_addr address_at(const uint8_t *p, uint32_t id_size) { return id_size == 4 ? hdx_be32(p) : hdx_be64(p); }
+static inline hdx_addr address_at(const uint8_t *p, uint32_t id_size)
+{
+    return id_size == 4 ? hdx_be32(p) : hdx_be64(p);
+}
 
-static uint32_t slots_of_instance(const store *s, const leak_plan *p) { return p->count + (p->size_offset >= 0 && p->count > 0 ? size_entries(s) : 0); }
+static uint32_t slots_of_instance(const store *s, const leak_plan *p)
+{
+    return p->count + (p->size_offset >= 0 && p->count > 0 ? size_entries(s) : 0);
+}
 
 static hdx_code on_root(void *context, unsigned worker, const hdx_dump_root *root, hdx_error *err)
 {
     batch *b = batch_of(context, worker, err);
-    if (b == NULL || !hdx_mem_room(((reader *)context)->s->mem, (void **)&b->roots, &b->root_capacity, b->root_count, sizeof *b->roots))
+    if (b == NULL || !hdx_mem_room(((reader *)context)->s->mem, (void **)&b->roots, &b->root_capacity, b->root_count,
+                                   sizeof *b->roots))
         return hdx_no_memory(err, "roots", sizeof *root);
     b->roots[b->root_count++] = *root;
     return HDX_OK;
 }
 
-static hdx_code on_instance(void *context, unsigned worker, hdx_id id, const uint8_t *bytes, uint32_t len, hdx_error *err)
+static hdx_code on_instance(void *context, unsigned worker, hdx_id id, const uint8_t *bytes, uint32_t len,
+                            hdx_error *err)
 {
     reader *r = context;
     store  *s = r->s;
@@ -93,12 +102,13 @@ static hdx_code on_instance(void *context, unsigned worker, hdx_id id, const uin
     return HDX_OK;
 }
 
-static hdx_code on_elements(void *context, unsigned worker, hdx_id id, uint64_t from, const uint8_t *ids, uint64_t count, hdx_error *err)
+static hdx_code on_elements(void *context, unsigned worker, hdx_id id, uint64_t from, const uint8_t *ids,
+                            uint64_t count, hdx_error *err)
 {
-    reader        *r = context;
-    store         *s = r->s;
-    const object   o = look(s, id);
-    batch         *b = batch_of(r, worker, err);
+    reader      *r = context;
+    store       *s = r->s;
+    const object o = look(s, id);
+    batch       *b = batch_of(r, worker, err);
     if (b == NULL)
         return HDX_LIMIT;
     if (from > o.count || o.kind != HDX_OBJECT_ARRAY)
@@ -110,7 +120,8 @@ static hdx_code on_elements(void *context, unsigned worker, hdx_id id, uint64_t 
     return HDX_OK;
 }
 
-static hdx_code on_class(void *context, unsigned worker, hdx_id id, uint64_t size, const hdx_value *statics, uint32_t count, hdx_error *err)
+static hdx_code on_class(void *context, unsigned worker, hdx_id id, uint64_t size, const hdx_value *statics,
+                         uint32_t count, hdx_error *err)
 {
     reader *r = context;
     store  *s = r->s;
@@ -123,7 +134,8 @@ static hdx_code on_class(void *context, unsigned worker, hdx_id id, uint64_t siz
     const leak_plan *p = &s->plans->at[o.number];
     s->class_size[o.number] = size;
     for (uint32_t i = 0; i < p->static_count && i < o.count; i++)
-        if (p->statics[i].offset < count && statics[p->statics[i].offset].type == 2 && !statics[p->statics[i].offset].absent)
+        if (p->statics[i].offset < count && statics[p->statics[i].offset].type == 2 &&
+            !statics[p->statics[i].offset].absent)
             keep(s, b, statics[p->statics[i].offset].as.address, o.at + (size_t)i * s->lists.width);
     return HDX_OK;
 }
@@ -199,7 +211,8 @@ static hdx_code lay_piece(store *s, uint64_t piece, uint32_t *entries, uint32_t 
         }
     }
     if (!hdx_mul(*all, s->h->id_size, &bytes) || bytes > 4 * dump)
-        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references are more than the dump could hold", (unsigned long long)*all);
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references are more than the dump could hold",
+                        (unsigned long long)*all);
     hdx_code code = hdx_packed_lay(&s->lists, piece, entries, s->mem, err);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
         (void)hdx_packed_begin(&s->lists, first + i, codes[i]);
@@ -209,9 +222,11 @@ static hdx_code lay_piece(store *s, uint64_t piece, uint32_t *entries, uint32_t 
 static hdx_code lay_out(store *s, hdx_ticker *tick, hdx_error *err)
 {
     const uint64_t most = s->objects < HDX_PACKED_PIECE ? s->objects : HDX_PACKED_PIECE;
-    uint32_t      *entries = hdx_mem_raw(s->mem, most, sizeof *entries), *codes = hdx_mem_raw(s->mem, most, sizeof *codes);
-    uint64_t       all = 0;
-    hdx_code       code = entries == NULL || codes == NULL ? hdx_no_memory(err, "references of all objects", 2 * most * sizeof *codes) : HDX_OK;
+    uint32_t *entries = hdx_mem_raw(s->mem, most, sizeof *entries), *codes = hdx_mem_raw(s->mem, most, sizeof *codes);
+    uint64_t  all = 0;
+    hdx_code  code = entries == NULL || codes == NULL
+                         ? hdx_no_memory(err, "references of all objects", 2 * most * sizeof *codes)
+                         : HDX_OK;
     for (uint64_t piece = 0; code == HDX_OK && piece < s->lists.piece_count; piece++)
         code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : lay_piece(s, piece, entries, codes, &all, err);
     hdx_mem_put(s->mem, entries, most * sizeof *entries);
@@ -256,11 +271,13 @@ static hdx_code afford(const store *s, uint64_t beside, hdx_error *err)
     const uint64_t used = s->mem->used, limit = s->mem->limit;
     if (limit == 0 || used + beside <= limit)
         return HDX_OK;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks takes more than --memory allows; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                    "the search for leaks takes more than --memory allows; --memory %lluM would do",
                     (unsigned long long)((used + beside + s->apart) >> 20) + 8);
 }
 
-hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide, hdx_error *err)
+hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
+                               hdx_error *err)
 {
     const uint64_t n = s->objects = hdx_graph_objects(s->h->g);
     hdx_code       code;

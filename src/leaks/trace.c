@@ -2,7 +2,8 @@
  * trace.c - paths become traces: statuses, suspect references, signatures; traces become leaks (SHARK 5.2 to 5.6, 4.7).
  *
  * In:  paths and sizes of the search, looks of the inspectors.
- * Out: traces in the arena of the heap, those of one leak side by side; answer.c makes an answer of them that needs no heap.
+ * Out: traces in the arena of the heap, those of one leak side by side; answer.c makes an answer of them that needs no
+ *      heap.
  * Knows how statuses spread along a path and what a signature is made of. Does not know how paths were found.
  * Cost: each step once; leaks by sorting traces.
  */
@@ -10,8 +11,9 @@
 
 #include <stdlib.h>
 
-const char *const leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLOCK", "STICKY_CLASS", "NATIVE_STACK", "MONITOR_USED", "JNI_MONITOR", "JNI_LOCAL",
-                                                "JNI_GLOBAL", "JAVA_FRAME" };
+const char *const leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLOCK", "STICKY_CLASS",
+                                                "NATIVE_STACK",  "MONITOR_USED", "JNI_MONITOR",
+                                                "JNI_LOCAL",     "JNI_GLOBAL",   "JAVA_FRAME" };
 
 /*
  *     root ... n        n: the last object that does not leak: nothing in front of it leaks either
@@ -28,7 +30,9 @@ void leak_statuses(leak_state_of *at, size_t count)
         const bool     last = i == count - 1;
         s->from = SIZE_MAX;
         s->conflict = last ? s->says_not : s->says_not && s->says_leaking; /* the last one leaks, whatever it says */
-        s->status = last || (s->says_leaking && !s->says_not) ? HDX_LEAK_LEAKING : s->says_not ? HDX_LEAK_NOT_LEAKING : HDX_LEAK_UNKNOWN;
+        s->status = last || (s->says_leaking && !s->says_not) ? HDX_LEAK_LEAKING
+                    : s->says_not                             ? HDX_LEAK_NOT_LEAKING
+                                                              : HDX_LEAK_UNKNOWN;
         if (s->status == HDX_LEAK_NOT_LEAKING)
             last_not = i;
     }
@@ -60,7 +64,7 @@ typedef struct maker {
     leak_inspector    *i;
     leak_heap         *h;
     const leak_search *s;
-    const char       **names;   /* by class number */
+    const char       **names; /* by class number */
     leak_state_of     *states;
     uint64_t           state_capacity;
     leak_made         *at;
@@ -95,14 +99,18 @@ static const char *lost_reasons(leak_heap *h, const leak_look *l, hdx_leak_statu
     for (uint32_t n = 0; n < l->reason_count; n++)
         if (l->reasons[n].means != status)
             hdx_buffer_format(&b, "%s%s", b.len > 0 ? "; " : "", l->reasons[n].text);
-    const char *text = b.failed ? "" : leak_print(h, "%s: %s", status == HDX_LEAK_LEAKING ? "against leaking" : "for leaking", b.at != NULL ? b.at : "");
+    const char *text = b.failed
+                           ? ""
+                           : leak_print(h, "%s: %s", status == HDX_LEAK_LEAKING ? "against leaking" : "for leaking",
+                                        b.at != NULL ? b.at : "");
     hdx_buffer_free(&b);
     return text;
 }
 
 static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_hop *hop, uint32_t *count)
 {
-    const hdx_leak_matcher *matcher = hop != NULL && hop->matcher != 0 ? &m->s->rules->matchers[hop->matcher - 1] : NULL;
+    const hdx_leak_matcher *matcher =
+        hop != NULL && hop->matcher != 0 ? &m->s->rules->matchers[hop->matcher - 1] : NULL;
     *count = l->label_count;
     if (matcher == NULL || matcher->ignored)
         return l->labels;
@@ -139,9 +147,11 @@ static const char *frame_of(leak_heap *h, hdx_id thread, hdx_id object)
         if (roots[n].thread != thread || roots[n].frame < 0 || (uint32_t)roots[n].frame >= all[from].frame_count)
             continue;
         const hdx_frame *f = &all[from].frames[roots[n].frame];
-        const hdx_text   clear = leak_mapping_class(h->mapping, f->class_name, &h->arena), method = leak_mapping_method(h->mapping, f->class_name, f->method);
-        const char      *line = f->line > 0 ? leak_print(h, ":%d", f->line) : "";
-        return leak_print(h, "%.*s.%.*s(%.*s%s)", (int)clear.len, clear.at, (int)method.len, method.at, (int)f->source.len, f->source.at, line);
+        const hdx_text   clear = leak_mapping_class(h->mapping, f->class_name, &h->arena),
+                       method = leak_mapping_method(h->mapping, f->class_name, f->method);
+        const char *line = f->line > 0 ? leak_print(h, ":%d", f->line) : "";
+        return leak_print(h, "%.*s.%.*s(%.*s%s)", (int)clear.len, clear.at, (int)method.len, method.at,
+                          (int)f->source.len, f->source.at, line);
     }
     return NULL;
 }
@@ -161,12 +171,16 @@ static void put_reference(maker *m, hdx_leak_step *step, const leak_hop *hop)
 /* Blamed: what leads out of an unknown object, or out of the last one that does not leak (SHARK 5.4). */
 static bool is_suspect(const leak_state_of *at, size_t i, size_t count)
 {
-    return at[i].status == HDX_LEAK_UNKNOWN || (at[i].status == HDX_LEAK_NOT_LEAKING && (i + 2 == count || at[i + 1].status != HDX_LEAK_NOT_LEAKING));
+    return at[i].status == HDX_LEAK_UNKNOWN ||
+           (at[i].status == HDX_LEAK_NOT_LEAKING && (i + 2 == count || at[i + 1].status != HDX_LEAK_NOT_LEAKING));
 }
 
 static void sign(leak_sha1 *sha, const hdx_leak_step *s)
 {
-    const char *name = s->ref_kind == HDX_LEAK_REF_ARRAY_ENTRY ? "[x]" : s->ref_kind == HDX_LEAK_REF_LOCAL ? "<Java Local>" : s->ref_name != NULL ? s->ref_name : "";
+    const char *name = s->ref_kind == HDX_LEAK_REF_ARRAY_ENTRY ? "[x]"
+                       : s->ref_kind == HDX_LEAK_REF_LOCAL     ? "<Java Local>"
+                       : s->ref_name != NULL                   ? s->ref_name
+                                                               : "";
     leak_sha1_put(sha, s->class_name, strlen(s->class_name));
     leak_sha1_put(sha, name, strlen(name));
 }
@@ -175,7 +189,7 @@ static void most(uint64_t *to, uint64_t v) { *to = v > *to ? v : *to; }
 
 static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, leak_made *out, hdx_error *err)
 {
-    leak_sha1 sha;
+    leak_sha1    sha;
     const size_t count = (size_t)p->count;
     for (size_t j = 0; j < count; j++) {
         const leak_look *l = leak_look_at(m->i, p->objects[j]);
@@ -195,14 +209,20 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
         const leak_state_of *st = &m->states[j];
         const leak_hop      *hop = j + 1 < count ? &p->hops[j] : NULL;
         hdx_leak_step       *s = &steps[j];
-        *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id), .class_name = class_text(m, number_of(m->h, id)), .what = leak_what_of(m->h, id),
-                              .status = st->status, .reasons = l->reasons, .reason_count = l->reason_count, .last = hop == NULL };
+        *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id),
+                              .class_name = class_text(m, number_of(m->h, id)),
+                              .what = leak_what_of(m->h, id),
+                              .status = st->status,
+                              .reasons = l->reasons,
+                              .reason_count = l->reason_count,
+                              .last = hop == NULL };
         s->labels = labels_of(m, l, hop, &s->label_count);
         if (st->conflict)
             s->conflict = lost_reasons(m->h, l, st->status);
         if (st->from != SIZE_MAX)
-            s->inherited = leak_print(m->h, "%s %s %s leaking", simple(class_text(m, number_of(m->h, p->objects[st->from]))), st->from > j ? "below" : "above",
-                                      st->status == HDX_LEAK_LEAKING ? "is" : "is not");
+            s->inherited =
+                leak_print(m->h, "%s %s %s leaking", simple(class_text(m, number_of(m->h, p->objects[st->from]))),
+                           st->from > j ? "below" : "above", st->status == HDX_LEAK_LEAKING ? "is" : "is not");
         if (m->s->retained && st->status != HDX_LEAK_NOT_LEAKING) {
             const uint64_t *bytes = hdx_map_get(&m->s->bytes, id), *objects = hdx_map_get(&m->s->counts, id);
             s->sized = bytes != NULL && objects != NULL;
@@ -243,7 +263,11 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
             return hdx_no_memory(err, "a path", p->count * sizeof *m->states);
     if (steps == NULL)
         return hdx_no_memory(err, "a path", p->count * sizeof *steps);
-    *out = (leak_made){ .kind = HDX_LEAK_APPLICATION, .order = m->count, .matcher = first_matcher(m, p), .root_type = leak_root_names[p->root->kind], .steps = steps,
+    *out = (leak_made){ .kind = HDX_LEAK_APPLICATION,
+                        .order = m->count,
+                        .matcher = first_matcher(m, p),
+                        .root_type = leak_root_names[p->root->kind],
+                        .steps = steps,
                         .step_count = p->count };
     hdx_code code = fill_steps(m, p, steps, out, err);
     if (code != HDX_OK)
@@ -270,9 +294,15 @@ static hdx_code make_unreachable(maker *m, hdx_id id, hdx_error *err)
     hdx_leak_step   *s = hdx_arena_get(&m->h->arena, sizeof *s);
     if (l == NULL || s == NULL)
         return m->h->code != HDX_OK ? (*err = m->h->err, m->h->code) : hdx_no_memory(err, "a path", sizeof *s);
-    *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id), .class_name = class_text(m, number_of(m->h, id)), .what = leak_what_of(m->h, id),
-                          .status = HDX_LEAK_LEAKING, .reasons = l->reasons, .reason_count = l->reason_count, .labels = l->labels,
-                          .label_count = l->label_count, .last = true };
+    *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id),
+                          .class_name = class_text(m, number_of(m->h, id)),
+                          .what = leak_what_of(m->h, id),
+                          .status = HDX_LEAK_LEAKING,
+                          .reasons = l->reasons,
+                          .reason_count = l->reason_count,
+                          .labels = l->labels,
+                          .label_count = l->label_count,
+                          .last = true };
     *out = (leak_made){ .kind = HDX_LEAK_UNREACHABLE, .order = m->count, .steps = s, .step_count = 1 };
     m->count++;
     return HDX_OK;

@@ -55,7 +55,10 @@ static const struct {
     [HDX_ROOT_UNREACHABLE] = { 0x90, "UNREACHABLE" },
 };
 
-const char *hdx_root_type_name(hdx_root_type type) { return (unsigned)type < HDX_ROOT_TYPES ? roots[type].name : "UNKNOWN"; }
+const char *hdx_root_type_name(hdx_root_type type)
+{
+    return (unsigned)type < HDX_ROOT_TYPES ? roots[type].name : "UNKNOWN";
+}
 
 bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out)
 {

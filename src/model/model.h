@@ -14,15 +14,17 @@ const char *hdx_type_name(uint8_t type);                          /* "int" ...; 
 bool        hdx_type_is_primitive(uint8_t type);
 
 /*
- * The Java form of a class name as any writer puts it: modified UTF-8 becomes UTF-8 (surrogate pairs joined, c0 80 a real NUL,
- * bytes that are no UTF-8 kept), slashes become dots (but not in the address part of a hidden class, "A$$Lambda/0x00..." or "+0x..."),
- * "[Ljava/lang/String;" becomes "java.lang.String[]", "[[I" "int[][]"; "java.lang.String[]" stays. The text lives in the arena.
+ * The Java form of a class name as any writer puts it: modified UTF-8 becomes UTF-8 (surrogate pairs joined, c0 80 a
+ * real NUL, bytes that are no UTF-8 kept), slashes become dots (but not in the address part of a hidden class,
+ * "A$$Lambda/0x00..." or "+0x..."),
+ * "[Ljava/lang/String;" becomes "java.lang.String[]", "[[I" "int[][]"; "java.lang.String[]" stays. The text lives in
+ * the arena.
  * False: out of memory.
  */
 bool hdx_java_class_name(hdx_arena *arena, hdx_view raw, hdx_text *out);
 /* A field's or method's name: modified UTF-8 to UTF-8 only. */
 bool hdx_java_text(hdx_arena *arena, hdx_view raw, hdx_text *out);
-bool hdx_name_is_array(hdx_text name);                             /* ends in "[]" */
+bool hdx_name_is_array(hdx_text name); /* ends in "[]" */
 /* "int[]" -> 10; "int[][]" and "java.lang.Object[]" -> 2; no array -> 0 */
 uint8_t hdx_name_element_type(hdx_text name);
 
@@ -36,17 +38,23 @@ typedef struct hdx_sizing {
 
 uint64_t hdx_object_array_size(const hdx_sizing *s, uint64_t elements);
 uint64_t hdx_primitive_array_size(const hdx_sizing *s, uint8_t type, uint64_t elements);
-/* Greatest common divisor rule for object alignment (MAT 2.2): feed differences of neighbouring addresses until it returns false. */
-bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference); /* *divisor starts at 0 */
-uint32_t hdx_alignment_of(uint64_t divisor);                     /* clamped to 8..256 */
+/*
+ * Greatest common divisor rule for object alignment (MAT 2.2): feed differences of neighbouring addresses until it
+ * returns false.
+ */
+bool     hdx_alignment_feed(uint64_t *divisor, uint64_t difference); /* *divisor starts at 0 */
+uint32_t hdx_alignment_of(uint64_t divisor);                         /* clamped to 8..256 */
 
 /*
- * Breaks cycles of super classes: where a chain repeats, `super` of the class that closes it becomes HDX_NO_CLASS and its number is put into
- * cut[] (room for `count`); *cuts says how many. False: out of memory.
+ * Breaks cycles of super classes: where a chain repeats, `super` of the class that closes it becomes HDX_NO_CLASS and
+ * its number is put into cut[] (room for `count`); *cuts says how many. False: out of memory.
  */
 bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts);
 
-/* Fills instance_size and class_shallow of all classes (MAT 2.3, 2.6; with `stated`, the size CLASS_DUMP says), whose chains end. False: out of memory. */
+/*
+ * Fills instance_size and class_shallow of all classes (MAT 2.3, 2.6; with `stated`, the size CLASS_DUMP says), whose
+ * chains end. False: out of memory.
+ */
 bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem);
 
 /* Bytes of all fields of an instance in the dump, super classes included; no more than `most` are counted. */

@@ -1,9 +1,9 @@
 /*
  * names.c - names as writers put them, in the one form that everything above uses.
  *
- * HotSpot's dumper writes "java/lang/String", "[Ljava/lang/String;" and "[I", the agent and ART "java.lang.String[]" and "int[]"
- * (HPROF 2.1). All become the Java form once, here. Modified UTF-8 becomes UTF-8; bytes that are neither occur in
- * obfuscated apps and are kept as they are. MAT decodes such names with losses (MAT 10.2); that is not copied.
+ * HotSpot's dumper writes "java/lang/String", "[Ljava/lang/String;" and "[I", the agent and ART "java.lang.String[]"
+ * and "int[]" (HPROF 2.1). All become the Java form once, here. Modified UTF-8 becomes UTF-8; bytes that are neither
+ * occur in obfuscated apps and are kept as they are. MAT decodes such names with losses (MAT 10.2); that is not copied.
  */
 #include "model/model.h"
 
@@ -30,7 +30,8 @@ static size_t decode(char *to, const uint8_t *p, size_t n)
             to[o++] = 0;
             k += 2;
         } else if (high_surrogate(p + k, n - k) && low_surrogate(p + k + 3, n - k - 3)) {
-            const uint32_t high = (uint32_t)(p[k + 1] & 0x0F) << 6 | (p[k + 2] & 0x3F), low = (uint32_t)(p[k + 4] & 0x0F) << 6 | (p[k + 5] & 0x3F);
+            const uint32_t high = (uint32_t)(p[k + 1] & 0x0F) << 6 | (p[k + 2] & 0x3F),
+                           low = (uint32_t)(p[k + 4] & 0x0F) << 6 | (p[k + 5] & 0x3F);
             const uint32_t c = 0x10000 + (high << 10 | low);
             to[o++] = (char)(0xF0 | c >> 18);
             to[o++] = (char)(0x80 | (c >> 12 & 0x3F));
@@ -119,7 +120,10 @@ bool hdx_java_class_name(hdx_arena *arena, hdx_view raw, hdx_text *out)
     return true;
 }
 
-bool hdx_name_is_array(hdx_text name) { return name.len > 2 && name.at[name.len - 2] == '[' && name.at[name.len - 1] == ']'; }
+bool hdx_name_is_array(hdx_text name)
+{
+    return name.len > 2 && name.at[name.len - 2] == '[' && name.at[name.len - 1] == ']';
+}
 
 uint8_t hdx_name_element_type(hdx_text name)
 {

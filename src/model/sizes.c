@@ -51,7 +51,10 @@ static uint64_t own_bytes(const hdx_field *fields, uint32_t count, unsigned refe
     return bytes;
 }
 
-/* S(C) before the rounding at the end (MAT 2.3); its own fields and that of the super class, if any, are in size[] already. */
+/*
+ * S(C) before the rounding at the end (MAT 2.3); its own fields and that of the super class, if any, are in size[]
+ * already.
+ */
 static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, uint64_t own, const uint64_t *size)
 {
     const uint64_t base = s->id_size + s->reference_size;
@@ -88,7 +91,10 @@ bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint
 }
 
 #define AHEAD 8u
-/* Bytes of the fields of each class, and shallow sizes of their class objects: static fields only, no header, no fields of java.lang.Class (MAT 2.6). */
+/*
+ * Bytes of the fields of each class, and shallow sizes of their class objects: static fields only, no header, no fields
+ * of java.lang.Class (MAT 2.6).
+ */
 static void sum_fields(const hdx_sizing *s, hdx_class *classes, uint32_t count, uint64_t *own)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -105,8 +111,9 @@ static void sum_fields(const hdx_sizing *s, hdx_class *classes, uint32_t count, 
 bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem)
 {
     uint64_t *size = hdx_mem_array(mem, count, sizeof *size); /* at first that of own fields */
-    uint32_t *path = hdx_mem_array(mem, count, sizeof *path); /* the chain being climbed: chains of 3000 are in golden/malformed */
-    uint8_t  *state = hdx_mem_array(mem, count, sizeof *state);
+    uint32_t *path =
+        hdx_mem_array(mem, count, sizeof *path); /* the chain being climbed: chains of 3000 are in golden/malformed */
+    uint8_t   *state = hdx_mem_array(mem, count, sizeof *state);
     const bool ok = size != NULL && path != NULL && state != NULL;
     if (ok)
         sum_fields(s, classes, count, size);

@@ -1,8 +1,8 @@
 /*
  * ask.c - what every question needs: a copy of the caller's query, cells for the things of the heap, ids that grow.
  *
- * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value, and hdx_graph_lacks_dump) is answered without it: the index
- * travels alone.
+ * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value, and hdx_graph_lacks_dump) is answered
+ * without it: the index travels alone.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -62,7 +62,10 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
     return hdx_graph_live(g, id) ? hdx_cell_uint(hdx_graph_retained(g, id)) : hdx_cell_null();
 }
 
-/* "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which tells nothing apart. */
+/*
+ * "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which
+ * tells nothing apart.
+ */
 static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     static const char word[] = "class ";
@@ -178,18 +181,12 @@ hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value)
     if (value->absent)
         return (hdx_cell){ .kind = HDX_CELL_ABSENT };
     switch (value->type) {
-    case 2:
-        return value->as.address == 0 ? hdx_cell_null() : hdx_cell_address(value->as.address);
-    case 4:
-        return hdx_cell_bool(value->as.boolean);
-    case 5:
-        return char_cell(arena, value->as.character);
-    case 6:
-        return hdx_cell_real((double)value->as.single);
-    case 7:
-        return hdx_cell_real(value->as.real);
-    default:
-        return hdx_cell_int(value->as.integer);
+    case 2: return value->as.address == 0 ? hdx_cell_null() : hdx_cell_address(value->as.address);
+    case 4: return hdx_cell_bool(value->as.boolean);
+    case 5: return char_cell(arena, value->as.character);
+    case 6: return hdx_cell_real((double)value->as.single);
+    case 7: return hdx_cell_real(value->as.real);
+    default: return hdx_cell_int(value->as.integer);
     }
 }
 

@@ -1,14 +1,16 @@
 /*
  * dominators.c - the dominator tree from the top or from one object, or the same grouped by class, package or loader.
  *
- * Children are sorted by retained size, largest first (MAT 6.2; ties: by address). Rows stream in tree order: the stack holds,
- * for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made for rows that go out.
+ * Children are sorted by retained size, largest first (MAT 6.2; ties: by address). Rows stream in tree order: the stack
+ * holds, for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made
+ * for rows that go out.
  *
- * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only who reads
- * on past the first thousand has the rest sorted.
+ * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only
+ * who reads on past the first thousand has the rest sorted.
  *
- * In a tree each object is the child of one. An index with lies in it may say otherwise, and nine levels of it would be more rows than anybody
- * has time for: as soon as more children were listed or counted than there are objects, it is damaged.
+ * In a tree each object is the child of one. An index with lies in it may say otherwise, and nine levels of it would be
+ * more rows than anybody has time for: as soon as more children were listed or counted than there are objects, it is
+ * damaged.
  */
 #include "query/query.h"
 
@@ -22,28 +24,34 @@
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),
     HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
     HDX_COLUMN("children", UNSIGNED, COUNT, 0, "objects that it dominates immediately"),
-    HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL, "level below the first row's parent, from 1; only with --depth over 1"),
+    HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
+               "level below the first row's parent, from 1; only with --depth over 1"),
 };
-#define NUMBERS \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"), \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"), \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"), \
+#define NUMBERS                                                                                                        \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"),                        \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"),                      \
         HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes")
-static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the dominating objects"), NUMBERS };
-static const hdx_column package_columns[] = { HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS };
-static const hdx_column loader_columns[] = {
-    HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "class loader of their class; 0x0 is the boot loader"), NUMBERS
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the dominating objects"), NUMBERS
 };
-static const hdx_form forms[] = {
-    { "by", "class", class_columns, HDX_COUNT(class_columns) },
-    { "by", "package", package_columns, HDX_COUNT(package_columns) },
-    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
-    { NULL, NULL, columns, HDX_COUNT(columns) },
+static const hdx_column package_columns[] = {
+    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS
+};
+static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                                                        "class loader of their class; 0x0 is the boot loader"),
+                                             NUMBERS };
+static const hdx_form   forms[] = {
+      { "by", "class", class_columns, HDX_COUNT(class_columns) },
+      { "by", "package", package_columns, HDX_COUNT(package_columns) },
+      { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+      { NULL, NULL, columns, HDX_COUNT(columns) },
 };
 
 /* ---- the tree ---- */
@@ -54,23 +62,26 @@ typedef struct child {
 } child;
 
 typedef struct level {
-    child   *at;    /* a heap, the largest first; once sorted, the largest last */
+    child   *at; /* a heap, the largest first; once sorted, the largest last */
     uint64_t count, capacity, taken;
     bool     sorted;
 } level;
 
 typedef struct tree {
-    hdx_ask  ask;
-    unsigned depth; /* most levels */
-    double   total; /* live bytes */
-    level   *levels;
-    uint64_t count, capacity;
-    uint64_t listed, counted; /* children, in all */
-    hdx_id   open;  /* the row given last may have children to go to; HDX_NO_ID: none */
-    hdx_label_run run; /* rows taken from the level at hand: several where no row opens another level */
+    hdx_ask       ask;
+    unsigned      depth; /* most levels */
+    double        total; /* live bytes */
+    level        *levels;
+    uint64_t      count, capacity;
+    uint64_t      listed, counted; /* children, in all */
+    hdx_id        open;            /* the row given last may have children to go to; HDX_NO_ID: none */
+    hdx_label_run run;             /* rows taken from the level at hand: several where no row opens another level */
 } tree;
 
-static bool before(const child *x, const child *y) { return x->retained != y->retained ? x->retained > y->retained : x->id < y->id; }
+static bool before(const child *x, const child *y)
+{
+    return x->retained != y->retained ? x->retained > y->retained : x->id < y->id;
+}
 
 static int rising(const void *a, const void *b) { return before(b, a) ? -1 : before(a, b); }
 
@@ -106,7 +117,9 @@ static child take(level *l)
 /* One more child, of so many before. */
 static hdx_code one_more(hdx_graph *g, uint64_t *children, hdx_error *err)
 {
-    return ++*children <= hdx_graph_objects(g) ? HDX_OK : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
+    return ++*children <= hdx_graph_objects(g)
+               ? HDX_OK
+               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
 }
 
 static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
@@ -160,9 +173,15 @@ static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error
     return code;
 }
 
-static hdx_cell percent(uint64_t bytes, double total) { return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0); }
+static hdx_cell percent(uint64_t bytes, double total)
+{
+    return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0);
+}
 
-static bool last_level(const tree *t) { return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g); } /* invariant 3 */
+static bool last_level(const tree *t)
+{
+    return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g);
+} /* invariant 3 */
 
 /* The next rows with their labels; none: the end. */
 static hdx_code advance(tree *t, hdx_error *err)
@@ -231,7 +250,9 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
         return code;
     }
     /* one level is counted; how many rows more levels have nobody knows before they were walked */
-    hdx_rows_maker maker = { columns, t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1, t, tree_next, tree_close, t->depth > 1 ? 0 : t->levels[0].count };
+    hdx_rows_maker maker = { columns,    t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1,
+                             t,          tree_next,
+                             tree_close, t->depth > 1 ? 0 : t->levels[0].count };
     return hdx_rows_make(&maker, out, err);
 }
 
@@ -262,7 +283,9 @@ static hdx_cell key_cell(const groups *s, uint32_t number)
     const hdx_class *c = hdx_graph_class(s->ask.g, number);
     if (c == NULL)
         return hdx_cell_null();
-    return s->by == HDX_BY_PACKAGE ? hdx_cell_text(hdx_package_of(c->name)) : s->by == HDX_BY_LOADER ? hdx_cell_address(c->loader) : hdx_cell_text(c->name);
+    return s->by == HDX_BY_PACKAGE  ? hdx_cell_text(hdx_package_of(c->name))
+           : s->by == HDX_BY_LOADER ? hdx_cell_address(c->loader)
+                                    : hdx_cell_text(c->name);
 }
 
 static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -281,7 +304,10 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     return HDX_OK;
 }
 
-/* By package and loader a class object goes with the class it is, else all of them would be java.lang's; by class it is a java.lang.Class. */
+/*
+ * By package and loader a class object goes with the class it is, else all of them would be java.lang's; by class it is
+ * a java.lang.Class.
+ */
 static uint32_t class_for(const groups *s, hdx_id id)
 {
     if (s->by != HDX_BY_CLASS && hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT) {
@@ -386,12 +412,19 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
         groups_close(s);
         return code;
     }
-    hdx_rows_maker maker = { by == HDX_BY_PACKAGE ? package_columns : by == HDX_BY_LOADER ? loader_columns : class_columns,
-                             HDX_COUNT(class_columns), s, groups_next, groups_close, s->count };
+    hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? package_columns
+                             : by == HDX_BY_LOADER ? loader_columns
+                                                   : class_columns,
+                             HDX_COUNT(class_columns),
+                             s,
+                             groups_next,
+                             groups_close,
+                             s->count };
     return hdx_rows_make(&maker, out, err);
 }
 
-hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
+                              hdx_error *err)
 {
     hdx_ask ask;
     hdx_id  from = of == NULL ? HDX_VIRTUAL_ROOT : *of;
@@ -403,18 +436,33 @@ hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, u
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)from);
     double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
     switch (by) {
-    case HDX_BY_NONE: case HDX_BY_OBJECT: return tree_rows(&ask, from, depth, total, out, err);
-    case HDX_BY_CLASS: case HDX_BY_PACKAGE: case HDX_BY_LOADER: return group_rows(&ask, from, by, total, out, err);
+    case HDX_BY_NONE:
+    case HDX_BY_OBJECT: return tree_rows(&ask, from, depth, total, out, err);
+    case HDX_BY_CLASS:
+    case HDX_BY_PACKAGE:
+    case HDX_BY_LOADER: return group_rows(&ask, from, by, total, out, err);
     default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package or loader");
     }
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_WORD, .value = "OBJECT",
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_WORD,
+      .value = "OBJECT",
       .sentence = "what this object alone keeps alive; the top of the tree without it" },
-    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "object class package loader", .preset = "object",
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "object class package loader",
+      .preset = "object",
       .sentence = "what a row stands for; object by default" },
-    { .name = "depth", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "1", .least = 1, .most = UINT_MAX,
+    { .name = "depth",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "1",
+      .least = 1,
+      .most = UINT_MAX,
       .sentence = "levels of the tree; 1 by default" },
 };
 
@@ -428,7 +476,8 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     *out = NULL;
     if (code != HDX_OK)
         return code;
-    return hdx_query_dominators(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL, (unsigned)hdx_argument_number(a, "depth"), out, err);
+    return hdx_query_dominators(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
+                                (unsigned)hdx_argument_number(a, "depth"), out, err);
 }
 
 const hdx_question hdx_question_dominators = {
@@ -436,7 +485,8 @@ const hdx_question hdx_question_dominators = {
         .name = "dominators",
         .flags = HDX_ANSWER_LONG,
         .sentence = "what holds the most memory: the top of the dominator tree",
-        .more = "An object dominates another if every path from a GC root to the other leads through it. Without OBJECT the top of the tree is shown, "
+        .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
+                "OBJECT the top of the tree is shown, "
                 "with it what that object alone keeps alive.",
         .examples = { "heapdex dominators app.hprof --limit 5", "heapdex dominators app.hprof --by package" },
         .forms = forms,

@@ -1,10 +1,10 @@
 /*
  * exclude.c - references that a path must not use (MAT 6.8).
  *
- * A rule is a set of classes and a glob over the names of their references; subclasses inherit it, and it holds for the class objects of
- * those classes (their statics) as well. Those of weak, soft, phantom references and finalizers mean the field that
- * java.lang.ref has: a field of the same name in a subclass keeps its object alive and is followed. A referrer is
- * passed over when *all* its named references to the object are excluded.
+ * A rule is a set of classes and a glob over the names of their references; subclasses inherit it, and it holds for the
+ * class objects of those classes (their statics) as well. Those of weak, soft, phantom references and finalizers mean
+ * the field that java.lang.ref has: a field of the same name in a subclass keeps its object alive and is followed. A
+ * referrer is passed over when *all* its named references to the object are excluded.
  */
 #include "query/query.h"
 
@@ -55,7 +55,10 @@ static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text,
 
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err)
 {
-    static const struct { unsigned kind; const char *name, *field; } known[] = {
+    static const struct {
+        unsigned    kind;
+        const char *name, *field;
+    } known[] = {
         { HDX_EXCLUDE_WEAK, "java.lang.ref.WeakReference", "referent" },
         { HDX_EXCLUDE_SOFT, "java.lang.ref.SoftReference", "referent" },
         { HDX_EXCLUDE_PHANTOM, "java.lang.ref.PhantomReference", "referent" },
@@ -154,7 +157,8 @@ hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *
     return code;
 }
 
-hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found, hdx_error *err)
+hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
+                           hdx_error *err)
 {
     edge_names e = { .x = x, .rules = x->count == 0 ? 0 : rules_of(x, from), .keep = out };
     hdx_code   code = hdx_graph_named_refs(x->g, from, to, look, &e, err);

@@ -1,18 +1,20 @@
 /*
  * groups.c - retained sizes of many sets of classes at once (MAT 6.5), in one walk over the heap.
  *
- * lost(v) = the sets k for which v is gone when the members of set k are gone: every way from a GC root to v enters a member of k.
+ * lost(v) = the sets k for which v is gone when the members of set k are gone: every way from a GC root to v enters a
+ * member of k.
  *     lost(root) = member(root)          lost(v) = member(v) + (what lost(p) of all p that refer to v have in common)
- * where member(v) are the sets v belongs to: through its class, and for class objects and loaders by themselves. What set k retains is
- * every live v with k in lost(v). The walk begins with the first way to each object (breadth first) and takes those up again whose lost
- * shrank.
+ * where member(v) are the sets v belongs to: through its class, and for class objects and loaders by themselves. What
+ * set k retains is every live v with k in lost(v). The walk begins with the first way to each object (breadth first)
+ * and takes those up again whose lost shrank.
  *
- * Millions of objects share few different lost sets (the classes that stand above them), so each is kept once, in a pool, and an object
- * holds its number: union and intersection are pairs of numbers, remembered in a cache. Where a heap has so many different ones that the
- * pool is full, only a range of the sets is asked at once: half of it, a quarter, ... NARROW sets have at most 2^NARROW different lost
- * sets and always fit.
+ * Millions of objects share few different lost sets (the classes that stand above them), so each is kept once, in a
+ * pool, and an object holds its number: union and intersection are pairs of numbers, remembered in a cache. Where a
+ * heap has so many different ones that the pool is full, only a range of the sets is asked at once: half of it, a
+ * quarter, ... NARROW sets have at most 2^NARROW different lost sets and always fit.
  *
- * Cost: 8 bytes per object and 8 for each in the two widest neighbouring levels, at most some 250 MB for pool and caches; each live object's
+ * Cost: 8 bytes per object and 8 for each in the two widest neighbouring levels, at most some 250 MB for pool and
+ *       caches; each live object's
  * outbound list some 1 to 2 times per range.
  */
 #include "graph/graph.h"
@@ -21,14 +23,15 @@
 #include <stdlib.h>
 
 #define ITEMS_MAX (1u << 25) /* numbers of sets in all lost sets of the pool */
-#define SETS_MAX (1u << 22)
-#define PROBES_MAX 256u      /* a longer run of the hash table counts as full: a dump may be made so that lost sets collide */
-#define NARROW 16u
+#define SETS_MAX  (1u << 22)
+#define PROBES_MAX                                                                                                     \
+    256u /* a longer run of the hash table counts as full: a dump may be made so that lost sets collide */
+#define NARROW     16u
 #define CACHE_BITS 17
 
-#define NONE 0x7fffffffu     /* not reached yet; also: no room */
-#define QUEUED 0x80000000u   /* beside the number in node.lost: waits to be taken up */
-#define EMPTY 0u
+#define NONE   0x7fffffffu /* not reached yet; also: no room */
+#define QUEUED 0x80000000u /* beside the number in node.lost: waits to be taken up */
+#define EMPTY  0u
 
 typedef struct special { /* an object that belongs to more sets than its class says */
     hdx_id   id;
@@ -49,13 +52,13 @@ typedef struct remembered {
 typedef struct pool {
     uint32_t   *items;
     uint64_t    item_count, item_capacity, item_limit;
-    uint32_t   *start;                        /* count + 1 entries */
+    uint32_t   *start; /* count + 1 entries */
     uint64_t    count, start_capacity;
-    uint32_t   *table;                        /* number + 1, 0 is free; open addressing */
-    uint64_t    slots;                        /* a power of two, more than twice count */
-    uint32_t   *scratch;                      /* a set being made: as wide as the range */
+    uint32_t   *table;   /* number + 1, 0 is free; open addressing */
+    uint64_t    slots;   /* a power of two, more than twice count */
+    uint32_t   *scratch; /* a set being made: as wide as the range */
     uint32_t    width;
-    bool        refused;                      /* out of memory, not only full */
+    bool        refused; /* out of memory, not only full */
     remembered *unions, *intersections;
 } pool;
 
@@ -63,13 +66,13 @@ typedef struct walk {
     const hdx_query      *q;
     const hdx_class_sets *sets;
     uint64_t              objects;
-    const special        *specials;           /* by id, then set */
+    const special        *specials; /* by id, then set */
     uint64_t              special_count;
-    uint32_t              base, width;        /* the range of sets */
+    uint32_t              base, width; /* the range of sets */
     node                 *nodes;
-    uint32_t             *by_class;           /* class number -> member, in the pool */
+    uint32_t             *by_class; /* class number -> member, in the pool */
     hdx_ids               level, next;
-    bool                  full;               /* so many different lost sets that the range must be smaller */
+    bool                  full; /* so many different lost sets that the range must be smaller */
     pool                  pool;
 } walk;
 
@@ -137,7 +140,8 @@ static uint32_t intern(pool *p, uint32_t n)
     uint64_t at = hash(p->scratch, n) & (p->slots - 1);
     for (uint64_t probes = 0; p->table[at] != 0; probes++, at = (at + 1) & (p->slots - 1)) {
         uint32_t known = p->table[at] - 1;
-        if (p->start[known + 1] - p->start[known] == n && (n == 0 || memcmp(p->items + p->start[known], p->scratch, n * sizeof *p->items) == 0))
+        if (p->start[known + 1] - p->start[known] == n &&
+            (n == 0 || memcmp(p->items + p->start[known], p->scratch, n * sizeof *p->items) == 0))
             return known;
         if (probes > PROBES_MAX && p->width > NARROW)
             return NONE;
@@ -357,7 +361,8 @@ static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
     w->next.count = 0;
     w->full = !pool_open(&w->pool, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !members(w);
     for (uint64_t i = 0; !w->full && roots != NULL && code == HDX_OK && i < count; i++)
-        if (roots[i].thread == HDX_NO_ID && roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
+        if (roots[i].thread == HDX_NO_ID &&
+            roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
             code = reach(w, roots[i].object, EMPTY, err);
     if (!w->full && code == HDX_OK)
         code = spread(w, err);

@@ -1,34 +1,35 @@
 /*
  * histogram.c - objects and bytes by class, package, loader, superclass or heap.
  *
- * Counts come from the table of classes, so an answer costs nothing that grows with the heap; only --retained (groups.c) and a heap of an
- * Android dump together with a class pattern look at objects. A table of classes without a graph (counts.h) will do as well. Class objects count as instances of java.lang.Class there (MAT 5.2).
+ * Counts come from the table of classes, so an answer costs nothing that grows with the heap; only --retained
+ * (groups.c) and a heap of an Android dump together with a class pattern look at objects. A table of classes without a
+ * graph (counts.h) will do as well. Class objects count as instances of java.lang.Class there (MAT 5.2).
  */
 #include "query/query.h"
 
 #include <stdlib.h>
 
-#define NO_LINE UINT32_MAX
+#define NO_LINE   UINT32_MAX
 #define PAIRS_MAX (1u << 26) /* of class and superclass: only a chain of classes that nobody wrote comes near */
 
 typedef struct line {
-    hdx_text name;     /* class, package or heap */
-    uint32_t number;   /* class, or HDX_NO_CLASS */
+    hdx_text name;   /* class, package or heap */
+    uint32_t number; /* class, or HDX_NO_CLASS */
     hdx_addr loader;
     uint64_t classes, objects, shallow, retained;
 } line;
 
 typedef struct histogram {
-    hdx_ask           ask;          /* g NULL: classes are all there is */
-    hdx_by            by;
-    bool              has_retained;
-    const hdx_class  *classes;
-    uint32_t          class_count;
-    uint32_t         *chosen;       /* class numbers */
-    size_t            chosen_count;
-    line             *lines;
-    uint64_t          count, capacity, at;
-    uint32_t         *line_of;      /* place among `chosen` -> line; not for superclasses */
+    hdx_ask          ask; /* g NULL: classes are all there is */
+    hdx_by           by;
+    bool             has_retained;
+    const hdx_class *classes;
+    uint32_t         class_count;
+    uint32_t        *chosen; /* class numbers */
+    size_t           chosen_count;
+    line            *lines;
+    uint64_t         count, capacity, at;
+    uint32_t        *line_of; /* place among `chosen` -> line; not for superclasses */
 } histogram;
 
 static void histogram_close(void *state)
@@ -101,7 +102,9 @@ static hdx_code group(histogram *h, hdx_error *err)
         const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
         uint64_t         objects, bytes;
         if (i == 0 || keys[i].number != keys[i - 1].number || texts(keys[i].text, keys[i - 1].text) != 0) {
-            line l = { .name = h->by == HDX_BY_PACKAGE ? keys[i].text : c->name, .number = c->number, .loader = c->loader };
+            line l = { .name = h->by == HDX_BY_PACKAGE ? keys[i].text : c->name,
+                       .number = c->number,
+                       .loader = c->loader };
             if ((code = add_line(h, &l, err)) != HDX_OK)
                 break;
         }
@@ -120,7 +123,10 @@ typedef struct sums {
     uint32_t subclasses; /* direct ones not added yet */
 } sums;
 
-/* A class has what it and all classes below it have: leaves first, each added to its superclass once. A class not chosen has no line. */
+/*
+ * A class has what it and all classes below it have: leaves first, each added to its superclass once. A class not
+ * chosen has no line.
+ */
 static hdx_code cumulate(histogram *h, hdx_error *err)
 {
     uint64_t  head = 0, tail = 0, n = h->class_count;
@@ -152,7 +158,12 @@ static hdx_code cumulate(histogram *h, hdx_error *err)
     for (size_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
         const hdx_class *c = &h->classes[h->chosen[i]];
         const sums      *s = &sum[h->chosen[i]];
-        line             l = { .name = c->name, .number = c->number, .loader = c->loader, .classes = s->classes, .objects = s->objects, .shallow = s->shallow };
+        line             l = { .name = c->name,
+                               .number = c->number,
+                               .loader = c->loader,
+                               .classes = s->classes,
+                               .objects = s->objects,
+                               .shallow = s->shallow };
         h->line_of[i] = (uint32_t)h->count;
         code = add_line(h, &l, err);
     }
@@ -170,8 +181,12 @@ static hdx_code by_heap(histogram *h, const char *pattern, hdx_error *err)
     for (uint64_t i = 0; heaps != NULL && code == HDX_OK && i < count; i++) {
         line l = { .name = heaps[i].name, .number = HDX_NO_CLASS };
         if (pattern == NULL) {
-            l.objects = scope == HDX_LIVE ? heaps[i].live_objects : scope == HDX_ALL ? heaps[i].objects : heaps[i].objects - heaps[i].live_objects;
-            l.shallow = scope == HDX_LIVE ? heaps[i].live_bytes : scope == HDX_ALL ? heaps[i].bytes : heaps[i].bytes - heaps[i].live_bytes;
+            l.objects = scope == HDX_LIVE  ? heaps[i].live_objects
+                        : scope == HDX_ALL ? heaps[i].objects
+                                           : heaps[i].objects - heaps[i].live_objects;
+            l.shallow = scope == HDX_LIVE  ? heaps[i].live_bytes
+                        : scope == HDX_ALL ? heaps[i].bytes
+                                           : heaps[i].bytes - heaps[i].live_bytes;
         }
         code = add_line(h, &l, err);
     }
@@ -193,12 +208,16 @@ static hdx_code by_heap(histogram *h, const char *pattern, hdx_error *err)
 
 /* ---- retained ---- */
 
-/* Sets of a class are its lines: one, or for superclasses its own and those of all chosen classes above it. Loaders belong to their line. */
+/*
+ * Sets of a class are its lines: one, or for superclasses its own and those of all chosen classes above it. Loaders
+ * belong to their line.
+ */
 static hdx_code retain(histogram *h, hdx_error *err)
 {
     uint64_t  total = 0, pairs = 0, room = h->class_count + 1ull;
     hdx_code  code = HDX_OK;
-    uint32_t *at = hdx_mem_array(NULL, room, sizeof *at), *line_of = hdx_mem_array(NULL, room, sizeof *line_of), *set = NULL, *more_set = NULL;
+    uint32_t *at = hdx_mem_array(NULL, room, sizeof *at), *line_of = hdx_mem_array(NULL, room, sizeof *line_of),
+             *set = NULL, *more_set = NULL;
     hdx_id   *more = NULL;
     uint64_t *bytes = hdx_mem_array(NULL, h->count, sizeof *bytes);
     if (at == NULL || line_of == NULL || bytes == NULL) {
@@ -212,12 +231,14 @@ static hdx_code retain(histogram *h, hdx_error *err)
         for (uint32_t i = 0; i < h->class_count; i++) {
             uint32_t steps = 0;
             at[i] = (uint32_t)total;
-            for (uint32_t c = i; c < h->class_count && steps++ < h->class_count; c = h->by == HDX_BY_SUPERCLASS ? h->classes[c].super : HDX_NO_CLASS)
+            for (uint32_t c = i; c < h->class_count && steps++ < h->class_count;
+                 c = h->by == HDX_BY_SUPERCLASS ? h->classes[c].super : HDX_NO_CLASS)
                 if (line_of[c] != 0) {
                     if (fill)
                         set[total] = line_of[c] - 1;
                     if (++total > PAIRS_MAX) {
-                        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u pairs of class and superclass", PAIRS_MAX);
+                        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u pairs of class and superclass",
+                                        PAIRS_MAX);
                         goto out;
                     }
                 }
@@ -258,9 +279,10 @@ out:
 
 /* ---- rows ---- */
 
-#define NUMBERS(of) \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of), HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"), \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, \
+#define NUMBERS(of)                                                                                                    \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of),                                                       \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
                    "bytes that would be free if " of " were gone; null without --retained")
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
@@ -279,7 +301,8 @@ static const hdx_column package_columns[] = {
 };
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("loader", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the loader; null where the dump has no object at its address"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "class of the loader; null where the dump has no object at its address"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes it defined that have objects"),
     NUMBERS("classes of the loader"),
 };
@@ -328,12 +351,12 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
         break;
     case HDX_BY_LOADER:
         cells[n++] = hdx_cell_address(l->loader);
-        cells[n++] = h->ask.g != NULL && hdx_graph_find(h->ask.g, l->loader, &loader) ? hdx_class_of_cell(h->ask.g, loader) : hdx_cell_null();
+        cells[n++] = h->ask.g != NULL && hdx_graph_find(h->ask.g, l->loader, &loader)
+                         ? hdx_class_of_cell(h->ask.g, loader)
+                         : hdx_cell_null();
         cells[n++] = hdx_cell_uint(l->classes);
         break;
-    case HDX_BY_HEAP:
-        cells[n++] = hdx_cell_text(l->name);
-        break;
+    case HDX_BY_HEAP: cells[n++] = hdx_cell_text(l->name); break;
     default:
         cells[n++] = hdx_cell_text(l->name);
         cells[n++] = hdx_cell_address(l->loader);
@@ -368,7 +391,8 @@ static hdx_code drop_empty(histogram *h, hdx_error *err)
 static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
 {
     if (pattern != NULL)
-        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, &h->chosen, &h->chosen_count, err)
+        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, &h->chosen,
+                                                    &h->chosen_count, err)
                                 : hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
     if ((h->chosen = malloc((h->class_count == 0 ? 1 : h->class_count) * sizeof *h->chosen)) == NULL)
         return hdx_no_memory(err, "a histogram", h->class_count * sizeof *h->chosen);
@@ -384,7 +408,9 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error
         return code;
     if ((h->line_of = hdx_mem_array(NULL, h->chosen_count, sizeof *h->line_of)) == NULL)
         return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *h->line_of);
-    code = h->by == HDX_BY_HEAP ? by_heap(h, pattern, err) : h->by == HDX_BY_SUPERCLASS ? cumulate(h, err) : group(h, err);
+    code = h->by == HDX_BY_HEAP         ? by_heap(h, pattern, err)
+           : h->by == HDX_BY_SUPERCLASS ? cumulate(h, err)
+                                        : group(h, err);
     if (code != HDX_OK)
         return code;
     if (h->by != HDX_BY_HEAP && (code = drop_empty(h, err)) != HDX_OK)
@@ -398,33 +424,52 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error
 }
 
 /* q NULL: of a table of classes. */
-static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t class_count, hdx_by by, const char *class_pattern, bool retained,
-                     hdx_rows **out, hdx_error *err)
+static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t class_count, hdx_by by,
+                     const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
 {
-    static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects", "Histogram of unreachable objects" };
-    hdx_rows_maker maker = { .next = histogram_next, .close = histogram_close };
-    hdx_code       code;
+    static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects",
+                                          "Histogram of unreachable objects" };
+    hdx_rows_maker           maker = { .next = histogram_next, .close = histogram_close };
+    hdx_code                 code;
     *out = NULL;
     histogram *h = calloc(1, sizeof *h);
     if (h == NULL)
         return hdx_no_memory(err, "a histogram", sizeof *h);
     h->by = by == HDX_BY_NONE ? HDX_BY_CLASS : by;
     switch (h->by) {
-    case HDX_BY_CLASS: maker.columns = class_columns; maker.column_count = HDX_COUNT(class_columns); break;
-    case HDX_BY_SUPERCLASS: maker.columns = superclass_columns; maker.column_count = HDX_COUNT(superclass_columns); break;
-    case HDX_BY_PACKAGE: maker.columns = package_columns; maker.column_count = HDX_COUNT(package_columns); break;
-    case HDX_BY_LOADER: maker.columns = loader_columns; maker.column_count = HDX_COUNT(loader_columns); break;
-    case HDX_BY_HEAP: maker.columns = heap_columns; maker.column_count = HDX_COUNT(heap_columns); break;
+    case HDX_BY_CLASS:
+        maker.columns = class_columns;
+        maker.column_count = HDX_COUNT(class_columns);
+        break;
+    case HDX_BY_SUPERCLASS:
+        maker.columns = superclass_columns;
+        maker.column_count = HDX_COUNT(superclass_columns);
+        break;
+    case HDX_BY_PACKAGE:
+        maker.columns = package_columns;
+        maker.column_count = HDX_COUNT(package_columns);
+        break;
+    case HDX_BY_LOADER:
+        maker.columns = loader_columns;
+        maker.column_count = HDX_COUNT(loader_columns);
+        break;
+    case HDX_BY_HEAP:
+        maker.columns = heap_columns;
+        maker.column_count = HDX_COUNT(heap_columns);
+        break;
     default:
         free(h);
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram goes by class, package, loader, superclass or heap");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        "a histogram goes by class, package, loader, superclass or heap");
     }
     if (q == NULL) {
         h->ask.q.scope = HDX_ALL;
         h->classes = classes;
         h->class_count = class_count;
-        code = h->by != HDX_BY_HEAP ? fill(h, class_pattern, false, err)
-                                    : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a histogram by heap needs an index: the heap of an object is kept there");
+        code = h->by != HDX_BY_HEAP
+                   ? fill(h, class_pattern, false, err)
+                   : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                              "a histogram by heap needs an index: the heap of an object is kept there");
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
         code = fill(h, class_pattern, retained, err);
@@ -436,21 +481,24 @@ static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t clas
     maker.state = h;
     maker.total = h->count;
     const unsigned scope = (unsigned)h->ask.q.scope;
-    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && scope < 3 && (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
+    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && scope < 3 &&
+        (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
     return code;
 }
 
-hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,
+                             hdx_error *err)
 {
     hdx_ask none;
     *out = NULL;
     return q == NULL ? hdx_ask_begin(q, &none, err) : make(q, NULL, 0, by, class_pattern, retained, out, err);
 }
 
-hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+                                hdx_rows **out, hdx_error *err)
 {
     return make(NULL, classes, count, by, class_pattern, false, out, err);
 }
@@ -458,19 +506,28 @@ hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by
 /* ---- declared ---- */
 
 static const hdx_parameter parameters[] = {
-    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "class package loader superclass heap", .preset = "class",
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "class package loader superclass heap",
+      .preset = "class",
       .sentence = "what a row stands for; class by default" },
     HDX_PARAMETER_OF_CLASS(0, "name, glob (* and ?) or /regular expression/"),
     { .name = "retained", .kind = HDX_PARAMETER_FLAG, .sentence = "exact retained sizes of classes (takes longer)" },
-    { .name = "scan", .kind = HDX_PARAMETER_FLAG, .excludes = "retained", .sentence = "one pass over the dump, no index: all objects, reachable or not" },
+    { .name = "scan",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "retained",
+      .sentence = "one pass over the dump, no index: all objects, reachable or not" },
 };
 
 /* `scan` is answered before there is a graph, by who opens it. */
 static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP }; /* choices of `by` */
+    static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS,
+                                   HDX_BY_HEAP }; /* choices of `by` */
     const int           by = hdx_argument_choice(a, "by");
-    return hdx_query_histogram(q, by < 0 ? HDX_BY_CLASS : keys[by], hdx_argument_text(a, "class"), hdx_argument_flag(a, "retained"), out, err);
+    return hdx_query_histogram(q, by < 0 ? HDX_BY_CLASS : keys[by], hdx_argument_text(a, "class"),
+                               hdx_argument_flag(a, "retained"), out, err);
 }
 
 const hdx_question hdx_question_histogram = {
@@ -478,9 +535,12 @@ const hdx_question hdx_question_histogram = {
         .name = "histogram",
         .flags = HDX_ANSWER_LONG,
         .sentence = "objects and bytes per class, package, loader, super class or heap",
-        .more = "The column retained is filled with --retained: bytes that would be free if the class object and all instances of the class were gone. "
-                "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is reachable is not known then.",
-        .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class 'java.util.*' --retained --sort retained" },
+        .more = "The column retained is filled with --retained: bytes that would be free if the class object and all "
+                "instances of the class were gone. "
+                "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is "
+                "reachable is not known then.",
+        .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class "
+                                                                       "'java.util.*' --retained --sort retained" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
         .parameters = parameters,
@@ -496,7 +556,12 @@ static hdx_code open_packages(const hdx_query *q, const hdx_arguments *a, hdx_ro
 }
 
 static const hdx_form packages_form = { NULL, NULL, package_columns, HDX_COUNT(package_columns) };
-const hdx_question    hdx_table_of_packages = {
-       .declared = { .name = "packages", .sentence = "objects and bytes of each package", .more = "", .forms = &packages_form, .form_count = 1 },
-       .open = open_packages,
+
+const hdx_question hdx_table_of_packages = {
+    .declared = { .name = "packages",
+                  .sentence = "objects and bytes of each package",
+                  .more = "",
+                  .forms = &packages_form,
+                  .form_count = 1 },
+    .open = open_packages,
 };

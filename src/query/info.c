@@ -23,7 +23,8 @@ static const hdx_column heap_members[] = {
 static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one thing that shows it") };
 static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not what it would be of the whole dump") };
 static const hdx_column stripping_members[] = {
-    HDX_COLUMN("policy", TEXT, NONE, 0, "the tool that stripped the dump: matrix, koom, tailor, shark, redacted or unknown"),
+    HDX_COLUMN("policy", TEXT, NONE, 0,
+               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted or unknown"),
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
     HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
     HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
@@ -58,13 +59,15 @@ static const hdx_column info_members[] = {
     HDX_COLUMN("class_loaders", UNSIGNED, COUNT, 0, "live class loaders, the boot class loader included"),
     HDX_COLUMN("gc_roots", UNSIGNED, COUNT, 0, "distinct objects that are GC roots, without locals of known threads"),
     HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads that have an object"),
-    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "distinct pairs of live objects, those to classes and loaders included"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0,
+               "distinct pairs of live objects, those to classes and loaders included"),
     HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "size of the live objects"),
     HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "size of the others"),
     HDX_COLUMN("dangling_references", UNSIGNED, COUNT, 0, "references that name no object of the dump"),
     HDX_COLUMN("dangling_roots", UNSIGNED, COUNT, 0, "GC roots that name no object of the dump"),
     HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; of others none", heap_members),
-    HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE, "who took content out of the dump; null where nobody did", stripping_members),
+    HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE, "who took content out of the dump; null where nobody did",
+               stripping_members),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
     HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "size of the dump, uncompressed"),
     HDX_COLUMN("file_size", UNSIGNED, BYTES, 0, "size of the file"),
@@ -73,7 +76,8 @@ static const hdx_column info_members[] = {
     HDX_NESTED("records", OBJECT, 0, "records of the dump by kind, such as INSTANCE_DUMP", record_item),
     HDX_NESTED("index", OBJECT, 0, "the index and what it costs", index_members),
 };
-static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "what is said once about the dump and its index", info_members) };
+static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "what is said once about the dump and its index",
+                                                  info_members) };
 static const hdx_column columns[] = {
     HDX_COLUMN("key", TEXT, NONE, 0, "a key of the document, dots between the levels: records.INSTANCE_DUMP"),
     HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "its value"),
@@ -97,8 +101,8 @@ static hdx_cell time_cell(hdx_arena *arena, uint64_t ms)
     time_t    seconds = (time_t)(ms / 1000);
     if (seconds < 0 || gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 8099)
         return hdx_cell_null();
-    (void)snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-                   (unsigned)(ms % 1000));
+    (void)snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1,
+                   tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ms % 1000));
     return hdx_cell_copy(arena, text);
 }
 
@@ -187,7 +191,8 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     while (hdx_strip_affects(s->policy, affected) != NULL)
         affected++;
     members   m = { hdx_arena_get(arena, 4 * sizeof *m.at), 0 };
-    hdx_cell *evidence = hdx_arena_get(arena, (s->evidence_count + 1) * sizeof *evidence), *affects = hdx_arena_get(arena, (affected + 1) * sizeof *affects);
+    hdx_cell *evidence = hdx_arena_get(arena, (s->evidence_count + 1) * sizeof *evidence),
+             *affects = hdx_arena_get(arena, (affected + 1) * sizeof *affects);
     if (m.at == NULL || evidence == NULL || affects == NULL)
         return hdx_no_memory(err, "stripping", 4 * sizeof *m.at);
     for (unsigned i = 0; i < s->evidence_count; i++)
@@ -210,8 +215,10 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
     hdx_code                 code;
     if (m.at == NULL)
         return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
-    if ((code = heaps_cell(g, arena, &heaps, err)) != HDX_OK || (code = records_cell(s, arena, &records, err)) != HDX_OK ||
-        (code = index_cell(g, s, arena, &index, err)) != HDX_OK || (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
+    if ((code = heaps_cell(g, arena, &heaps, err)) != HDX_OK ||
+        (code = records_cell(s, arena, &records, err)) != HDX_OK ||
+        (code = index_cell(g, s, arena, &index, err)) != HDX_OK ||
+        (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
         return code;
     put(&m, "version", hdx_cell_string(s->version));
     put(&m, "id_size", hdx_cell_uint(s->id_size));
@@ -246,7 +253,10 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
     return HDX_OK;
 }
 
-/* The document's own shape, four levels at most: members add their key to the prefix, entries of lists the name that is their first member. */
+/*
+ * The document's own shape, four levels at most: members add their key to the prefix, entries of lists the name that is
+ * their first member.
+ */
 static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value, hdx_error *err)
 {
     hdx_code   code = HDX_OK;
@@ -274,7 +284,7 @@ static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value,
             prefix->len = len;
         }
     } else {
-        hdx_cell cells[2] = { hdx_text_cell(arena, (hdx_text){ prefix->at, (uint32_t)prefix->len }), *value };
+        hdx_cell   cells[2] = { hdx_text_cell(arena, (hdx_text){ prefix->at, (uint32_t)prefix->len }), *value };
         const bool refused = prefix->failed || cells[0].kind == HDX_CELL_NULL;
         code = refused ? hdx_no_memory(err, "info", prefix->len) : hdx_table_add(t, cells, err);
     }
@@ -299,7 +309,8 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
         hdx_table_free(t);
         return code;
     }
-    if ((code = hdx_table_rows(t, out, err)) == HDX_OK && (code = hdx_rows_add_extra(*out, "info", info, err)) != HDX_OK) {
+    if ((code = hdx_table_rows(t, out, err)) == HDX_OK &&
+        (code = hdx_rows_add_extra(*out, "info", info, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -316,7 +327,8 @@ const hdx_question hdx_question_info = {
     .declared = {
         .name = "info",
         .sentence = "what a dump is: writer, sizes, counts, records, damage",
-        .more = "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds records by kind and index files one "
+        .more = "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds "
+                "records by kind and index files one "
                 "by one.",
         .examples = { "heapdex info app.hprof", "heapdex info app.hprof --format json" },
         .forms = &form,

@@ -1,8 +1,9 @@
 /*
  * loaders.c - the tables of classes and of class loaders.
  *
- * A loader is a live instance of java.lang.ClassLoader or a subclass, object 0 (the boot loader) and loaders without classes included; its
- * classes are the live ones it defined, its instances and bytes theirs. `retained` is that of the loader object.
+ * A loader is a live instance of java.lang.ClassLoader or a subclass, object 0 (the boot loader) and loaders without
+ * classes included; its classes are the live ones it defined, its instances and bytes theirs. `retained` is that of the
+ * loader object.
  */
 #include "query/query.h"
 
@@ -51,14 +52,17 @@ static hdx_code classes_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     (void)arena;
     if (r->next == r->count)
         return hdx_ask_end(&r->ask, more, err);
-    const hdx_class *c = r->at[r->next++], *super = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(r->ask.g, c->super);
+    const hdx_class *c = r->at[r->next++],
+                    *super = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(r->ask.g, c->super);
     cells[0] = hdx_cell_address(c->address);
     cells[1] = hdx_cell_text(c->name);
     cells[2] = super == NULL ? hdx_cell_null() : hdx_cell_address(super->address);
     cells[3] = hdx_cell_address(c->loader);
     cells[4] = hdx_cell_uint(c->instances);
     cells[5] = hdx_cell_uint(c->instance_size);
-    cells[6] = hdx_cell_uint(r->ask.q.scope == HDX_LIVE ? c->live_bytes : r->ask.q.scope == HDX_ALL ? c->bytes : c->bytes - c->live_bytes);
+    cells[6] = hdx_cell_uint(r->ask.q.scope == HDX_LIVE  ? c->live_bytes
+                             : r->ask.q.scope == HDX_ALL ? c->bytes
+                                                         : c->bytes - c->live_bytes);
     cells[7] = hdx_cell_uint(c->live_instances);
     cells[8] = hdx_cell_uint(c->class_shallow);
     *more = true;
@@ -94,21 +98,28 @@ static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_row
 }
 
 static const hdx_form classes_form = { NULL, NULL, class_columns, HDX_COUNT(class_columns) };
-const hdx_question    hdx_table_of_classes = {
-       .declared = { .name = "classes", .sentence = "every class, with its instances", .more = "", .forms = &classes_form, .form_count = 1 },
-       .open = open_classes,
+
+const hdx_question hdx_table_of_classes = {
+    .declared = { .name = "classes",
+                  .sentence = "every class, with its instances",
+                  .more = "",
+                  .forms = &classes_form,
+                  .form_count = 1 },
+    .open = open_classes,
 };
 
 /* ---- loaders ---- */
 
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
-    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its label, else its name, the first URL it searches, or the first module it defines"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "its label, else its name, the first URL it searches, or the first module it defines"),
     HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the loader above it"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
     HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of those classes"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if the loader object were gone"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "bytes that would be free if the loader object were gone"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the loader"),
 };
 
@@ -163,10 +174,11 @@ static hdx_code referred(hdx_graph *g, hdx_id id, const char *class_name, const 
 /* The first URL that a java.net.URLClassLoader searches: of the ArrayList `path` of its URLClassPath. */
 static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
 {
-    static const char *const fields[][2] = { { "java.net.URLClassLoader", "ucp" }, { NULL, "path" },
+    static const char *const fields[][2] = { { "java.net.URLClassLoader", "ucp" },
+                                             { NULL, "path" },
                                              { "java.util.ArrayList", "elementData" } };
-    hdx_values v = { 0 };
-    hdx_code   code = HDX_OK;
+    hdx_values               v = { 0 };
+    hdx_code                 code = HDX_OK;
     *url = id;
     for (size_t i = 0; code == HDX_OK && *url != HDX_NO_ID && i < sizeof fields / sizeof *fields; i++)
         code = referred(g, *url, fields[i][0], fields[i][1], url, err);
@@ -354,8 +366,12 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
 }
 
 static const hdx_form loaders_form = { NULL, NULL, loader_columns, HDX_COUNT(loader_columns) };
-const hdx_question    hdx_table_of_loaders = {
-       .declared = { .name = "loaders", .sentence = "every live class loader, those without classes included", .more = "", .forms = &loaders_form,
-                     .form_count = 1 },
-       .open = open_loaders,
+
+const hdx_question hdx_table_of_loaders = {
+    .declared = { .name = "loaders",
+                  .sentence = "every live class loader, those without classes included",
+                  .more = "",
+                  .forms = &loaders_form,
+                  .form_count = 1 },
+    .open = open_loaders,
 };

@@ -1,25 +1,27 @@
 /*
  * mark.c - what stays reachable from the GC roots when some objects are not entered (MAT 6.4).
  *
- * Breadth first, level by level. A level of some ten thousand objects is shared among the workers: each takes slices, marks in the one bit
- * set and keeps a list of what it found; narrow levels (a linked list is ten million levels of one object) run on the caller's thread.
- * Cost: one bit per object, the two widest neighbouring levels, one read of the outbound list of each object that stays reachable.
+ * Breadth first, level by level. A level of some ten thousand objects is shared among the workers: each takes slices,
+ * marks in the one bit set and keeps a list of what it found; narrow levels (a linked list is ten million levels of one
+ * object) run on the caller's thread.
+ * Cost: one bit per object, the two widest neighbouring levels, one read of the outbound list of each object that stays
+ *       reachable.
  */
 #include "query/query.h"
 
 #define WIDE_LEVEL 16384u
-#define SLICE 1024u
+#define SLICE      1024u
 
 typedef struct level_job {
     const hdx_query *q;
     const uint64_t  *without;
     uint64_t        *seen;
     const hdx_ids   *level;
-    hdx_ids         *found;   /* one per worker */
-    hdx_error       *errors;  /* one per worker */
+    hdx_ids         *found;  /* one per worker */
+    hdx_error       *errors; /* one per worker */
     hdx_code        *codes;
     bool             shared;
-    _Atomic uint64_t next;    /* first object no worker has taken */
+    _Atomic uint64_t next; /* first object no worker has taken */
     _Atomic bool     failed;
 } level_job;
 
@@ -87,7 +89,8 @@ static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; roots != NULL && code == HDX_OK && i < count; i++) {
         hdx_id object = roots[i].object; /* a local is a reference of its thread, no root (MAT 4.2) */
-        if (roots[i].thread == HDX_NO_ID && object < n && !hdx_bits_test(job->without, object) && hdx_bits_set(job->seen, object))
+        if (roots[i].thread == HDX_NO_ID && object < n && !hdx_bits_test(job->without, object) &&
+            hdx_bits_set(job->seen, object))
             code = hdx_ids_push(level, object, err);
     }
     return code;

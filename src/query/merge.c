@@ -17,10 +17,10 @@
 /* ---- by the parents in the index ---- */
 
 typedef struct tree {
-    hdx_ask  *ask;
-    uint64_t  objects;
-    hdx_map   depths;  /* of passed objects on every STRIDE-th level */
-    hdx_map   parents; /* of objects with several referrers */
+    hdx_ask   *ask;
+    uint64_t   objects;
+    hdx_map    depths;  /* of passed objects on every STRIDE-th level */
+    hdx_map    parents; /* of objects with several referrers */
     hdx_paths *out;
 } tree;
 
@@ -157,7 +157,9 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
     return code;
 }
 
-/* The roots are the first level. A parent is the first that reaches an object: levels are walked in the order of ids. */
+/*
+ * The roots are the first level. A parent is the first that reaches an object: levels are walked in the order of ids.
+ */
 static hdx_code search_all(search *s, hdx_error *err)
 {
     uint64_t        root_count = 0, level = 0, end;

@@ -1,8 +1,9 @@
 /*
  * named.c - the named references of one object as a list: what a stream of rows keeps between two objects.
  *
- * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, behind the others: what an object refers to is
- * asked for, and the address is all that is known. They are searched for only in dumps that have any.
+ * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, behind the others: what an
+ * object refers to is asked for, and the address is all that is known. They are searched for only in dumps that have
+ * any.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -11,7 +12,8 @@
 
 #define PIECE 4096u /* elements at a time */
 
-static bool keep(hdx_named_list *list, hdx_id target, hdx_addr address, hdx_ref_kind kind, uint32_t owner, hdx_text name)
+static bool keep(hdx_named_list *list, hdx_id target, hdx_addr address, hdx_ref_kind kind, uint32_t owner,
+                 hdx_text name)
 {
     char *copy = hdx_arena_copy(&list->names, name.at, name.len);
     if (copy == NULL || !hdx_mem_room(NULL, (void **)&list->at, &list->capacity, list->count, sizeof *list->at)) {
@@ -30,21 +32,25 @@ typedef struct collector {
 static bool visit(void *context, const hdx_named_ref *ref)
 {
     collector *c = context;
-    return keep(c->list, ref->target, hdx_graph_address(c->g, ref->target), ref->kind, ref->owner, (hdx_text){ ref->name, (uint32_t)strlen(ref->name) });
+    return keep(c->list, ref->target, hdx_graph_address(c->g, ref->target), ref->kind, ref->owner,
+                (hdx_text){ ref->name, (uint32_t)strlen(ref->name) });
 }
 
 /* Values that are addresses of nothing. */
-static bool keep_dangling(hdx_named_list *list, hdx_graph *g, const hdx_values *values, hdx_ref_kind kind, uint64_t first)
+static bool keep_dangling(hdx_named_list *list, hdx_graph *g, const hdx_values *values, hdx_ref_kind kind,
+                          uint64_t first)
 {
     for (uint64_t i = 0; i < values->count; i++) {
         const hdx_field_value *f = &values->at[i];
         char                   number[32];
         hdx_text               name = f->name;
         hdx_id                 id;
-        if (f->value.type != 2 || f->value.absent || f->value.as.address == 0 || hdx_graph_find(g, f->value.as.address, &id))
+        if (f->value.type != 2 || f->value.absent || f->value.as.address == 0 ||
+            hdx_graph_find(g, f->value.as.address, &id))
             continue;
         if (kind == HDX_REF_ELEMENT)
-            name = (hdx_text){ number, (uint32_t)snprintf(number, sizeof number, "[%llu]", (unsigned long long)(first + i)) };
+            name = (hdx_text){ number,
+                               (uint32_t)snprintf(number, sizeof number, "[%llu]", (unsigned long long)(first + i)) };
         if (!keep(list, HDX_NO_ID, f->value.as.address, kind, kind == HDX_REF_ELEMENT ? HDX_NO_CLASS : f->owner, name))
             return false;
     }
@@ -69,11 +75,11 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
     case HDX_OBJECT_ARRAY:
         length = hdx_graph_length(g, id);
         for (uint64_t first = 0; first < length; first += PIECE)
-            if ((code = hdx_graph_elements(g, id, first, PIECE, &values, err)) != HDX_OK || values.count == 0 || !keep_dangling(list, g, &values, HDX_REF_ELEMENT, first))
+            if ((code = hdx_graph_elements(g, id, first, PIECE, &values, err)) != HDX_OK || values.count == 0 ||
+                !keep_dangling(list, g, &values, HDX_REF_ELEMENT, first))
                 break; /* an array without a record has none, whatever the index says */
         break;
-    default:
-        break;
+    default: break;
     }
     hdx_values_free(&values);
     return code;
@@ -86,7 +92,8 @@ hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id
     list->count = 0;
     list->refused = false;
     hdx_code code = hdx_graph_named_refs(g, id, only_target, visit, &c, err);
-    if (code == HDX_OK && !list->refused && only_target == HDX_NO_ID && hdx_graph_summary_of(g)->dangling_references > 0)
+    if (code == HDX_OK && !list->refused && only_target == HDX_NO_ID &&
+        hdx_graph_summary_of(g)->dangling_references > 0)
         code = add_dangling(list, g, id, err);
     return code == HDX_OK && list->refused ? hdx_no_memory(err, "references", list->count * sizeof *list->at) : code;
 }

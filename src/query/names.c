@@ -1,7 +1,8 @@
 /*
  * names.c - objects and classes as a user names them.
  *
- * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob, /regex/
+ * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob,
+ *          /regex/
  * (base/regex.h). A name that is not there is answered with the nearest one that is.
  */
 #include "base/nearest.h"
@@ -48,7 +49,8 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
             unsigned simple = hdx_edit_distance(typed, simple_name(classes[i].name), best);
             d = simple < d ? simple : d;
         }
-        if (d < best || (d == best && nearest == NULL)) { /* numbers go by falling instance count: the first is the likeliest */
+        if (d < best ||
+            (d == best && nearest == NULL)) { /* numbers go by falling instance count: the first is the likeliest */
             nearest = &classes[i];
             best = d;
             if (d == 0)
@@ -56,8 +58,11 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
         }
     }
     hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
-    return nearest == NULL ? hdx_hint(err, HDX_NOT_FOUND, "names are the Java form, as java.lang.String or byte[]; * and ? match within them")
-                           : hdx_hint(err, HDX_NOT_FOUND, "did you mean %.*s?", (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
+    return nearest == NULL
+               ? hdx_hint(err, HDX_NOT_FOUND,
+                          "names are the Java form, as java.lang.String or byte[]; * and ? match within them")
+               : hdx_hint(err, HDX_NOT_FOUND, "did you mean %.*s?",
+                          (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
 }
 
 typedef struct matcher {
@@ -108,7 +113,10 @@ static void matcher_close(matcher *m)
     hdx_map_free(&m->known);
 }
 
-/* Marks whatever has a marked ancestor: climbs to the first class whose answer is known, then notes it on the way back down. */
+/*
+ * Marks whatever has a marked ancestor: climbs to the first class whose answer is known, then notes it on the way back
+ * down.
+ */
 static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *state /* 0 unknown, 1 in, 2 out */)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +130,8 @@ static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *s
     }
 }
 
-hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers, size_t *out_count, hdx_error *err)
+hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers,
+                                 size_t *out_count, hdx_error *err)
 {
     uint32_t         count = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
@@ -138,8 +147,8 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     return code;
 }
 
-hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, const hdx_progress *progress,
-                           uint32_t **numbers, size_t *out_count, hdx_error *err)
+hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,
+                           const hdx_progress *progress, uint32_t **numbers, size_t *out_count, hdx_error *err)
 {
     uint32_t found = 0;
     matcher  m;
@@ -199,7 +208,10 @@ static bool hex(const char *s, uint64_t *out)
     if (s[0] != '0' || (s[1] != 'x' && s[1] != 'X') || s[2] == '\0')
         return false;
     for (s += 2; *s != '\0'; s++) {
-        unsigned d = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10 : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A') + 10 : 16;
+        unsigned d = *s >= '0' && *s <= '9'   ? (unsigned)(*s - '0')
+                     : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10
+                     : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A') + 10
+                                              : 16;
         if (d == 16 || v >> 60 != 0)
             return false;
         v = v << 4 | d;
@@ -228,7 +240,8 @@ static hdx_code at_address(hdx_graph *g, const char *name, const char *digits, h
     if (hdx_graph_find(g, address, id))
         return HDX_OK;
     hdx_code code = hdx_graph_check(g, err);
-    return code != HDX_OK ? code : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the address %.100s", digits);
+    return code != HDX_OK ? code
+                          : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the address %.100s", digits);
 }
 
 /* "com.acme.Cache@0x7f3a10", also as MAT writes it: "com.acme.Cache @ 0x7f3a10". */
@@ -246,7 +259,10 @@ static hdx_code of_class(hdx_graph *g, const char *name, const char *at, hdx_id 
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, *id));
     if (c != NULL && hdx_text_same(c->name, want))
         return HDX_OK;
-    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.60s is a %.*s, no %.*s", digits, c == NULL ? 1 : c->name.len > 80 ? 80 : (int)c->name.len,
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.60s is a %.*s, no %.*s", digits,
+                    c == NULL          ? 1
+                    : c->name.len > 80 ? 80
+                                       : (int)c->name.len,
                     c == NULL ? "?" : c->name.at, want.len > 60 ? 60 : (int)want.len, want.at);
 }
 
@@ -274,7 +290,8 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
     hdx_code          code = HDX_OK;
     for (uint64_t i = 0; threads != NULL && code == HDX_OK && i < count; i++) {
         hdx_cell label;
-        if ((code = hdx_label_cell(q->graph, threads[i].object, &arena, &label, err)) != HDX_OK || label.kind != HDX_CELL_TEXT)
+        if ((code = hdx_label_cell(q->graph, threads[i].object, &arena, &label, err)) != HDX_OK ||
+            label.kind != HDX_CELL_TEXT)
             continue;
         if (hdx_text_is(label.as.text, name)) {
             found++;
@@ -284,7 +301,8 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
         unsigned d = hdx_edit_distance(text_of(name), label.as.text, best);
         if (d < best) {
             best = d;
-            (void)snprintf(near, sizeof near, "%.*s", (int)(label.as.text.len > 150 ? 150 : label.as.text.len), label.as.text.at);
+            (void)snprintf(near, sizeof near, "%.*s", (int)(label.as.text.len > 150 ? 150 : label.as.text.len),
+                           label.as.text.at);
         }
     }
     hdx_arena_free(&arena);
@@ -310,12 +328,14 @@ static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx
         if (!decimal(name + 1, &n))
             return not_an_object(name, err);
         if (n >= hdx_graph_objects(q->graph))
-            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %.40s; ids run from #0 to #%llu", name,
-                            (unsigned long long)(hdx_graph_objects(q->graph) == 0 ? 0 : hdx_graph_objects(q->graph) - 1));
+            return hdx_fail(
+                err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %.40s; ids run from #0 to #%llu", name,
+                (unsigned long long)(hdx_graph_objects(q->graph) == 0 ? 0 : hdx_graph_objects(q->graph) - 1));
         id = n;
         code = HDX_OK;
     } else {
-        code = at != NULL && at > name ? of_class(q->graph, name, at, &id, err) : at_address(q->graph, name, name, &id, err);
+        code = at != NULL && at > name ? of_class(q->graph, name, at, &id, err)
+                                       : at_address(q->graph, name, name, &id, err);
     }
     return code != HDX_OK ? code : hdx_ids_push(ids, id, err);
 }
@@ -363,7 +383,8 @@ static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_er
     return HDX_OK;
 }
 
-hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **out, size_t *out_count, hdx_error *err)
+hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **out,
+                                 size_t *out_count, hdx_error *err)
 {
     hdx_ids  ids = { NULL, 0, 0 };
     hdx_code code = HDX_OK;
@@ -409,7 +430,9 @@ hdx_code hdx_argument_object(const hdx_query *q, const hdx_arguments *a, hdx_id 
     if (count == 1)
         *id = ids[0];
     else
-        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, and %zu are named", a->answer->name, count),
+        code = hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, and %zu are named",
+                                 a->answer->name, count),
                         "heapdex object lists them with their addresses");
     hdx_ids_free(ids);
     return code;

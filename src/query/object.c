@@ -10,17 +10,36 @@
 
 #define ELEMENTS_DEFAULT 100u
 
-enum { ADDRESS, ID, CLASS, KIND, SHALLOW, RETAINED, DOMINATOR, HEAP, ROOTS, REACHABLE, LENGTH, LABEL, FIELDS, ELEMENTS, STATICS, COLUMNS };
+enum {
+    ADDRESS,
+    ID,
+    CLASS,
+    KIND,
+    SHALLOW,
+    RETAINED,
+    DOMINATOR,
+    HEAP,
+    ROOTS,
+    REACHABLE,
+    LENGTH,
+    LABEL,
+    FIELDS,
+    ELEMENTS,
+    STATICS,
+    COLUMNS
+};
 
 static const hdx_column root_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
 static const hdx_column field_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the field"),
     HDX_COLUMN("type", TEXT, NONE, 0, "int, long ... boolean; ref for references"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares it"),
-    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "a number, a boolean, a character or an address; null for the null reference"),
+    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE,
+               "a number, a boolean, a character or an address; null for the null reference"),
 };
 static const hdx_column element_item[] = {
-    HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE, "a number, a boolean, a character or an address; null for the null reference"),
+    HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE,
+               "a number, a boolean, a character or an address; null for the null reference"),
 };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
@@ -28,19 +47,26 @@ static const hdx_column columns[COLUMNS] = {
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
-    [DOMINATOR] = HDX_COLUMN("dominator", ANY, NONE, HDX_COLUMN_NULLABLE,
-                             "address of its immediate dominator; root where nothing but the GC roots dominates, null for garbage"),
-    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if it were gone; null for garbage"),
+    [DOMINATOR] = HDX_COLUMN(
+        "dominator", ANY, NONE, HDX_COLUMN_NULLABLE,
+        "address of its immediate dominator; root where nothing but the GC roots dominates, null for garbage"),
+    [HEAP] =
+        HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
     [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root that it is, locals of threads included", root_item),
     [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "a GC root reaches it"),
-    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
-    [FIELDS] = HDX_NESTED("fields", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "fields of an instance, its own class first; null for others",
-                          field_members),
+    [LENGTH] =
+        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                         "what it says of itself: a text, a name; null for most objects"),
+    [FIELDS] = HDX_NESTED("fields", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                          "fields of an instance, its own class first; null for others", field_members),
     [ELEMENTS] = HDX_NESTED("elements", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                            "the first elements of an array, 100 unless --elements says otherwise; null for others", element_item),
-    [STATICS] = HDX_NESTED("statics", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "static fields of a class; null for others", field_members),
+                            "the first elements of an array, 100 unless --elements says otherwise; null for others",
+                            element_item),
+    [STATICS] = HDX_NESTED("statics", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                           "static fields of a class; null for others", field_members),
 };
 
 typedef struct documents {
@@ -65,7 +91,8 @@ static hdx_code fields_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_e
     const hdx_values *v = &d->values;
     hdx_cell         *cells;
     uint64_t          bytes;
-    if (!hdx_mul(v->count, sizeof *cells + 4 * sizeof(hdx_member), &bytes) || (cells = hdx_arena_get(arena, bytes)) == NULL)
+    if (!hdx_mul(v->count, sizeof *cells + 4 * sizeof(hdx_member), &bytes) ||
+        (cells = hdx_arena_get(arena, bytes)) == NULL)
         return hdx_no_memory(err, "fields", v->count * sizeof *cells);
     hdx_member *members = (hdx_member *)(void *)(cells + v->count);
     for (uint64_t i = 0; i < v->count; i++, members += 4) {
@@ -81,7 +108,8 @@ static hdx_code fields_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_e
 
 static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    hdx_cell *cells = d->values.count > UINT64_MAX / sizeof *cells ? NULL : hdx_arena_get(arena, d->values.count * sizeof *cells);
+    hdx_cell *cells =
+        d->values.count > UINT64_MAX / sizeof *cells ? NULL : hdx_arena_get(arena, d->values.count * sizeof *cells);
     if (cells == NULL)
         return hdx_no_memory(err, "elements", d->values.count * sizeof *cells);
     for (uint64_t i = 0; i < d->values.count; i++)
@@ -91,7 +119,8 @@ static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx
 }
 
 /* Fields, elements or statics by kind; the other two stay null. */
-static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells,
+                        hdx_error *err)
 {
     hdx_error mine;
     hdx_pos   pos;
@@ -104,7 +133,8 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
         code = hdx_graph_statics(d->ask.g, id, &d->values, &mine);
     } else if (kind == HDX_INSTANCE) {
         column = FIELDS;
-        code = hdx_graph_position(d->ask.g, id, &pos) ? hdx_graph_fields(d->ask.g, id, &d->values, &mine) : HDX_OK; /* object 0 has no record */
+        code = hdx_graph_position(d->ask.g, id, &pos) ? hdx_graph_fields(d->ask.g, id, &d->values, &mine)
+                                                      : HDX_OK; /* object 0 has no record */
     } else {
         column = ELEMENTS;
         code = hdx_graph_elements(d->ask.g, id, 0, d->elements, &d->values, &mine);
@@ -118,7 +148,8 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
             *err = mine;
         return code;
     }
-    return column == ELEMENTS ? elements_cell(d, arena, &cells[column], err) : fields_cell(d, arena, &cells[column], err);
+    return column == ELEMENTS ? elements_cell(d, arena, &cells[column], err)
+                              : fields_cell(d, arena, &cells[column], err);
 }
 
 static hdx_cell dominator_cell(const hdx_graph *g, hdx_id id)
@@ -159,13 +190,15 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     const uint64_t length = hdx_graph_length(g, id);
     cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
-        (code = hdx_label_cell(g, id, arena, &cells[LABEL], err)) != HDX_OK || (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
+        (code = hdx_label_cell(g, id, arena, &cells[LABEL], err)) != HDX_OK ||
+        (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
         return code;
     *more = true;
     return HDX_OK;
 }
 
-hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out,
+                          hdx_error *err)
 {
     hdx_ask    ask;
     documents *d;
@@ -175,7 +208,8 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
         return code;
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= hdx_graph_objects(q->graph))
-            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
+            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu",
+                            (unsigned long long)ids[i]);
     if ((d = calloc(1, sizeof *d)) == NULL)
         return hdx_no_memory(err, "documents", sizeof *d);
     d->ask = ask;
@@ -192,9 +226,16 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD, .value = "OBJECT",
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD,
+      .value = "OBJECT",
       .sentence = "the objects to show" },
-    { .name = "elements", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "100", .sentence = "elements of an array to show; 100 by default" },
+    { .name = "elements",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "100",
+      .sentence = "elements of an array to show; 100 by default" },
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
@@ -215,9 +256,11 @@ const hdx_question hdx_question_object = {
         .name = "object",
         .flags = HDX_ANSWER_PAGES,
         .sentence = "everything about single objects: fields, elements, sizes, dominator",
-        .more = "Objects are named 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class checked), class:com.acme.Cache (the class object), "
+        .more = "Objects are named 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class checked), "
+                "class:com.acme.Cache (the class object), "
                 "thread:main, or - for names on standard input, one a line, such as any earlier output.",
-        .examples = { "heapdex object app.hprof '#1234'", "heapdex object app.hprof class:java.lang.String thread:main" },
+        .examples = { "heapdex object app.hprof '#1234'", "heapdex object app.hprof class:java.lang.String "
+                                                          "thread:main" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,

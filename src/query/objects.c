@@ -1,6 +1,6 @@
 /*
- * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows that go out and a
- * few behind them.
+ * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows
+ * that go out and a few behind them.
  */
 #include "query/query.h"
 
@@ -9,17 +9,19 @@
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "bytes that would be free if it were gone; null for garbage"),
 };
 
 typedef struct listing {
-    hdx_ask   ask;
-    uint32_t *numbers;
-    size_t    count, at; /* classes; the one whose instances come next */
-    hdx_refs  refs;
-    bool      ended;
+    hdx_ask       ask;
+    uint32_t     *numbers;
+    size_t        count, at; /* classes; the one whose instances come next */
+    hdx_refs      refs;
+    bool          ended;
     hdx_label_run run; /* the rows at hand; marks: their classes */
 } listing;
 
@@ -84,7 +86,8 @@ static uint64_t count_rows(const listing *l)
     return rows;
 }
 
-hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
+                           hdx_error *err)
 {
     hdx_ask  ask;
     listing *l;
@@ -124,8 +127,10 @@ const hdx_question hdx_question_objects = {
         .name = "objects",
         .flags = HDX_ANSWER_LONG,
         .sentence = "the instances of a class",
-        .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means itself), or a /regular expression/.",
-        .examples = { "heapdex objects app.hprof --class java.lang.Thread", "heapdex objects app.hprof --class '/Map$/' --sort retained --limit 3" },
+        .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means "
+                "itself), or a /regular expression/.",
+        .examples = { "heapdex objects app.hprof --class java.lang.Thread", "heapdex objects app.hprof --class "
+                                                                            "'/Map$/' --sort retained --limit 3" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,

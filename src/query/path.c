@@ -1,9 +1,10 @@
 /*
  * path.c - paths from the GC roots as documents ("paths") and as rows, or merged into one tree.
  *
- * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than STEPS_WHOLE steps
- * (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut" says how many are left out. `length` is exact.
- * Objects deep in a list share nearly all steps of their paths: what a step says is read from the dump once.
+ * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than
+ * STEPS_WHOLE steps (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut"
+ * says how many are left out. `length` is exact. Objects deep in a list share nearly all steps of their paths: what a
+ * step says is read from the dump once.
  */
 #include "query/query.h"
 
@@ -11,12 +12,12 @@
 #include <stdlib.h>
 
 #define STEPS_WHOLE (1u << 18)
-#define STEPS_ALL (1u << 20)
-#define STEPS_ENDS 1000u
+#define STEPS_ALL   (1u << 20)
+#define STEPS_ENDS  1000u
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
 
-#define LABEL_SENTENCE "what it says of itself: a text, a name; null for most objects"
+#define LABEL_SENTENCE    "what it says of itself: a text, a name; null for most objects"
 #define RETAINED_SENTENCE "bytes that would be free if it were gone; null for garbage"
 static const hdx_column columns[COLUMNS] = {
     [PATH] = HDX_COLUMN("path", UNSIGNED, NONE, 0, "number of the path, from 1"),
@@ -24,7 +25,8 @@ static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
-    [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the reference that leads to the next step; null at the last"),
+    [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                             "name of the reference that leads to the next step; null at the last"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
 };
@@ -44,7 +46,8 @@ static const hdx_form forms[] = {
 
 static const hdx_column reference_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "a field, [i], <class>, <Java Local>; <unknown> where the dump is not at hand"),
-    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE, "field, static, element, class, super, loader, local; null where it is unknown"),
+    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "field, static, element, class, super, loader, local; null where it is unknown"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
 };
 static const hdx_column step_members[] = {
@@ -53,7 +56,8 @@ static const hdx_column step_members[] = {
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
-    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last", reference_members),
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
+               reference_members),
 };
 static const hdx_column type_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
 static const hdx_column root_members[] = {
@@ -63,13 +67,17 @@ static const hdx_column root_members[] = {
 };
 static const hdx_column path_members[] = {
     HDX_COLUMN("target", ADDRESS, NONE, 0, "the object that was asked about"),
-    HDX_COLUMN("reachable", BOOL, NONE, 0, "there is a path; false for garbage, and where all paths use excluded references"),
+    HDX_COLUMN("reachable", BOOL, NONE, 0,
+               "there is a path; false for garbage, and where all paths use excluded references"),
     HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "references on the path; null where there is none"),
-    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "the GC root that it begins at; null where there is no path", root_members),
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "the GC root that it begins at; null where there is no path",
+               root_members),
     HDX_NESTED("steps", LIST, 0, "objects on the path, from the GC root to the target", step_members),
-    HDX_COLUMN("steps_cut", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL, "steps left out in the middle; only of very long paths"),
+    HDX_COLUMN("steps_cut", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
+               "steps left out in the middle; only of very long paths"),
 };
-static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first", path_members) };
+static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first",
+                                                  path_members) };
 
 /* What is said of an object on its way to another. */
 typedef struct step {
@@ -88,7 +96,10 @@ typedef struct writer {
     hdx_map             said;    /* id -> the last step made of it */
 } writer;
 
-static hdx_member *object_of(writer *w, uint64_t members) { return hdx_arena_get(w->arena, members * sizeof(hdx_member)); }
+static hdx_member *object_of(writer *w, uint64_t members)
+{
+    return hdx_arena_get(w->arena, members * sizeof(hdx_member));
+}
 
 /* {name, kind, owner} of the reference that leads on; without the dump only that to the class has a name. */
 static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out, hdx_cell *name, hdx_error *err)
@@ -230,7 +241,9 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
         return hdx_no_memory(err, "a path", shown * sizeof *steps);
     for (uint64_t i = 0; code == HDX_OK && i < shown; i++) {
         uint64_t place = whole || i < STEPS_ENDS ? i : p->count - shown + i;
-        hdx_graph_ahead(w->ask->g, HDX_AHEAD_ADDRESS | HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_POSITION | HDX_AHEAD_RETAINED | HDX_AHEAD_LIVE,
+        hdx_graph_ahead(w->ask->g,
+                        HDX_AHEAD_ADDRESS | HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH | HDX_AHEAD_POSITION |
+                            HDX_AHEAD_RETAINED | HDX_AHEAD_LIVE,
                         w->found.steps.at + p->first, p->count, place);
         code = write_step(w, number, place, p, &steps[i], err);
     }
@@ -279,7 +292,8 @@ static hdx_code merged_row(writer *w, const branch *list, uint64_t count, uint64
     uint64_t   behind = 1;
     while (i + behind < count && list[i + behind].shared > place)
         behind++;
-    hdx_cell cells[7] = { hdx_cell_uint(place), hdx_id_cell(g, id), hdx_class_of_cell(g, id), hdx_cell_null(), hdx_cell_uint(behind), hdx_cell_uint(hdx_graph_shallow(g, id)),
+    hdx_cell cells[7] = { hdx_cell_uint(place),    hdx_id_cell(g, id),    hdx_class_of_cell(g, id),
+                          hdx_cell_null(),         hdx_cell_uint(behind), hdx_cell_uint(hdx_graph_shallow(g, id)),
                           hdx_retained_cell(g, id) };
     hdx_code code = hdx_ask_turn(w->ask, err);
     if (code == HDX_OK && hdx_table_count(w->table) >= STEPS_ALL)
@@ -289,7 +303,10 @@ static hdx_code merged_row(writer *w, const branch *list, uint64_t count, uint64
     return code == HDX_OK ? hdx_table_add(w->table, cells, err) : code;
 }
 
-/* Paths in the order of their steps are the tree in preorder: each shows the steps it does not share with the one before. */
+/*
+ * Paths in the order of their steps are the tree in preorder: each shows the steps it does not share with the one
+ * before.
+ */
 static hdx_code write_merged(writer *w, hdx_error *err)
 {
     uint64_t n = 0, room = w->found.count;
@@ -327,12 +344,13 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
     return code == HDX_OK ? hdx_graph_check(w->ask->g, err) : code;
 }
 
-hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
+                        hdx_rows **out, hdx_error *err)
 {
     static const hdx_path_options none = { 0, NULL, 0, 1, false };
-    hdx_ask      ask;
-    hdx_excludes x;
-    hdx_cell     paths = hdx_cell_null();
+    hdx_ask                       ask;
+    hdx_excludes                  x;
+    hdx_cell                      paths = hdx_cell_null();
     *out = NULL;
     if (options == NULL)
         options = &none;
@@ -341,16 +359,18 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         return code;
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= hdx_graph_objects(q->graph))
-            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
+            return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu",
+                            (unsigned long long)ids[i]);
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
     writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(NULL) };
-    code = hdx_table_new(options->merge ? merged_columns : columns, options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
+    code = hdx_table_new(options->merge ? merged_columns : columns,
+                         options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
-        code = options->merge && options->paths <= 1 ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
-                                                     : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found,
-                                                                      err);
+        code = options->merge && options->paths <= 1
+                   ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
+                   : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found, err);
     }
     if (code == HDX_OK)
         code = write_all(&w, &paths, err);
@@ -361,7 +381,8 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         hdx_table_free(w.table);
         return code;
     }
-    if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK && (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) {
+    if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK &&
+        (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -369,28 +390,46 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD, .value = "OBJECT",
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD,
+      .value = "OBJECT",
       .sentence = "the objects whose paths are wanted" },
-    { .name = "exclude", .kind = HDX_PARAMETER_CHOICES, .flags = HDX_PARAMETER_REPEATED, .value = "KINDS", .choices = "weak soft phantom finalizer",
+    { .name = "exclude",
+      .kind = HDX_PARAMETER_CHOICES,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "KINDS",
+      .choices = "weak soft phantom finalizer",
       .sentence = "references not to use: weak,soft,phantom,finalizer" },
-    { .name = "exclude-field", .kind = HDX_PARAMETER_FIELD, .flags = HDX_PARAMETER_REPEATED, .value = "CLASS#FIELD",
+    { .name = "exclude-field",
+      .kind = HDX_PARAMETER_FIELD,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "CLASS#FIELD",
       .sentence = "a field not to use; may be repeated" },
-    { .name = "paths", .kind = HDX_PARAMETER_NUMBER, .value = "N", .preset = "1", .least = 1, .most = UINT_MAX,
+    { .name = "paths",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "1",
+      .least = 1,
+      .most = UINT_MAX,
       .sentence = "paths per object, shortest first; 1 by default" },
     { .name = "merge", .kind = HDX_PARAMETER_FLAG, .sentence = "one tree of all paths, from the roots" },
 };
 
 static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    _Static_assert(HDX_EXCLUDE_WEAK == 1 && HDX_EXCLUDE_SOFT == 2 && HDX_EXCLUDE_PHANTOM == 4 && HDX_EXCLUDE_FINALIZER == 8,
+    _Static_assert(HDX_EXCLUDE_WEAK == 1 && HDX_EXCLUDE_SOFT == 2 && HDX_EXCLUDE_PHANTOM == 4 &&
+                       HDX_EXCLUDE_FINALIZER == 8,
                    "bits are in the order of the choices of `exclude`");
-    hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"), .paths = (unsigned)hdx_argument_number(a, "paths"),
+    hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"),
+                                 .paths = (unsigned)hdx_argument_number(a, "paths"),
                                  .merge = hdx_argument_flag(a, "merge") };
     hdx_arena        arena = hdx_arena_of(NULL);
     hdx_id          *ids = NULL;
     size_t           count = 0;
     *out = NULL;
-    hdx_code code = hdx_argument_texts(a, "exclude-field", &arena, &options.exclude_fields, &options.exclude_field_count, err);
+    hdx_code code =
+        hdx_argument_texts(a, "exclude-field", &arena, &options.exclude_fields, &options.exclude_field_count, err);
     if (code == HDX_OK && (code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
         code = hdx_query_path(q, ids, count, &options, out, err);
     hdx_ids_free(ids);
@@ -402,8 +441,11 @@ const hdx_question hdx_question_path = {
     .declared = {
         .name = "path",
         .sentence = "why objects are alive: shortest paths from GC roots",
-        .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths do not use such references then.",
-        .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer", "heapdex path app.hprof thread:main --format json" },
+        .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
+                "do not use such references then.",
+        .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer", "heapdex path "
+                                                                                              "app.hprof thread:main "
+                                                                                              "--format json" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
         .document = document,

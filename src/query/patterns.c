@@ -1,7 +1,8 @@
 /*
  * patterns.c - globs over names, and the package of a class name. Pure functions.
  *
- * Class names come out of a dump and may be 64 KiB of anything: the glob is linear in practice and never worse than pattern * text.
+ * Class names come out of a dump and may be 64 KiB of anything: the glob is linear in practice and never worse than
+ * pattern * text.
  */
 #include "query/query.h"
 

@@ -1,19 +1,24 @@
 /*
- * query.h - the questions: what the room's files share. One file answers one question (include/heapdex/query.h has their list); all see the
- * heap through heapdex/graph.h alone and answer through rows/rows.h.
+ * query.h - the questions: what the room's files share. One file answers one question (include/heapdex/query.h has
+ * their list); all see the heap through heapdex/graph.h alone and answer through rows/rows.h.
  *
- *   names.c      objects and classes as a user names them      mark.c       what stays reachable when objects are taken away
- *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at once
+ *   names.c      objects and classes as a user names them      mark.c       what stays reachable when objects are taken
+ *                away
+ *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at
+ *                once
  *   merge.c      the tree of the paths of many objects
- *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c loaders.c
+ *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c
+ *   loaders.c
  *
- * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and a turn counter, so
- * that every loop asks now and then whether to stop. Labels are read from the dump, so they are made in `next`, for rows that go out only.
+ * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
+ * a turn counter, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are made
+ * in `next`, for rows that go out only.
  *
  * Invariants
  *   1. No recursion over heap shapes, and nothing is allocated for a count that was not counted in the index first.
  *   2. Every answer ends with hdx_graph_check: a damaged page is an error, never a wrong row without one.
- *   3. Loops that follow one id to the next stop after as many steps as there are objects: a damaged index may hold a ring.
+ *   3. Loops that follow one id to the next stop after as many steps as there are objects: a damaged index may hold a
+ *      ring.
  */
 #ifndef HDX_QUERY_QUERY_H
 #define HDX_QUERY_QUERY_H
@@ -33,40 +38,42 @@ typedef struct hdx_ask {
 /* Refuses an index that stops before the dominators: live and retained are not known there. */
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err);
 /* Once per row or object: every 256th turn asks whether the caller wants to stop. */
-hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err);
-hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
-unsigned hdx_ask_threads(const hdx_query *q);
-hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* *more = false, and invariant 2 */
+hdx_code           hdx_ask_turn(hdx_ask *a, hdx_error *err);
+hdx_code           hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
+unsigned           hdx_ask_threads(const hdx_query *q);
+hdx_code           hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* *more = false, and invariant 2 */
 static inline bool hdx_ask_wants(const hdx_ask *a, hdx_id id)
 {
     return a->q.scope == HDX_ALL || hdx_graph_live(a->g, id) == (a->q.scope == HDX_LIVE);
 }
 
 /* ---- cells ---- */
-hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number);              /* its name; null for HDX_NO_CLASS */
+hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number); /* its name; null for HDX_NO_CLASS */
 hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id);
-hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);                 /* its address; null for HDX_NO_ID */
-hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id);           /* null for garbage */
-hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
+hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);       /* its address; null for HDX_NO_ID */
+hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage */
+hdx_code hdx_label_cell(
+    hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out,
+    hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
 /*
- * Labels of rows to come, read in the order of the dump: a table whose rows are in another order would go over a compressed dump once
- * for every few of them. Begins small, since most tables are cut off early. The maker of rows fills ids[0 .. wanted - 1], sets count, and
- * calls hdx_label_run_make; cells live until the next call of that.
+ * Labels of rows to come, read in the order of the dump: a table whose rows are in another order would go over a
+ * compressed dump once for every few of them. Begins small, since most tables are cut off early. The maker of rows
+ * fills ids[0 .. wanted - 1], sets count, and calls hdx_label_run_make; cells live until the next call of that.
  */
 #define HDX_LABEL_RUN 16384u
 typedef struct hdx_label_run {
-    hdx_arena arena;   /* all begins as zero; hdx_label_run_free */
+    hdx_arena arena; /* all begins as zero; hdx_label_run_free */
     hdx_id    ids[HDX_LABEL_RUN];
     uint32_t  marks[HDX_LABEL_RUN]; /* the maker's own: what else it must know of a row */
     hdx_cell  cells[HDX_LABEL_RUN];
     char     *texts[HDX_LABEL_RUN]; /* while they are made */
-    uint32_t  count, at, size; /* ids there, rows given out; size of the last run */
+    uint32_t  count, at, size;      /* ids there, rows given out; size of the last run */
 } hdx_label_run;
 uint32_t hdx_label_run_begin(hdx_label_run *run); /* empties it; how many ids are wanted now */
 hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err);
 void     hdx_label_run_free(hdx_label_run *run);
-hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value);   /* references are addresses, 0 is null */
-hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);             /* a copy */
+hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value); /* references are addresses, 0 is null */
+hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */
 hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 
@@ -81,43 +88,44 @@ void     hdx_ids_drop(hdx_ids *ids);
 /* ---- classes ---- */
 hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their elements; "(default package)" */
 /* hdx_query_classes_named over any table of classes; the numbers are places in it. */
-hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses, const hdx_progress *progress,
-                           uint32_t **numbers, size_t *out_count, hdx_error *err);
+hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,
+                           const hdx_progress *progress, uint32_t **numbers, size_t *out_count, hdx_error *err);
 /* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
-bool     hdx_glob_match(hdx_text pattern, hdx_text text);
-bool     hdx_is_glob(hdx_text pattern);
+bool hdx_glob_match(hdx_text pattern, hdx_text text);
+bool hdx_is_glob(hdx_text pattern);
 
 /* ---- sets (bit sets over ids) ---- */
 /*
- * Marks what the GC roots reach without entering `without` (MAT 6.4); `seen` holds hdx_graph_objects bits, all zero; on return bits of
- * `without` are clear in it. Both are borrowed.
+ * Marks what the GC roots reach without entering `without` (MAT 6.4); `seen` holds hdx_graph_objects bits, all zero; on
+ * return bits of `without` are clear in it. Both are borrowed.
  */
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err);
 
 /*
- * Retained sizes of many sets of classes (MAT 6.5): set k holds the class objects and all live instances of each of its classes, and
- * the objects named beside. Sets of a class c: set[at[c]] .. set[at[c + 1] - 1]; a class may be in several.
+ * Retained sizes of many sets of classes (MAT 6.5): set k holds the class objects and all live instances of each of its
+ * classes, and the objects named beside. Sets of a class c: set[at[c]] .. set[at[c + 1] - 1]; a class may be in
+ * several.
  */
 typedef struct hdx_class_sets {
-    uint32_t        count;      /* sets */
+    uint32_t        count; /* sets */
     uint32_t        classes;
-    const uint32_t *at;         /* classes + 1 entries */
+    const uint32_t *at; /* classes + 1 entries */
     const uint32_t *set;
     uint32_t        more_count; /* objects that belong to a set beside its classes: loaders */
     const hdx_id   *more;       /* any order */
     const uint32_t *more_set;
-    uint64_t        room;       /* entries of the working tables; 0: as many as are good (tests make it small) */
+    uint64_t        room; /* entries of the working tables; 0: as many as are good (tests make it small) */
 } hdx_class_sets;
 hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 
 /* ---- excluded references ---- */
 #define HDX_RULES_MAX 64u
 typedef struct hdx_excludes {
-    hdx_graph *g;
-    uint32_t   classes;
-    uint64_t  *of_class;            /* class number -> rules for its instances and for its class object */
-    unsigned   count;
-    char      *field[HDX_RULES_MAX];/* malloc'ed glob over names of references */
+    hdx_graph  *g;
+    uint32_t    classes;
+    uint64_t   *of_class; /* class number -> rules for its instances and for its class object */
+    unsigned    count;
+    char       *field[HDX_RULES_MAX]; /* malloc'ed glob over names of references */
     const char *own[HDX_RULES_MAX]; /* NULL, or the class whose own field is meant: none that a class below declares */
 } hdx_excludes;
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err);
@@ -125,7 +133,8 @@ void     hdx_excludes_close(hdx_excludes *x);
 /* *yes: every named reference from `from` to `to` is excluded (MAT 6.8). */
 hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *yes, hdx_error *err);
 /* The first reference from `from` to `to` that is not excluded, in MAT's order. */
-hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found, hdx_error *err);
+hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
+                           hdx_error *err);
 
 /* ---- paths ---- */
 typedef struct hdx_path {
@@ -138,7 +147,8 @@ typedef struct hdx_paths {
     uint64_t  count, capacity;
 } hdx_paths;
 /* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
-hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err);
+hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths,
+                        hdx_paths *out, hdx_error *err);
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
 hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                          hdx_error *err);
@@ -161,7 +171,8 @@ typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
 } hdx_frame_local;
 /* All locals by thread, frame, object, each once; from hdx_mem_get (hdx_locals_drop). */
 hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err);
-uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread, int32_t frame); /* place of the first not before */
+uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread,
+                          int32_t frame); /* place of the first not before */
 
 /* ---- questions, declared (questions.h has their list) ---- */
 typedef struct hdx_question {
@@ -169,8 +180,10 @@ typedef struct hdx_question {
     hdx_code (*open)(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 } hdx_question;
 /* Parameters that several questions take. */
-#define HDX_PARAMETER_OF_CLASS(flags, sentence) \
-    { "class", HDX_PARAMETER_CLASSES, flags, "PATTERN", NULL, NULL, NULL, NULL, 0, 0, sentence }
+#define HDX_PARAMETER_OF_CLASS(flags, sentence)                                                                        \
+    {                                                                                                                  \
+        "class", HDX_PARAMETER_CLASSES, flags, "PATTERN", NULL, NULL, NULL, NULL, 0, 0, sentence                       \
+    }
 /* Ids of the objects that the parameter `object` names; hdx_ids_free. */
 hdx_code hdx_argument_objects(const hdx_query *q, const hdx_arguments *a, hdx_id **ids, size_t *count, hdx_error *err);
 /* The same where one is meant: a name such as class:X could mean several, which is HDX_USAGE. */
@@ -182,7 +195,7 @@ typedef struct hdx_named {
     hdx_addr     address;
     hdx_ref_kind kind;
     uint32_t     owner;
-    const char  *name;   /* in the arena */
+    const char  *name; /* in the arena */
 } hdx_named;
 typedef struct hdx_named_list {
     hdx_named *at;
@@ -190,7 +203,10 @@ typedef struct hdx_named_list {
     hdx_arena  names;
     bool       refused; /* out of memory underway */
 } hdx_named_list;
-/* Empties the list and fills it; without only_target references to no object come last. HDX_BAD_DUMP as hdx_graph_named_refs. */
+/*
+ * Empties the list and fills it; without only_target references to no object come last. HDX_BAD_DUMP as
+ * hdx_graph_named_refs.
+ */
 hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id only_target, hdx_error *err);
 void     hdx_named_drop(hdx_named_list *list);
 

@@ -1,37 +1,20 @@
 /*
- * questions.h - all questions and all tables, a line each. A new one is a file that defines hdx_question_NAME (hdx_table_NAME_) and its line here:
- * command line, help, completions, JSON Schema and `export` take it from there.
+ * questions.h - all questions and all tables, a line each. A new one is a file that defines hdx_question_NAME
+ * (hdx_table_NAME_) and its line here: command line, help, completions, JSON Schema and `export` take it from there.
  */
 #ifndef HDX_QUERY_QUESTIONS_H
 #define HDX_QUERY_QUESTIONS_H
 
 #include "query/query.h"
 
-#define HDX_QUESTIONS(x) \
-    x(info) \
-    x(histogram) \
-    x(dominators) \
-    x(object) \
-    x(objects) \
-    x(refs) \
-    x(path) \
-    x(retained) \
-    x(roots) \
-    x(threads)
+#define HDX_QUESTIONS(x)                                                                                               \
+    x(info) x(histogram) x(dominators) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads)
 
-#define HDX_TABLES(x) \
-    x(objects) \
-    x(references) \
-    x(named_references) \
-    x(classes) \
-    x(loaders) \
-    x(roots) \
-    x(threads) \
-    x(packages) \
-    x(dump)
+#define HDX_TABLES(x)                                                                                                  \
+    x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)
 
 #define HDX_QUESTION_IS(name) extern const hdx_question hdx_question_##name;
-#define HDX_TABLE_IS(name) extern const hdx_question hdx_table_of_##name;
+#define HDX_TABLE_IS(name)    extern const hdx_question hdx_table_of_##name;
 HDX_QUESTIONS(HDX_QUESTION_IS)
 HDX_TABLES(HDX_TABLE_IS)
 

@@ -1,9 +1,10 @@
 /*
  * refs.c - what an object refers to, and what refers to it.
  *
- * Out: its named references in MAT's order (MAT 3.6), signers and domain included. In: every referrer in scope, a row for each name by which
- * it refers; referrers stream, so that a class object with ten million instances is no more work than the rows that are asked for.
- * --by class: distinct objects summed by their class.
+ * Out: its named references in MAT's order (MAT 3.6), signers and domain included. In: every referrer in scope, a row
+ *      for each name by which
+ * it refers; referrers stream, so that a class object with ten million instances is no more work than the rows that are
+ * asked for. --by class: distinct objects summed by their class.
  */
 #include "query/query.h"
 
@@ -12,17 +13,22 @@
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object of the dump has the address"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
-    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
-    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE, "field, static, element, class, super, loader, local, signers or domain"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
+    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "field, static, element, class, super, loader, local, signers or domain"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "bytes that would be free if it were gone; null for garbage"),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the objects at the other end"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of it"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of their retained sizes; what one of them retains of another counts twice"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
+               "sum of their retained sizes; what one of them retains of another counts twice"),
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -36,8 +42,8 @@ typedef struct references {
     hdx_refs       referrers; /* inbound */
     hdx_id         referrer;
     hdx_named_list names;
-    uint64_t       at;        /* in names */
-    bool           unnamed;   /* inbound: the dump is not at hand, so the referrer is given once without a name */
+    uint64_t       at;      /* in names */
+    bool           unnamed; /* inbound: the dump is not at hand, so the referrer is given once without a name */
 } references;
 
 static void references_close(void *state)
@@ -104,7 +110,9 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
     for (r->names.count = 0; code == HDX_OK && hdx_refs_next(&refs, &target); first = false) {
         if (!hdx_mem_room(NULL, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
             return hdx_no_memory(err, "references", r->names.count * sizeof *r->names.at);
-        r->names.at[r->names.count++] = (hdx_named){ target, hdx_graph_address(r->ask.g, target), first ? HDX_REF_CLASS : HDX_REF_FIELD, HDX_NO_CLASS, first ? "<class>" : NULL };
+        r->names.at[r->names.count++] =
+            (hdx_named){ target, hdx_graph_address(r->ask.g, target), first ? HDX_REF_CLASS : HDX_REF_FIELD,
+                         HDX_NO_CLASS, first ? "<class>" : NULL };
         code = hdx_ask_turn(&r->ask, err);
     }
     return code;
@@ -130,7 +138,8 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
             return code;
         }
     }
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, references_next, references_close, inbound ? 0 : r->names.count };
+    hdx_rows_maker maker = { columns,         HDX_COUNT(columns), r,
+                             references_next, references_close,   inbound ? 0 : r->names.count };
     return hdx_rows_make(&maker, out, err);
 }
 
@@ -185,7 +194,8 @@ static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, 
     if (used > 0)
         qsort(sums, used, sizeof *sums, by_retained);
     for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
-        hdx_cell cells[4] = { hdx_class_cell(ask->g, sums[i].number), hdx_cell_uint(sums[i].objects), hdx_cell_uint(sums[i].shallow), hdx_cell_uint(sums[i].retained) };
+        hdx_cell cells[4] = { hdx_class_cell(ask->g, sums[i].number), hdx_cell_uint(sums[i].objects),
+                              hdx_cell_uint(sums[i].shallow), hdx_cell_uint(sums[i].retained) };
         code = hdx_table_add(t, cells, err);
     }
     hdx_mem_put(NULL, sums, classes * sizeof *sums);
@@ -215,10 +225,16 @@ hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, 
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_WORD, .value = "OBJECT",
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_WORD,
+      .value = "OBJECT",
       .sentence = "the object whose references are wanted" },
     { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "class", .sentence = "one row per class" },
-    { .name = "out", .kind = HDX_PARAMETER_FLAG, .excludes = "in", .sentence = "what the object refers to (the default)" },
+    { .name = "out",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "in",
+      .sentence = "what the object refers to (the default)" },
     { .name = "in", .kind = HDX_PARAMETER_FLAG, .excludes = "out", .sentence = "what refers to the object" },
 };
 
@@ -229,7 +245,8 @@ static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     *out = NULL;
     if (code != HDX_OK)
         return code;
-    return hdx_query_refs(q, id, hdx_argument_flag(a, "in"), hdx_argument_choice(a, "by") == 0 ? HDX_BY_CLASS : HDX_BY_NONE, out, err);
+    return hdx_query_refs(q, id, hdx_argument_flag(a, "in"),
+                          hdx_argument_choice(a, "by") == 0 ? HDX_BY_CLASS : HDX_BY_NONE, out, err);
 }
 
 const hdx_question hdx_question_refs = {
@@ -237,7 +254,8 @@ const hdx_question hdx_question_refs = {
         .name = "refs",
         .flags = HDX_ANSWER_LONG,
         .sentence = "what an object refers to, or what refers to it",
-        .more = "--out (the default) lists references by name and kind: field, static, element, class, super, loader, local, signers, domain.",
+        .more = "--out (the default) lists references by name and kind: field, static, element, class, super, "
+                "loader, local, signers, domain.",
         .examples = { "heapdex refs app.hprof '#1234' --in", "heapdex refs app.hprof thread:main --out" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

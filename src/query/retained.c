@@ -1,8 +1,9 @@
 /*
  * retained.c - what goes when some objects go (MAT 6.4), summed by class.
  *
- * One object: its subtree of dominators, unless that is most of the heap. Several: what the GC roots no longer reach when these are not entered (mark.c), the objects
- * themselves included, also when they are GC roots. Objects that are garbage already retain nothing.
+ * One object: its subtree of dominators, unless that is most of the heap. Several: what the GC roots no longer reach
+ * when these are not entered (mark.c), the objects themselves included, also when they are GC roots. Objects that are
+ * garbage already retain nothing.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -123,7 +124,8 @@ static hdx_code answer(hdx_ask *ask, sums *s, hdx_rows **out, hdx_error *err)
     if (used > 0)
         qsort(s->at, used, sizeof *s->at, by_shallow);
     for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
-        hdx_cell cells[3] = { hdx_class_cell(ask->g, s->at[i].number), hdx_cell_uint(s->at[i].objects), hdx_cell_uint(s->at[i].shallow) };
+        hdx_cell cells[3] = { hdx_class_cell(ask->g, s->at[i].number), hdx_cell_uint(s->at[i].objects),
+                              hdx_cell_uint(s->at[i].shallow) };
         code = hdx_table_add(t, cells, err);
     }
     hdx_member *total = hdx_arena_get(hdx_table_arena(t), 2 * sizeof *total);
@@ -137,8 +139,9 @@ static hdx_code answer(hdx_ask *ask, sums *s, hdx_rows **out, hdx_error *err)
     }
     total[0] = (hdx_member){ "objects", hdx_cell_uint(s->objects) };
     total[1] = (hdx_member){ "bytes", hdx_cell_uint(s->bytes) };
-    if ((code = hdx_table_rows(t, out, err)) == HDX_OK && ((code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 2), err)) != HDX_OK ||
-                                                           (code = hdx_rows_set_title(*out, "Retained set", err)) != HDX_OK)) {
+    if ((code = hdx_table_rows(t, out, err)) == HDX_OK &&
+        ((code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 2), err)) != HDX_OK ||
+         (code = hdx_rows_set_title(*out, "Retained set", err)) != HDX_OK)) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -165,13 +168,17 @@ hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count,
         return code;
     for (size_t i = 0; code == HDX_OK && i < count; i++) {
         if (ids[i] >= n)
-            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
+            code =
+                hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
         else if (hdx_graph_live(q->graph, ids[i]) && ids[i] != only) {
             only = ids[i];
             live++;
         }
     }
-    /* the subtree of an object that keeps most of the heap is walked at random; what is left without it is little, and the rest a run in order */
+    /*
+     * the subtree of an object that keeps most of the heap is walked at random; what is left without it is little, and
+     * the rest a run in order
+     */
     const bool most = live == 1 && 2 * hdx_graph_retained(q->graph, only) > hdx_graph_summary_of(q->graph)->live_bytes;
     if (code == HDX_OK && live == 1 && !most) {
         code = subtree(&ask, only, &s, err);
@@ -191,7 +198,8 @@ hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count,
     return code;
 }
 
-hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out, hdx_error *err)
+hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
+                                  hdx_error *err)
 {
     hdx_ask   ask;
     sums      s;
@@ -200,7 +208,8 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
     uint64_t  words = hdx_bits_words(hdx_graph_objects(q->graph)), members = 0;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK || (code = hdx_query_classes_named(q, class_pattern, subclasses, &numbers, &count, err)) != HDX_OK)
+    if (code != HDX_OK ||
+        (code = hdx_query_classes_named(q, class_pattern, subclasses, &numbers, &count, err)) != HDX_OK)
         return code;
     uint64_t *without = hdx_mem_array(NULL, words, sizeof *without);
     if (without == NULL)
@@ -229,7 +238,10 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "object", .kind = HDX_PARAMETER_OBJECTS, .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER, .value = "OBJECT",
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
+      .value = "OBJECT",
       .sentence = "the objects that would be gone" },
     HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_EITHER, "name, glob (* and ?) or /regular expression/"),
     { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
@@ -243,7 +255,8 @@ static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_code    code;
     *out = NULL;
     if ((pattern != NULL) == (hdx_argument_text(a, "object") != NULL))
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'retained' takes objects or --class PATTERN, %s", pattern != NULL ? "not both" : "and got neither");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'retained' takes objects or --class PATTERN, %s",
+                        pattern != NULL ? "not both" : "and got neither");
     if (pattern != NULL)
         return hdx_query_retained_class(q, pattern, hdx_argument_flag(a, "subclasses"), out, err);
     if ((code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
@@ -257,8 +270,10 @@ const hdx_question hdx_question_retained = {
         .name = "retained",
         .flags = HDX_ANSWER_LONG,
         .sentence = "what would be free if objects were gone together",
-        .more = "--class takes all live instances of the matching classes, neither class objects nor subclasses unless asked.",
-        .examples = { "heapdex retained app.hprof '#1234' thread:main", "heapdex retained app.hprof --class java.lang.String" },
+        .more = "--class takes all live instances of the matching classes, neither class objects nor subclasses "
+                "unless asked.",
+        .examples = { "heapdex retained app.hprof '#1234' thread:main", "heapdex retained app.hprof --class "
+                                                                        "java.lang.String" },
         .forms = &form,
         .form_count = 1,
         .document = document,

@@ -1,28 +1,33 @@
 /*
  * roots.c - GC roots and the locals of threads, by object; or summed by type.
  *
- * An object has a row for each distinct type and thread. A local is no root of its own but a reference of its thread (MAT 4.2); it is listed
- * with that thread. Only roots of their own have an empty thread. On Android a row says in which heap the object lies: ART writes a root
- * (VM_INTERNAL) for every object of zygote and image, and what roots an app has of its own is told apart by that.
+ * An object has a row for each distinct type and thread. A local is no root of its own but a reference of its thread
+ * (MAT 4.2); it is listed with that thread. Only roots of their own have an empty thread. On Android a row says in
+ * which heap the object lies: ART writes a root (VM_INTERNAL) for every object of zygote and image, and what roots an
+ * app has of its own is told apart by that.
  */
 #include "query/query.h"
 
 #include <stdlib.h>
 
 #define TYPE HDX_COLUMN("type", TEXT, NONE, 0, "type of GC root, such as SYSTEM_CLASS or THREAD_OBJ")
-#define THREAD \
-    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the thread whose frame holds the object; null for a root of its own")
-#define HEAP \
-    HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL, "heap that it lies in; only in dumps of Android that have heaps")
+#define THREAD                                                                                                         \
+    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE,                                                           \
+               "the thread whose frame holds the object; null for a root of its own")
+#define HEAP                                                                                                           \
+    HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL,                                          \
+               "heap that it lies in; only in dumps of Android that have heaps")
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself: a text, a name; null for most objects"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "what it says of itself: a text, a name; null for most objects"),
     TYPE,
     THREAD,
     HEAP,
 };
-static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"), TYPE, THREAD, HEAP };
+static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
+                                            TYPE, THREAD, HEAP };
 static const hdx_column type_columns[] = {
     TYPE,
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects held by roots of this type"),
@@ -37,13 +42,13 @@ static const hdx_form forms[] = {
 static const hdx_form table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
 
 typedef struct root_rows {
-    hdx_ask   ask;
-    hdx_root *at;
-    uint64_t  count, next, capacity;
-    bool      labels; /* all columns; false: the export table */
+    hdx_ask               ask;
+    hdx_root             *at;
+    uint64_t              count, next, capacity;
+    bool                  labels; /* all columns; false: the export table */
     const hdx_heap_space *heaps;
-    uint64_t  heap_count; /* 0: no column for them */
-    hdx_label_run *run;   /* of the rows to come; NULL: no labels */
+    uint64_t              heap_count; /* 0: no column for them */
+    hdx_label_run        *run;        /* of the rows to come; NULL: no labels */
 } root_rows;
 
 static int in_order(const void *a, const void *b)
@@ -147,14 +152,22 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
         rows_close(r);
         return code;
     }
-    hdx_rows_maker maker = { labels ? columns : table_columns, (labels ? HDX_COUNT(columns) : HDX_COUNT(table_columns)) - (r->heap_count == 0), r, rows_next, rows_close, r->count };
+    hdx_rows_maker maker = { labels ? columns : table_columns,
+                             (labels ? HDX_COUNT(columns) : HDX_COUNT(table_columns)) - (r->heap_count == 0),
+                             r,
+                             rows_next,
+                             rows_close,
+                             r->count };
     return hdx_rows_make(&maker, out, err);
 }
 
 /* Objects are distinct per type; an object with two types counts in both lines. */
 static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
 {
-    struct { uint64_t objects, roots, shallow, retained; hdx_id last; } sums[HDX_ROOT_TYPES] = { { 0, 0, 0, 0, 0 } };
+    struct {
+        uint64_t objects, roots, shallow, retained;
+        hdx_id   last;
+    } sums[HDX_ROOT_TYPES] = { { 0, 0, 0, 0, 0 } };
     root_rows  r = { .labels = true };
     hdx_table *t = NULL;
     hdx_code   code = load(ask, &r, err);
@@ -175,7 +188,8 @@ static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
         code = hdx_table_new(type_columns, HDX_COUNT(type_columns), &t, err);
     for (unsigned type = 0; code == HDX_OK && type < HDX_ROOT_TYPES; type++)
         if (sums[type].roots > 0) {
-            hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)), hdx_cell_uint(sums[type].objects), hdx_cell_uint(sums[type].roots),
+            hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)),
+                                  hdx_cell_uint(sums[type].objects), hdx_cell_uint(sums[type].roots),
                                   hdx_cell_uint(sums[type].shallow), hdx_cell_uint(sums[type].retained) };
             code = hdx_table_add(t, cells, err);
         }
@@ -215,8 +229,13 @@ static hdx_code open_roots(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "type", .sentence = "one row per type of root" },
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "type",
+      .sentence = "one row per type of root" },
 };
+
 const hdx_question hdx_question_roots = {
     .declared = {
         .name = "roots",

@@ -1,10 +1,11 @@
 /*
  * search.c - shortest paths from the GC roots to given objects.
  *
- * One path without excludes: the index has each object's parent on a shortest path, so the path costs its length. Otherwise breadth
- * first over inbound references from the target (MAT 6.7, 6.8): of each object taken from the queue the referrers that are GC roots end a
- * path, the others join the queue once; so a root is never passed through, and paths come in order of length. A referrer whose
- * references to the object are all excluded is passed over. Cost: two bits per object, and 16 bytes for each one queued.
+ * One path without excludes: the index has each object's parent on a shortest path, so the path costs its length.
+ * Otherwise breadth first over inbound references from the target (MAT 6.7, 6.8): of each object taken from the queue
+ * the referrers that are GC roots end a path, the others join the queue once; so a root is never passed through, and
+ * paths come in order of length. A referrer whose references to the object are all excluded is passed over. Cost: two
+ * bits per object, and 16 bytes for each one queued.
  */
 #include "query/query.h"
 
@@ -62,10 +63,11 @@ static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *er
     uint64_t limit = hdx_graph_objects(ask->g);
     if (code != HDX_OK || parent == HDX_NO_ID)
         return code;
-    for (; code == HDX_OK && (code = hdx_path_step(out, v, err)) == HDX_OK && parent != v; v = parent,
-         parent = hdx_graph_nearest(ask->g, v)) {
+    for (; code == HDX_OK && (code = hdx_path_step(out, v, err)) == HDX_OK && parent != v;
+         v = parent, parent = hdx_graph_nearest(ask->g, v)) {
         if (parent >= limit || out->at[out->count - 1].count > limit) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root", (unsigned long long)target);
+            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
+                            (unsigned long long)target);
         code = hdx_ask_turn(ask, err);
     }
     hdx_path_turn(out);
@@ -106,7 +108,8 @@ static hdx_code expand(search *s, uint64_t place, unsigned wanted, unsigned *fou
         hdx_graph_inbound(s->ask->g, id, HDX_LIVE, &refs);
         while (hdx_refs_next(&refs, &from)) {
             bool no = false;
-            if (from >= s->objects || hdx_bits_test(s->roots, from) != (roots == 1) || (!roots && hdx_bits_test(s->seen, from)))
+            if (from >= s->objects || hdx_bits_test(s->roots, from) != (roots == 1) ||
+                (!roots && hdx_bits_test(s->seen, from)))
                 continue;
             if ((code = hdx_excludes_edge(s->x, from, id, &no, err)) != HDX_OK)
                 return code;
@@ -140,7 +143,8 @@ static hdx_code search_target(search *s, hdx_id target, unsigned wanted, hdx_err
     return code == HDX_OK && found == 0 ? hdx_path_begin(s->out, target, err) : code;
 }
 
-hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths, hdx_paths *out, hdx_error *err)
+hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths,
+                        hdx_paths *out, hdx_error *err)
 {
     search   s = { .ask = ask, .x = x, .objects = hdx_graph_objects(ask->g), .out = out };
     uint64_t words = hdx_bits_words(s.objects), root_count = 0;

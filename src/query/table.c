@@ -1,8 +1,8 @@
 /*
  * table.c - whole tables for export: every object and every reference.
  *
- * Objects come in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of classes, so a row of the
- * tens of millions copies no text. Scope decides which objects are rows and which referrers count.
+ * Objects come in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of classes,
+ * so a row of the tens of millions copies no text. Scope decides which objects are rows and which referrers count.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -50,7 +50,23 @@ static bool run_next(run *r, uint32_t *place, bool *fresh)
 
 /* ---- objects ---- */
 
-enum { ID, ADDRESS, CLASS, CLASS_ADDRESS, KIND, SHALLOW, RETAINED, DOMINATOR, OUTBOUND, INBOUND, REACHABLE, HEAP, POSITION, LENGTH, COLUMNS };
+enum {
+    ID,
+    ADDRESS,
+    CLASS,
+    CLASS_ADDRESS,
+    KIND,
+    SHALLOW,
+    RETAINED,
+    DOMINATOR,
+    OUTBOUND,
+    INBOUND,
+    REACHABLE,
+    HEAP,
+    POSITION,
+    LENGTH,
+    COLUMNS
+};
 
 static const hdx_column object_columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
@@ -59,15 +75,19 @@ static const hdx_column object_columns[COLUMNS] = {
     [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone; null for garbage"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if it were gone; null for garbage"),
     [DOMINATOR] = HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
                              "immediate dominator; null where nothing but the GC roots dominates, and for garbage"),
     [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "distinct objects that it refers to, its class included"),
     [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, 0, "distinct objects that refer to it"),
     [REACHABLE] = HDX_COLUMN("reachable", UNSIGNED, NONE, 0, "1 where a GC root reaches it, else 0"),
-    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
-    [POSITION] = HDX_COLUMN("position", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "where its record begins in the uncompressed dump; null without a record"),
-    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+    [HEAP] =
+        HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
+    [POSITION] = HDX_COLUMN("position", UNSIGNED, NONE, HDX_COLUMN_NULLABLE,
+                            "where its record begins in the uncompressed dump; null without a record"),
+    [LENGTH] =
+        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
 };
 
 typedef struct object_rows {
@@ -129,9 +149,12 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     cells[OUTBOUND] = hdx_cell_uint(o->outbound[i]);
     cells[INBOUND] = hdx_cell_uint(o->inbound[i]);
     cells[REACHABLE] = hdx_cell_uint(live);
-    cells[HEAP] = o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count ? hdx_cell_text(o->heaps[o->heap[i]].name) : hdx_cell_null();
+    cells[HEAP] = o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count
+                      ? hdx_cell_text(o->heaps[o->heap[i]].name)
+                      : hdx_cell_null();
     cells[POSITION] = o->positions[i] > 0 ? hdx_cell_uint(o->positions[i] - 1) : hdx_cell_null();
-    cells[LENGTH] = kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY ? hdx_cell_uint(o->lengths[i]) : hdx_cell_null();
+    cells[LENGTH] =
+        kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY ? hdx_cell_uint(o->lengths[i]) : hdx_cell_null();
     *more = true;
     return HDX_OK;
 }
@@ -163,9 +186,10 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
 }
 
 static const hdx_form objects_form = { NULL, NULL, object_columns, COLUMNS };
-const hdx_question    hdx_table_of_objects = {
-       .declared = { .name = "objects", .sentence = "every object", .more = "", .forms = &objects_form, .form_count = 1 },
-       .open = open_objects,
+
+const hdx_question hdx_table_of_objects = {
+    .declared = { .name = "objects", .sentence = "every object", .more = "", .forms = &objects_form, .form_count = 1 },
+    .open = open_objects,
 };
 
 /* ---- references ---- */
@@ -266,7 +290,12 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
     r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* what a live object refers to is live */
-    hdx_rows_maker maker = { reference_columns, named ? HDX_COUNT(reference_columns) : PAIR, r, named ? named_next : reference_next, references_close, 0 };
+    hdx_rows_maker maker = { reference_columns,
+                             named ? HDX_COUNT(reference_columns) : PAIR,
+                             r,
+                             named ? named_next : reference_next,
+                             references_close,
+                             0 };
     if (!named && q->scope == HDX_LIVE)
         maker.total = hdx_graph_summary_of(q->graph)->references;
     return hdx_rows_make(&maker, out, err);
@@ -285,13 +314,23 @@ static hdx_code open_named(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 }
 
 static const hdx_form references_form = { NULL, NULL, reference_columns, PAIR };
-const hdx_question    hdx_table_of_references = {
-       .declared = { .name = "references", .sentence = "which object refers to which, each pair once", .more = "", .forms = &references_form, .form_count = 1 },
-       .open = open_references,
+
+const hdx_question hdx_table_of_references = {
+    .declared = { .name = "references",
+                  .sentence = "which object refers to which, each pair once",
+                  .more = "",
+                  .forms = &references_form,
+                  .form_count = 1 },
+    .open = open_references,
 };
 
 static const hdx_form named_form = { NULL, NULL, reference_columns, HDX_COUNT(reference_columns) };
-const hdx_question    hdx_table_of_named_references = {
-       .declared = { .name = "named_references", .sentence = "every reference by name, as the dump has it", .more = "", .forms = &named_form, .form_count = 1 },
-       .open = open_named,
+
+const hdx_question hdx_table_of_named_references = {
+    .declared = { .name = "named_references",
+                  .sentence = "every reference by name, as the dump has it",
+                  .more = "",
+                  .forms = &named_form,
+                  .form_count = 1 },
+    .open = open_named,
 };

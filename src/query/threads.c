@@ -1,8 +1,8 @@
 /*
  * threads.c - threads, their state, stacks and the objects their frames hold.
  *
- * A thread is what a THREAD_OBJ root names (MAT 4.8, HPROF 5.4). Name, priority and state are fields of the object, since JDK 19 partly
- * of its `holder` (HPROF 6). A local belongs to the frame its root names; frame -1 to none.
+ * A thread is what a THREAD_OBJ root names (MAT 4.8, HPROF 5.4). Name, priority and state are fields of the object,
+ * since JDK 19 partly of its `holder` (HPROF 6). A local belongs to the frame its root names; frame -1 to none.
  */
 #include "query/query.h"
 
@@ -10,13 +10,14 @@
 
 /* ---- columns ---- */
 
-#define OF_THREAD \
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread object"), \
-        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null where the dump does not tell"), \
-        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE, "it does not keep the JVM running"), \
+#define OF_THREAD                                                                                                      \
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread object"),                                                      \
+        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null where the dump does not tell"),  \
+        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE, "it does not keep the JVM running"),                     \
         HDX_COLUMN("priority", SIGNED, NONE, HDX_COLUMN_NULLABLE, "its priority, in Java from 1 to 10")
-#define RETAINED \
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone, locals included; null for garbage")
+#define RETAINED                                                                                                       \
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                       \
+               "bytes that would be free if it were gone, locals included; null for garbage")
 static const hdx_column local_item[] = { HDX_ITEM(ADDRESS, "an object that the frame holds") };
 static const hdx_column frame_members[] = {
     HDX_COLUMN("method", TEXT, NONE, 0, "class, method and signature"),
@@ -27,11 +28,13 @@ static const hdx_column frame_members[] = {
 };
 static const hdx_column columns[] = {
     OF_THREAD,
-    HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE, "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
+    HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
     HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "its context class loader"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of the thread object, without what it refers to"),
     RETAINED,
-    HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "its stack, innermost frame first; null without --stacks", frame_members),
+    HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+               "its stack, innermost frame first; null without --stacks", frame_members),
 };
 static const hdx_column table_columns[] = {
     OF_THREAD,
@@ -39,7 +42,8 @@ static const hdx_column table_columns[] = {
     HDX_COLUMN("locals", UNSIGNED, COUNT, 0, "distinct objects that its frames hold"),
     RETAINED,
 };
-static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) }, table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) },
+                      table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
 
 /* ---- fields ---- */
 
@@ -56,7 +60,9 @@ static hdx_code field(hdx_graph *g, hdx_id thread, hdx_id holder, const char *na
     return code;
 }
 
-/* java.lang.Thread.State from the bits of threadStatus (JVMTI thread states, as sun.misc.VM.toThreadState reads them). */
+/*
+ * java.lang.Thread.State from the bits of threadStatus (JVMTI thread states, as sun.misc.VM.toThreadState reads them).
+ */
 static const char *state_name(int64_t status)
 {
     if (status & 0x0004)
@@ -149,7 +155,7 @@ hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uin
 uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread, int32_t frame)
 {
     hdx_frame_local key = { thread, frame, 0 };
-    uint64_t  low = 0, high = count;
+    uint64_t        low = 0, high = count;
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
         if (by_thread(&locals[mid], &key) < 0)
@@ -178,9 +184,10 @@ static void rows_close(void *state)
     free(t);
 }
 
-static hdx_code locals_cell(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code locals_cell(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *out,
+                            hdx_error *err)
 {
-    uint64_t  first = hdx_locals_first(t->locals, t->local_count, thread, frame), end = first;
+    uint64_t first = hdx_locals_first(t->locals, t->local_count, thread, frame), end = first;
     while (end < t->local_count && t->locals[end].thread == thread && t->locals[end].frame == frame)
         end++;
     hdx_cell *cells = hdx_arena_get(arena, (end - first) * sizeof *cells);
@@ -192,7 +199,8 @@ static hdx_code locals_cell(const thread_rows *t, hdx_id thread, int32_t frame, 
     return HDX_OK;
 }
 
-static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number, const hdx_frame *f, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number, const hdx_frame *f, hdx_arena *arena,
+                           hdx_cell *out, hdx_error *err)
 {
     uint64_t    len = (uint64_t)f->class_name.len + 1 + f->method.len + f->signature.len;
     char       *method = hdx_arena_get(arena, len + 1);
@@ -223,7 +231,8 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
     return HDX_OK;
 }
 
-static hdx_code frames_cell(const thread_rows *t, const hdx_thread *thread, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code frames_cell(const thread_rows *t, const hdx_thread *thread, hdx_arena *arena, hdx_cell *out,
+                            hdx_error *err)
 {
     hdx_code  code = HDX_OK;
     hdx_cell *cells = hdx_arena_get(arena, thread->frame_count * sizeof *cells);
@@ -320,11 +329,19 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
         rows_close(t);
         return code;
     }
-    hdx_rows_maker maker = { table ? table_columns : columns, table ? HDX_COUNT(table_columns) : HDX_COUNT(columns), t, rows_next, rows_close, t->count };
+    hdx_rows_maker maker = { table ? table_columns : columns,
+                             table ? HDX_COUNT(table_columns) : HDX_COUNT(columns),
+                             t,
+                             rows_next,
+                             rows_close,
+                             t->count };
     return hdx_rows_make(&maker, out, err);
 }
 
-hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err) { return make(q, stacks, locals, false, out, err); }
+hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)
+{
+    return make(q, stacks, locals, false, out, err);
+}
 
 static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
@@ -335,13 +352,15 @@ static const hdx_parameter parameters[] = {
     { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .sentence = "frames of each thread" },
     { .name = "locals", .kind = HDX_PARAMETER_FLAG, .sentence = "objects held by each frame" },
 };
+
 const hdx_question hdx_question_threads = {
     .declared = {
         .name = "threads",
         .flags = HDX_ANSWER_LONG,
         .sentence = "threads, their stacks and what they keep alive",
         .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds.",
-        .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
+        .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals "
+                                                                   "--where 'name = main'" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,
@@ -357,6 +376,10 @@ static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 }
 
 const hdx_question hdx_table_of_threads = {
-    .declared = { .name = "threads", .sentence = "threads, with the sizes of their stacks", .more = "", .forms = &table_form, .form_count = 1 },
+    .declared = { .name = "threads",
+                  .sentence = "threads, with the sizes of their stacks",
+                  .more = "",
+                  .forms = &table_form,
+                  .form_count = 1 },
     .open = open_table,
 };

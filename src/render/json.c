@@ -28,14 +28,15 @@ static char escape_of(uint8_t c)
 static void put_escape(hdx_out *out, uint32_t point)
 {
     static const char hex[] = "0123456789abcdef";
-    char              text[6] = { '\\', 'u', hex[point >> 12 & 15], hex[point >> 8 & 15], hex[point >> 4 & 15], hex[point & 15] };
+    char text[6] = { '\\', 'u', hex[point >> 12 & 15], hex[point >> 8 & 15], hex[point >> 4 & 15], hex[point & 15] };
     hdx_out_bytes(out, text, sizeof text);
 }
 
 /* Characters that would move a terminal's cursor, begin a line or turn the direction of the text around. */
 static bool steers(uint32_t point)
 {
-    return (point >= 0x80 && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    return (point >= 0x80 && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
 }
 
 void hdx_json_text(hdx_out *out, const char *at, size_t len)
@@ -147,7 +148,10 @@ static void put_row(hdx_out *out, const hdx_column *columns, unsigned count, con
     hdx_out_byte(out, '}');
 }
 
-/* A member of the document itself: a list has an element a line, so that long answers can be read and compared by lines. */
+/*
+ * A member of the document itself: a list has an element a line, so that long answers can be read and compared by
+ * lines.
+ */
 static void put_top_member(hdx_out *out, const char *key, const hdx_cell *value)
 {
     hdx_out_string(out, "  ");

@@ -1,4 +1,7 @@
-/* out.c - bytes and numbers into a buffer that empties itself. Numbers are written by hand: a csv of 45 million rows has 300 million. */
+/*
+ * out.c - bytes and numbers into a buffer that empties itself. Numbers are written by hand: a csv of 45 million rows
+ * has 300 million.
+ */
 #include "render/out.h"
 
 #include <math.h>
@@ -27,8 +30,9 @@ void hdx_out_long(hdx_out *out, const char *bytes, size_t len)
 
 void hdx_out_uint(hdx_out *out, uint64_t v)
 {
-    static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
-                                "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    static const char pairs[] =
+        "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+        "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
     char     digits[20];
     unsigned at = sizeof digits;
     for (; v >= 100; v /= 100) {
@@ -85,7 +89,7 @@ void hdx_out_real(hdx_out *out, double v)
 unsigned hdx_utf8(const uint8_t *p, size_t len, uint32_t *point)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    unsigned              n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    unsigned n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
     if (n == 0 || n > len)
         return 0;
     uint32_t v = n == 1 ? p[0] : p[0] & (0x7fu >> n);

@@ -1,5 +1,6 @@
 /*
- * out.h - where rendered text gathers before it goes to the sink, and the few ways of writing into it. Inside of this room alone.
+ * out.h - where rendered text gathers before it goes to the sink, and the few ways of writing into it. Inside of this
+ * room alone.
  *
  * A refused write is remembered in `failed`; calls need no checks in between.
  */
@@ -44,16 +45,23 @@ static inline void hdx_out_bytes(hdx_out *out, const void *bytes, size_t len)
 }
 static inline void hdx_out_string(hdx_out *out, const char *s) { hdx_out_bytes(out, s, strlen(s)); }
 
-/* Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), its code point in *point; 0: none begins here. */
+/*
+ * Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), its code point in *point;
+ * 0: none begins here.
+ */
 unsigned hdx_utf8(const uint8_t *p, size_t len, uint32_t *point);
-/* Half of a surrogate pair, as texts of a heap hold it: 3 and the half in *point; else 0. No format may pass its bytes on. */
+/*
+ * Half of a surrogate pair, as texts of a heap hold it: 3 and the half in *point; else 0. No format may pass its bytes
+ * on.
+ */
 unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point);
 
 /* ---- json.c ---- */
 void hdx_json_cell(hdx_out *out, const hdx_cell *cell);
 void hdx_json_text(hdx_out *out, const char *at, size_t len); /* in quotes */
 /* ---- the formats ---- */
-hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out, hdx_error *err);
+hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out,
+                          hdx_error *err);
 hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
 hdx_code hdx_render_jsonl(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
 hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, hdx_out *out, hdx_error *err);

@@ -1,8 +1,9 @@
 /*
  * render.c - one door for all formats.
  *
- * The first row is made before a byte is written: an answer that fails at once fails with empty output, and only one that breaks in its
- * middle leaves half a document behind (the caller then has the error, and a file of its own to throw away).
+ * The first row is made before a byte is written: an answer that fails at once fails with empty output, and only one
+ * that breaks in its middle leaves half a document behind (the caller then has the error, and a file of its own to
+ * throw away).
  */
 #include "render/out.h"
 

@@ -1,5 +1,6 @@
 /*
- * render.h - what the room gives besides <heapdex/render.h>: single cells as JSON text. Knows no questions and no heaps.
+ * render.h - what the room gives besides <heapdex/render.h>: single cells as JSON text. Knows no questions and no
+ * heaps.
  */
 #ifndef HDX_RENDER_RENDER_H
 #define HDX_RENDER_RENDER_H

@@ -1,22 +1,19 @@
 /*
  * separated.c - csv (RFC 4180, lines end in \n) and tsv (\t, \n, \r and \\ escaped).
  *
- * No other control character comes out, so that a text of a dump tells nothing to the terminal that shows it. tsv has \xHH for them (U+0000..001F, 007F,
- * 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines
- * stay (in quotes).
+ * No other control character comes out, so that a text of a dump tells nothing to the terminal that shows it. tsv has
+ * \xHH for them (U+0000..001F, 007F, 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures
+ * (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines stay (in quotes).
  *
- * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a whole line empty,
- * because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes U+FFFD, and so does any
- * other byte that is none. Nested cells are JSON text.
+ * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a
+ * whole line empty, because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes
+ * U+FFFD, and so does any other byte that is none. Nested cells are JSON text.
  */
 #include "render/out.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-static bool plain(uint8_t c, bool tsv)
-{
-    return c >= 0x20 && c < 0x7f && (tsv ? c != '\\' : c != '"' && c != ',');
-}
+static bool plain(uint8_t c, bool tsv) { return c >= 0x20 && c < 0x7f && (tsv ? c != '\\' : c != '"' && c != ','); }
 
 static bool is_control(uint32_t point) { return point < 0x20 || (point >= 0x7f && point < 0xa0); }
 
@@ -74,13 +71,17 @@ static uint64_t equal_bytes(uint64_t word, uint8_t c)
     return (v - 0x0101010101010101ull) & ~v;
 }
 
-/* How many plain bytes there are before the first other one; eight at a time, because nearly every text is plain to its end. */
+/*
+ * How many plain bytes there are before the first other one; eight at a time, because nearly every text is plain to its
+ * end.
+ */
 static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
 {
     size_t i = 0;
     for (; len - i >= 8; i += 8) {
         uint64_t word = hdx_le64(p + i);
-        uint64_t other = word | (word - 0x2020202020202020ull) | equal_bytes(word, 0x7f) | equal_bytes(word, tsv ? '\\' : '"') | equal_bytes(word, tsv ? '\\' : ',');
+        uint64_t other = word | (word - 0x2020202020202020ull) | equal_bytes(word, 0x7f) |
+                         equal_bytes(word, tsv ? '\\' : '"') | equal_bytes(word, tsv ? '\\' : ',');
         if ((other & 0x8080808080808080ull) != 0)
             break;
     }

@@ -5,9 +5,10 @@
  *   java.lang.String                1204   28.2 KB
  *   com.acme.…nternal.Cache$Entry    310    9.7 KB
  *
- * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those. Where the terminal is
- * narrower than the table, texts are cut in the middle (a class name says most at its end, its package at its start), the widest column
- * first; numbers are never cut. Bytes that could drive a terminal are shown as \xNN, so no name in a dump can do more than be read.
+ * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those.
+ * Where the terminal is narrower than the table, texts are cut in the middle (a class name says most at its end, its
+ * package at its start), the widest column first; numbers are never cut. Bytes that could drive a terminal are shown as
+ * \xNN, so no name in a dump can do more than be read.
  */
 #include "render/out.h"
 
@@ -15,10 +16,12 @@
 #include <stdio.h>
 
 #define SAMPLE 1000u
-#define LONGEST 160u /* columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have them whole */
-#define LEAST 6u  /* a text column is not cut below this */
-#define MOST 4096u /* nor shown wider than this without a terminal to ask */
-#define GAP 2u
+#define LONGEST                                                                                                        \
+    160u /* columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have     \
+            them whole */
+#define LEAST 6u    /* a text column is not cut below this */
+#define MOST  4096u /* nor shown wider than this without a terminal to ask */
+#define GAP   2u
 
 typedef struct shown { /* a cell as it will be seen */
     const char *at;
@@ -39,8 +42,8 @@ typedef struct layout {
 /* Characters that act on a terminal, or turn the text around, instead of being seen. */
 static bool steers(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e ||
-           point == 0x200f;
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f;
 }
 
 static uint32_t put_visible(hdx_buffer *to, const char *at, size_t len)
@@ -152,7 +155,10 @@ static size_t bytes_of_columns(const char *at, size_t len, unsigned width, bool 
     return from_end ? len - i : i;
 }
 
-static bool right_aligned(const layout *l, unsigned column) { return l->columns[l->from[column]].unit != HDX_UNIT_NONE; }
+static bool right_aligned(const layout *l, unsigned column)
+{
+    return l->columns[l->from[column]].unit != HDX_UNIT_NONE;
+}
 
 static void put_aligned(const layout *l, unsigned column, shown s)
 {
@@ -244,7 +250,8 @@ static void put_cut_off(hdx_rows *rows, hdx_out *out)
     hdx_out_string(out, more == 1 ? "more row\n" : "more rows\n");
 }
 
-static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown *cells, hdx_buffer *text, hdx_error *err)
+static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown *cells, hdx_buffer *text,
+                         hdx_error *err)
 {
     bool     more = first != NULL;
     uint64_t kept = 0;
@@ -281,7 +288,8 @@ static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown
     return text->failed ? hdx_no_memory(err, "a table", text->len) : HDX_OK;
 }
 
-hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out, hdx_error *err)
+hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out,
+                          hdx_error *err)
 {
     unsigned   all;
     layout     l = { .options = options, .columns = hdx_rows_columns(rows, &all), .out = out };
@@ -299,7 +307,8 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
         code = hdx_no_memory(err, "a table", (uint64_t)SAMPLE * l.count * sizeof *cells);
         goto done;
     }
-    if (hdx_rows_title(rows) != NULL && put_visible(&text, hdx_rows_title(rows), strlen(hdx_rows_title(rows))) > 0 && !text.failed) {
+    if (hdx_rows_title(rows) != NULL && put_visible(&text, hdx_rows_title(rows), strlen(hdx_rows_title(rows))) > 0 &&
+        !text.failed) {
         hdx_out_bytes(out, text.at, text.len);
         hdx_out_string(out, "\n\n");
         hdx_buffer_clear(&text);

@@ -110,7 +110,8 @@ unsigned hdx_argument_choices(const hdx_arguments *a, const char *name)
     return set;
 }
 
-hdx_code hdx_argument_texts(const hdx_arguments *a, const char *name, hdx_arena *arena, const char *const **at, size_t *count, hdx_error *err)
+hdx_code hdx_argument_texts(const hdx_arguments *a, const char *name, hdx_arena *arena, const char *const **at,
+                            size_t *count, hdx_error *err)
 {
     const char **texts = hdx_arena_get(arena, (a->count + 1) * sizeof *texts);
     *at = texts;
@@ -125,7 +126,8 @@ hdx_code hdx_argument_texts(const hdx_arguments *a, const char *name, hdx_arena 
 
 /* ---- checking ---- */
 
-static hdx_code none_of(const char *before, const char *name, const char *value, int len, const char *choices, hdx_error *err)
+static hdx_code none_of(const char *before, const char *name, const char *value, int len, const char *choices,
+                        hdx_error *err)
 {
     char        wanted[64], words[256], list[256];
     hdx_nearest nearest;
@@ -153,7 +155,8 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
     if (p->kind == HDX_PARAMETER_FLAG) {
         if (value == NULL || strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
             return HDX_OK;
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s is true or false, and '%.40s' was given", before, p->name, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s is true or false, and '%.40s' was given", before,
+                        p->name, value);
     }
     if (value == NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s needs a value: %s", before, p->name, p->value);
@@ -162,15 +165,15 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
         if (number_of(value, &n) && n >= p->least && (p->most == 0 || n <= p->most))
             return HDX_OK;
         if (p->most == 0)
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu on is expected", before, p->name, value,
-                            (unsigned long long)p->least);
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu to %llu is expected", before, p->name,
-                        value, (unsigned long long)p->least, (unsigned long long)p->most);
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu on is expected",
+                            before, p->name, value, (unsigned long long)p->least);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu to %llu is expected",
+                        before, p->name, value, (unsigned long long)p->least, (unsigned long long)p->most);
     case HDX_PARAMETER_SIZE:
         if (hdx_size_of(value, &n))
             return HDX_OK;
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a size is expected, such as 768M, 4G or 1048576", before, p->name,
-                        value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "%s%s '%.60s': a size is expected, such as 768M, 4G or 1048576", before, p->name, value);
     case HDX_PARAMETER_CHOICE:
         if (hdx_word_place(p->choices, value, strlen(value)) >= 0)
             return HDX_OK;
@@ -183,10 +186,10 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
     case HDX_PARAMETER_FIELD:
         if (strchr(value, '#') != NULL)
             return HDX_OK;
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': CLASS#FIELD is expected, such as com.acme.Cache#entries", before,
-                        p->name, value);
-    default:
-        return HDX_OK;
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "%s%s '%.60s': CLASS#FIELD is expected, such as com.acme.Cache#entries", before, p->name,
+                        value);
+    default: return HDX_OK;
     }
 }
 
@@ -197,7 +200,8 @@ static hdx_code check_company(const hdx_arguments *a, const hdx_parameter *p, co
         size_t len = strcspn(word, " ");
         (void)snprintf(name, sizeof name, "%.*s", (int)len, word);
         if (given(a, name) != NULL)
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s and %s%s exclude each other", before, p->name, before, name);
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s and %s%s exclude each other", before, p->name,
+                            before, name);
         word += len;
         word += *word == ' ';
     }
@@ -207,15 +211,18 @@ static hdx_code check_company(const hdx_arguments *a, const hdx_parameter *p, co
 }
 
 /* Of two patterns the first would be forgotten; of two numbers the last is what the caller changed his mind to. */
-static bool is_once(const hdx_parameter *p) { return p->kind == HDX_PARAMETER_CLASSES && (p->flags & HDX_PARAMETER_REPEATED) == 0; }
+static bool is_once(const hdx_parameter *p)
+{
+    return p->kind == HDX_PARAMETER_CLASSES && (p->flags & HDX_PARAMETER_REPEATED) == 0;
+}
 
 static bool says_no(const hdx_parameter *p, const hdx_argument *g)
 {
     return p->kind == HDX_PARAMETER_FLAG && g->value != NULL && strcmp(g->value, "false") == 0;
 }
 
-static hdx_code unknown(const hdx_arguments *a, const char *name, const hdx_parameter *common, size_t common_count, const char *before,
-                        hdx_error *err)
+static hdx_code unknown(const hdx_arguments *a, const char *name, const hdx_parameter *common, size_t common_count,
+                        const char *before, hdx_error *err)
 {
     hdx_nearest near = { .wanted = name };
     for (unsigned i = 0; i < a->answer->parameter_count; i++)
@@ -232,7 +239,8 @@ static void put_name(const hdx_parameter *p, const char *before, char *to, size_
     if (p->flags & HDX_PARAMETER_WORD)
         (void)snprintf(to, size, "%s", p->value);
     else
-        (void)snprintf(to, size, "%s%s%s%s", before, p->name, p->value != NULL ? " " : "", p->value != NULL ? p->value : "");
+        (void)snprintf(to, size, "%s%s%s%s", before, p->name, p->value != NULL ? " " : "",
+                       p->value != NULL ? p->value : "");
 }
 
 static hdx_code check_either(const hdx_arguments *a, const char *before, hdx_error *err)
@@ -249,10 +257,12 @@ static hdx_code check_either(const hdx_arguments *a, const char *before, hdx_err
     }
     if (of == 0 || have == 1)
         return HDX_OK;
-    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, %s", a->answer->name, names, have > 1 ? "not both" : "and got neither");
+    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, %s", a->answer->name, names,
+                    have > 1 ? "not both" : "and got neither");
 }
 
-hdx_code hdx_arguments_check(const hdx_arguments *a, const hdx_parameter *common, size_t common_count, const char *before, hdx_error *err)
+hdx_code hdx_arguments_check(const hdx_arguments *a, const hdx_parameter *common, size_t common_count,
+                             const char *before, hdx_error *err)
 {
     hdx_code code;
     for (size_t i = 0; i < a->count; i++) {
@@ -264,7 +274,8 @@ hdx_code hdx_arguments_check(const hdx_arguments *a, const hdx_parameter *common
             return unknown(a, g->name, common, common_count, before, err);
         if (is_once(p) && given(a, p->name) != g)
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s is given twice", before, p->name);
-        if ((code = check_value(p, g->value, before, err)) != HDX_OK || (!says_no(p, g) && (code = check_company(a, p, before, err)) != HDX_OK))
+        if ((code = check_value(p, g->value, before, err)) != HDX_OK ||
+            (!says_no(p, g) && (code = check_company(a, p, before, err)) != HDX_OK))
             return code;
     }
     for (unsigned i = 0; i < a->answer->parameter_count; i++) {

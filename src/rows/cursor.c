@@ -3,8 +3,8 @@
  *
  * In:  a maker, or another cursor to stand over.
  * Out: rows, one at a time; the error waits until hdx_rows_end.
- * Cost: nothing is allocated per row. What a maker takes from the arena of the row is given back only when 256 KiB have gathered, because an
- *       arena block has to be zeroed when it is got again.
+ * Cost: nothing is allocated per row. What a maker takes from the arena of the row is given back only when 256 KiB have
+ *       gathered, because an arena block has to be zeroed when it is got again.
  */
 #include "rows/cursor.h"
 
@@ -121,7 +121,8 @@ const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count)
 
 const char *hdx_column_type_name(hdx_type type)
 {
-    static const char *const names[] = { "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" };
+    static const char *const names[] = { "unsigned", "signed", "real",   "bool", "text",
+                                         "address",  "list",   "object", "any" };
     return (unsigned)type < sizeof names / sizeof *names ? names[type] : "any";
 }
 
@@ -134,8 +135,9 @@ const char *hdx_column_unit_name(hdx_unit unit)
 bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
 {
     static const hdx_cell_kind kinds[] = {
-        [HDX_TYPE_UNSIGNED] = HDX_CELL_UINT, [HDX_TYPE_SIGNED] = HDX_CELL_INT,      [HDX_TYPE_REAL] = HDX_CELL_REAL, [HDX_TYPE_BOOL] = HDX_CELL_BOOL,
-        [HDX_TYPE_TEXT] = HDX_CELL_TEXT,     [HDX_TYPE_ADDRESS] = HDX_CELL_ADDRESS, [HDX_TYPE_LIST] = HDX_CELL_LIST, [HDX_TYPE_OBJECT] = HDX_CELL_OBJECT,
+        [HDX_TYPE_UNSIGNED] = HDX_CELL_UINT, [HDX_TYPE_SIGNED] = HDX_CELL_INT,    [HDX_TYPE_REAL] = HDX_CELL_REAL,
+        [HDX_TYPE_BOOL] = HDX_CELL_BOOL,     [HDX_TYPE_TEXT] = HDX_CELL_TEXT,     [HDX_TYPE_ADDRESS] = HDX_CELL_ADDRESS,
+        [HDX_TYPE_LIST] = HDX_CELL_LIST,     [HDX_TYPE_OBJECT] = HDX_CELL_OBJECT,
     };
     if (cell->kind == HDX_CELL_NULL || cell->kind == HDX_CELL_ABSENT)
         return (column->flags & HDX_COLUMN_NULLABLE) != 0;
@@ -201,7 +203,8 @@ hdx_code hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx
 {
     hdx_rows *base = rows->base;
     char     *copy = hdx_arena_copy(&base->keep, key, strlen(key));
-    if (copy == NULL || !hdx_mem_room(NULL, (void **)&base->extras, &base->extra_capacity, base->extra_count + 1, sizeof *base->extras))
+    if (copy == NULL ||
+        !hdx_mem_room(NULL, (void **)&base->extras, &base->extra_capacity, base->extra_count + 1, sizeof *base->extras))
         return hdx_no_memory(err, "an answer's extras", sizeof *base->extras);
     base->extras[base->extra_count++] = (hdx_member){ copy, value };
     base->extras[base->extra_count] = (hdx_member){ NULL, hdx_cell_null() };

@@ -3,8 +3,8 @@
  *
  *   limit ---below---> select ---below---> sort ---below---> base (a maker or a table)
  *
- * Every shaping is a cursor over the one below it; the base at the bottom owns extras and title, so that they are the same from above
- * and below. Numbers stand for:
+ * Every shaping is a cursor over the one below it; the base at the bottom owns extras and title, so that they are the
+ * same from above and below. Numbers stand for:
  *   R1  `next` is never called again after it has given no row or failed.
  *   R2  a row from a `stable` cursor lives until close, of any other until its next `next`.
  */
@@ -28,7 +28,10 @@ struct hdx_rows {
     /* *row NULL: no further row. */
     hdx_code (*next)(hdx_rows *rows, const hdx_cell **row, hdx_error *err);
     void (*close)(hdx_rows *rows); /* frees `state`; may be NULL */
-    /* How many rows there are in all, where that is known without making them; else HDX_ROWS_UNKNOWN. May be NULL: unknown. */
+    /*
+     * How many rows there are in all, where that is known without making them; else HDX_ROWS_UNKNOWN. May be NULL:
+     * unknown.
+     */
     uint64_t (*total)(const hdx_rows *rows);
 
     hdx_mem   row_mem; /* counts what `row` holds, so that emptying it may wait */
@@ -39,15 +42,18 @@ struct hdx_rows {
     hdx_code  code;
     hdx_error error;
 
-    hdx_member *extras; /* base only; key NULL behind the last */
-    uint64_t    extra_count, extra_capacity;
+    hdx_member       *extras; /* base only; key NULL behind the last */
+    uint64_t          extra_count, extra_capacity;
     const hdx_member *head; /* base only; key NULL behind the last; NULL: none */
-    char       *title;
+    char             *title;
 
     const hdx_progress *progress; /* base only; may be NULL: nobody stops */
 };
 
-/* A cursor over *rows; takes it over and puts the new one in its place. On failure *rows is closed and NULL, and `close` is not called. */
+/*
+ * A cursor over *rows; takes it over and puts the new one in its place. On failure *rows is closed and NULL, and
+ * `close` is not called.
+ */
 hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error *err);
 /* Empties rows->row, sooner or later: see cursor.c. */
 void hdx_rows_fresh(hdx_rows *rows);
@@ -63,7 +69,10 @@ bool hdx_rows_stopped(const hdx_rows *rows);
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err);
 
 /* ---- order.c ---- */
-/* Where a cell stands whatever the direction: 0 numbers, 1 texts, 2 what has no order (lists, objects, absent, NaN), 3 null. */
+/*
+ * Where a cell stands whatever the direction: 0 numbers, 1 texts, 2 what has no order (lists, objects, absent, NaN), 3
+ * null.
+ */
 unsigned hdx_cell_rank(const hdx_cell *c);
 /* -1, 0, 1; both of rank 0: by value, exactly, whatever their kinds. */
 int hdx_cell_compare_numbers(const hdx_cell *a, const hdx_cell *b);
@@ -73,10 +82,11 @@ int hdx_cell_order(const hdx_cell *a, const hdx_cell *b, bool descending);
 
 /* ---- store.c ---- */
 /*
- * Appends a whole row, everything it points to included, as bytes without pointers. Where column `key` holds a text, *key_text is the
- * offset of its bytes in the store. HDX_LIMIT when memory is refused.
+ * Appends a whole row, everything it points to included, as bytes without pointers. Where column `key` holds a text,
+ * *key_text is the offset of its bytes in the store. HDX_LIMIT when memory is refused.
  */
-hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, unsigned key, uint64_t *key_text, hdx_error *err);
+hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, unsigned key, uint64_t *key_text,
+                      hdx_error *err);
 /* Bytes of the packed row at offset. */
 uint64_t hdx_row_size(const hdx_buffer *store, uint64_t offset);
 /* The row again; texts and keys point into the store, everything else comes from the arena. NULL: no memory. */

@@ -1,6 +1,6 @@
 /*
- * order.c - which of two cells comes first. Integers and reals are compared by value without rounding one into the other:
- * 2^63 + 1 and 2^63 as a real are different numbers.
+ * order.c - which of two cells comes first. Integers and reals are compared by value without rounding one into the
+ * other: 2^63 + 1 and 2^63 as a real are different numbers.
  */
 #include "rows/cursor.h"
 
@@ -51,7 +51,8 @@ static int compare_real(bool negative, uint64_t size, double real)
     uint64_t real_size = (uint64_t)(real < 0 ? -real : real); /* cut off towards 0 */
     double   whole_part = real < 0 ? -(double)real_size : (double)real_size;
     int      wholes = compare_whole(negative, size, real < 0 && real_size > 0, real_size);
-    return wholes != 0 ? wholes : (real < whole_part) - (real > whole_part); /* the fraction decides: 3 < 3.5, -3 > -3.5 */
+    return wholes != 0 ? wholes
+                       : (real < whole_part) - (real > whole_part); /* the fraction decides: 3 < 3.5, -3 > -3.5 */
 }
 
 int hdx_cell_compare_numbers(const hdx_cell *a, const hdx_cell *b)
@@ -84,7 +85,9 @@ int hdx_cell_order(const hdx_cell *a, const hdx_cell *b, bool descending)
         unsigned a_rank = hdx_cell_rank(a), b_rank = hdx_cell_rank(b);
         if (a_rank != b_rank)
             return a_rank < b_rank ? -1 : 1;
-        order = a_rank == 0 ? hdx_cell_compare_numbers(a, b) : a_rank == 1 ? hdx_cell_compare_texts(a->as.text, b->as.text) : 0;
+        order = a_rank == 0   ? hdx_cell_compare_numbers(a, b)
+                : a_rank == 1 ? hdx_cell_compare_texts(a->as.text, b->as.text)
+                              : 0;
     }
     return descending ? -order : order;
 }

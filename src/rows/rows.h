@@ -1,6 +1,6 @@
 /*
- * rows.h - making rows. A question fills a hdx_rows_maker (columns, a next function, what to free) and gets an hdx_rows; small answers
- * are simply collected with hdx_table. Knows no heaps.
+ * rows.h - making rows. A question fills a hdx_rows_maker (columns, a next function, what to free) and gets an
+ * hdx_rows; small answers are simply collected with hdx_table. Knows no heaps.
  */
 #ifndef HDX_ROWS_ROWS_H
 #define HDX_ROWS_ROWS_H
@@ -9,12 +9,20 @@
 #include <heapdex/rows.h>
 
 /* ---- declaring columns ---- */
-#define HDX_COLUMN(name, type, unit, flags, sentence) { name, HDX_TYPE_##type, HDX_UNIT_##unit, flags, sentence, NULL, 0 }
+#define HDX_COLUMN(name, type, unit, flags, sentence)                                                                  \
+    {                                                                                                                  \
+        name, HDX_TYPE_##type, HDX_UNIT_##unit, flags, sentence, NULL, 0                                               \
+    }
 /* A list or an object; `members` is an array at file scope. */
-#define HDX_NESTED(name, type, flags, sentence, members) \
-    { name, HDX_TYPE_##type, HDX_UNIT_NONE, flags, sentence, members, sizeof(members) / sizeof *(members) }
+#define HDX_NESTED(name, type, flags, sentence, members)                                                               \
+    {                                                                                                                  \
+        name, HDX_TYPE_##type, HDX_UNIT_NONE, flags, sentence, members, sizeof(members) / sizeof *(members)            \
+    }
 /* What a list of plain values holds: its only member. */
-#define HDX_ITEM(type, sentence) { NULL, HDX_TYPE_##type, HDX_UNIT_NONE, 0, sentence, NULL, 0 }
+#define HDX_ITEM(type, sentence)                                                                                       \
+    {                                                                                                                  \
+        NULL, HDX_TYPE_##type, HDX_UNIT_NONE, 0, sentence, NULL, 0                                                     \
+    }
 #define HDX_COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 /* ---- streaming: rows made one by one ---- */
@@ -22,8 +30,8 @@ typedef struct hdx_rows_maker {
     const hdx_column *columns; /* constant, or living as long as `state` */
     unsigned          column_count;
     void             *state;
-    /* Fills cells[column_count]; texts may be borrowed from state until the next call, or come from `arena`, which is emptied before each
-       call. *more false: no further row. */
+    /* Fills cells[column_count]; texts may be borrowed from state until the next call, or come from `arena`, which is
+       emptied before each call. *more false: no further row. */
     hdx_code (*next)(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err);
     void (*close)(void *state); /* may be NULL */
     uint64_t total;             /* how many rows there will be, where that is known beforehand; 0: it is not */
@@ -33,16 +41,17 @@ hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *e
 
 /* ---- collecting: all rows at once ---- */
 typedef struct hdx_table hdx_table;
-hdx_code   hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);
-hdx_arena *hdx_table_arena(hdx_table *t);                        /* everything cells point to comes from here */
-hdx_code   hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err);
-uint64_t   hdx_table_count(const hdx_table *t);
-hdx_code   hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
-void       hdx_table_free(hdx_table *t);                         /* only when not taken over */
+hdx_code                 hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);
+hdx_arena               *hdx_table_arena(hdx_table *t); /* everything cells point to comes from here */
+hdx_code                 hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err);
+uint64_t                 hdx_table_count(const hdx_table *t);
+hdx_code                 hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
+void                     hdx_table_free(hdx_table *t);                                 /* only when not taken over */
 
 /* ---- head, extras and title; set before the rows are handed out ---- */
-hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count, hdx_error *err); /* members are copied, not what they point to */
-hdx_arena *hdx_rows_arena(hdx_rows *rows); /* lives until hdx_rows_close */
+hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count,
+                             hdx_error *err); /* members are copied, not what they point to */
+hdx_arena *hdx_rows_arena(hdx_rows *rows);    /* lives until hdx_rows_close */
 hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err);
 hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
 
@@ -59,11 +68,17 @@ static inline hdx_cell hdx_cell_string(const char *s) /* borrowed; NULL gives nu
     return s == NULL ? hdx_cell_null() : (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } };
 }
 /* Is it what the column declares? */
-bool     hdx_cell_is(const hdx_cell *cell, const hdx_column *column);
+bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column);
 /* Copies into the arena; null when memory is refused. */
 hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s);
 /* A list or object whose `count` cells or members (an array from the same arena) are already filled. */
-static inline hdx_cell hdx_cell_list(const hdx_cell *at, uint64_t count) { return (hdx_cell){ .kind = HDX_CELL_LIST, .as.list = { at, count } }; }
-static inline hdx_cell hdx_cell_object(const hdx_member *at, uint64_t count) { return (hdx_cell){ .kind = HDX_CELL_OBJECT, .as.object = { at, count } }; }
+static inline hdx_cell hdx_cell_list(const hdx_cell *at, uint64_t count)
+{
+    return (hdx_cell){ .kind = HDX_CELL_LIST, .as.list = { at, count } };
+}
+static inline hdx_cell hdx_cell_object(const hdx_member *at, uint64_t count)
+{
+    return (hdx_cell){ .kind = HDX_CELL_OBJECT, .as.object = { at, count } };
+}
 
 #endif

@@ -31,7 +31,8 @@ hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsig
             used += need;
         }
     }
-    hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; there are %s", (int)(len > 40 ? 40 : len), name, list);
+    hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; there are %s",
+                             (int)(len > 40 ? 40 : len), name, list);
     return nearest.best != NULL ? hdx_hint(err, code, "did you mean %s?", nearest.best) : code;
 }
 

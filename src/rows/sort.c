@@ -3,9 +3,9 @@
  *
  * In:  all rows of the cursor below, pulled when the first row is asked for.
  * Out: the same rows in order; only the first `keep` when a limit follows.
- * Cost: 32 bytes a row for the key; rows that do not stay where they are get packed (store.c). With a limit of n, at most 2 n + 1024 rows
- *       are held: when so many have gathered, they are sorted and cut to n, and from then on a row that would come behind
- *       the n-th is dropped unpacked.
+ * Cost: 32 bytes a row for the key; rows that do not stay where they are get packed (store.c). With a limit of n, at
+ *       most 2 n + 1024 rows are held: when so many have gathered, they are sorted and cut to n, and from then on a row
+ *       that would come behind the n-th is dropped unpacked.
  */
 #include "rows/cursor.h"
 
@@ -13,8 +13,8 @@
 
 #define SLACK 1024u
 #define AHEAD 12u
-#define RUN 16u /* sorted by insertion before runs are merged */
-#define ASK 65536u /* entries between two questions whether to stop */
+#define RUN   16u    /* sorted by insertion before runs are merged */
+#define ASK   65536u /* entries between two questions whether to stop */
 
 typedef struct entry {
     hdx_cell key; /* a text's `at` is an offset into the store until the store stops moving: see place_keys */
@@ -32,10 +32,14 @@ typedef struct sorter {
     hdx_buffer store;
 } sorter;
 
-static bool before_or_same(const entry *a, const entry *b, bool descending) { return hdx_cell_order(&a->key, &b->key, descending) <= 0; }
+static bool before_or_same(const entry *a, const entry *b, bool descending)
+{
+    return hdx_cell_order(&a->key, &b->key, descending) <= 0;
+}
 
 /* Merges [start, middle) and [middle, end). Never swaps equals. */
-static hdx_code merge(const hdx_rows *rows, const entry *from, entry *to, uint64_t start, uint64_t middle, uint64_t end, bool descending, hdx_error *err)
+static hdx_code merge(const hdx_rows *rows, const entry *from, entry *to, uint64_t start, uint64_t middle, uint64_t end,
+                      bool descending, hdx_error *err)
 {
     uint64_t a = start, b = middle, n = start;
     if (middle == end || before_or_same(&from[middle - 1], &from[middle], descending)) {
@@ -174,7 +178,8 @@ static hdx_code collect(hdx_rows *rows, hdx_error *err)
     const hdx_cell *row;
     hdx_code        code;
     while ((code = hdx_rows_pull(rows, &row, err)) == HDX_OK && row != NULL)
-        if ((code = s->seen % ASK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err) : take_row(rows, s, row, err)) != HDX_OK)
+        if ((code = s->seen % ASK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err) : take_row(rows, s, row, err)) !=
+            HDX_OK)
             return code;
     if (code != HDX_OK || (code = sort_all(rows, s, err)) != HDX_OK)
         return code;
@@ -197,7 +202,8 @@ static hdx_code sort_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
         *row = (const hdx_cell *)(uintptr_t)e->row;
         return HDX_OK;
     }
-    if (s->at + AHEAD < s->count) { /* rows in order of their key lie anywhere: their lines are on the way while others are unpacked */
+    if (s->at + AHEAD <
+        s->count) { /* rows in order of their key lie anywhere: their lines are on the way while others are unpacked */
         const char *soon = s->store.at + s->entries[s->at + AHEAD].row;
         __builtin_prefetch(soon);
         __builtin_prefetch(soon + 64);
@@ -237,7 +243,11 @@ hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx
     sorter *s = calloc(1, sizeof *s);
     if (s == NULL)
         return hdx_rows_drop(rows, hdx_no_memory(err, "a sort", sizeof *s));
-    *s = (sorter){ .column = index, .descending = descending, .stable = (*rows)->stable, .keep = UINT64_MAX, .store = hdx_buffer_of(NULL) };
+    *s = (sorter){ .column = index,
+                   .descending = descending,
+                   .stable = (*rows)->stable,
+                   .keep = UINT64_MAX,
+                   .store = hdx_buffer_of(NULL) };
     if ((code = hdx_rows_over(rows, HDX_SHAPE_SORT, s, err)) != HDX_OK) {
         free(s);
         return code;

@@ -1,9 +1,10 @@
 /*
- * store.c - rows that must outlive their `next`, packed into bytes: some 5 bytes for a number instead of 24, and one allocation for all.
+ * store.c - rows that must outlive their `next`, packed into bytes: some 5 bytes for a number instead of 24, and one
+ * allocation for all.
  *
- * A cell is its kind and what follows from it: a number in groups of 7 bits (signed ones folded), a real in 8 bytes, a text with its
- * length, a list or object with its count and then its cells, a member's key with its length and a NUL before its cell. The bytes are ours
- * from beginning to end and never reach a file, so reading checks nothing.
+ * A cell is its kind and what follows from it: a number in groups of 7 bits (signed ones folded), a real in 8 bytes, a
+ * text with its length, a list or object with its count and then its cells, a member's key with its length and a NUL
+ * before its cell. The bytes are ours from beginning to end and never reach a file, so reading checks nothing.
  */
 #include "rows/cursor.h"
 #include "rows/walk.h"
@@ -76,7 +77,8 @@ static bool put_nested(hdx_buffer *store, const hdx_cell *cell)
     return step == HDX_WALK_END;
 }
 
-hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, unsigned key, uint64_t *key_text, hdx_error *err)
+hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, unsigned key, uint64_t *key_text,
+                      hdx_error *err)
 {
     uint64_t start = store->len;
     bool     good = true;
@@ -95,7 +97,10 @@ hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, un
     return HDX_OK;
 }
 
-uint64_t hdx_row_size(const hdx_buffer *store, uint64_t offset) { return hdx_le32((const uint8_t *)store->at + offset); }
+uint64_t hdx_row_size(const hdx_buffer *store, uint64_t offset)
+{
+    return hdx_le32((const uint8_t *)store->at + offset);
+}
 
 /* A cell's own part: scalars whole; of a list or object its count. */
 static hdx_cell take_cell(const uint8_t **at)
@@ -148,7 +153,7 @@ static bool fill_nested(const uint8_t **at, hdx_cell *cell, hdx_arena *arena)
 {
     open_cell *stack = NULL;
     uint64_t   capacity = 0, depth = 0;
-    bool       good = hdx_mem_room(NULL, (void **)&stack, &capacity, 1, sizeof *stack) && open_nested(cell, arena, &stack[0]);
+    bool good = hdx_mem_room(NULL, (void **)&stack, &capacity, 1, sizeof *stack) && open_nested(cell, arena, &stack[0]);
     for (depth = 1; good && depth > 0;) {
         open_cell *top = &stack[depth - 1];
         if (top->left == 0) {
@@ -166,7 +171,8 @@ static bool fill_nested(const uint8_t **at, hdx_cell *cell, hdx_arena *arena)
             to = top->cells++;
         *to = take_cell(at);
         if (to->kind == HDX_CELL_LIST || to->kind == HDX_CELL_OBJECT) {
-            good = hdx_mem_room(NULL, (void **)&stack, &capacity, depth, sizeof *stack) && open_nested(to, arena, &stack[depth]);
+            good = hdx_mem_room(NULL, (void **)&stack, &capacity, depth, sizeof *stack) &&
+                   open_nested(to, arena, &stack[depth]);
             depth++;
         }
     }

@@ -12,12 +12,15 @@ struct hdx_table {
     const hdx_column *columns;
     unsigned          column_count;
     hdx_arena         arena;
-    hdx_cell         *cells; /* row after row */
+    hdx_cell         *cells;           /* row after row */
     uint64_t          count, capacity; /* in rows */
-    uint64_t          at;    /* next row to give */
+    uint64_t          at;              /* next row to give */
 };
 
-static uint64_t row_size(const hdx_table *t) { return (uint64_t)(t->column_count == 0 ? 1 : t->column_count) * sizeof(hdx_cell); }
+static uint64_t row_size(const hdx_table *t)
+{
+    return (uint64_t)(t->column_count == 0 ? 1 : t->column_count) * sizeof(hdx_cell);
+}
 
 hdx_code hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err)
 {

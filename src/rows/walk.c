@@ -26,7 +26,8 @@ static bool deeper(hdx_walk *w)
         if ((levels = hdx_mem_array(NULL, 2 * HDX_WALK_SMALL, sizeof *levels)) == NULL)
             return false;
         memcpy(levels, w->small, sizeof w->small);
-    } else if ((levels = hdx_mem_resize(NULL, w->levels, w->capacity * sizeof *levels, 2 * w->capacity * sizeof *levels)) == NULL)
+    } else if ((levels = hdx_mem_resize(NULL, w->levels, w->capacity * sizeof *levels,
+                                        2 * w->capacity * sizeof *levels)) == NULL)
         return false;
     w->levels = levels;
     w->capacity *= 2;

@@ -1,6 +1,6 @@
 /*
- * walk.h - steps through cells and everything nested in them, in the order a document is written, without recursion: a heap's shapes
- * decide how deep an answer nests, so the stack is an array.
+ * walk.h - steps through cells and everything nested in them, in the order a document is written, without recursion: a
+ * heap's shapes decide how deep an answer nests, so the stack is an array.
  *
  *     hdx_walk walk;
  *     hdx_walk_begin(&walk, cells, count);

@@ -12,16 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum operator { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } operator;
+typedef enum operator{ EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } operator;
 
 typedef struct condition {
-    unsigned column;
-    operator is;
-    bool     is_null, is_number, is_bool;
-    hdx_cell number; /* the value as a number, when it is one */
-    bool     boolean;
-    char    *text;   /* the value as it was written, quotes taken off */
-    size_t   len;
+    unsigned   column;
+               operator is;
+    bool       is_null, is_number, is_bool;
+    hdx_cell   number; /* the value as a number, when it is one */
+    bool       boolean;
+    char      *text; /* the value as it was written, quotes taken off */
+    size_t     len;
     hdx_regex *pattern; /* of ~ */
 } condition;
 
@@ -34,10 +34,14 @@ static const char *skip_space(const char *s)
     return s;
 }
 
-static bool parse_operator(const char **at, operator *out)
+static bool parse_operator(const char **at, operator* out)
 {
-    static const struct { const char *text; operator is; } operators[] = {
-        { "!=", NOT_EQUAL }, { "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL }, { "=", EQUAL }, { "<", LESS }, { ">", GREATER }, { "~", MATCHES },
+    static const struct {
+        const char *text;
+                    operator is;
+    } operators[] = {
+        { "!=", NOT_EQUAL }, { "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL },
+        { "=", EQUAL },      { "<", LESS },        { ">", GREATER },        { "~", MATCHES },
     };
     for (unsigned i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strncmp(*at, operators[i].text, strlen(operators[i].text)) == 0) {
@@ -66,12 +70,13 @@ static bool parse_suffix(const char *s, uint64_t *factor)
 
 static bool parse_number(const char *s, hdx_cell *out)
 {
-    bool     negative = *s == '-';
-    uint64_t factor, size;
-    char    *end;
+    bool        negative = *s == '-';
+    uint64_t    factor, size;
+    char       *end;
     const char *digits = s + (*s == '-' || *s == '+');
     if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
-        if (negative || digits[2] == '\0' || strspn(digits + 2, "0123456789abcdefABCDEF") != strlen(digits + 2) || strlen(digits + 2) > 16)
+        if (negative || digits[2] == '\0' || strspn(digits + 2, "0123456789abcdefABCDEF") != strlen(digits + 2) ||
+            strlen(digits + 2) > 16)
             return false;
         *out = hdx_cell_uint(strtoull(digits + 2, NULL, 16));
         return true;
@@ -105,7 +110,8 @@ static void free_condition(condition *c)
     free(c);
 }
 
-static hdx_code parse_value(condition *c, const char *at, const char *whole, const hdx_progress *progress, hdx_error *err)
+static hdx_code parse_value(condition *c, const char *at, const char *whole, const hdx_progress *progress,
+                            hdx_error *err)
 {
     size_t len = strlen(at);
     bool   quoted;
@@ -141,8 +147,9 @@ static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_
     hdx_code    code;
     at = skip_space(name + len);
     if (len == 0 || !parse_operator(&at, &c->is))
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text),
-                        "operators are = != < <= > >= ~, as in 'retained > 1M'");
+        return hdx_hint(
+            err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text),
+            "operators are = != < <= > >= ~, as in 'retained > 1M'");
     if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK)
         return code;
     return parse_value(c, skip_space(at), text, rows->base->progress, err);

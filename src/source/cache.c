@@ -4,12 +4,12 @@
  * In:  positions, from any thread.
  * Out: bytes; at most source->pieces pieces of 1 MiB stay inflated, the one used longest ago goes first.
  * Knows slices and idle decoders. Does not know deflate.
- * Cost: a hit is a copy; a miss inflates one slice whole (so that its checksum can be compared), at most 1 MiB unless the
- *       points were thinned. Behind the last point known the decoder goes on from there, noting points as it goes.
+ * Cost: a hit is a copy; a miss inflates one slice whole (so that its checksum can be compared), at most 1 MiB unless
+ *       the points were thinned. Behind the last point known the decoder goes on from there, noting points as it goes.
  */
 #include "source/inner.h"
 
-#define IDLE 4u    /* decoders kept where they stopped: ascending reads go on without a seek point */
+#define IDLE 4u /* decoders kept where they stopped: ascending reads go on without a seek point */
 #define BUSY 32u
 
 typedef struct piece {
@@ -28,8 +28,8 @@ struct hdx_cache {
     uint64_t        clock;
     hdx_decoder    *idle[IDLE];
     unsigned        idle_count;
-    hdx_pos         busy[BUSY]; /* points whose slices are being inflated: who wants the same waits instead of doing it again */
-    unsigned        busy_count;
+    hdx_pos busy[BUSY]; /* points whose slices are being inflated: who wants the same waits instead of doing it again */
+    unsigned busy_count;
 };
 
 #define BLOCK_SIZE ((uint64_t)HDX_HISTORY + HDX_SLICE)
@@ -115,7 +115,10 @@ static void block_put(hdx_cache *cache, uint8_t *block, hdx_pos at, hdx_pos from
     }
 }
 
-/* The idle decoder that is nearest before `at` without being before the point, else any, else NULL; *placed: no seek is needed. */
+/*
+ * The idle decoder that is nearest before `at` without being before the point, else any, else NULL; *placed: no seek is
+ * needed.
+ */
 static hdx_decoder *idle_get(hdx_cache *cache, hdx_pos point, hdx_pos at, bool *placed)
 {
     unsigned best = 0;

@@ -4,27 +4,30 @@
  * In:  bytes of the file, from its start or from a seek point on.
  * Out: bytes of the dump; seek points, damage and checksums of slices for the source.
  * Knows members, trailers, blocks. Does not know HPROF, threads or caches.
- * Cost: zlib's inflate, or ISA-L's where that is sure to say the same (isal.c), plus one CRC-32 of the output; memory is fixed whatever the file holds: no limit by ratio, since real
- *       dumps reach 559 : 1 (GZIP 5.6).
+ * Cost: zlib's inflate, or ISA-L's where that is sure to say the same (isal.c), plus one CRC-32 of the output; memory
+ *       is fixed whatever the file holds: no limit by ratio, since real dumps reach 559 : 1 (GZIP 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
  *        ^ ├── zeros ──> PADDING ──> END   (damage) └──> END  │
  *        │ └── inflated ahead (members.c) ──> READY ──────────┤
  *        └────────────────────────────────────────────────────┘
  *
- * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so all
- * positions behind would be wrong, and records cut by the gap would be read as if they were whole.
+ * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so
+ * all positions behind would be wrong, and records cut by the gap would be read as if they were whole.
  */
 #include "source/inner.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TINY (16u << 10)  /* bytes of members on the average, below which they are not inflated ahead */
+#define TINY     (16u << 10) /* bytes of members on the average, below which they are not inflated ahead */
 #define IN_BYTES (sizeof((hdx_decoder *)0)->in - HDX_BEFORE)
-#define BLOCK_SMALL (8u << 10) /* behind a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 us */
+#define BLOCK_SMALL                                                                                                    \
+    (8u << 10) /* behind a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 \
+                  us */
 #define SMALL_SKIP (128u << 10)
-#define INSIDE_AHEAD 1024u /* zlib has come to a place inside a block by itself, where a point may be: more than the longest match */
+#define INSIDE_AHEAD                                                                                                   \
+    1024u /* zlib has come to a place inside a block by itself, where a point may be: more than the longest match */
 #define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
 
 static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
@@ -71,8 +74,12 @@ static hdx_code refill(hdx_decoder *d, hdx_error *err)
         return hdx_fail(err, HDX_CANCELLED, d->source->path, d->in_end, "reading was given up");
     memmove(d->in, d->z.next_in - HDX_BEFORE, HDX_BEFORE);
     d->z.next_in = d->in + HDX_BEFORE;
-    /* pieces end at the same bytes wherever reading began: where zlib pauses has a part in where points inside blocks are (P5) */
-    if ((code = hdx_source_file_read(d->source, d->in_end, d->in + HDX_BEFORE, IN_BYTES - d->in_end % IN_BYTES, &got, err)) != HDX_OK)
+    /*
+     * pieces end at the same bytes wherever reading began: where zlib pauses has a part in where points inside blocks
+     * are (P5)
+     */
+    if ((code = hdx_source_file_read(d->source, d->in_end, d->in + HDX_BEFORE, IN_BYTES - d->in_end % IN_BYTES, &got,
+                                     err)) != HDX_OK)
         return code;
     d->z.avail_in = (uInt)got;
     d->in_end += got;
@@ -145,8 +152,13 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
 {
     bool      added;
     uint64_t  len = d->out - d->member_out;
-    hdx_point point = { .out = d->out, .bit = bit, .member = d->member, .member_at = d->member_at, .member_out = d->member_out,
-                        .damage = d->damage, .kind = (uint8_t)kind };
+    hdx_point point = { .out = d->out,
+                        .bit = bit,
+                        .member = d->member,
+                        .member_at = d->member_at,
+                        .member_out = d->member_out,
+                        .damage = d->damage,
+                        .kind = (uint8_t)kind };
     if (kind == HDX_POINT_INSIDE)
         point.header_bit = d->header_bit;
     if (kind == HDX_POINT_MEMBER)
@@ -171,14 +183,16 @@ static hdx_code finish(hdx_decoder *d, hdx_error *err)
     return pass(d, err);
 }
 
-static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damage_kind kind, uint64_t offset, uint64_t lost, bool last,
-                                                       const char *format, ...)
+static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damage_kind kind, uint64_t offset,
+                                                       uint64_t lost, bool last, const char *format, ...)
 {
     hdx_damage entry = { .kind = kind, .offset = offset, .lost_bytes = lost };
     va_list    args;
-    if (d->source->points.loaded) /* it was noted when the points were made; what is new shows in the sum of the slice */
+    if (d->source->points
+            .loaded) /* it was noted when the points were made; what is new shows in the sum of the slice */
         return;
-    (void)snprintf(entry.record, sizeof entry.record, "%s", d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
+    (void)snprintf(entry.record, sizeof entry.record, "%s",
+                   d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
     va_start(args, format);
     (void)vsnprintf(entry.expected, sizeof entry.expected, format, args);
     va_end(args);
@@ -189,8 +203,8 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
 static hdx_code truncated(hdx_decoder *d, const char *what, uint64_t lost, hdx_error *err)
 {
     note(d, HDX_DAMAGE_TRUNCATED, d->out, lost, true,
-         "%s (member %llu, from byte %llu of the file), found the end of the file at byte %llu", what, (unsigned long long)d->member,
-         (unsigned long long)d->member_at, (unsigned long long)hdx_decoder_consumed(d));
+         "%s (member %llu, from byte %llu of the file), found the end of the file at byte %llu", what,
+         (unsigned long long)d->member, (unsigned long long)d->member_at, (unsigned long long)hdx_decoder_consumed(d));
     return finish(d, err);
 }
 
@@ -205,14 +219,17 @@ static hdx_code garbage(hdx_decoder *d, uint64_t at, hdx_error *err)
     for (size_t i = 0; i < got; i++)
         (void)snprintf(text + 3 * i, 4, " %02x", bytes[i]);
     note(d, HDX_DAMAGE_GARBAGE, d->out, d->source->file_size > at ? d->source->file_size - at : 0, true,
-         "expected %s at byte %llu of the file, found%s", d->source->kind == HDX_GZIP ? "a gzip member or the end" : "the end",
-         (unsigned long long)at, text);
+         "expected %s at byte %llu of the file, found%s",
+         d->source->kind == HDX_GZIP ? "a gzip member or the end" : "the end", (unsigned long long)at, text);
     return finish(d, err);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- steps */
 
-/* A member begins at this byte of the file. Its start costs no window, so a point is taken early: JDK files get exactly their members. */
+/*
+ * A member begins at this byte of the file. Its start costs no window, so a point is taken early: JDK files get exactly
+ * their members.
+ */
 static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
 {
     hdx_pos next, last;
@@ -223,12 +240,13 @@ static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
     uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
     settle(d);
     d->check = 0;
-    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err) : HDX_OK;
+    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err)
+                                                               : HDX_OK;
 }
 
 /*
- * Between two members: is the next one there already? Only where this decoder is the first, and where no point would stay inside the member:
- * so the points are those that it would find alone (P5). Tiny members are not worth the asking.
+ * Between two members: is the next one there already? Only where this decoder is the first, and where no point would
+ * stay inside the member: so the points are those that it would find alone (P5). Tiny members are not worth the asking.
  */
 static bool is_ready(hdx_decoder *d)
 {
@@ -293,7 +311,10 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
     return code;
 }
 
-/* Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind them is not. */
+/*
+ * Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind
+ * them is not.
+ */
 static hdx_code padding(hdx_decoder *d, hdx_error *err)
 {
     if (d->z.avail_in == 0)
@@ -342,18 +363,25 @@ static hdx_code head(hdx_decoder *d, hdx_error *err)
     return begin_body(d, err);
 }
 
-/* A point inside the member that ends here is taken back where the member fits in one slice: the next one's start needs no window. */
+/*
+ * A point inside the member that ends here is taken back where the member fits in one slice: the next one's start needs
+ * no window.
+ */
 static void join_slices(hdx_decoder *d)
 {
     hdx_pos  from;
     uint32_t crc;
-    if (d->slice_from == d->member_out || !hdx_points_drop(&d->source->points, d->slice_from, d->out, d->member_out, &from, &crc))
+    if (d->slice_from == d->member_out ||
+        !hdx_points_drop(&d->source->points, d->slice_from, d->out, d->member_out, &from, &crc))
         return;
     d->slice_crc = (uint32_t)crc32_combine(crc, d->slice_crc, (z_off_t)(d->out - d->slice_from));
     d->slice_from = from;
 }
 
-/* The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is wrong. */
+/*
+ * The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is
+ * wrong.
+ */
 static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 {
     bool     gzip = d->source->kind == HDX_GZIP;
@@ -368,20 +396,20 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
     uint32_t stored = gzip ? hdx_le32(d->few) : hdx_be32(d->few), size = gzip ? hdx_le32(d->few + 4) : (uint32_t)len;
     if (stored != d->check)
         note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
-             "expected checksum %08x of member %llu, found %08x: bytes %llu to %llu are not certain", stored, (unsigned long long)d->member,
-             d->check, (unsigned long long)d->member_out, (unsigned long long)d->out);
+             "expected checksum %08x of member %llu, found %08x: bytes %llu to %llu are not certain", stored,
+             (unsigned long long)d->member, d->check, (unsigned long long)d->member_out, (unsigned long long)d->out);
     else if (size != (uint32_t)len)
         note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
-             "expected %u bytes (modulo 2^32) in member %llu, found %llu from byte %llu on", size, (unsigned long long)d->member,
-             (unsigned long long)len, (unsigned long long)d->member_out);
+             "expected %u bytes (modulo 2^32) in member %llu, found %llu from byte %llu on", size,
+             (unsigned long long)d->member, (unsigned long long)len, (unsigned long long)d->member_out);
     d->member++;
     d->step = HDX_STEP_BETWEEN;
     return HDX_OK;
 }
 
 /*
- * Where inflate stands inside a block, as a seek point (GZIP 4.2): `*back` bits back to the start of the code it works on, of
- * which `*given` bytes are already out. False in a stored block or a header.
+ * Where inflate stands inside a block, as a seek point (GZIP 4.2): `*back` bits back to the start of the code it works
+ * on, of which `*given` bytes are already out. False in a stored block or a header.
  */
 static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
 {
@@ -396,17 +424,17 @@ static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
 
 /* How far one call of inflate may go. */
 typedef struct plan {
-    hdx_pos next;   /* the seek point ahead; HDX_NOWHERE: this decoder is the first here and looks for points */
-    hdx_pos due;    /* first: a point is taken at a block boundary from here on */
-    hdx_pos giant;  /* first: and inside a block from here on */
-    size_t  piece;  /* bytes to produce at most */
-    hdx_pos isal;   /* from here on zlib does the work */
+    hdx_pos next;  /* the seek point ahead; HDX_NOWHERE: this decoder is the first here and looks for points */
+    hdx_pos due;   /* first: a point is taken at a block boundary from here on */
+    hdx_pos giant; /* first: and inside a block from here on */
+    size_t  piece; /* bytes to produce at most */
+    hdx_pos isal;  /* from here on zlib does the work */
 } plan;
 
 /*
- * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one; where inflate stands in
- * a stored block or a header then, every 64 KiB from there, so that the places do not depend on the pieces that are asked for (P5).
- * A slice has at most 1 MiB: a stored block ends within 64 KiB.
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one;
+ * where inflate stands in a stored block or a header then, every 64 KiB from there, so that the places do not depend on
+ * the pieces that are asked for (P5). A slice has at most 1 MiB: a stored block ends within 64 KiB.
  */
 static plan plan_ahead(const hdx_decoder *d, size_t room)
 {
@@ -416,7 +444,9 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
     uint64_t spacing = hdx_points_around(&d->source->points, d->out, &p.next, &last);
     p.due = last + spacing;
     p.giant = last + spacing + spacing / 6;
-    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out : d->out < p.giant ? p.giant - d->out : STORED_MAX - (d->out - p.giant) % STORED_MAX;
+    uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out
+                     : d->out < p.giant    ? p.giant - d->out
+                                           : STORED_MAX - (d->out - p.giant) % STORED_MAX;
     if (piece > limit)
         piece = limit;
     if (max != 0 && piece > max - d->out)
@@ -430,17 +460,22 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
 
 static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
 {
-    hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->header_bit / 8, "inflates to more than %llu bytes, the limit max_uncompressed",
+    hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->header_bit / 8,
+                             "inflates to more than %llu bytes, the limit max_uncompressed",
                              (unsigned long long)d->source->max_uncompressed);
     return hdx_hint(err, code, "a larger --max-uncompressed, or none, lets it through");
 }
 
-/* Brings z to the begin of a block, which d->odd bits before next_in belong to already; `have` bytes of the member end at `end`. */
+/*
+ * Brings z to the begin of a block, which d->odd bits before next_in belong to already; `have` bytes of the member end
+ * at `end`.
+ */
 static hdx_code catch_up(hdx_decoder *d, const uint8_t *end, size_t have, hdx_error *err)
 {
     const uInt len = (uInt)(have < HDX_WINDOW ? have : HDX_WINDOW);
     d->z_behind = false;
-    if (inflateReset(&d->z) != Z_OK || (d->odd > 0 && inflatePrime(&d->z, (int)d->odd, d->z.next_in[-1] >> (8 - d->odd)) != Z_OK) ||
+    if (inflateReset(&d->z) != Z_OK ||
+        (d->odd > 0 && inflatePrime(&d->z, (int)d->odd, d->z.next_in[-1] >> (8 - d->odd)) != Z_OK) ||
         (len > 0 && inflateSetDictionary(&d->z, end - len, len) != Z_OK))
         return hdx_no_memory(err, "inflating", HDX_WINDOW);
     return HDX_OK;
@@ -448,7 +483,10 @@ static hdx_code catch_up(hdx_decoder *d, const uint8_t *end, size_t have, hdx_er
 
 static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err);
 
-/* ISA-L's block becomes zlib's: it is inflated once more up to where it has come to, so at most one spacing where points are looked for. */
+/*
+ * ISA-L's block becomes zlib's: it is inflated once more up to where it has come to, so at most one spacing where
+ * points are looked for.
+ */
 static hdx_code hand_over(hdx_decoder *d, hdx_error *err)
 {
     uint8_t        again[4096];
@@ -583,8 +621,8 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
     if (rc != Z_OK && rc != Z_BUF_ERROR) {
         uint64_t byte = bit / 8;
         note(d, HDX_DAMAGE_GZIP, byte, source->file_size > byte ? source->file_size - byte : 0, true,
-             "expected deflate data in member %llu, found \"%s\" at byte %llu of the file", (unsigned long long)d->member,
-             d->z.msg != NULL ? d->z.msg : "an error", (unsigned long long)byte);
+             "expected deflate data in member %llu, found \"%s\" at byte %llu of the file",
+             (unsigned long long)d->member, d->z.msg != NULL ? d->z.msg : "an error", (unsigned long long)byte);
         return finish(d, err);
     }
     if (dry && !moved)
@@ -626,7 +664,10 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
     return code;
 }
 
-/* ----------------------------------------------------------------------------------------------------- going to a point */
+/*
+ * ----------------------------------------------------------------------------------------------------- going to a
+ * point
+ */
 
 /* Hands inflate the file from a bit on: the odd bits first. */
 static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err)
@@ -660,7 +701,7 @@ static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
         if ((rc == Z_OK || rc == Z_BUF_ERROR) && (d->z.data_type & 256) != 0)
             return inflatePrime(&d->z, -1, 0) == Z_OK ? HDX_OK : hdx_source_changed(d->source, d->out, err);
         if ((rc != Z_OK && rc != Z_BUF_ERROR) || d->z.avail_in > 0 || before == 0)
-            break; /* no header where there was one */
+            break;             /* no header where there was one */
         code = refill(d, err); /* it is cut by the end of the buffer */
     }
     return code != HDX_OK ? code : hdx_source_changed(d->source, d->out, err);

@@ -34,8 +34,7 @@ static uint8_t follow(uint8_t step, uint8_t flags)
     case COMMENT:
         if (flags & FHCRC)
             return SUM; /* fall through */
-    default:
-        return DONE;
+    default: return DONE;
     }
 }
 

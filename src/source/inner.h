@@ -11,8 +11,8 @@
  *     hdx_stream       a decoder with a thread ahead        stream.c
  *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
  *
- * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever is
- * first at a place notes what is there for all.
+ * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever
+ * is first at a place notes what is there for all.
  */
 #ifndef HDX_SOURCE_INNER_H
 #define HDX_SOURCE_INNER_H
@@ -24,15 +24,16 @@
 
 #include <zlib.h>
 
-#define HDX_SLICE HDX_SLICE_MAX         /* bytes kept in one piece at most */
-#define HDX_HISTORY (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
+#define HDX_SLICE HDX_SLICE_MAX /* bytes kept in one piece at most */
+#define HDX_HISTORY                                                                                                    \
+    (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
 #define HDX_SOURCE_DAMAGE_MAX 1000u
 
 typedef struct hdx_damage_list {
     pthread_mutex_t lock;
     hdx_damage     *entries; /* room for HDX_SOURCE_DAMAGE_MAX from the start, so that borrowed pointers stay good */
     size_t          count;
-    uint64_t        seen;    /* places met so far, kept or not */
+    uint64_t        seen; /* places met so far, kept or not */
 } hdx_damage_list;
 
 typedef struct hdx_cache hdx_cache;
@@ -52,18 +53,22 @@ struct hdx_source {
     hdx_cache      *cache;
     hdx_overlay     overlay;
     bool            zlib_alone; /* ISA-L is left out: nothing but time differs, as tests see */
-    hdx_source     *lower; /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
+    hdx_source     *lower;      /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
 };
 
-/* Reads from the file as it lies on disk; fewer bytes only at its end, which may have come nearer since the source was opened. */
-hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err);
+/*
+ * Reads from the file as it lies on disk; fewer bytes only at its end, which may have come nearer since the source was
+ * opened.
+ */
+hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got,
+                              hdx_error *err);
 hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error *err);
 
 bool hdx_damage_init(hdx_damage_list *list, hdx_mem *mem);
 void hdx_damage_free(hdx_damage_list *list, hdx_mem *mem);
 /*
- * Notes the place number `nth` of the file unless an earlier decoder did. `last`: nothing is read behind it; one entry is
- * reserved for such a place, so that a flood of wrong checksums does not hide where the data end.
+ * Notes the place number `nth` of the file unless an earlier decoder did. `last`: nothing is read behind it; one entry
+ * is reserved for such a place, so that a flood of wrong checksums does not hide where the data end.
  */
 void hdx_damage_note(hdx_damage_list *list, uint64_t nth, bool last, const hdx_damage *entry);
 
@@ -74,15 +79,16 @@ typedef struct hdx_isal hdx_isal;
 hdx_isal *hdx_isal_new(const hdx_source *source);
 void      hdx_isal_free(hdx_isal *isal, const hdx_source *source);
 /*
- * Begins the block at z->next_in, `odd` bits of which are the upper ones of the byte before; `len` bytes of the member end at `end`.
+ * Begins the block at z->next_in, `odd` bits of which are the upper ones of the byte before; `len` bytes of the member
+ * end at `end`.
  * False: nothing was done, this block is zlib's. `isal` may be NULL.
  */
 bool hdx_isal_begin(hdx_isal *isal, z_stream *z, unsigned odd, const uint8_t *end, size_t len);
 typedef enum hdx_isal_step {
-    HDX_ISAL_MORE,   /* z has no more input or no more room, or neither any more */
-    HDX_ISAL_BLOCK,  /* the block ended; *odd is as above */
-    HDX_ISAL_LAST,   /* it was the last of its stream */
-    HDX_ISAL_UNSURE  /* zlib is to say what is there, from the begin of the block on; what was given so far is right */
+    HDX_ISAL_MORE,  /* z has no more input or no more room, or neither any more */
+    HDX_ISAL_BLOCK, /* the block ended; *odd is as above */
+    HDX_ISAL_LAST,  /* it was the last of its stream */
+    HDX_ISAL_UNSURE /* zlib is to say what is there, from the begin of the block on; what was given so far is right */
 } hdx_isal_step;
 hdx_isal_step hdx_isal_run(hdx_isal *isal, z_stream *z, unsigned *odd);
 /* The bytes before the block that was begun last. */
@@ -106,39 +112,47 @@ void         hdx_members_free(hdx_members *members);
 bool hdx_members_take(hdx_members *members, uint64_t at, hdx_inflated *out);
 
 /* ---- decoder.c ---- */
-typedef enum hdx_step { HDX_STEP_BETWEEN, HDX_STEP_READY, HDX_STEP_HEAD, HDX_STEP_BODY, HDX_STEP_TRAILER, HDX_STEP_PADDING, HDX_STEP_END } hdx_step;
+typedef enum hdx_step {
+    HDX_STEP_BETWEEN,
+    HDX_STEP_READY,
+    HDX_STEP_HEAD,
+    HDX_STEP_BODY,
+    HDX_STEP_TRAILER,
+    HDX_STEP_PADDING,
+    HDX_STEP_END
+} hdx_step;
 
 typedef struct hdx_decoder {
-    hdx_source  *source;
-    const _Atomic bool *stop;   /* set by another thread: give up (HDX_CANCELLED); NULL: nobody does */
-    z_stream     z;             /* raw deflate; next_in and avail_in are the file's bytes at hand in every step */
-    hdx_isal    *isal;          /* may be NULL */
-    bool         z_open, at_end_of_file;
-    bool         at_block;      /* BODY: a block begins here, and who inflates it is not decided */
-    bool         by_isal;       /* the block is ISA-L's */
-    bool         z_behind;      /* z is not here: ISA-L did the block before */
-    unsigned     odd;           /* at_block: bits of the block in the byte before next_in */
-    hdx_pos      block_out;     /* by_isal: where the block began, at bit header_bit */
-    hdx_pos      zlib_until;    /* blocks before are small: they are zlib's */
-    uint64_t     in_end;        /* byte of the file behind those at hand */
-    hdx_step     step;
-    hdx_head     head;
-    uint8_t      few[8];        /* trailer, or the header of a zlib container, as far as it is here */
-    unsigned     few_have;
-    hdx_pos      out;           /* bytes of the dump produced */
-    uint64_t     bit, header_bit; /* of the file: how far inflate is, where the block it works on begins */
-    uint64_t     member, member_at;
-    hdx_pos      member_out;
-    uint64_t     damage;        /* places of damage met */
-    uint32_t     check;         /* of the member, without `run` */
-    hdx_pos      slice_from;    /* where the sum of the slice begins */
-    uint32_t     slice_crc;     /* likewise */
-    uint32_t     run;           /* CRC-32 of the newest run_len bytes: both sums take it in at once, so each byte is summed once */
-    uint64_t     run_len;
-    unsigned     helpers;       /* threads that may inflate members ahead; set by the owner, 0: none */
-    hdx_members *members;       /* NULL: not needed so far */
-    hdx_inflated   ready;         /* READY: taken from them, */
-    size_t       ready_at;      /* so many bytes of it are out */
+    hdx_source         *source;
+    const _Atomic bool *stop; /* set by another thread: give up (HDX_CANCELLED); NULL: nobody does */
+    z_stream            z;    /* raw deflate; next_in and avail_in are the file's bytes at hand in every step */
+    hdx_isal           *isal; /* may be NULL */
+    bool                z_open, at_end_of_file;
+    bool                at_block;   /* BODY: a block begins here, and who inflates it is not decided */
+    bool                by_isal;    /* the block is ISA-L's */
+    bool                z_behind;   /* z is not here: ISA-L did the block before */
+    unsigned            odd;        /* at_block: bits of the block in the byte before next_in */
+    hdx_pos             block_out;  /* by_isal: where the block began, at bit header_bit */
+    hdx_pos             zlib_until; /* blocks before are small: they are zlib's */
+    uint64_t            in_end;     /* byte of the file behind those at hand */
+    hdx_step            step;
+    hdx_head            head;
+    uint8_t             few[8]; /* trailer, or the header of a zlib container, as far as it is here */
+    unsigned            few_have;
+    hdx_pos             out;             /* bytes of the dump produced */
+    uint64_t            bit, header_bit; /* of the file: how far inflate is, where the block it works on begins */
+    uint64_t            member, member_at;
+    hdx_pos             member_out;
+    uint64_t            damage;     /* places of damage met */
+    uint32_t            check;      /* of the member, without `run` */
+    hdx_pos             slice_from; /* where the sum of the slice begins */
+    uint32_t            slice_crc;  /* likewise */
+    uint32_t run; /* CRC-32 of the newest run_len bytes: both sums take it in at once, so each byte is summed once */
+    uint64_t run_len;
+    unsigned helpers;      /* threads that may inflate members ahead; set by the owner, 0: none */
+    hdx_members *members;  /* NULL: not needed so far */
+    hdx_inflated ready;    /* READY: taken from them, */
+    size_t       ready_at; /* so many bytes of it are out */
     size_t       tail_len;
     uint8_t      tail[HDX_HISTORY]; /* newest bytes, the newest last */
     uint8_t      in[HDX_BEFORE + (64u << 10)];

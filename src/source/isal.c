@@ -2,13 +2,15 @@
  * isal.c - deflate blocks by ISA-L, which takes a third to a half of zlib's time. Built without ISA-L it takes none.
  *
  * In:  a block whose header is at hand, and the 32 KiB of output before it.
- * Out: the block's bytes, and the bit where the next one begins: places that zlib's Z_BLOCK gives, so that seek points are the same.
- * Knows what zlib takes for a header. Does not know members, points or files. It decides nothing: a header that it is not sure of, stored
- * blocks and data that ISA-L refuses are left to zlib, whose words stand in damage lists.
+ * Out: the block's bytes, and the bit where the next one begins: places that zlib's Z_BLOCK gives, so that seek points
+ *      are the same.
+ * Knows what zlib takes for a header. Does not know members, points or files. It decides nothing: a header that it is
+ * not sure of, stored blocks and data that ISA-L refuses are left to zlib, whose words stand in damage lists.
  * Cost: 120 KiB; a block costs 3 us beside its bytes.
  *
- * ISA-L does not stop between blocks, only behind the last one of a stream. So each block is shown to it as the last one: the first bit of a
- * header says so, and it is handed over in the bit buffer, where it is set whatever the file has.
+ * ISA-L does not stop between blocks, only behind the last one of a stream. So each block is shown to it as the last
+ * one: the first bit of a header says so, and it is handed over in the bit buffer, where it is set whatever the file
+ *      has.
  */
 #include "source/inner.h"
 
@@ -31,10 +33,7 @@ hdx_isal *hdx_isal_new(const hdx_source *source)
     return isal;
 }
 
-void hdx_isal_free(hdx_isal *isal, const hdx_source *source)
-{
-    hdx_mem_put(source->mem, isal, sizeof *isal);
-}
+void hdx_isal_free(hdx_isal *isal, const hdx_source *source) { hdx_mem_put(source->mem, isal, sizeof *isal); }
 
 uint32_t hdx_crc32(uint32_t crc, const uint8_t *bytes, size_t len) { return crc32_gzip_refl(crc, bytes, len); }
 
@@ -102,9 +101,9 @@ static void code_table(const uint8_t *lengths, uint8_t *table)
 static bool read_lengths(bit_reader *r, const uint8_t *table, uint8_t *lengths, unsigned count)
 {
     static const uint8_t bits[] = { 2, 3, 7 }, least[] = { 3, 3, 11 };
-    unsigned n = 0, more;
+    unsigned             n = 0, more;
     while (n < count) {
-        const uint8_t entry = table[peek(r, 7)];
+        const uint8_t  entry = table[peek(r, 7)];
         const unsigned symbol = entry & 31;
         if (!skip(r, entry >> 5))
             return false;
@@ -125,20 +124,21 @@ static bool read_lengths(bit_reader *r, const uint8_t *table, uint8_t *lengths, 
 }
 
 /*
- * Is a whole header of a compressed block there, of which zlib and ISA-L say the same? Codes that leave bit patterns unused are in doubt: zlib refuses
- * most of them, ISA-L takes them.
+ * Is a whole header of a compressed block there, of which zlib and ISA-L say the same? Codes that leave bit patterns
+ * unused are in doubt: zlib refuses most of them, ISA-L takes them.
  */
 static bool certain(bit_reader *r, bool *last)
 {
     static const uint8_t order[] = { 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15 };
-    uint8_t  first[19] = { 0 }, table[128], lengths[286 + 30];
-    unsigned value, type, literals, distances, count;
+    uint8_t              first[19] = { 0 }, table[128], lengths[286 + 30];
+    unsigned             value, type, literals, distances, count;
     if (!take_bits(r, 1, &value) || !take_bits(r, 2, &type))
         return false;
     *last = value != 0;
     if (type != 2)
         return type == 1;
-    if (!take_bits(r, 5, &literals) || !take_bits(r, 5, &distances) || !take_bits(r, 4, &count) || literals > 286 - 257 || distances > 30 - 1)
+    if (!take_bits(r, 5, &literals) || !take_bits(r, 5, &distances) || !take_bits(r, 4, &count) ||
+        literals > 286 - 257 || distances > 30 - 1)
         return false;
     for (unsigned i = 0; i < count + 4; i++) {
         if (!take_bits(r, 3, &value))
@@ -148,8 +148,8 @@ static bool certain(bit_reader *r, bool *last)
     if (!complete(first, sizeof first))
         return false;
     code_table(first, table);
-    return read_lengths(r, table, lengths, literals + 257 + distances + 1) && lengths[256] > 0 && complete(lengths, literals + 257) &&
-           complete(lengths + literals + 257, distances + 1);
+    return read_lengths(r, table, lengths, literals + 257 + distances + 1) && lengths[256] > 0 &&
+           complete(lengths, literals + 257) && complete(lengths + literals + 257, distances + 1);
 }
 
 /* -------------------------------------------------------------------------------------------------------- blocks */

@@ -1,10 +1,11 @@
 /*
- * keep.c - seek points that outlive their reader: out of a source that was read to its end, and into one that was just opened.
+ * keep.c - seek points that outlive their reader: out of a source that was read to its end, and into one that was just
+ * opened.
  *
  * In:  the points of a source; points from outside, whose numbers somebody has checked (indexes/seek/seek.h).
  * Out: the same the other way round.
- * Knows which fields of a point matter later: numbers of members and their running sums do not, since trailers were checked when the points were
- * made and every slice has a sum of its own (P6).
+ * Knows which fields of a point matter later: numbers of members and their running sums do not, since trailers were
+ * checked when the points were made and every slice has a sum of its own (P6).
  */
 #include "source/inner.h"
 
@@ -45,13 +46,19 @@ hdx_code hdx_source_point_at(hdx_source *source, uint64_t i, hdx_source_point *o
 {
     hdx_point point;
     hdx_code  code = hdx_points_stored(&source->points, i, &point, window, err);
-    *out = (hdx_source_point){ .out = point.out, .bit = point.bit, .header_bit = point.header_bit, .window_at = point.window_at,
-                               .window_size = point.window_size, .window_len = point.window_len, .sum = point.slice_crc, .kind = point.kind };
+    *out = (hdx_source_point){ .out = point.out,
+                               .bit = point.bit,
+                               .header_bit = point.header_bit,
+                               .window_at = point.window_at,
+                               .window_size = point.window_size,
+                               .window_len = point.window_len,
+                               .sum = point.slice_crc,
+                               .kind = point.kind };
     return code;
 }
 
-hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point), void *context,
-                                const hdx_source_windows *windows, hdx_error *err)
+hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point),
+                                void *context, const hdx_source_windows *windows, hdx_error *err)
 {
     hdx_points      *p = &source->points;
     hdx_source_point in;
@@ -59,10 +66,19 @@ hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(
     (void)pthread_mutex_lock(&p->lock);
     bool room = true;
     while (room && next(context, &in)) {
-        const hdx_point point = { .out = in.out, .bit = in.bit, .header_bit = in.header_bit, .window_at = in.window_at, .window_size = in.window_size,
-                                  .window_len = in.window_len, .slice_crc = in.sum, .slice_known = size > 0, .packed = in.window_size < in.window_len,
-                                  .spilled = in.window_size > 0, .kind = (uint8_t)in.kind, .member_at = in.bit / 8,
-                                  .member = in.kind == HDX_POINT_MEMBER && in.out > 0 }; /* the first one or not is all that matters */
+        const hdx_point point = { .out = in.out,
+                                  .bit = in.bit,
+                                  .header_bit = in.header_bit,
+                                  .window_at = in.window_at,
+                                  .window_size = in.window_size,
+                                  .window_len = in.window_len,
+                                  .slice_crc = in.sum,
+                                  .slice_known = size > 0,
+                                  .packed = in.window_size<in.window_len, .spilled = in.window_size> 0,
+                                  .kind = (uint8_t)in.kind,
+                                  .member_at = in.bit / 8,
+                                  .member = in.kind == HDX_POINT_MEMBER &&
+                                            in.out > 0 }; /* the first one or not is all that matters */
         room = hdx_points_load(p, &point);
     }
     p->end = size;

@@ -3,15 +3,16 @@
  *
  * In:  positions in any order.
  * Out: their bytes.
- * Workers take runs of neighbouring reads, so each piece of a compressed dump is inflated once, and pieces side by side.
+ * Workers take runs of neighbouring reads, so each piece of a compressed dump is inflated once, and pieces side by
+ * side.
  * Cost: a sort, and one pass over the part of the dump in which the reads lie.
  */
 #include "source/inner.h"
 
 #include <stdlib.h>
 
-#define RUN (4u << 20)  /* bytes of the dump a worker goes over at a time */
-#define FEW 16u         /* reads that are not worth a thread */
+#define RUN (4u << 20) /* bytes of the dump a worker goes over at a time */
+#define FEW 16u        /* reads that are not worth a thread */
 
 typedef struct place {
     hdx_pos at;

@@ -3,24 +3,26 @@
  *
  * In:  the file; the byte that the decoder has come to.
  * Out: the bytes of a member whose header is there, when it is whole and right in every respect; else nothing.
- * Knows what a member looks like. Does not know points, damage or positions in the dump: the decoder alone decides what the file says, and
- * takes every member itself that is not offered.
+ * Knows what a member looks like. Does not know points, damage or positions in the dump: the decoder alone decides what
+ * the file says, and takes every member itself that is not offered.
  * Cost: workers threads, 2 workers + 2 members of at most 1 MiB.
  *
  *     file   ....|member|member| 1f 8b in data |member| ...
- *                 ^ decoder      ^ candidate    ^ candidate        what looks like a header is a candidate; it is a member only
+ *                 ^ decoder      ^ candidate    ^ candidate        what looks like a header is a candidate; it is a
+ *                                member only
  *                                                                  when the decoder's own member ends right there
  *
- * Nothing says where the next member begins (GZIP 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short one.
+ * Nothing says where the next member begins (GZIP 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short
+ * one.
  */
 #include "source/inner.h"
 
 #include <signal.h>
 
-#define MEMBER_MAX HDX_SLICE_MAX
-#define PACKED_MAX (2u << 20) /* a flood of empty blocks is left to the decoder */
+#define MEMBER_MAX  HDX_SLICE_MAX
+#define PACKED_MAX  (2u << 20) /* a flood of empty blocks is left to the decoder */
 #define WORKERS_MAX 16u
-#define READ (128u << 10)
+#define READ        (128u << 10)
 
 typedef enum entry_state { BUSY, GOOD, BAD } entry_state;
 
@@ -33,18 +35,19 @@ typedef struct entry {
 } entry;
 
 struct hdx_members {
-    hdx_source     *source;
-    unsigned        workers, started;
-    pthread_t       threads[WORKERS_MAX];
-    pthread_mutex_t lock; /* guards what follows; an entry's bytes belong to its worker while BUSY, then to the decoder */
-    pthread_cond_t  moved;
-    entry           entries[2 * WORKERS_MAX + 2]; /* a ring, by place in the file */
-    unsigned        room;
-    uint64_t        head, tail;  /* ever growing */
-    uint64_t        from;        /* candidates before are of no use */
-    uint64_t        scanned;     /* up to here the file was searched */
-    bool            scanning;    /* one worker does */
-    bool            stop;
+    hdx_source *source;
+    unsigned    workers, started;
+    pthread_t   threads[WORKERS_MAX];
+    pthread_mutex_t
+        lock; /* guards what follows; an entry's bytes belong to its worker while BUSY, then to the decoder */
+    pthread_cond_t moved;
+    entry          entries[2 * WORKERS_MAX + 2]; /* a ring, by place in the file */
+    unsigned       room;
+    uint64_t       head, tail; /* ever growing */
+    uint64_t       from;       /* candidates before are of no use */
+    uint64_t       scanned;    /* up to here the file was searched */
+    bool           scanning;   /* one worker does */
+    bool           stop;
 };
 
 /* ------------------------------------------------------------------------------------------------- one candidate */
@@ -115,7 +118,8 @@ static bool by_isal(const hdx_members *m, tool *t, entry *e, uint64_t *next, boo
     *unsure = true;
     while (step != HDX_ISAL_LAST) {
         const uint8_t *before = t->z.next_out;
-        if (*next - e->at > PACKED_MAX || !more(m, t, next) || (step == HDX_ISAL_BLOCK && !hdx_isal_begin(t->isal, &t->z, odd, before, (size_t)(before - e->bytes))))
+        if (*next - e->at > PACKED_MAX || !more(m, t, next) ||
+            (step == HDX_ISAL_BLOCK && !hdx_isal_begin(t->isal, &t->z, odd, before, (size_t)(before - e->bytes))))
             return false;
         const bool full = t->z.avail_out == 0;
         step = hdx_isal_run(t->isal, &t->z, &odd);
@@ -152,7 +156,10 @@ static bool inflate_member(const hdx_members *m, tool *t, entry *e)
 
 /* ----------------------------------------------------------------------------------------------------- the search */
 
-/* The first byte from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how far the search came. */
+/*
+ * The first byte from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how far the search
+ * came.
+ */
 static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t limit)
 {
     while (*at < limit) {
@@ -160,7 +167,8 @@ static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t lim
         const uint8_t *p;
         if (hdx_source_file_read(m->source, *at, t->in, READ, &got, NULL) != HDX_OK || got < 10)
             break; /* a header has ten bytes */
-        for (p = t->in, left = got - 9; left > 0 && (p = memchr(p, 0x1f, left)) != NULL; p++, left = got - 9 - (size_t)(p - t->in))
+        for (p = t->in, left = got - 9; left > 0 && (p = memchr(p, 0x1f, left)) != NULL;
+             p++, left = got - 9 - (size_t)(p - t->in))
             if (p[1] == 0x8b && p[2] == 8 && (p[3] & 0xe0) == 0) {
                 *at += (size_t)(p - t->in);
                 return *at;
@@ -170,7 +178,10 @@ static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t lim
     return UINT64_MAX;
 }
 
-/* With the lock held, which it gives up meanwhile. True: there is a candidate in the ring that is this worker's; its number is *which. */
+/*
+ * With the lock held, which it gives up meanwhile. True: there is a candidate in the ring that is this worker's; its
+ * number is *which.
+ */
 static bool next_candidate(hdx_members *m, tool *t, uint64_t *which)
 {
     uint64_t at = m->scanned > m->from ? m->scanned : m->from, limit = m->from + m->room * (uint64_t)MEMBER_MAX;
@@ -182,13 +193,14 @@ static bool next_candidate(hdx_members *m, tool *t, uint64_t *which)
     (void)pthread_mutex_lock(&m->lock);
     m->scanning = false;
     if (found == UINT64_MAX) {
-        m->scanned = at < limit ? m->source->file_size : at; /* the file ends, or cannot be read: the decoder will see */
+        m->scanned =
+            at < limit ? m->source->file_size : at; /* the file ends, or cannot be read: the decoder will see */
         return false;
     }
     m->scanned = found + 1;
     if (found < m->from)
         return false;
-    entry *e = &m->entries[*which = m->head++ % m->room];
+    entry *e = &m->entries[ *which = m->head++ % m->room];
     e->at = found;
     e->state = BUSY;
     return true;
@@ -234,7 +246,9 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------- for the decoder */
+/*
+ * ---------------------------------------------------------------------------------------------------- for the decoder
+ */
 
 hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from)
 {

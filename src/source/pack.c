@@ -19,7 +19,8 @@ struct hdx_packer {
     uint8_t  out[ROOM];
 };
 
-hdx_code hdx_packer_open(hdx_compression kind, hdx_mem *mem, hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
+hdx_code hdx_packer_open(hdx_compression kind, hdx_mem                                                       *mem,
+                         hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
                          hdx_packer **out, hdx_error *err)
 {
     hdx_packer *p = hdx_mem_get(mem, sizeof *p);
@@ -29,7 +30,8 @@ hdx_code hdx_packer_open(hdx_compression kind, hdx_mem *mem, hdx_code (*put)(voi
     p->mem = mem;
     p->put = put;
     p->context = context;
-    p->open = deflateInit2(&p->z, kind == HDX_GZIP ? 6 : 1, Z_DEFLATED, kind == HDX_GZIP ? 15 + 16 : 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    p->open = deflateInit2(&p->z, kind == HDX_GZIP ? 6 : 1, Z_DEFLATED, kind == HDX_GZIP ? 15 + 16 : 15, 8,
+                           Z_DEFAULT_STRATEGY) == Z_OK;
     if (!p->open) {
         hdx_packer_close(p);
         return hdx_no_memory(err, "packing", 256u << 10);

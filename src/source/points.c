@@ -12,7 +12,8 @@
 
 #include <zlib.h>
 
-#define PACK_LEVEL 4 /* 12 % smaller than at level 1 for a quarter more time; level 6 takes three times as long for 7 % more */
+#define PACK_LEVEL                                                                                                     \
+    4 /* 12 % smaller than at level 1 for a quarter more time; level 6 takes three times as long for 7 % more */
 #define RAW_MAX 64u /* windows that may wait to be packed: 2 MiB */
 
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check)
@@ -55,7 +56,9 @@ uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_po
 {
     (void)pthread_mutex_lock(&points->lock);
     *last = points->list[points->count - 1].out;
-    *next = *last > at ? points->list[floor_index(points, at) + 1].out : points->end_known && points->end > at ? points->end : HDX_NOWHERE;
+    *next = *last > at                              ? points->list[floor_index(points, at) + 1].out
+            : points->end_known && points->end > at ? points->end
+                                                    : HDX_NOWHERE;
     uint64_t spacing = points->spacing;
     (void)pthread_mutex_unlock(&points->lock);
     return spacing;
@@ -94,10 +97,12 @@ hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_
     (void)pthread_mutex_unlock(&points->lock);
     point->window = NULL; /* may go away at any time: nobody borrows it */
     if (point->spilled &&
-        (code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window, point->window_size, err)) != HDX_OK)
+        (code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window,
+                                    point->window_size, err)) != HDX_OK)
         return code;
     if (point->packed && !unpack(stored, point->window_size, window, point->window_len))
-        return hdx_fail(err, HDX_DAMAGED, "seek points", HDX_NOWHERE, "the window of the point at %llu cannot be unpacked", (unsigned long long)point->out);
+        return hdx_fail(err, HDX_DAMAGED, "seek points", HDX_NOWHERE,
+                        "the window of the point at %llu cannot be unpacked", (unsigned long long)point->out);
     return HDX_OK;
 }
 
@@ -109,7 +114,9 @@ hdx_code hdx_points_stored(hdx_points *points, uint64_t i, hdx_point *point, uin
         memcpy(window, point->window, point->window_size);
     (void)pthread_mutex_unlock(&points->lock);
     point->window = NULL;
-    return point->spilled ? points->windows.get(points->windows.context, point->window_at, window, point->window_size, err) : HDX_OK;
+    return point->spilled
+               ? points->windows.get(points->windows.context, point->window_at, window, point->window_size, err)
+               : HDX_OK;
 }
 
 bool hdx_points_load(hdx_points *points, const hdx_point *point)
@@ -124,7 +131,10 @@ bool hdx_points_load(hdx_points *points, const hdx_point *point)
     return true;
 }
 
-/* Packs len bytes into `packed` (len bytes of room); 0 where they do not get smaller or memory is short: raw is fine then. */
+/*
+ * Packs len bytes into `packed` (len bytes of room); 0 where they do not get smaller or memory is short: raw is fine
+ * then.
+ */
 static uint32_t pack(const uint8_t *window, uint32_t len, uint8_t *packed)
 {
     z_stream z = { 0 };
@@ -165,8 +175,12 @@ bool hdx_points_pack_one(hdx_points *points)
         size = len;
     uint64_t at = 0;
     uint8_t *kept = NULL;
-    /* a file that cannot be written is no matter here: the window stays in memory, and whoever owns the file will meet the same trouble */
-    bool     spilled = points->windows.put != NULL && points->windows.put(points->windows.context, small ? packed : window, size, &at, NULL) == HDX_OK;
+    /*
+     * a file that cannot be written is no matter here: the window stays in memory, and whoever owns the file will meet
+     * the same trouble
+     */
+    bool spilled = points->windows.put != NULL &&
+                   points->windows.put(points->windows.context, small ? packed : window, size, &at, NULL) == HDX_OK;
     if (!spilled) {
         kept = small ? hdx_mem_get(points->mem, size) : NULL;
         if (kept == NULL)
@@ -223,9 +237,11 @@ hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_
     uint8_t *copy = NULL;
     *added = false;
     (void)pthread_mutex_lock(&points->lock);
-    if (points->loaded || points->end_known || point->out < points->decided || point->out < points->list[points->count - 1].out + points->spacing / 3)
+    if (points->loaded || points->end_known || point->out < points->decided ||
+        point->out < points->list[points->count - 1].out + points->spacing / 3)
         goto out;
-    if (points->windows.put == NULL && points->count > 2 && points->bytes + points->count * sizeof *point + point->window_len > points->bytes_max)
+    if (points->windows.put == NULL && points->count > 2 &&
+        points->bytes + points->count * sizeof *point + point->window_len > points->bytes_max)
         thin(points);
     if (point->window_len > 0 && (copy = hdx_mem_get(points->mem, point->window_len)) == NULL) {
         code = hdx_no_memory(err, "a seek point", point->window_len);
@@ -259,8 +275,8 @@ bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos mem
     (void)pthread_mutex_lock(&points->lock);
     if (points->count >= 2 && !points->end_known) {
         hdx_point *gone = &points->list[points->count - 1], *before = gone - 1;
-        drop = gone->out == inside && gone->kind != HDX_POINT_MEMBER && before->out == member_out && before->slice_known &&
-               at - before->out <= HDX_SLICE_MAX;
+        drop = gone->out == inside && gone->kind != HDX_POINT_MEMBER && before->out == member_out &&
+               before->slice_known && at - before->out <= HDX_SLICE_MAX;
         if (drop) {
             *from = before->out;
             *crc = before->slice_crc;

@@ -1,23 +1,28 @@
 /*
  * points.h - seek points: places in a compressed dump where inflating can begin.
  *
- * The points cut the uncompressed dump into slices: slice i goes from point i to point i + 1, the last one to the end of the data.
+ * The points cut the uncompressed dump into slices: slice i goes from point i to point i + 1, the last one to the end
+ * of the data.
  *
- *     dump   0 ........ 0.8 MiB ........ 1.7 MiB ..                  kind MEMBER  at the header of a gzip member: no window
- *            |            |                |                         kind BLOCK   before a deflate block: 32 KiB of window
+ *     dump   0 ........ 0.8 MiB ........ 1.7 MiB ..                  kind MEMBER  at the header of a gzip member: no
+ *            window
+ *            |            |                |                         kind BLOCK   before a deflate block: 32 KiB of
+ *                                          window
  *            point 0      point 1          point 2                   kind INSIDE  inside a giant block: window and the
  *            (always)                                                             bit where the block's header begins
  *
  * Rules:
  *   P1  Points ascend strictly in `out`; point 0 has out 0 and kind MEMBER and is there from the start.
- *   P2  A point says all that a decoder needs to go on as if it had come from the start: also the running checksum of the
- *       member and the number of damage entries before it. So every decoder checks every trailer behind its point.
- *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below bytes_max: when they
- *       would not, every second point is dropped and the spacing doubles. Memory is then bounded whatever the file, and a read
- *       costs twice the inflating. With it no point is dropped, a slice has at most 1 MiB, and a point takes 96 bytes.
+ *   P2  A point says all that a decoder needs to go on as if it had come from the start: also the running checksum of
+ *       the member and the number of damage entries before it. So every decoder checks every trailer behind its point.
+ *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below
+ *       bytes_max: when they would not, every second point is dropped and the spacing doubles. Memory is then bounded
+ *       whatever the file, and a read costs twice the inflating. With it no point is dropped, a slice has at most 1
+ *       MiB, and a point takes 96 bytes.
  *   P4  A slice's CRC-32 is noted when it was first inflated whole and compared ever after.
  *   P5  Where points are depends on the file alone: not on who reads, in what pieces, or on how many threads.
- *   P6  Points that were loaded are complete: none is added, and what stands in trailers of members was checked when they were made.
+ *   P6  Points that were loaded are complete: none is added, and what stands in trailers of members was checked when
+ *       they were made.
  * All calls are thread-safe.
  */
 #ifndef HDX_SOURCE_POINTS_H
@@ -27,10 +32,10 @@
 #include <heapdex/error.h>
 #include <pthread.h>
 
-#define HDX_WINDOW 32768u               /* a deflate distance reaches no further back */
-#define HDX_SLICE_MAX (1u << 20)        /* no slice is longer while no point was dropped for want of room (P3) */
-#define HDX_POINT_SPACING (768u << 10)  /* output between two points at block boundaries (GZIP 7.2) */
-#define HDX_POINTS_BYTES (128u << 20)   /* P3 */
+#define HDX_WINDOW        32768u       /* a deflate distance reaches no further back */
+#define HDX_SLICE_MAX     (1u << 20)   /* no slice is longer while no point was dropped for want of room (P3) */
+#define HDX_POINT_SPACING (768u << 10) /* output between two points at block boundaries (GZIP 7.2) */
+#define HDX_POINTS_BYTES  (128u << 20) /* P3 */
 
 typedef enum hdx_point_kind { HDX_POINT_MEMBER, HDX_POINT_BLOCK, HDX_POINT_INSIDE } hdx_point_kind;
 
@@ -49,33 +54,33 @@ typedef struct hdx_point {
     uint32_t slice_crc;   /* of the slice that begins here */
     uint64_t window_at;   /* spilled: where the window lies */
     bool     slice_known;
-    bool     packed;      /* window is deflated */
-    bool     spilled;     /* `window` is NULL, its bytes lie outside */
-    uint8_t  kind;        /* hdx_point_kind */
+    bool     packed;  /* window is deflated */
+    bool     spilled; /* `window` is NULL, its bytes lie outside */
+    uint8_t  kind;    /* hdx_point_kind */
 } hdx_point;
 
 typedef struct hdx_points {
-    pthread_mutex_t lock;
-    hdx_mem        *mem;
-    hdx_point      *list;
-    uint64_t        count, capacity;
-    uint64_t        packed_to; /* windows of all points before are packed */
-    uint64_t        bytes;     /* of windows */
-    uint64_t        bytes_max;
-    uint64_t        spacing;
+    pthread_mutex_t    lock;
+    hdx_mem           *mem;
+    hdx_point         *list;
+    uint64_t           count, capacity;
+    uint64_t           packed_to; /* windows of all points before are packed */
+    uint64_t           bytes;     /* of windows */
+    uint64_t           bytes_max;
+    uint64_t           spacing;
     hdx_source_windows windows; /* P3; put NULL: windows stay in memory */
-    bool            loaded;     /* P6 */
-    hdx_pos         decided;   /* a point was taken back before here: a decoder that comes later does not bring it again (P5) */
-    hdx_pos         end;       /* size of the uncompressed dump, when known */
-    bool            end_known;
+    bool               loaded;  /* P6 */
+    hdx_pos decided; /* a point was taken back before here: a decoder that comes later does not bring it again (P5) */
+    hdx_pos end;     /* size of the uncompressed dump, when known */
+    bool    end_known;
 } hdx_points;
 
 /* False: no memory. */
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check);
 void hdx_points_free(hdx_points *points);
 
-/* The points around a position: *next is the first one behind it, or the end where that is known (HDX_NOWHERE: neither), *last the last of
-   all. Returns the spacing. */
+/* The points around a position: *next is the first one behind it, or the end where that is known (HDX_NOWHERE:
+   neither), *last the last of all. Returns the spacing. */
 uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_pos *last);
 /* Position of the last point that is not behind `at`. */
 hdx_pos hdx_points_floor(hdx_points *points, hdx_pos at);
@@ -83,14 +88,16 @@ hdx_pos hdx_points_floor(hdx_points *points, hdx_pos at);
 hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_t *window, hdx_error *err);
 
 /*
- * Adds a point behind the last one; the window is copied. *added is false, and nothing is done, where the last one is nearer than a
- * third of the spacing or at the same place, or where the end is known or a point was taken back: another decoder was there first.
+ * Adds a point behind the last one; the window is copied. *added is false, and nothing is done, where the last one is
+ * nearer than a third of the spacing or at the same place, or where the end is known or a point was taken back: another
+ * decoder was there first.
  */
 hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_t *window, bool *added, hdx_error *err);
 
 /*
- * A member ended at `at`, and the only point inside it is `inside`, less than a slice behind the member's begin, which is a point too: it
- * goes again, since the next member's start needs no window. Gives the begin of the slice and the CRC of its part before `inside`.
+ * A member ended at `at`, and the only point inside it is `inside`, less than a slice behind the member's begin, which
+ * is a point too: it goes again, since the next member's start needs no window. Gives the begin of the slice and the
+ * CRC of its part before `inside`.
  */
 bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos member_out, hdx_pos *from, uint32_t *crc);
 

@@ -32,7 +32,8 @@ hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error
 {
     if (source->points.loaded)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed since it was indexed"),
-                        "its bytes are no longer those that the index was made from: fetch the dump again, or index it anew (index --force)");
+                        "its bytes are no longer those that the index was made from: fetch the dump again, or index it "
+                        "anew (index --force)");
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed while it was in use"),
                     "read it anew; an index of it must be built again");
 }
@@ -49,26 +50,27 @@ static hdx_code cannot_open(const char *path, int error, hdx_error *err)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "permission denied"),
                         "dumps are written for their owner alone: ask for read permission");
     case ENAMETOOLONG:
-    case ELOOP:
-        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
-    default:
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
+    case ELOOP: return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
+    default: return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
     }
 }
 
 static hdx_code open_file(hdx_source *source, hdx_error *err)
 {
     struct stat info;
-    int         rc = source->io->stat(source->io, source->path, &info); /* before opening: to open a pipe would wait for its writer */
+    int         rc = source->io->stat(source->io, source->path,
+                                      &info); /* before opening: to open a pipe would wait for its writer */
     if (rc < 0)
         return cannot_open(source->path, -rc, err);
     if (S_ISDIR(info.st_mode))
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is a directory"), "name a file such as app.hprof");
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is a directory"),
+                        "name a file such as app.hprof");
     if (!S_ISREG(info.st_mode))
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is not a regular file"),
                         "a dump is read at any position: write it to a file first");
     if (info.st_size <= 0)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, 0, "the file is empty"), "was the disk full when the dump was taken?");
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, 0, "the file is empty"),
+                        "was the disk full when the dump was taken?");
     source->file_size = (uint64_t)info.st_size;
     if ((rc = source->io->open(source->io, source->path)) < 0)
         return cannot_open(source->path, -rc, err);
@@ -76,7 +78,8 @@ static hdx_code open_file(hdx_source *source, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, const char *what, unsigned seen, const char *allowed)
+static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, const char *what, unsigned seen,
+                       const char *allowed)
 {
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, at, "%s %u, allowed %s", what, seen, allowed),
                     "the file is no gzip file or its first bytes are damaged");
@@ -109,8 +112,8 @@ static hdx_code sniff(hdx_source *source, hdx_error *err)
 static hdx_code make_container(hdx_source *source, hdx_error *err)
 {
     if (source->kind != HDX_PLAIN &&
-        (!hdx_points_init(&source->points, source->mem, source->kind == HDX_ZLIB ? 1 : 0) || !hdx_damage_init(&source->damage, source->mem) ||
-         (source->cache = hdx_cache_new(source)) == NULL))
+        (!hdx_points_init(&source->points, source->mem, source->kind == HDX_ZLIB ? 1 : 0) ||
+         !hdx_damage_init(&source->damage, source->mem) || (source->cache = hdx_cache_new(source)) == NULL))
         return hdx_no_memory(err, "the dump's container", HDX_SOURCE_DAMAGE_MAX * sizeof(hdx_damage));
     return HDX_OK;
 }
@@ -126,7 +129,9 @@ static void drop_container(hdx_source *source)
 hdx_code hdx_source_nest(hdx_source *source, hdx_error *err)
 {
     const hdx_source_options options = { .max_uncompressed = source->max_uncompressed };
-    hdx_code                 code = source->lower != NULL ? HDX_OK : hdx_source_open_mem(source->io, source->mem, source->path, &options, &source->lower, err);
+    hdx_code                 code = HDX_OK;
+    if (source->lower == NULL)
+        code = hdx_source_open_mem(source->io, source->mem, source->path, &options, &source->lower, err);
     if (code != HDX_OK || source->kind == HDX_ZLIB)
         return code;
     drop_container(source);
@@ -134,7 +139,8 @@ hdx_code hdx_source_nest(hdx_source *source, hdx_error *err)
     return make_container(source, err);
 }
 
-hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
+hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options,
+                             hdx_source **out, hdx_error *err)
 {
     *out = NULL;
     if (path == NULL || path[0] == '\0')
@@ -149,7 +155,9 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
     source->fd = -1;
     source->max_uncompressed = options != NULL ? options->max_uncompressed : 0;
     const uint64_t cache = options != NULL && options->cache != 0 ? options->cache : HDX_SOURCE_CACHE;
-    source->pieces = cache < 2 * HDX_SLICE ? 2 : cache / HDX_SLICE > PIECES_MAX ? PIECES_MAX : (unsigned)(cache / HDX_SLICE);
+    source->pieces = cache < 2 * HDX_SLICE            ? 2
+                     : cache / HDX_SLICE > PIECES_MAX ? PIECES_MAX
+                                                      : (unsigned)(cache / HDX_SLICE);
     source->threads = options != NULL && options->threads != 0 ? options->threads : hdx_workers_default();
     if ((source->path = hdx_mem_get(mem, path_size)) == NULL) {
         code = hdx_no_memory(err, "a path", path_size);
@@ -167,7 +175,8 @@ out:
     return code;
 }
 
-hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err)
+hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out,
+                            hdx_error *err)
 {
     return hdx_source_open_mem(io, NULL, path, options, out, err);
 }
@@ -193,8 +202,11 @@ void hdx_source_close(hdx_source *source)
 }
 
 const char     *hdx_source_path(const hdx_source *source) { return source->path; }
-hdx_compression hdx_source_compression(const hdx_source *source) { return source->lower != NULL ? source->lower->kind : source->kind; }
-uint64_t        hdx_source_file_size(const hdx_source *source) { return source->file_size; }
+hdx_compression hdx_source_compression(const hdx_source *source)
+{
+    return source->lower != NULL ? source->lower->kind : source->kind;
+}
+uint64_t hdx_source_file_size(const hdx_source *source) { return source->file_size; }
 
 /* A const source is still one that other threads learn about; only the locks and what they guard are not const. */
 static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uintptr_t)source; }
@@ -221,8 +233,11 @@ hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t wan
     return hdx_source_below(source, at, to, want, got, err);
 }
 
-void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay) { source->overlay = *overlay; }
-bool     hdx_source_absent(hdx_source *source, hdx_pos at) { return source->overlay.context != NULL && source->overlay.absent(source->overlay.context, at); }
+void hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay) { source->overlay = *overlay; }
+bool hdx_source_absent(hdx_source *source, hdx_pos at)
+{
+    return source->overlay.context != NULL && source->overlay.absent(source->overlay.context, at);
+}
 void    *hdx_source_overlay_of(const hdx_source *source) { return source->overlay.context; }
 hdx_mem *hdx_source_mem(const hdx_source *source) { return source->mem; }
 

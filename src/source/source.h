@@ -1,6 +1,6 @@
 /*
- * source.h - the room that hands out bytes of a dump. Its public face is <heapdex/source.h>; this header adds what only the
- * library itself may use: the io door of tests and
+ * source.h - the room that hands out bytes of a dump. Its public face is <heapdex/source.h>; this header adds what only
+ * the library itself may use: the io door of tests and
  * the memory door.
  */
 #ifndef HDX_SOURCE_SOURCE_H
@@ -10,14 +10,19 @@
 #include "base/mem.h"
 #include <heapdex/source.h>
 
-hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err);
+hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out,
+                            hdx_error *err);
 
 /* The same with a budget for all memory of the source and its streams; mem outlives the source and may be NULL. */
-hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options, hdx_source **out, hdx_error *err);
+hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options,
+                             hdx_source **out, hdx_error *err);
 
 /* ---- seek points of a compressed dump that outlive its reader ---- */
 
-/* A place outside of memory for packed windows. put may be NULL (reading only); both may be called from several threads at once. */
+/*
+ * A place outside of memory for packed windows. put may be NULL (reading only); both may be called from several threads
+ * at once.
+ */
 typedef struct hdx_source_windows {
     void *context;
     hdx_code (*put)(void *context, const uint8_t *bytes, uint32_t len, uint64_t *at, hdx_error *err);
@@ -38,33 +43,39 @@ typedef struct hdx_source_point {
 /* Windows of points go there from now on; before anything was read, and only where the dump is compressed. */
 void hdx_source_keep_windows(hdx_source *source, const hdx_source_windows *windows);
 /*
- * After a stream was read to its end: how many points there are, how many of them with a window. Then each, and its window as it is
- * stored (HDX_SOURCE_WINDOW bytes of room). HDX_BAD_DUMP: the end was not reached, or a slice was never inflated whole.
+ * After a stream was read to its end: how many points there are, how many of them with a window. Then each, and its
+ * window as it is stored (HDX_SOURCE_WINDOW bytes of room). HDX_BAD_DUMP: the end was not reached, or a slice was never
+ * inflated whole.
  */
 hdx_code hdx_source_points(hdx_source *source, uint64_t *points, uint64_t *windows, hdx_error *err);
 hdx_code hdx_source_point_at(hdx_source *source, uint64_t i, hdx_source_point *out, uint8_t *window, hdx_error *err);
 /*
- * Takes over points that were kept, in order; `next` returns false at the end. They must obey R1 to R4 of indexes/seek/seek.h. Afterwards the
- * size is known, every read begins at a point, and every slice is compared with its sum: HDX_BAD_DUMP when it differs. Right after opening,
- * before anything was read. HDX_LIMIT: no memory.
+ * Takes over points that were kept, in order; `next` returns false at the end. They must obey R1 to R4 of
+ * indexes/seek/seek.h. Afterwards the size is known, every read begins at a point, and every slice is compared with its
+ * sum: HDX_BAD_DUMP when it differs. Right after opening, before anything was read. HDX_LIMIT: no memory.
  */
-hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point), void *context,
-                                const hdx_source_windows *windows, hdx_error *err);
+hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(void *context, hdx_source_point *point),
+                                void *context, const hdx_source_windows *windows, hdx_error *err);
 
 /*
- * An overlay stands between a source and its readers: whoever reads positions or streams gets the overlay's bytes. It is set once, before
- * anybody else reads, and closed with the source. Its own reading goes below it, through hdx_source_below.
+ * An overlay stands between a source and its readers: whoever reads positions or streams gets the overlay's bytes. It
+ * is set once, before anybody else reads, and closed with the source. Its own reading goes below it, through
+ * hdx_source_below.
  */
 typedef struct hdx_overlay {
     void *context; /* NULL: none */
-    hdx_code (*read_at)(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err); /* thread-safe */
+    hdx_code (*read_at)(void *context, hdx_pos at, void *to, size_t want, size_t *got,
+                        hdx_error *err); /* thread-safe */
     bool (*size)(void *context, uint64_t *size);
     bool (*absent)(void *context, hdx_pos at); /* the byte there is made up: the file has none for it */
     void (*close)(void *context);
 } hdx_overlay;
-void     hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay);
-void    *hdx_source_overlay_of(const hdx_source *source); /* its context; NULL: none */
-/* A gzip file that holds a zlib stream (Tailor's container, packed once more): from here on the source gives what that holds. Before anybody else reads. */
+void  hdx_source_overlay(hdx_source *source, const hdx_overlay *overlay);
+void *hdx_source_overlay_of(const hdx_source *source); /* its context; NULL: none */
+/*
+ * A gzip file that holds a zlib stream (Tailor's container, packed once more): from here on the source gives what that
+ * holds. Before anybody else reads.
+ */
 hdx_code hdx_source_nest(hdx_source *source, hdx_error *err);
 hdx_code hdx_source_below(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
 bool     hdx_source_size_below(const hdx_source *source, uint64_t *size);
@@ -74,7 +85,8 @@ hdx_mem *hdx_source_mem(const hdx_source *source);
 /* ---- packing: the other way round, for who writes a dump ---- */
 typedef struct hdx_packer hdx_packer;
 /* kind HDX_GZIP (level 6) or HDX_ZLIB (level 1, as Tailor has it). put is given the packed bytes. */
-hdx_code hdx_packer_open(hdx_compression kind, hdx_mem *mem, hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
+hdx_code hdx_packer_open(hdx_compression kind, hdx_mem                                                       *mem,
+                         hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
                          hdx_packer **out, hdx_error *err);
 hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last, hdx_error *err);
 void     hdx_packer_close(hdx_packer *p); /* NULL: nothing */

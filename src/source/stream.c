@@ -4,53 +4,55 @@
  * In:  a source and a position.
  * Out: bytes, in reads of any size.
  * Knows slots of 128 KiB and the thread that fills them ahead of the reader. Does not know deflate.
- * Cost: plain: small reads through one buffer, large ones straight into the caller's memory. Compressed: one copy; 1 MiB.
+ * Cost: plain: small reads through one buffer, large ones straight into the caller's memory. Compressed: one copy; 1
+ *       MiB.
  *
  *     inflater thread ──fills──> [slot][slot][slot][slot] ──drains──> reader        lock guards head, tail and stop;
- *                                 ^ tail          ^ head                            a slot belongs to one side at a time
+ *                                 ^ tail          ^ head                            a slot belongs to one side at a
+ *                                                 time
  *
- * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates itself.
- * Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot behind the bytes before it,
- * so that both come in order.
+ * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates
+ * itself. Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot
+ * behind the bytes before it, so that both come in order.
  */
 #include "source/inner.h"
 
 #include <signal.h>
 
-#define SLOTS 8u
-#define SLOT_BYTES (128u << 10) /* 1 MiB in all: it stays in a core's own cache; slots of 1 MiB cost 15 % more time */
-#define FIRST_FILL (64u << 10)  /* a short look at the header inflates this much */
-#define THREAD_FROM (1u << 20)
+#define SLOTS        8u
+#define SLOT_BYTES   (128u << 10) /* 1 MiB in all: it stays in a core's own cache; slots of 1 MiB cost 15 % more time */
+#define FIRST_FILL   (64u << 10)  /* a short look at the header inflates this much */
+#define THREAD_FROM  (1u << 20)
 #define PLAIN_BUFFER (256u << 10)
-#define SLOT_SIZE ((uint64_t)HDX_HISTORY + SLOT_BYTES)
+#define SLOT_SIZE    ((uint64_t)HDX_HISTORY + SLOT_BYTES)
 
 typedef struct slot {
-    uint8_t *block;    /* HDX_HISTORY bytes of room for the decoder, then the bytes */
-    size_t   at, len;  /* of the bytes: read, there */
-    uint64_t consumed; /* bytes of the file when it was full */
-    hdx_code code;     /* what came behind the bytes; not HDX_OK: `error` */
-    bool     end;      /* no bytes behind these */
+    uint8_t  *block;    /* HDX_HISTORY bytes of room for the decoder, then the bytes */
+    size_t    at, len;  /* of the bytes: read, there */
+    uint64_t  consumed; /* bytes of the file when it was full */
+    hdx_code  code;     /* what came behind the bytes; not HDX_OK: `error` */
+    bool      end;      /* no bytes behind these */
     hdx_error error;
 } slot;
 
 struct hdx_stream {
     hdx_source  *source;
-    hdx_pos      at;      /* of the next byte for the reader */
+    hdx_pos      at; /* of the next byte for the reader */
     uint64_t     consumed;
     hdx_decoder *decoder; /* compressed only, as all below */
     hdx_pos      skip_to; /* bytes before are inflated and dropped */
     bool         placed;
-    uint64_t     filled;  /* bytes, by the reader itself */
+    uint64_t     filled; /* bytes, by the reader itself */
     slot         slots[SLOTS];
-    slot        *current; /* the reader's; NULL: none yet */
+    slot        *current;    /* the reader's; NULL: none yet */
     uint64_t     head, tail; /* slots filled, slots given back; ever growing; guarded by lock once there is a thread */
     pthread_mutex_t lock;
     pthread_cond_t  moved;
     pthread_t       thread;
     bool            threaded, alone; /* a thread runs; none could be had */
     _Atomic bool    stop;
-    uint8_t     *buffer;  /* plain */
-    size_t       buffer_at, buffer_len;
+    uint8_t        *buffer; /* plain */
+    size_t          buffer_at, buffer_len;
 };
 
 /* Read by positions, without a decoder: plain files, and whatever lies behind an overlay. */

@@ -1,11 +1,14 @@
 /*
- * choose.c - what a policy must know before it writes: classes by name, values of Strings, equal bitmaps (STRIP 1.1, 7.4), names in use (STRIP 7.5).
+ * choose.c - what a policy must know before it writes: classes by name, values of Strings, equal bitmaps (STRIP 1.1,
+ * 7.4), names in use (STRIP 7.5).
  *
  * In:  a dump. Out: a choice.
  * Names: LOAD_CLASS records are hopped over first, then the STRINGs they name are looked at, so that no text is kept.
- * Matrix: the fields of String and Bitmap out of their CLASS_DUMPs, then their instances, then the contents of bitmaps that are as long and have the
+ * Matrix: the fields of String and Bitmap out of their CLASS_DUMPs, then their instances, then the contents of bitmaps
+ *         that are as long and have the
  * same hash: compared byte for byte, since equal hashes do not make equal pixels (M4).
- * Cost: nothing for KOOM and Tailor; the heads of top-level records twice for Shark; Matrix reads the dump three times more, redaction once. Memory:
+ * Cost: nothing for KOOM and Tailor; the heads of top-level records twice for Shark; Matrix reads the dump three times
+ *       more, redaction once. Memory:
  * 16 bytes a class and 8 a String.
  */
 #include "strip/inside.h"
@@ -29,13 +32,30 @@ static bool add_bits(hdx_map *map, uint64_t key, uint64_t bits)
 
 /* ---- classes ---- */
 
-static bool begins(hdx_text t, const char *with) { return t.len >= strlen(with) && memcmp(t.at, with, strlen(with)) == 0; }
+static bool begins(hdx_text t, const char *with)
+{
+    return t.len >= strlen(with) && memcmp(t.at, with, strlen(with)) == 0;
+}
 
 /* Names that every program of this kind has; they say nothing of this one. */
 static bool is_platform(hdx_text name)
 {
-    static const char *const prefixes[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.", "com.android.", "dalvik.", "libcore.",
-                                            "kotlin.", "kotlinx.", "org.apache.harmony.", "org.w3c.", "org.xml.", "org.json." };
+    static const char *const prefixes[] = { "java.",
+                                            "javax.",
+                                            "jdk.",
+                                            "sun.",
+                                            "com.sun.",
+                                            "android.",
+                                            "androidx.",
+                                            "com.android.",
+                                            "dalvik.",
+                                            "libcore.",
+                                            "kotlin.",
+                                            "kotlinx.",
+                                            "org.apache.harmony.",
+                                            "org.w3c.",
+                                            "org.xml.",
+                                            "org.json." };
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (begins(name, prefixes[i]))
             return true;
@@ -50,9 +70,12 @@ static bool is_platform(hdx_text name)
 
 static uint64_t wrapper_bits(hdx_text name)
 {
-    static const struct { const char *name; unsigned bytes; } wrappers[] = {
-        { "java.lang.Boolean", 1 }, { "java.lang.Character", 2 }, { "java.lang.Float", 4 }, { "java.lang.Double", 8 },
-        { "java.lang.Byte", 1 }, { "java.lang.Short", 2 }, { "java.lang.Integer", 4 }, { "java.lang.Long", 8 },
+    static const struct {
+        const char *name;
+        unsigned    bytes;
+    } wrappers[] = {
+        { "java.lang.Boolean", 1 }, { "java.lang.Character", 2 }, { "java.lang.Float", 4 },   { "java.lang.Double", 8 },
+        { "java.lang.Byte", 1 },    { "java.lang.Short", 2 },     { "java.lang.Integer", 4 }, { "java.lang.Long", 8 },
     };
     for (unsigned i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (hdx_text_is(name, wrappers[i].name))
@@ -63,7 +86,8 @@ static uint64_t wrapper_bits(hdx_text name)
 static bool matches(const char *const *patterns, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(patterns[i], name) == 0 || (strpbrk(patterns[i], "[") == NULL && fnmatch(patterns[i], name, FNM_NOESCAPE) == 0))
+        if (strcmp(patterns[i], name) == 0 ||
+            (strpbrk(patterns[i], "[") == NULL && fnmatch(patterns[i], name, FNM_NOESCAPE) == 0))
             return true;
     return false;
 }
@@ -100,7 +124,8 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
             p = t.end;
             if (t.tag == HDX_TOP_STRING || t.tag == HDX_TOP_LOAD_CLASS)
                 last = t.end;
-            if (t.tag != (pass == 1 ? HDX_TOP_STRING : HDX_TOP_LOAD_CLASS) || t.stated < i || (pass != 1 && t.stated != 8 + 2 * i))
+            if (t.tag != (pass == 1 ? HDX_TOP_STRING : HDX_TOP_LOAD_CLASS) || t.stated < i ||
+                (pass != 1 && t.stated != 8 + 2 * i))
                 continue;
             if ((code = reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
                 break;
@@ -170,7 +195,7 @@ static hdx_code field_names(choice *c, reader *r, hdx_map *fields, hdx_error *er
 
 /* Calls `each` for every entry of the dump. */
 typedef hdx_code entry_call(void *context, reader *r, const entry *e, hdx_error *err);
-static hdx_code each_entry(reader *r, uint32_t id_size, entry_call *call, void *context, hdx_error *err)
+static hdx_code  each_entry(reader *r, uint32_t id_size, entry_call *call, void *context, hdx_error *err)
 {
     hdx_pos  p = 31;
     top      t;
@@ -203,12 +228,12 @@ typedef struct buffer { /* of a bitmap */
 } buffer;
 
 typedef struct search {
-    choice  *c;
-    hdx_map  fields;              /* name id -> FIELD_ */
+    choice     *c;
+    hdx_map     fields; /* name id -> FIELD_ */
     field_place value, pixels, recycled;
-    hdx_map  buffers;             /* ids of live bitmaps' buffers */
-    buffer  *list;
-    uint64_t count, capacity;
+    hdx_map     buffers; /* ids of live bitmaps' buffers */
+    buffer     *list;
+    uint64_t    count, capacity;
 } search;
 
 static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error *err)
@@ -221,7 +246,8 @@ static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error 
     int64_t        at = 0;
     (void)r;
     (void)err;
-    if ((bits & (CLASS_STRING | CLASS_BITMAP)) == 0 || !hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->c->id_size, &d))
+    if ((bits & (CLASS_STRING | CLASS_BITMAP)) == 0 ||
+        !hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->c->id_size, &d))
         return HDX_OK;
     while (hdx_class_field_next(&d.fields, s->c->id_size, &name, &type)) {
         if ((bits & CLASS_STRING) != 0 && s->value.at < 0 && name_is(&s->fields, name, FIELD_VALUE))
@@ -257,7 +283,8 @@ static hdx_code find_values(void *context, reader *r, const entry *e, hdx_error 
         if (!hdx_mem_room(c->mem, (void **)&c->texts, &c->text_capacity, c->text_count, sizeof id))
             return no_memory(err);
         c->texts[c->text_count++] = id;
-    } else if ((bits & CLASS_BITMAP) != 0 && s->pixels.at >= 0 && s->pixels.type == 2 && (uint64_t)s->pixels.at + i <= have) {
+    } else if ((bits & CLASS_BITMAP) != 0 && s->pixels.at >= 0 && s->pixels.type == 2 &&
+               (uint64_t)s->pixels.at + i <= have) {
         const uint64_t id = hdx_be_id(at + s->pixels.at, i);
         const bool     gone = s->recycled.at >= 0 && (uint64_t)s->recycled.at < have && at[s->recycled.at] != 0;
         if (id != 0 && !gone && !add_bits(&s->buffers, id, 1))
@@ -273,7 +300,9 @@ static hdx_code hash_buffer(void *context, reader *r, const entry *e, hdx_error 
         return HDX_OK;
     if (!hdx_mem_room(s->c->mem, (void **)&s->list, &s->capacity, s->count, sizeof *s->list))
         return no_memory(err);
-    buffer b = { .hash = e->type, .id = e->id, .at = e->pos + e->head, .count = e->count, .type = e->type, .bytes = e->body };
+    buffer b = {
+        .hash = e->type, .id = e->id, .at = e->pos + e->head, .count = e->count, .type = e->type, .bytes = e->body
+    };
     for (uint64_t o = 0; o < b.bytes;) {
         const uint8_t *at;
         size_t         have;
@@ -331,7 +360,9 @@ static hdx_code merge(search *s, hdx_source *source, hdx_error *err)
         bool    shared = false, same, fresh;
         if (hdx_map_get(&c->merged, first->id) != NULL)
             continue;
-        for (uint64_t k = i + 1; k < s->count && s->list[k].type == first->type && s->list[k].count == first->count && s->list[k].hash == first->hash; k++) {
+        for (uint64_t k = i + 1; k < s->count && s->list[k].type == first->type && s->list[k].count == first->count &&
+                                 s->list[k].hash == first->hash;
+             k++) {
             if (hdx_map_get(&c->merged, s->list[k].id) != NULL || s->list[k].id == first->id)
                 continue;
             if ((code = same_bytes(source, first, &s->list[k], &same, err)) != HDX_OK)
@@ -362,7 +393,12 @@ static int by_number(const void *a, const void *b)
 
 static hdx_code texts_and_bitmaps(choice *c, hdx_source *source, reader *r, hdx_error *err)
 {
-    search   s = { .c = c, .fields = hdx_map_of(c->mem), .value = { -1, 0 }, .pixels = { -1, 0 }, .recycled = { -1, 0 }, .buffers = hdx_map_of(c->mem) };
+    search   s = { .c = c,
+                   .fields = hdx_map_of(c->mem),
+                   .value = { -1, 0 },
+                   .pixels = { -1, 0 },
+                   .recycled = { -1, 0 },
+                   .buffers = hdx_map_of(c->mem) };
     hdx_code code = field_names(c, r, &s.fields, err);
     if (code == HDX_OK)
         code = each_entry(r, c->id_size, find_fields, &s, err);
@@ -440,7 +476,9 @@ static hdx_code names_in_use(choice *c, reader *r, hdx_error *err)
         at += TOP_HEAD;
         bool good = true;
         if (t.tag == HDX_TOP_LOAD_CLASS && t.stated == 8 + 2 * i)
-            good = add_bits(&c->names, hdx_be_id(at + 8 + i, i), NAME_USED | ((choice_class(c, hdx_be_id(at + 4, i)) & CLASS_PLATFORM) != 0 ? NAME_KEPT : 0));
+            good =
+                add_bits(&c->names, hdx_be_id(at + 8 + i, i),
+                         NAME_USED | ((choice_class(c, hdx_be_id(at + 4, i)) & CLASS_PLATFORM) != 0 ? NAME_KEPT : 0));
         else if (t.tag == HDX_TOP_FRAME && t.stated == 8 + 4 * i)
             for (unsigned k = 1; k < 4 && good; k++)
                 good = add_bits(&c->names, hdx_be_id(at + k * i, i), NAME_USED);

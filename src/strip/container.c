@@ -1,11 +1,14 @@
 /*
- * container.c - records and entries as tokens of Tailor's container (STRIP 2). What it has no room for is refused by name, never bent.
+ * container.c - records and entries as tokens of Tailor's container (STRIP 2). What it has no room for is refused by
+ * name, never bent.
  */
 #include "strip/inside.h"
 
 static hdx_code no_room(reader *r, hdx_pos pos, const char *what, hdx_error *err)
 {
-    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), pos, "Tailor's container cannot hold %s", what), "another --policy can");
+    return hdx_hint(
+        err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), pos, "Tailor's container cannot hold %s", what),
+        "another --policy can");
 }
 
 hdx_code container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err)
@@ -23,10 +26,12 @@ hdx_code container_record(sink *out, reader *r, const top *t, bool after_segment
     if (t->tag == HDX_TOP_STRING) {
         if (t->stated > UINT16_MAX)
             return no_room(r, t->pos, "texts of more than 65531 bytes", err);
-        return (code = sink_put(out, head, 3, err)) == HDX_OK ? sink_copy(out, r, t->pos + TOP_HEAD, t->stated, err) : code;
+        return (code = sink_put(out, head, 3, err)) == HDX_OK ? sink_copy(out, r, t->pos + TOP_HEAD, t->stated, err)
+                                                              : code;
     }
     if (t->stated != 16)
-        return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), t->pos, "LOAD_CLASS of %u bytes, 16 are right", t->stated);
+        return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), t->pos, "LOAD_CLASS of %u bytes, 16 are right",
+                        t->stated);
     if ((code = reader_at(r, t->pos, TOP_HEAD + 16, &at, &have, err)) != HDX_OK)
         return code;
     const uint8_t *body = at + TOP_HEAD;
@@ -42,10 +47,11 @@ hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err)
     switch (e->tag) {
     case HDX_SUB_UNREACHABLE:
     case HDX_SUB_PRIMITIVE_ARRAY_NODATA:
-        return no_room(r, e->pos, e->tag == HDX_SUB_UNREACHABLE ? "UNREACHABLE entries (0x90)" : "arrays without data (0xc3)", err);
+        return no_room(r, e->pos,
+                       e->tag == HDX_SUB_UNREACHABLE ? "UNREACHABLE entries (0x90)" : "arrays without data (0xc3)",
+                       err);
     case HDX_SUB_ROOT_JNI_GLOBAL:
-    case HDX_SUB_HEAP_DUMP_INFO:
-        return sink_put(out, e->at, 9, err);
+    case HDX_SUB_HEAP_DUMP_INFO: return sink_put(out, e->at, 9, err);
     case HDX_SUB_CLASS:
         if (hdx_be16(e->at + 33) != 0)
             return no_room(r, e->pos, "classes with instances of more than 65535 bytes", err);
@@ -55,12 +61,12 @@ hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err)
     case HDX_SUB_INSTANCE:
     case HDX_SUB_OBJECT_ARRAY:
     case HDX_SUB_PRIMITIVE_ARRAY:
-        if ((code = sink_put(out, e->at, 5, err)) != HDX_OK || (code = sink_put(out, e->at + 9, e->head - 9, err)) != HDX_OK)
+        if ((code = sink_put(out, e->at, 5, err)) != HDX_OK ||
+            (code = sink_put(out, e->at + 9, e->head - 9, err)) != HDX_OK)
             return code;
         if (e->tag == HDX_SUB_PRIMITIVE_ARRAY && (e->type == 5 || e->type == 8))
             return HDX_OK;
         return sink_copy(out, r, e->pos + e->head, e->body, err);
-    default:
-        return sink_put(out, e->at, 5, err);
+    default: return sink_put(out, e->at, 5, err);
     }
 }

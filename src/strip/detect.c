@@ -3,67 +3,77 @@
  *
  * In:  the first MiB of a dump: its header, names, and a window of heap entries.
  * Out: hdx_stripping with the evidence in words.
- * First the container (Tailor's mark), then the framing of heap records, which is certain, then what stands in them (signs.c).
- * Cost: names, and the window; where fewer than ARRAYS arrays were seen in it a second look goes further, 60 MiB of reading in all.
+ * First the container (Tailor's mark), then the framing of heap records, which is certain, then what stands in them
+ * (signs.c).
+ * Cost: names, and the window; where fewer than ARRAYS arrays were seen in it a second look goes further, 60 MiB of
+ *       reading in all.
  */
 #include "strip/inside.h"
 
 #include <stdio.h>
 
-#define CHUNK (256u << 10)
-#define ARRAYS 200u
-#define SECOND (16u << 20)    /* a second look is worth it where no more than so much was read */
+#define CHUNK     (256u << 10)
+#define ARRAYS    200u
+#define SECOND    (16u << 20) /* a second look is worth it where no more than so much was read */
 #define READ_MOST (60u << 20) /* STRIP 5.6: never more than 64 MiB of a large file unless asked */
-#define READINGS 3u           /* of one record, at the most: with contents, without, and once more for the signs */
-#define RESUMES 16u
+#define READINGS  3u          /* of one record, at the most: with contents, without, and once more for the signs */
+#define RESUMES   16u
 
 static const char mark[] = "JAVA PROFILE 6.0.1";
 
 typedef struct look {
-    reader         r;
-    uint32_t       id_size;
-    uint64_t       created_ms;
-    uint64_t       window;  /* bytes of heap entries */
-    uint64_t       most;    /* bytes to read at all */
-    uint64_t       seen;    /* of heap entries */
-    uint64_t       plain, cut, mixed, odd; /* records that come out even only with contents, only without, with both, not at all */
-    uint64_t       names, lost;  /* cut names, bytes gone with them */
-    uint64_t       patience;
-    bool           all;     /* the end was reached */
-    bool           careful; /* signs are taken when it is known how a record is read */
-    bool           spoilt;  /* signs hold those of a record that is not read so */
-    signs         *signs;
+    reader   r;
+    uint32_t id_size;
+    uint64_t created_ms;
+    uint64_t window; /* bytes of heap entries */
+    uint64_t most;   /* bytes to read at all */
+    uint64_t seen;   /* of heap entries */
+    uint64_t plain, cut, mixed,
+        odd;              /* records that come out even only with contents, only without, with both, not at all */
+    uint64_t names, lost; /* cut names, bytes gone with them */
+    uint64_t patience;
+    bool     all;     /* the end was reached */
+    bool     careful; /* signs are taken when it is known how a record is read */
+    bool     spoilt;  /* signs hold those of a record that is not read so */
+    signs   *signs;
 } look;
 
 /* One heap record; *next 0: nothing behind it can be read. */
 static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
 {
     const hdx_pos  body = p + TOP_HEAD;
-    const uint64_t room = (l->most - l->r.read) / READINGS, limit = room < l->window - l->seen ? room : l->window - l->seen;
-    frame_fit      plain, cut, mixed = { 0 };
-    frame_way      way = FRAME_PLAIN;
-    bool           found;
-    hdx_code       code;
+    const uint64_t room = (l->most - l->r.read) / READINGS,
+                   limit = room < l->window - l->seen ? room : l->window - l->seen;
+    frame_fit plain, cut, mixed = { 0 };
+    frame_way way = FRAME_PLAIN;
+    bool      found;
+    hdx_code  code;
     *next = 0;
-    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs, &plain, err)) != HDX_OK)
+    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs, &plain,
+                          err)) != HDX_OK)
         return code;
     if (!l->careful && !plain.fits) {
         l->spoilt = true;
         return HDX_OK;
     }
     cut = plain; /* the two differ behind the first array with contents */
-    if ((!plain.fits || plain.arrays > 0) && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
+    if ((!plain.fits || plain.arrays > 0) &&
+        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
     if (plain.fits && cut.fits && plain.end != cut.end)
         cut.fits = false; /* both come out even with contents between them: the plain reading it is */
-    if (!plain.fits && !cut.fits && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
+    if (!plain.fits && !cut.fits &&
+        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
         return code;
     if (!plain.fits && !cut.fits && !mixed.fits) {
         frame_part with, without;
-        if ((code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN, &with, err)) != HDX_OK ||
-            (code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT, &without, err)) != HDX_OK)
+        if ((code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN, &with,
+                                     err)) != HDX_OK ||
+            (code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT, &without,
+                                     err)) != HDX_OK)
             return code;
-        if (without.at_end && !with.at_end && without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
+        if (without.at_end && !with.at_end &&
+            without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
             l->cut++;
             return HDX_OK;
         }
@@ -71,7 +81,8 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
         if (l->odd > RESUMES)
             return HDX_OK;
         /* entries up to the break tell as much as whole records do */
-        if (l->plain + l->cut + l->mixed == 0 && (code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) != HDX_OK)
+        if (l->plain + l->cut + l->mixed == 0 &&
+            (code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) != HDX_OK)
             return code;
         code = frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
         if (!found)
@@ -141,7 +152,8 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
             l->odd++;
             return HDX_OK;
         }
-        code = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT ? heap_record(l, p, n, &next, err) : table(l, p, tag, n, &next, err);
+        code = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT ? heap_record(l, p, n, &next, err)
+                                                                            : table(l, p, tag, n, &next, err);
         if (next == 0)
             return code;
         p = next;
@@ -149,14 +161,23 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
     return code;
 }
 
-/* Nearly all dumps are read as they say: one walk tells it and takes the signs along. Where a record does not come out even so, all is looked at again. */
-static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head, uint64_t window, uint64_t most, look *l, hdx_error *err)
+/*
+ * Nearly all dumps are read as they say: one walk tells it and takes the signs along. Where a record does not come out
+ * even so, all is looked at again.
+ */
+static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head, uint64_t window, uint64_t most,
+                          look *l, hdx_error *err)
 {
     uint64_t read = 0;
     hdx_code code;
     for (bool careful = false;; careful = true) {
-        *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL), .id_size = hdx_be32(head + 19), .created_ms = hdx_be64(head + 23), .window = window,
-                     .most = most, .patience = FRAME_PATIENCE, .careful = careful };
+        *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL),
+                     .id_size = hdx_be32(head + 19),
+                     .created_ms = hdx_be64(head + 23),
+                     .window = window,
+                     .most = most,
+                     .patience = FRAME_PATIENCE,
+                     .careful = careful };
         l->r.read = read;
         if ((code = signs_new(l->id_size, &l->signs, err)) == HDX_OK)
             code = walk(l, 31, err);
@@ -175,7 +196,8 @@ static void judge(look *l, hdx_stripping *out)
         out->view = HDX_VIEW_KOOM;
         out->confidence = 100;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "%llu heap records come out even only without array contents, %llu only with",
+        (void)snprintf(out->evidence[0], sizeof out->evidence[0],
+                       "%llu heap records come out even only without array contents, %llu only with",
                        (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
         return;
     }
@@ -198,14 +220,16 @@ static void judge(look *l, hdx_stripping *out)
         out->policy = HDX_STRIP_UNKNOWN;
         out->confidence = 50;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
+        (void)snprintf(out->evidence[0], sizeof out->evidence[0],
+                       "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
     }
 }
 
 /* A zlib stream in a gzip file is Tailor's container, packed once more for the way. */
 static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx_error *err)
 {
-    if (hdx_source_compression(source) != HDX_GZIP || *got < 2 || head[0] != 0x78 || (head[0] * 256u + head[1]) % 31 != 0)
+    if (hdx_source_compression(source) != HDX_GZIP || *got < 2 || head[0] != 0x78 ||
+        (head[0] * 256u + head[1]) % 31 != 0)
         return HDX_OK;
     const hdx_code code = hdx_source_nest(source, err);
     return code == HDX_OK ? hdx_source_below(source, 0, head, 32, got, err) : code;
@@ -239,10 +263,13 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
                        hdx_source_compression(source) == HDX_ZLIB ? "a zlib stream that begins with the" : "the", mark);
         return HDX_OK;
     }
-    if (got < 31 || memcmp(head, "JAVA PROFILE 1.0.", 17) != 0 || head[18] != 0 || (hdx_be32(head + 19) != 4 && hdx_be32(head + 19) != 8))
+    if (got < 31 || memcmp(head, "JAVA PROFILE 1.0.", 17) != 0 || head[18] != 0 ||
+        (hdx_be32(head + 19) != 4 && hdx_be32(head + 19) != 8))
         return HDX_OK; /* whether that is a heap dump at all others say */
-    code = look_once(source, mem, head, window == 0 ? EVERYTHING : window, window == 0 ? EVERYTHING : READ_MOST, &l, err);
-    if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && signs_arrays(l.signs) < ARRAYS && l.seen >= l.window && l.r.read < SECOND) {
+    code =
+        look_once(source, mem, head, window == 0 ? EVERYTHING : window, window == 0 ? EVERYTHING : READ_MOST, &l, err);
+    if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && signs_arrays(l.signs) < ARRAYS && l.seen >= l.window &&
+        l.r.read < SECOND) {
         before = l.r.read;
         signs_free(l.signs);
         code = look_once(source, mem, head, READ_MOST, READ_MOST - before, &l, err);

@@ -1,5 +1,6 @@
 /*
- * entry.c - one heap entry taken by its head (HPROF 3): what it is, where its content begins, how long that is. No rule of damage.
+ * entry.c - one heap entry taken by its head (HPROF 3): what it is, where its content begins, how long that is. No rule
+ * of damage.
  */
 #include "strip/inside.h"
 
@@ -38,7 +39,8 @@ bool entry_is_root(uint8_t tag) { return root_size(tag, 4) != 0; }
 entry_state class_shape_of(const uint8_t *at, size_t have, uint32_t i, uint32_t pool_at, class_shape *out)
 {
     uint64_t o = pool_at;
-    for (unsigned part = 0; part < 3; part++) { /* constant pool, statics, fields: each a count and entries whose type says their size */
+    for (unsigned part = 0; part < 3;
+         part++) { /* constant pool, statics, fields: each a count and entries whose type says their size */
         const uint32_t to_type = part == 0 ? 2 : i;
         if (have < o + 2)
             return out->size = o + 2, ENTRY_SHORT;
@@ -101,8 +103,7 @@ hdx_code entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_state *sta
     e->tag = *p;
     e->id = hdx_be_id(p + 1, i);
     switch (*p) {
-    case HDX_SUB_CLASS:
-        return class_entry(r, i, e, state, err);
+    case HDX_SUB_CLASS: return class_entry(r, i, e, state, err);
     case HDX_SUB_INSTANCE:
         e->class_id = hdx_be_id(p + 5 + i, i);
         e->count = hdx_be32(p + 5 + 2 * i);

@@ -1,13 +1,15 @@
 /*
- * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and names that were cut (STRIP M1).
+ * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and
+ * names that were cut (STRIP M1).
  *
- * KOOM drops the contents of arrays and leaves them in the stated length. So a record can be read in two ways, and which of them ends
- * where the record says and a record begins is certain. Nothing here believes a mark that a whole record does not bear out.
+ * KOOM drops the contents of arrays and leaves them in the stated length. So a record can be read in two ways, and
+ * which of them ends where the record says and a record begins is certain. Nothing here believes a mark that a whole
+ * record does not bear out.
  */
 #include "strip/inside.h"
 
 #define RESUME_MOST (1u << 20)
-#define NAME_MOST (3u * 65535u) /* bytes of a modified UTF-8 text that Java can write */
+#define NAME_MOST   (3u * 65535u) /* bytes of a modified UTF-8 text that Java can write */
 
 hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
 {
@@ -23,8 +25,8 @@ hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
     f->missing = f->cut && e->tag == HDX_SUB_PRIMITIVE_ARRAY ? e->body : 0;
     f->left -= e->head + e->body;
     f->pos += e->head + e->body - f->missing;
-    if (f->way == FRAME_MIXED && (e->tag == HDX_SUB_ROOT_FINALIZING || e->tag == HDX_SUB_ROOT_REFERENCE_CLEANUP || e->tag == HDX_SUB_UNREACHABLE ||
-                                  e->tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA))
+    if (f->way == FRAME_MIXED && (e->tag == HDX_SUB_ROOT_FINALIZING || e->tag == HDX_SUB_ROOT_REFERENCE_CLEANUP ||
+                                  e->tag == HDX_SUB_UNREACHABLE || e->tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA))
         f->cut = false; /* K2: here the tool's own walk died */
     return HDX_OK;
 }
@@ -55,7 +57,8 @@ hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hd
     return reader_reaches(r, pos + TOP_HEAD + n, yes, err);
 }
 
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of, frame_fit *out, hdx_error *err)
+hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of,
+                   frame_fit *out, hdx_error *err)
 {
     frame      f = frame_of(r, id_size, body, stated, way);
     entry      e;
@@ -75,12 +78,14 @@ hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, f
     out->end = f.pos;
     out->stated = stated - f.left;
     out->whole = f.left == 0;
-    if (code != HDX_OK || step == FRAME_BROKEN || (code = reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK || !out->fits)
+    if (code != HDX_OK || step == FRAME_BROKEN || (code = reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK ||
+        !out->fits)
         return code;
     return out->whole ? frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
 }
 
-hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out, hdx_error *err)
+hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out,
+                          hdx_error *err)
 {
     frame      f = frame_of(r, id_size, body, stated, way);
     entry      e;
@@ -88,7 +93,8 @@ hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t st
     bool       there = true;
     hdx_code   code;
     *out = (frame_part){ .end = body };
-    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY && (code = reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
+    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY &&
+           (code = reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
         out->accounted = stated - f.left;
         out->end = f.pos;
         out->entries++;
@@ -104,7 +110,8 @@ hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t st
 }
 
 /* Is this the head of a heap record all of whose entries fit, or an end record? */
-static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t head[TOP_HEAD], uint64_t *patience, bool *yes, hdx_error *err)
+static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t head[TOP_HEAD], uint64_t *patience,
+                       bool *yes, hdx_error *err)
 {
     const uint32_t stated = hdx_be32(head + 5);
     hdx_code       code = HDX_OK;
@@ -113,7 +120,8 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
         return HDX_OK;
     if (head[0] == HDX_TOP_HEAP_DUMP_END)
         return stated == 0 ? frame_plausible(r, id_size, pos + TOP_HEAD, yes, err) : HDX_OK;
-    for (frame_way way = FRAME_PLAIN; stated > 0 && way <= FRAME_CUT && code == HDX_OK && !*yes && *patience > 0; way++) {
+    for (frame_way way = FRAME_PLAIN; stated > 0 && way <= FRAME_CUT && code == HDX_OK && !*yes && *patience > 0;
+         way++) {
         frame_fit fit;
         if ((code = frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, NULL, &fit, err)) != HDX_OK)
             break;
@@ -123,11 +131,12 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
     return code;
 }
 
-hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found, hdx_error *err)
+hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
+                      hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *found = false;
-    for (hdx_pos p = from; p - from < RESUME_MOST && *patience > 0 && code == HDX_OK;) {
+    for (hdx_pos p = from; p - from<RESUME_MOST && * patience> 0 && code == HDX_OK;) {
         const uint8_t *bytes;
         size_t         have, k = 0;
         uint8_t        head[TOP_HEAD];
@@ -166,12 +175,15 @@ static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
     }
 }
 
-/* Bytes, by eights and the last few, that are ASCII without NUL: most names are that alone. Seven more may be touched. */
+/*
+ * Bytes, by eights and the last few, that are ASCII without NUL: most names are that alone. Seven more may be touched.
+ */
 static uint32_t plain_part(const uint8_t *text, size_t n)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
     for (uint32_t k = 0; k < n; k += 8) {
-        const uint64_t behind = n - k < 8 ? ~0ull << 8 * (n - k) : 0, x = (hdx_le64(text + k) & ~behind) | (behind & ones);
+        const uint64_t behind = n - k < 8 ? ~0ull << 8 * (n - k) : 0,
+                       x = (hdx_le64(text + k) & ~behind) | (behind & ones);
         if ((((x - ones) | x) & highs) != 0)
             return k;
     }
@@ -179,10 +191,12 @@ static uint32_t plain_part(const uint8_t *text, size_t n)
 }
 
 /*
- * A text of b bytes and c characters was cut to its first c bytes while its record states b. So there are bytes over 0x7f in it, c is between b / 3
- * and b, and the next record's head, which no text holds (times are 0, and a text has no NUL byte), stands inside the stated length.
+ * A text of b bytes and c characters was cut to its first c bytes while its record states b. So there are bytes over
+ * 0x7f in it, c is between b / 3 and b, and the next record's head, which no text holds (times are 0, and a text has no
+ * NUL byte), stands inside the stated length.
  */
-hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut, hdx_error *err)
+hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
+                        hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;

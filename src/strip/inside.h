@@ -19,7 +19,8 @@
  * Invariants
  *   T1  Nothing is recursive over records; one entry is at hand at a time, of a content never more than a buffer.
  *   T2  Ids are 4 or 8 bytes wide and positions 64 bits, whatever the record lengths (u4) say.
- *   T3  A walk that may fail is counted (patience), so that a file made for it costs no more than a constant times its bytes.
+ *   T3  A walk that may fail is counted (patience), so that a file made for it costs no more than a constant times its
+ *       bytes.
  */
 #ifndef HDX_STRIP_INSIDE_H
 #define HDX_STRIP_INSIDE_H
@@ -31,28 +32,32 @@
 #include "source/source.h"
 #include "strip/strip.h"
 
-#define TOP_HEAD 9u /* tag, time, length */
+#define TOP_HEAD   9u /* tag, time, length */
 #define EVERYTHING (UINT64_MAX >> 1)
 
 /* ---- reader.c ---- */
 #define READER_PAD 64u /* zero bytes behind the content: heads are read before their length is compared */
 typedef struct reader {
     hdx_source *source;
-    bool        below;   /* beneath the overlay of the source */
+    bool        below; /* beneath the overlay of the source */
     hdx_mem    *mem;
-    hdx_ticker *tick;    /* counts what is read; may be NULL */
+    hdx_ticker *tick; /* counts what is read; may be NULL */
     size_t      chunk;
     uint8_t    *at;
     uint64_t    capacity;
-    hdx_pos     from;    /* position of at[0] */
+    hdx_pos     from; /* position of at[0] */
     size_t      len;
-    uint64_t    read;    /* bytes got from the source so far */
+    uint64_t    read; /* bytes got from the source so far */
 } reader;
 reader   reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick);
 void     reader_free(reader *r);
 hdx_code reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err);
-/* Bytes from pos on: *have >= want unless the data end before; READER_PAD more may be touched. Earlier pointers become invalid. */
-static inline hdx_code reader_at(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
+/*
+ * Bytes from pos on: *have >= want unless the data end before; READER_PAD more may be touched. Earlier pointers become
+ * invalid.
+ */
+static inline hdx_code reader_at(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have,
+                                 hdx_error *err)
 {
     if (pos >= r->from && pos - r->from <= r->len && want <= r->len - (pos - r->from)) {
         *at = r->at + (pos - r->from);
@@ -65,24 +70,32 @@ static inline hdx_code reader_at(reader *r, hdx_pos pos, uint64_t want, const ui
 hdx_code reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err);
 
 /* ---- entry.c ---- */
-typedef enum entry_state { ENTRY_WHOLE, ENTRY_SHORT, ENTRY_TAG, ENTRY_TYPE } entry_state; /* SHORT: the data end inside its head */
+typedef enum entry_state {
+    ENTRY_WHOLE,
+    ENTRY_SHORT,
+    ENTRY_TAG,
+    ENTRY_TYPE
+} entry_state; /* SHORT: the data end inside its head */
 typedef struct entry {
     hdx_pos        pos;
-    const uint8_t *at;    /* its head, borrowed from the reader until it moves */
+    const uint8_t *at; /* its head, borrowed from the reader until it moves */
     uint64_t       id, class_id;
-    uint64_t       head;  /* bytes before the content; a CLASS_DUMP is all head */
-    uint64_t       body;  /* of content, as the head says */
+    uint64_t       head; /* bytes before the content; a CLASS_DUMP is all head */
+    uint64_t       body; /* of content, as the head says */
     uint32_t       count;
     uint8_t        tag, type;
 } entry;
-typedef struct class_shape { /* offsets from the tag on */
+typedef struct class_shape {              /* offsets from the tag on */
     uint64_t pool, statics, fields, size; /* first entry of each */
     uint32_t pool_count, static_count, field_count;
 } class_shape;
 uint32_t entry_width(uint8_t type, uint32_t id_size); /* 0: no such type */
 bool     entry_is_root(uint8_t tag);
 hdx_code entry_at(reader *r, uint32_t id_size, hdx_pos pos, entry *e, entry_state *state, hdx_error *err);
-/* pool_at: where the count of the constant pool stands. WHOLE, TYPE, or SHORT: then out->size bytes are wanted at least. */
+/*
+ * pool_at: where the count of the constant pool stands. WHOLE, TYPE, or SHORT: then out->size bytes are wanted at
+ * least.
+ */
 #define CLASS_POOL(id_size) (9 + 7 * (id_size))
 entry_state class_shape_of(const uint8_t *at, size_t have, uint32_t id_size, uint32_t pool_at, class_shape *out);
 
@@ -93,49 +106,60 @@ typedef struct frame {
     reader   *r;
     uint32_t  id_size;
     frame_way way;
-    bool      cut;      /* as of now; MIXED begins true */
-    hdx_pos   pos;      /* of the next entry */
-    uint64_t  left;     /* stated bytes still to come */
-    uint64_t  missing;  /* of the entry just given: content that its record counts and the file has not */
+    bool      cut;     /* as of now; MIXED begins true */
+    hdx_pos   pos;     /* of the next entry */
+    uint64_t  left;    /* stated bytes still to come */
+    uint64_t  missing; /* of the entry just given: content that its record counts and the file has not */
 } frame;
 static inline frame frame_of(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way)
 {
     return (frame){ .r = r, .id_size = id_size, .way = way, .cut = way != FRAME_PLAIN, .pos = body, .left = stated };
 }
-typedef enum frame_step { FRAME_ENTRY, FRAME_END, FRAME_BROKEN } frame_step; /* BROKEN: no entry, or it passes the record or the data */
+typedef enum frame_step {
+    FRAME_ENTRY,
+    FRAME_END,
+    FRAME_BROKEN
+} frame_step; /* BROKEN: no entry, or it passes the record or the data */
 hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err);
 
 typedef struct frame_fit {
     bool     fits;
-    bool     whole;     /* its end was reached; else only `limit` bytes of it were looked at */
-    hdx_pos  end;       /* behind the last entry read */
-    uint64_t arrays;    /* primitive ones with elements */
+    bool     whole;  /* its end was reached; else only `limit` bytes of it were looked at */
+    hdx_pos  end;    /* behind the last entry read */
+    uint64_t arrays; /* primitive ones with elements */
     uint64_t entries;
-    uint64_t stated;    /* bytes of the record that its entries account for */
+    uint64_t stated; /* bytes of the record that its entries account for */
 } frame_fit;
 typedef struct signs signs; /* signs.c */
-/* Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at; their signs are taken, unless NULL. */
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of, frame_fit *out, hdx_error *err);
+/*
+ * Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at; their signs are
+ * taken, unless NULL.
+ */
+hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of,
+                   frame_fit *out, hdx_error *err);
 typedef struct frame_part {
-    hdx_pos  end;       /* behind the last entry that is whole in the file */
+    hdx_pos  end;                        /* behind the last entry that is whole in the file */
     uint64_t accounted, entries, arrays; /* as in frame_fit */
-    bool     at_end;    /* the data end there, not the grammar */
+    bool     at_end;                     /* the data end there, not the grammar */
 } frame_part;
 /* The entries of a record up to where the file or the grammar ends. */
-hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out, hdx_error *err);
+hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out,
+                          hdx_error *err);
 /* Could a top-level record begin at pos, or the data end there? */
 hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
 /*
- * STRIP 5.3: the next place within 1 MiB behind `from` where a heap record begins of which all entries fit, or an end record. *found false: none.
- * *patience is used up by what does not fit.
+ * STRIP 5.3: the next place within 1 MiB behind `from` where a heap record begins of which all entries fit, or an end
+ * record. *found false: none. *patience is used up by what does not fit.
  */
-hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found, hdx_error *err);
+hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
+                      hdx_error *err);
 #define FRAME_PATIENCE (1u << 20) /* entries */
 /*
- * STRIP M1: a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut false: it is as it says, or
- * nothing is known about it.
+ * STRIP M1: a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut false: it is as
+ * it says, or nothing is known about it.
  */
-hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut, hdx_error *err);
+hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
+                        hdx_error *err);
 
 /* ---- detect.c ---- */
 hdx_code strip_unpack(hdx_source *source, hdx_error *err);
@@ -146,13 +170,15 @@ void     signs_free(signs *s);
 hdx_code signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err);
 hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err);
 void     signs_trace(signs *s);
-void     signs_segment(signs *s);  /* a heap record begins: no heap is named */
-hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err); /* content: it is in the file */
+void     signs_segment(signs *s); /* a heap record begins: no heap is named */
+hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content,
+                     hdx_error *err);  /* content: it is in the file */
 uint64_t signs_arrays(const signs *s); /* primitive ones with content */
 void     signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
 
 /* ---- view.c, restore.c ---- */
-#define VIEW_RUN (64u << 10) /* entries without anything between them are handed on in one token of about so many bytes */
+#define VIEW_RUN                                                                                                       \
+    (64u << 10)        /* entries without anything between them are handed on in one token of about so many bytes */
 typedef struct token { /* what one step of a view gives: head, then bytes of the file, then zeros */
     uint8_t  head[48];
     uint32_t head_len;
@@ -162,37 +188,39 @@ typedef struct token { /* what one step of a view gives: head, then bytes of the
 } token;
 static inline uint64_t token_len(const token *t) { return t->head_len + t->copy_len + t->zeros; }
 typedef enum view_mode {
-    VIEW_TOP,      /* a top-level record (Tailor: a token) begins */
-    VIEW_RECORD,   /* inside a heap record: `left` bytes of it are to come */
-    VIEW_GOES_ON,  /* Tailor: the segment had to be ended at 4 GiB, and its entries go on */
-    VIEW_RAW,      /* handed on as it is, to `end` */
+    VIEW_TOP,     /* a top-level record (Tailor: a token) begins */
+    VIEW_RECORD,  /* inside a heap record: `left` bytes of it are to come */
+    VIEW_GOES_ON, /* Tailor: the segment had to be ended at 4 GiB, and its entries go on */
+    VIEW_RAW,     /* handed on as it is, to `end` */
     VIEW_END
 } view_mode;
 /* Where a view stands between two tokens; all that a cursor must know to go on. */
 typedef struct spot {
     hdx_pos   in, out;
     uint64_t  left;
-    hdx_pos   end;     /* RAW: where it ends; KOOM: as in view_note */
+    hdx_pos   end;       /* RAW: where it ends; KOOM: as in view_note */
     uint64_t  heap_name; /* Tailor: of the heap in force, for a segment that goes on; 0: none */
     uint32_t  heap;
     view_mode mode;
-    frame_way way;     /* KOOM: how the record under way is read */
-    bool      cut;     /* MIXED: contents are cut still */
-    bool      ended;   /* Tailor: the end record was the last */
+    frame_way way;   /* KOOM: how the record under way is read */
+    bool      cut;   /* MIXED: contents are cut still */
+    bool      ended; /* Tailor: the end record was the last */
 } spot;
 /* What the first pass found out about the record at `in`, so that later ones need not ask again. */
 typedef struct view_note {
-    hdx_pos   in;
-    uint64_t  length; /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text that are there */
-    hdx_pos   end;    /* where reading goes on behind the record; 0: right there. KOOM: EVERYTHING: the file ends in it; HDX_NOWHERE: nothing more */
+    hdx_pos  in;
+    uint64_t length; /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text
+                        that are there */
+    hdx_pos end;     /* where reading goes on behind the record; 0: right there. KOOM: EVERYTHING: the file ends in it;
+                        HDX_NOWHERE: nothing more */
     view_mode mode;
     frame_way way;
 } view_note;
 typedef struct view_more view_more;
-typedef struct view view;
+typedef struct view      view;
 /*
- * One token from *s on; s->mode VIEW_END: none. `first` is the pass that decides, notes and counts; the other passes follow the notes.
- * *s.out is the caller's.
+ * One token from *s on; s->mode VIEW_END: none. `first` is the pass that decides, notes and counts; the other passes
+ * follow the notes. *s.out is the caller's.
  */
 typedef hdx_code view_step(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err);
 struct view {
@@ -203,15 +231,15 @@ struct view {
     bool           restoring; /* a record that the file ends in is stated as long as what is there */
     hdx_view_stats stats;
     uint64_t       patience;
-    view_note     *notes;     /* ascending */
+    view_note     *notes; /* ascending */
     uint64_t       note_count, note_capacity;
-    view_more     *more;      /* points and cursors: view.c */
+    view_more     *more; /* points and cursors: view.c */
 };
-hdx_pos   view_size(const view *v); /* of the restored dump, once the first pass is done */
-view_step view_koom, view_tailor, view_names;
-hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
-void     view_free(view *v);
-hdx_code view_pass(view *v, hdx_error *err); /* the first pass, whole; done once */
+hdx_pos          view_size(const view *v); /* of the restored dump, once the first pass is done */
+view_step        view_koom, view_tailor, view_names;
+hdx_code         view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
+void             view_free(view *v);
+hdx_code         view_pass(view *v, hdx_error *err); /* the first pass, whole; done once */
 hdx_code         view_note_add(view *v, const view_note *note, hdx_error *err);
 const view_note *view_note_at(const view *v, hdx_pos in); /* NULL: nothing odd there */
 hdx_code         view_changed(const view *v, hdx_pos in, hdx_error *err);
@@ -231,7 +259,10 @@ typedef struct sink {
     char        path[4096], part[4112];
     hdx_access  access; /* of the file, once it is whole */
 } sink;
-/* HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not held against it. */
+/*
+ * HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not
+ * held against it.
+ */
 hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
 /* `dump`: as private as this is. */
 hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err);
@@ -243,46 +274,65 @@ hdx_code sink_commit(sink *s, hdx_error *err);
 void     sink_drop(sink *s);
 
 /* ---- policy.c ---- */
-enum { RULE_HEAP = 1, RULE_INSTANCE = 2, RULE_OBJECTS = 4, RULE_ARRAY = 8, RULE_NODATA = 16 }; /* kinds of entries, as bits */
-typedef enum rule_role { ROLE_ANY, ROLE_TEXT, ROLE_BITMAP, ROLE_WRAPPER } rule_role; /* TEXT: value of a String; BITMAP: pixels that stay */
+enum {
+    RULE_HEAP = 1,
+    RULE_INSTANCE = 2,
+    RULE_OBJECTS = 4,
+    RULE_ARRAY = 8,
+    RULE_NODATA = 16
+}; /* kinds of entries, as bits */
+typedef enum rule_role {
+    ROLE_ANY,
+    ROLE_TEXT,
+    ROLE_BITMAP,
+    ROLE_WRAPPER
+} rule_role; /* TEXT: value of a String; BITMAP: pixels that stay */
 typedef enum rule_action { RULE_KEEP, RULE_DROP, RULE_CUT, RULE_BLANK } rule_action;
 typedef struct rule {
-    unsigned    entries;        /* RULE_HEAP ... */
-    bool        shared_heaps;   /* zygote and image alone */
-    uint16_t    types;          /* element types, as bits; 0: any */
+    unsigned    entries;      /* RULE_HEAP ... */
+    bool        shared_heaps; /* zygote and image alone */
+    uint16_t    types;        /* element types, as bits; 0: any */
     rule_role   role;
     rule_action action;
-    uint16_t    fill;           /* BLANK: every element */
+    uint16_t    fill; /* BLANK: every element */
 } rule;
 typedef struct policy {
     const char *name;
     const rule *rules; /* the first that matches decides; none: keep */
     unsigned    count;
-    bool        container;   /* Tailor's tokens instead of records */
-    bool        resizes;     /* record lengths change */
-    bool        texts;       /* ROLE_TEXT and ROLE_BITMAP must be known before */
-    bool        wrappers;    /* ROLE_WRAPPER likewise */
-    bool        clears;      /* JNI ids, reserved ids and constant pools go (Matrix) */
-    bool        proves;      /* redaction: names in use must be known before, and both hashes be equal after */
+    bool        container; /* Tailor's tokens instead of records */
+    bool        resizes;   /* record lengths change */
+    bool        texts;     /* ROLE_TEXT and ROLE_BITMAP must be known before */
+    bool        wrappers;  /* ROLE_WRAPPER likewise */
+    bool        clears;    /* JNI ids, reserved ids and constant pools go (Matrix) */
+    bool        proves;    /* redaction: names in use must be known before, and both hashes be equal after */
 } policy;
 const policy *policy_of(hdx_strip_policy p); /* NULL: none to strip by */
-const rule   *policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap, rule_role role); /* NULL: keep */
+const rule   *policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap,
+                          rule_role role); /* NULL: keep */
 
 /* ---- choose.c ---- */
-enum { CLASS_STRING = 1, CLASS_BITMAP = 2, CLASS_KEEP = 4, CLASS_DROP = 8, CLASS_PLATFORM = 16, CLASS_WRAPPER = 256 }; /* WRAPPER * bytes of the value */
+enum {
+    CLASS_STRING = 1,
+    CLASS_BITMAP = 2,
+    CLASS_KEEP = 4,
+    CLASS_DROP = 8,
+    CLASS_PLATFORM = 16,
+    CLASS_WRAPPER = 256
+};                      /* WRAPPER * bytes of the value */
 typedef struct choice { /* what is known of a dump before it is written */
     const hdx_strip_options *options;
-    const policy *policy;
-    uint32_t      id_size;
-    hdx_mem      *mem;
-    hdx_map       classes;   /* class id -> CLASS_ bits */
-    uint16_t      keep_types, drop_types; /* of primitive arrays, as bits */
-    hdx_map       names;     /* name id -> what a class of that name is, + 1; later: NAME_ bits */
-    uint64_t     *texts;     /* ids of arrays that are values of Strings, ascending */
-    uint64_t      text_count, text_capacity;
-    hdx_map       merged;    /* bitmap buffer -> the one that stands for it */
-    int64_t       buffer_at; /* of mBuffer in an instance of Bitmap; -1: it has none */
-    uint64_t      merges;
+    const policy            *policy;
+    uint32_t                 id_size;
+    hdx_mem                 *mem;
+    hdx_map                  classes;                /* class id -> CLASS_ bits */
+    uint16_t                 keep_types, drop_types; /* of primitive arrays, as bits */
+    hdx_map                  names; /* name id -> what a class of that name is, + 1; later: NAME_ bits */
+    uint64_t                *texts; /* ids of arrays that are values of Strings, ascending */
+    uint64_t                 text_count, text_capacity;
+    hdx_map                  merged;    /* bitmap buffer -> the one that stands for it */
+    int64_t                  buffer_at; /* of mBuffer in an instance of Bitmap; -1: it has none */
+    uint64_t                 merges;
 } choice;
 enum { NAME_USED = 1, NAME_KEPT = 2 }; /* of redaction: by a class, field, frame or heap; by one of the platform */
 hdx_code choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err);
@@ -297,13 +347,16 @@ static inline uint64_t choice_class(const choice *c, uint64_t id)
 
 /* ---- top-level records of a dump that is read to be written anew ---- */
 typedef struct top {
-    hdx_pos  pos, end;  /* end: behind its body, also where the length is written modulo 2^32 (HPROF R9) */
+    hdx_pos  pos, end; /* end: behind its body, also where the length is written modulo 2^32 (HPROF R9) */
     uint32_t time, stated;
     uint8_t  tag;
 } top;
 /* *more false: the data end at pos. A record that is cut, or of no known kind: HDX_BAD_DUMP with its offset. */
-hdx_code top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err);
-static inline bool top_is_heap(const top *t) { return t->tag == HDX_TOP_HEAP_DUMP || t->tag == HDX_TOP_HEAP_DUMP_SEGMENT; }
+hdx_code           top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err);
+static inline bool top_is_heap(const top *t)
+{
+    return t->tag == HDX_TOP_HEAP_DUMP || t->tag == HDX_TOP_HEAP_DUMP_SEGMENT;
+}
 hdx_code entry_broken(reader *r, const frame *f, hdx_error *err); /* the error for FRAME_BROKEN */
 
 /* ---- container.c ---- */
@@ -312,9 +365,9 @@ hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err);
 
 /* ---- proof.c ---- */
 typedef struct proof {
-    uint64_t graph;   /* hash of all that redaction must leave as it was */
+    uint64_t graph; /* hash of all that redaction must leave as it was */
     uint64_t entries;
-    uint64_t uneven;  /* arrays with two different elements */
+    uint64_t uneven; /* arrays with two different elements */
 } proof;
 hdx_code proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err);
 /* Another name as long, the same for the same text; what is no letter stays (descriptors stay readable). */

@@ -1,18 +1,21 @@
 /*
- * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), what is missing afterwards (STRIP 6.6).
+ * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), what is missing
+ * afterwards (STRIP 6.6).
  */
 #include "strip/inside.h"
 
 const char *hdx_strip_name(hdx_strip_policy p)
 {
-    static const char *const names[HDX_STRIP_POLICIES] = { "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown" };
+    static const char *const names[HDX_STRIP_POLICIES] = { "none",  "matrix",   "koom",   "tailor",
+                                                           "shark", "redacted", "unknown" };
     return p < HDX_STRIP_POLICIES ? names[p] : "unknown";
 }
 
 const char *hdx_strip_affects(hdx_strip_policy p, unsigned i)
 {
     static const char *const affected[HDX_STRIP_POLICIES][6] = {
-        [HDX_STRIP_MATRIX] = { "array_shallow_sizes", "primitive_array_rows", "duplicates", "collections_of_primitives", "retained_sizes" },
+        [HDX_STRIP_MATRIX] = { "array_shallow_sizes", "primitive_array_rows", "duplicates", "collections_of_primitives",
+                               "retained_sizes" },
         [HDX_STRIP_KOOM] = { "strings", "duplicates", "array_contents", "zygote_and_image_objects", "retained_sizes" },
         [HDX_STRIP_TAILOR] = { "strings", "duplicates", "byte_and_char_contents", "thread_frames" },
         [HDX_STRIP_SHARK] = { "strings", "duplicates", "array_contents", "wrapper_values" },
@@ -44,7 +47,8 @@ static const rule shark_rules[] = {
     { .entries = RULE_ARRAY, .action = RULE_BLANK },
     { .entries = RULE_INSTANCE, .role = ROLE_WRAPPER, .action = RULE_BLANK },
 };
-static const rule redact_rules[] = { /* another constant than Shark's, so that the two can be told apart */
+static const rule redact_rules[] = {
+    /* another constant than Shark's, so that the two can be told apart */
     { .entries = RULE_ARRAY, .types = BYTES, .action = RULE_BLANK, .fill = '*' },
     { .entries = RULE_ARRAY, .types = CHARS, .action = RULE_BLANK, .fill = '*' },
     { .entries = RULE_ARRAY, .action = RULE_BLANK },
@@ -61,14 +65,17 @@ static const policy policies[HDX_STRIP_POLICIES] = {
     [HDX_STRIP_REDACTED] = { "redact", RULES(redact_rules), .wrappers = true, .proves = true },
 };
 
-const policy *policy_of(hdx_strip_policy p) { return p < HDX_STRIP_POLICIES && policies[p].name != NULL ? &policies[p] : NULL; }
+const policy *policy_of(hdx_strip_policy p)
+{
+    return p < HDX_STRIP_POLICIES && policies[p].name != NULL ? &policies[p] : NULL;
+}
 
 const rule *policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap, rule_role role)
 {
     for (unsigned i = 0; i < p->count; i++) {
         const rule *r = &p->rules[i];
-        if ((r->entries & what) != 0 && (!r->shared_heaps || shared_heap) && (r->types == 0 || (r->types >> type & 1) != 0) &&
-            (r->role == ROLE_ANY || r->role == role))
+        if ((r->entries & what) != 0 && (!r->shared_heaps || shared_heap) &&
+            (r->types == 0 || (r->types >> type & 1) != 0) && (r->role == ROLE_ANY || r->role == role))
             return r;
     }
     return NULL;

@@ -1,9 +1,10 @@
 /*
  * proof.c - that redaction left everything as it was but contents (STRIP 7.5).
  *
- * The hash takes in every byte of a dump except those redaction may change: contents of primitive arrays, values of boxes, texts of STRING records
- * that are no names (with mapped names: of names too). Equal hashes before and after therefore mean equal ids, classes, references, counts,
- * sizes, roots, heaps and framing. It is made of the file as written, not of what was meant to be written.
+ * The hash takes in every byte of a dump except those redaction may change: contents of primitive arrays, values of
+ * boxes, texts of STRING records that are no names (with mapped names: of names too). Equal hashes before and after
+ * therefore mean equal ids, classes, references, counts, sizes, roots, heaps and framing. It is made of the file as
+ * written, not of what was meant to be written.
  */
 #include "strip/inside.h"
 
@@ -29,7 +30,7 @@ static hdx_code take(reader *r, hdx_pos from, hdx_pos end, uint64_t *h, hdx_erro
 
 static hdx_code uneven(reader *r, const entry *e, uint32_t width, bool *yes, hdx_error *err)
 {
-    uint8_t  first[8] = { 0 };
+    uint8_t first[8] = { 0 };
     *yes = false;
     for (uint64_t o = 0; o < e->body && !*yes;) {
         const uint8_t *at;
@@ -53,7 +54,8 @@ static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *o
 {
     const entry    it = *e;
     const uint64_t value = it.tag == HDX_SUB_INSTANCE ? choice_class(c, it.class_id) / CLASS_WRAPPER : 0;
-    const bool     keeps = it.tag == HDX_SUB_PRIMITIVE_ARRAY ? (c->keep_types >> it.type & 1) != 0 : (choice_class(c, it.class_id) & CLASS_KEEP) != 0;
+    const bool     keeps = it.tag == HDX_SUB_PRIMITIVE_ARRAY ? (c->keep_types >> it.type & 1) != 0
+                                                             : (choice_class(c, it.class_id) & CLASS_KEEP) != 0;
     hdx_code       code = take(r, it.pos, it.pos + it.head, &out->graph, err);
     bool           odd = false;
     out->entries++;

@@ -1,8 +1,8 @@
 /*
  * reader.c - bytes around a position: one buffer that moves over a source, forwards mostly.
  *
- * A jump (over the content of a large array) reads nothing of what lies between. The buffer grows for a CLASS_DUMP only, by what the file has:
- * it at most doubles before bytes for the first half were seen.
+ * A jump (over the content of a large array) reads nothing of what lies between. The buffer grows for a CLASS_DUMP
+ * only, by what the file has: it at most doubles before bytes for the first half were seen.
  */
 #include "strip/inside.h"
 
@@ -82,7 +82,8 @@ hdx_code reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err)
         *yes = end <= size;
         return HDX_OK;
     }
-    const hdx_code code = r->below ? hdx_source_below(r->source, end - 1, &byte, 1, &got, err) : hdx_source_read_at(r->source, end - 1, &byte, 1, &got, err);
+    const hdx_code code = r->below ? hdx_source_below(r->source, end - 1, &byte, 1, &got, err)
+                                   : hdx_source_read_at(r->source, end - 1, &byte, 1, &got, err);
     *yes = got == 1;
     return code;
 }

@@ -2,7 +2,8 @@
  * restore.c - a view, written to a file: what KOOM or Tailor made becomes a dump that other tools read (STRIP 3).
  *
  * In:  a stripped dump. Out: the restored one, and a report.
- * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank where contents were
+ * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank
+ *       where contents were
  * cut; hdx_strip_detect says so of it, too.
  */
 #include "strip/inside.h"
@@ -40,7 +41,8 @@ static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
         if ((code = v->step(v, &r, false, &s, &t, err)) != HDX_OK)
             break;
         s.out += token_len(&t);
-        if ((code = sink_put(out, t.head, t.head_len, err)) == HDX_OK && (code = sink_copy(out, &r, t.copy_from, t.copy_len, err)) == HDX_OK)
+        if ((code = sink_put(out, t.head, t.head_len, err)) == HDX_OK &&
+            (code = sink_copy(out, &r, t.copy_from, t.copy_len, err)) == HDX_OK)
             code = sink_zeros(out, t.zeros, err);
     }
     reader_free(&r);
@@ -49,12 +51,15 @@ static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
 
 static hdx_code refuse(const char *dump, const hdx_stripping *what, hdx_error *err)
 {
-    hdx_code code = hdx_fail(err, HDX_BAD_DUMP, dump, HDX_NOWHERE, "nothing to restore: %s",
-                             what->policy == HDX_STRIP_NONE      ? "this dump was not stripped"
-                             : what->policy == HDX_STRIP_UNKNOWN ? "the dump is damaged, or stripped in an unknown way"
-                                                                 : "what was dropped or overwritten is not in the file");
-    return hdx_hint(err, code, what->policy == HDX_STRIP_MATRIX || what->policy == HDX_STRIP_SHARK ? "index it as it is: heapdex index"
-                                                                                                     : "heapdex detect says what it is");
+    hdx_code code =
+        hdx_fail(err, HDX_BAD_DUMP, dump, HDX_NOWHERE, "nothing to restore: %s",
+                 what->policy == HDX_STRIP_NONE      ? "this dump was not stripped"
+                 : what->policy == HDX_STRIP_UNKNOWN ? "the dump is damaged, or stripped in an unknown way"
+                                                     : "what was dropped or overwritten is not in the file");
+    return hdx_hint(err, code,
+                    what->policy == HDX_STRIP_MATRIX || what->policy == HDX_STRIP_SHARK
+                        ? "index it as it is: heapdex index"
+                        : "heapdex detect says what it is");
 }
 
 hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err)
@@ -89,7 +94,8 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     const bool packs = strip_packs(options->output); /* zeros take next to nothing then */
     if ((code = view_new(source, what.view, true, &v, err)) != HDX_OK || (code = view_pass(v, err)) != HDX_OK ||
         (!packs && (code = sink_room(io, options->output, view_size(v), err)) != HDX_OK) ||
-        (code = sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL, err)) != HDX_OK ||
+        (code = sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL, err)) !=
+            HDX_OK ||
         (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = sink_finish(&out, err)) != HDX_OK)
         goto out;
     report->records_in = v->stats.records_in;

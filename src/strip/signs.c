@@ -3,8 +3,8 @@
  *
  * In:  names, classes and entries, as far as a window shows them.
  * Out: a policy and the evidence for it.
- * A window is enough because no sign asks for objects that may come later: roots are looked at by place (the entry behind them), overhead arrays
- * stand before the class that names them.
+ * A window is enough because no sign asks for objects that may come later: roots are looked at by place (the entry
+ * behind them), overhead arrays stand before the class that names them.
  */
 #include "strip/inside.h"
 
@@ -25,17 +25,17 @@ typedef struct fill { /* of the arrays of one element type */
 
 struct signs {
     uint32_t id_size;
-    hdx_map  names;      /* name id -> NAME_... */
-    hdx_map  strings;    /* ids of classes named java.lang.String */
-    hdx_map  odd;        /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
+    hdx_map  names;   /* name id -> NAME_... */
+    hdx_map  strings; /* ids of classes named java.lang.String */
+    hdx_map  odd;     /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
     uint64_t classes, serials, traces;
     uint64_t instances, texts; /* texts: instances of String */
     uint64_t arrays;
     fill     of[12];
-    fill     overhead;   /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
+    fill     overhead; /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
     uint64_t overhead_named, overhead_absent;
-    uint64_t homeless;   /* classes in no heap */
-    bool     heap_named, shared;  /* in this segment; zygote or image anywhere */
+    uint64_t homeless;           /* classes in no heap */
+    bool     heap_named, shared; /* in this segment; zygote or image anywhere */
     bool     begun, waiting;
     uint64_t wanted, vm_roots, vm_lost;
 };
@@ -91,8 +91,8 @@ hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name,
     return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, 1, err) : HDX_OK;
 }
 
-void signs_trace(signs *s) { s->traces++; }
-void signs_segment(signs *s) { s->heap_named = false; }
+void     signs_trace(signs *s) { s->traces++; }
+void     signs_segment(signs *s) { s->heap_named = false; }
 uint64_t signs_arrays(const signs *s) { return s->arrays; }
 
 static uint64_t element(const uint8_t *p, uint32_t width)
@@ -158,7 +158,8 @@ hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_erro
         s->shared |= e->count == 'Z' || e->count == 'I';
         return HDX_OK;
     }
-    if (e->tag == HDX_SUB_ROOT_VM_INTERNAL && s->begun) { /* STRIP 0.5: the object follows; those before the first object are of another kind */
+    if (e->tag == HDX_SUB_ROOT_VM_INTERNAL &&
+        s->begun) { /* STRIP 0.5: the object follows; those before the first object are of another kind */
         s->vm_lost += s->waiting;
         s->vm_roots++;
         s->waiting = true;
@@ -184,7 +185,8 @@ hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_erro
     return content && e->count > 0 ? look_inside(s, r, e, err) : HDX_OK;
 }
 
-static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_strip_policy found, unsigned confidence, const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_strip_policy found, unsigned confidence,
+                                                      const char *format, ...)
 {
     va_list args;
     out->policy = found;
@@ -222,24 +224,29 @@ static bool constants(const signs *s, hdx_stripping *out)
     else if (zero)
         say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
     else
-        say(out, HDX_STRIP_REDACTED, 80, "the contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
+        say(out, HDX_STRIP_REDACTED, 80,
+            "the contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
             N(bytes->value), N(chars->value));
     return true;
 }
 
 void signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
 {
-    const uint64_t others = s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;
+    const uint64_t others =
+        s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;
     const uint64_t texts = s->of[5].arrays + s->of[8].arrays + s->overhead.arrays;
     const bool     bare = s->overhead_named > 0 && s->overhead_absent == s->overhead_named;
     if (s->classes > 1 && s->serials == 0 && created_ms == 0 && s->traces == 0) {
-        say(out, HDX_STRIP_TAILOR, 95, "the serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container", N(s->classes));
+        say(out, HDX_STRIP_TAILOR, 95,
+            "the serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container",
+            N(s->classes));
         return;
     }
     if (constants(s, out))
         return;
     if (bare && s->homeless > 0 && !s->shared) {
-        say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80, "%llu overhead arrays are absent, %llu classes stand in no heap and none in zygote or image",
+        say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80,
+            "%llu overhead arrays are absent, %llu classes stand in no heap and none in zygote or image",
             N(s->overhead_absent), N(s->homeless));
         return;
     }
@@ -250,9 +257,13 @@ void signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
         return;
     }
     if (bare)
-        say(out, HDX_STRIP_MATRIX, s->overhead_named >= 8 ? 95 : 80, "all %llu overhead arrays that classes name are absent", N(s->overhead_absent));
+        say(out, HDX_STRIP_MATRIX, s->overhead_named >= 8 ? 95 : 80,
+            "all %llu overhead arrays that classes name are absent", N(s->overhead_absent));
     if (s->arrays == 0 && s->instances > 10 && s->texts > 0)
-        say(out, HDX_STRIP_MATRIX, 80, "no primitive array at all among %llu instances, %llu of them Strings", N(s->instances), N(s->texts));
+        say(out, HDX_STRIP_MATRIX, 80, "no primitive array at all among %llu instances, %llu of them Strings",
+            N(s->instances), N(s->texts));
     else if (others == 0 && s->instances >= 500 && texts >= 50)
-        say(out, HDX_STRIP_MATRIX, 60, "no array of another type than byte and char among %llu instances and %llu arrays", N(s->instances), N(texts));
+        say(out, HDX_STRIP_MATRIX, 60,
+            "no array of another type than byte and char among %llu instances and %llu arrays", N(s->instances),
+            N(texts));
 }

@@ -1,12 +1,13 @@
 /*
- * sink.c - the file that is written: under another name first, synced, then renamed. What stood there stays until that moment.
+ * sink.c - the file that is written: under another name first, synced, then renamed. What stood there stays until that
+ * moment.
  */
 #include "strip/inside.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#define ROOM (256u << 10)
+#define ROOM   (256u << 10)
 #define PUSHED (8u << 20)
 
 static hdx_code failed(const sink *s, int rc, hdx_error *err)
@@ -30,7 +31,8 @@ static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *
 static void folder_of(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    (void)snprintf(folder, size, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    (void)snprintf(folder, size, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
+                   slash == NULL ? "." : path);
 }
 
 hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
@@ -40,7 +42,9 @@ hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
     folder_of(path, folder, sizeof folder);
     if (io->space(io, folder, &left) < 0 || bytes <= left)
         return HDX_OK;
-    return hdx_hint(err, hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "takes %.1f MB on disk; %.1f MB are free there", (double)bytes / 1048576.0, (double)left / 1048576.0),
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "takes %.1f MB on disk; %.1f MB are free there",
+                             (double)bytes / 1048576.0, (double)left / 1048576.0),
                     "make room on that disk, name a file on another one, or one that ends in .gz");
 }
 
@@ -108,7 +112,8 @@ hdx_code sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err)
         if (code != HDX_OK)
             return code;
         if (have == 0)
-            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from, "%llu bytes more were stated, the file ends", (unsigned long long)n);
+            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from,
+                            "%llu bytes more were stated, the file ends", (unsigned long long)n);
         const uint64_t part = have < n ? have : n;
         if ((code = sink_put(s, at, part, err)) != HDX_OK)
             return code;

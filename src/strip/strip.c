@@ -3,13 +3,14 @@
  *
  * In:  any dump, plain or packed, stripped already or not. Out: the stripped dump and a report.
  *
- *     record head | entry entry entry ...          a record whose length changes is walked once by its heads, then written
+ *     record head | entry entry entry ...          a record whose length changes is walked once by its heads, then
+ *                                                  written
  *        |            |     |     '- drop
  *        |            |     '- keep: copied as it is (names are bytes, ids of either width)
  *        '- length     '- cut: head alone; blank: head and a constant
  *
- * A dump that is damaged is refused with the place, and nothing is left behind: a stripped dump is shorter than it should be already, and what is
- * missing for another reason could not be told any more.
+ * A dump that is damaged is refused with the place, and nothing is left behind: a stripped dump is shorter than it
+ * should be already, and what is missing for another reason could not be told any more.
  * Cost: one read and one write, with what choose.c needs before; memory is a few buffers and the choice.
  */
 #include "strip/inside.h"
@@ -25,8 +26,8 @@ typedef struct writer {
     reader            r;
     sink              out;
     hdx_strip_report *report;
-    hdx_strip_kind   *kind_of[256]; /* of an entry's tag, in the report */
-    bool              shared_heap;  /* the entries that come are of zygote or image */
+    hdx_strip_kind   *kind_of[256];         /* of an entry's tag, in the report */
+    bool              shared_heap;          /* the entries that come are of zygote or image */
     bool              after_segment, ended; /* container */
 } writer;
 
@@ -52,7 +53,10 @@ hdx_code entry_broken(reader *r, const frame *f, hdx_error *err)
     return hdx_hint(err, code, "a damaged dump is not stripped; heapdex info tells of the damage");
 }
 
-/* R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 for an end record). */
+/*
+ * R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 for an
+ * end record).
+ */
 static hdx_code unwrap(reader *r, uint32_t id_size, top *t, hdx_error *err)
 {
     const uint64_t wrap = 1ull << 32;
@@ -91,7 +95,9 @@ hdx_code top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, 
     if ((code = unwrap(r, id_size, out, err)) != HDX_OK || (code = reader_reaches(r, out->end, &there, err)) != HDX_OK)
         return code;
     if (!there)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, pos, "%s wants %u bytes, the file ends before", hdx_top_name(out->tag), out->stated),
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_BAD_DUMP, path, pos, "%s wants %u bytes, the file ends before",
+                                 hdx_top_name(out->tag), out->stated),
                         "a damaged dump is not stripped; heapdex info tells of the damage");
     return HDX_OK;
 }
@@ -100,11 +106,11 @@ hdx_code top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, 
 
 static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint64_t *bytes)
 {
-    const choice  *c = &w->choice;
-    const bool     array = e->tag == HDX_SUB_PRIMITIVE_ARRAY;
-    unsigned       what = 0;
-    rule_role      role = ROLE_ANY;
-    uint64_t       bits = 0;
+    const choice *c = &w->choice;
+    const bool    array = e->tag == HDX_SUB_PRIMITIVE_ARRAY;
+    unsigned      what = 0;
+    rule_role     role = ROLE_ANY;
+    uint64_t      bits = 0;
     *fill = 0;
     *bytes = e->body;
     switch (e->tag) {
@@ -129,7 +135,8 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
             role = ROLE_BITMAP;
         else if (choice_is_text(c, e->id))
             role = ROLE_TEXT;
-        bits = ((c->keep_types >> e->type & 1) != 0 ? CLASS_KEEP : 0) | ((c->drop_types >> e->type & 1) != 0 ? CLASS_DROP : 0);
+        bits = ((c->keep_types >> e->type & 1) != 0 ? CLASS_KEEP : 0) |
+               ((c->drop_types >> e->type & 1) != 0 ? CLASS_DROP : 0);
         break;
     }
     default: return RULE_KEEP;
@@ -139,8 +146,11 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
     *fill = r != NULL ? r->fill : 0;
     if ((bits & CLASS_DROP) != 0)
         return RULE_DROP;
-    if ((bits & CLASS_KEEP) != 0) /* where contents are cut all of them are: a file of both kinds cannot be told apart */
-        return action == RULE_DROP && array && w->policy->resizes && !w->policy->texts ? RULE_CUT : action == RULE_CUT ? RULE_CUT : RULE_KEEP;
+    if ((bits & CLASS_KEEP) !=
+        0) /* where contents are cut all of them are: a file of both kinds cannot be told apart */
+        return action == RULE_DROP && array && w->policy->resizes && !w->policy->texts ? RULE_CUT
+               : action == RULE_CUT                                                    ? RULE_CUT
+                                                                                       : RULE_KEEP;
     return action;
 }
 
@@ -195,7 +205,8 @@ static hdx_code put_cleared_class(writer *w, const entry *e, hdx_error *err)
     hdx_code       code;
     (void)cleared_size(w, e, &pool_end);
     if ((code = sink_put(&w->out, e->at, kept, err)) != HDX_OK || (code = sink_zeros(&w->out, 4 * i, err)) != HDX_OK ||
-        (code = sink_put(&w->out, e->at + kept + 4 * i, 4, err)) != HDX_OK || (code = sink_zeros(&w->out, 2, err)) != HDX_OK)
+        (code = sink_put(&w->out, e->at + kept + 4 * i, 4, err)) != HDX_OK ||
+        (code = sink_zeros(&w->out, 2, err)) != HDX_OK)
         return code;
     return sink_put(&w->out, e->at + pool_end, e->head - pool_end, err);
 }
@@ -216,12 +227,14 @@ static hdx_code put_bitmap(writer *w, const entry *e, uint64_t at, hdx_error *er
         return sink_copy(&w->out, &w->r, begin, body, err);
     for (uint64_t k = 0; k < i; k++)
         id[k] = (uint8_t)(*to >> 8 * (i - 1 - k));
-    if ((code = sink_copy(&w->out, &w->r, begin, at, err)) != HDX_OK || (code = sink_put(&w->out, id, i, err)) != HDX_OK)
+    if ((code = sink_copy(&w->out, &w->r, begin, at, err)) != HDX_OK ||
+        (code = sink_put(&w->out, id, i, err)) != HDX_OK)
         return code;
     return sink_copy(&w->out, &w->r, begin + at + i, body - at - i, err);
 }
 
-static hdx_code put_entry(writer *w, const entry *found, rule_action action, uint16_t fill, uint64_t bytes, hdx_error *err)
+static hdx_code put_entry(writer *w, const entry *found, rule_action action, uint16_t fill, uint64_t bytes,
+                          hdx_error *err)
 {
     const entry e = *found; /* its head is borrowed, and goes when contents are read */
     hdx_code    code;
@@ -230,12 +243,16 @@ static hdx_code put_entry(writer *w, const entry *found, rule_action action, uin
     if (w->policy->clears && e.tag == HDX_SUB_CLASS)
         return put_cleared_class(w, &e, err);
     if (w->policy->clears && e.tag == HDX_SUB_ROOT_JNI_GLOBAL)
-        return (code = sink_put(&w->out, e.at, 1 + w->id_size, err)) == HDX_OK ? sink_zeros(&w->out, w->id_size, err) : code;
+        return (code = sink_put(&w->out, e.at, 1 + w->id_size, err)) == HDX_OK ? sink_zeros(&w->out, w->id_size, err)
+                                                                               : code;
     if ((code = sink_put(&w->out, e.at, e.head, err)) != HDX_OK || action == RULE_CUT || e.body == 0)
         return code;
     if (action == RULE_BLANK)
-        return (code = blank(w, bytes, e.type, fill, err)) == HDX_OK ? sink_copy(&w->out, &w->r, e.pos + e.head + bytes, e.body - bytes, err) : code;
-    if (w->choice.merged.count > 0 && w->choice.buffer_at >= 0 && e.tag == HDX_SUB_INSTANCE && (choice_class(&w->choice, e.class_id) & CLASS_BITMAP) != 0 &&
+        return (code = blank(w, bytes, e.type, fill, err)) == HDX_OK
+                   ? sink_copy(&w->out, &w->r, e.pos + e.head + bytes, e.body - bytes, err)
+                   : code;
+    if (w->choice.merged.count > 0 && w->choice.buffer_at >= 0 && e.tag == HDX_SUB_INSTANCE &&
+        (choice_class(&w->choice, e.class_id) & CLASS_BITMAP) != 0 &&
         (uint64_t)w->choice.buffer_at + w->id_size <= e.body)
         return put_bitmap(w, &e, (uint64_t)w->choice.buffer_at, err);
     return sink_copy(&w->out, &w->r, e.pos + e.head, e.body, err);
@@ -263,7 +280,9 @@ static hdx_strip_kind *kind_of(writer *w, uint8_t tag)
 {
     if (w->kind_of[tag] == NULL) {
         /* "PRIMITIVE_ARRAY_NODATA": as the sample counts have it, without _DUMP */
-        const char *name = entry_is_root(tag) ? "ROOTS" : tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ? "PRIMITIVE_ARRAY_NODATA" : hdx_sub_name(tag);
+        const char *name = entry_is_root(tag)                      ? "ROOTS"
+                           : tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ? "PRIMITIVE_ARRAY_NODATA"
+                                                                   : hdx_sub_name(tag);
         unsigned    k = 0;
         while (k < w->report->kind_count && strcmp(w->report->kinds[k].record, name) != 0)
             k++;
@@ -350,7 +369,8 @@ static hdx_code record(writer *w, const top *t, hdx_error *err)
     w->report->records_out++;
     if (w->policy->container) {
         code = top_is_heap(t) ? heap_record(w, t, err) : container_record(&w->out, &w->r, t, w->after_segment, err);
-        const bool kept = top_is_heap(t) || t->tag == HDX_TOP_STRING || t->tag == HDX_TOP_LOAD_CLASS || t->tag == HDX_TOP_HEAP_DUMP_END;
+        const bool kept = top_is_heap(t) || t->tag == HDX_TOP_STRING || t->tag == HDX_TOP_LOAD_CLASS ||
+                          t->tag == HDX_TOP_HEAP_DUMP_END;
         w->report->records_out -= !kept;
         w->after_segment = w->after_segment || top_is_heap(t);
         w->ended = t->tag == HDX_TOP_HEAP_DUMP_END;
@@ -369,7 +389,8 @@ static hdx_code write_all(writer *w, hdx_error *err)
     hdx_pos           p = 31;
     top               t;
     bool              more;
-    hdx_code          code = w->policy->container ? sink_put(&w->out, mark, sizeof mark - 1, err) : sink_copy(&w->out, &w->r, 0, p, err);
+    hdx_code          code =
+        w->policy->container ? sink_put(&w->out, mark, sizeof mark - 1, err) : sink_copy(&w->out, &w->r, 0, p, err);
     while (code == HDX_OK && (code = top_at(&w->r, w->id_size, p, &t, &more, err)) == HDX_OK && more) {
         if (w->ended) { /* the container holds one dump: what follows is left out, and it is said (STRIP T6) */
             w->report->truncated = true;
@@ -398,9 +419,10 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     w->report->graph_in = before.graph;
     w->report->graph_out = after.graph;
     if (before.graph != after.graph || before.entries != after.entries || after.uneven > 0)
-        return hdx_fail(err, HDX_IO, w->out.path, HDX_NOWHERE,
-                        "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
-                        (unsigned long long)after.graph, (unsigned long long)before.graph, (unsigned long long)after.uneven);
+        return hdx_fail(
+            err, HDX_IO, w->out.path, HDX_NOWHERE,
+            "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
+            (unsigned long long)after.graph, (unsigned long long)before.graph, (unsigned long long)after.uneven);
     return HDX_OK;
 }
 
@@ -409,7 +431,8 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
 static hdx_code check_options(const hdx_strip_options *o, const policy *p, hdx_error *err)
 {
     if (p == NULL)
-        return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE, "no policy to strip by; there are matrix, koom, tailor, shark and redact");
+        return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE,
+                        "no policy to strip by; there are matrix, koom, tailor, shark and redact");
     if (p->proves && o->drop_count > 0)
         return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE, "redaction keeps every object: it drops no classes");
     return HDX_OK;
@@ -422,12 +445,15 @@ static int packing(const hdx_strip_options *o, const policy *p)
     return p->container && !o->plain ? HDX_ZLIB : HDX_PLAIN;
 }
 
-/* What overwrites contents and drops nothing leaves as many bytes as there were. How much the others drop nobody knows before. */
+/*
+ * What overwrites contents and drops nothing leaves as many bytes as there were. How much the others drop nobody knows
+ * before.
+ */
 static hdx_code check_room(const hdx_strip_options *o, const policy *p, const hdx_source *source, hdx_error *err)
 {
     uint64_t size;
-    if (p->resizes || p->container || o->drop_count > 0 || packing(o, p) != HDX_PLAIN || hdx_source_compression(source) != HDX_PLAIN ||
-        !hdx_source_size(source, &size))
+    if (p->resizes || p->container || o->drop_count > 0 || packing(o, p) != HDX_PLAIN ||
+        hdx_source_compression(source) != HDX_PLAIN || !hdx_source_size(source, &size))
         return HDX_OK;
     return sink_room(hdx_io_system(), o->output, size, err);
 }
@@ -437,11 +463,14 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     hdx_hprof_head head;
     hdx_stripping  what;
     hdx_code       code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err);
-    if (code != HDX_OK || (code = hdx_strip_view_set(source, what.view, err)) != HDX_OK || (code = hdx_head_read(source, &head, err)) != HDX_OK)
+    if (code != HDX_OK || (code = hdx_strip_view_set(source, what.view, err)) != HDX_OK ||
+        (code = hdx_head_read(source, &head, err)) != HDX_OK)
         return code;
     w->id_size = w->choice.id_size = head.id_size;
     if (w->policy->container && head.id_size != 4)
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, o->dump, 19, "Tailor's container holds identifiers of 4 bytes, these have %u", head.id_size),
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_BAD_DUMP, o->dump, 19,
+                                 "Tailor's container holds identifiers of 4 bytes, these have %u", head.id_size),
                         "another --policy can");
     hdx_ticker_step(tick, "strip", w->report->bytes_in, "bytes");
     if ((code = check_room(o, w->policy, source, err)) != HDX_OK)
@@ -449,13 +478,14 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     if ((code = choose(&w->choice, source, tick, err)) != HDX_OK)
         return code;
     w->r = reader_of(source, false, CHUNK, NULL, tick);
-    if ((code = sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) != HDX_OK || (code = write_all(w, err)) != HDX_OK ||
-        (code = sink_finish(&w->out, err)) != HDX_OK)
+    if ((code = sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) != HDX_OK ||
+        (code = write_all(w, err)) != HDX_OK || (code = sink_finish(&w->out, err)) != HDX_OK)
         return code;
     if (w->policy->proves && (code = prove(w, source, tick, err)) != HDX_OK)
         return code;
     const hdx_damage *damage;
-    if (hdx_source_damage(source, &damage) > 0) /* the container of the input was damaged: known once it was read to its end */
+    if (hdx_source_damage(source, &damage) >
+        0) /* the container of the input was damaged: known once it was read to its end */
         return hdx_fail(err, HDX_BAD_DUMP, o->dump, damage[0].offset, "%s: %s", damage[0].record, damage[0].expected);
     w->report->plain_in = w->r.from + w->r.len;
     (void)hdx_source_size(source, &w->report->plain_in);

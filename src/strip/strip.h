@@ -1,10 +1,12 @@
 /*
- * strip.h - the room that knows what stripping tools do to a heap dump: it recognises them, reads their files as whole HPROF, and strips as
- * they do. Its public face is <heapdex/strip.h>; this header adds what only the library itself uses.
+ * strip.h - the room that knows what stripping tools do to a heap dump: it recognises them, reads their files as whole
+ * HPROF, and strips as they do. Its public face is <heapdex/strip.h>; this header adds what only the library itself
+ * uses.
  *
- * A file whose framing is not HPROF's (KOOM: contents cut and record lengths kept; Tailor: tokens of its own; Matrix: cut names) gets a
- * *view*: an overlay on its source under which the same positions and streams give the file that restoring would write. So nothing
- * above needs to know that a dump was stripped, but for one question: hdx_source_absent, is this byte made up?
+ * A file whose framing is not HPROF's (KOOM: contents cut and record lengths kept; Tailor: tokens of its own; Matrix:
+ * cut names) gets a *view*: an overlay on its source under which the same positions and streams give the file that
+ * restoring would write. So nothing above needs to know that a dump was stripped, but for one question:
+ * hdx_source_absent, is this byte made up?
  *
  *     hdx_stripping what;
  *     hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err);
@@ -19,7 +21,10 @@
 
 #define HDX_STRIP_WINDOW (8u << 20) /* STRIP 5.6: bytes of heap entries that are looked at */
 
-/* Looks at names and at most `window` bytes of heap entries (0: all of them); goes on past it where too few arrays were seen. */
+/*
+ * Looks at names and at most `window` bytes of heap entries (0: all of them); goes on past it where too few arrays were
+ * seen.
+ */
 hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, hdx_stripping *out, hdx_error *err);
 
 /* Lays the view over the source; HDX_VIEW_NONE does nothing. Before anybody else reads it. */
@@ -28,13 +33,13 @@ hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *e
 /* What a view met. Complete once its size was asked for. */
 typedef struct hdx_view_stats {
     uint64_t records_in, records_out; /* top-level records and heap entries */
-    uint64_t absent_bytes;   /* contents that are not in the file */
-    uint64_t cut_names;      /* STRING records that were framed anew */
-    uint64_t lost_bytes;     /* of names that are gone with them; of records that could not be read */
-    hdx_pos  first_cut;      /* where the first of them stands, in the view */
-    uint64_t broken;         /* places where neither reading came out even */
-    hdx_pos  first_broken;   /* in the file */
-    bool     truncated;      /* the file ends inside a record */
+    uint64_t absent_bytes;            /* contents that are not in the file */
+    uint64_t cut_names;               /* STRING records that were framed anew */
+    uint64_t lost_bytes;              /* of names that are gone with them; of records that could not be read */
+    hdx_pos  first_cut;               /* where the first of them stands, in the view */
+    uint64_t broken;                  /* places where neither reading came out even */
+    hdx_pos  first_broken;            /* in the file */
+    bool     truncated;               /* the file ends inside a record */
 } hdx_view_stats;
 hdx_code hdx_strip_view_stats(hdx_source *source, hdx_view_stats *out, hdx_error *err); /* all zero without a view */
 

@@ -4,33 +4,35 @@
  * In:  a source, and the step of a form (view_koom.c, view_tailor.c, view_names.c), which makes tokens of it.
  * Out: an overlay: positions are those of the restored dump.
  *
- *     file     | head | entry entry head | content head ...        points every POINT bytes of the file: spots to go on from
+ *     file     | head | entry entry head | content head ...        points every POINT bytes of the file: spots to go on
+ *              from
  *     view     | head | entry entry head 000000 | content head ...
  *                                       '- zeros: absent
  *
- * The first read goes over the file once (view_pass): it decides how each record is to be read, notes what is odd, sets the points and learns
- * the size. After it nothing of a view changes but the pool of cursors, so reading needs no lock.
- * Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by heads. Memory: 64 bytes per POINT
+ * The first read goes over the file once (view_pass): it decides how each record is to be read, notes what is odd, sets
+ * the points and learns the size. After it nothing of a view changes but the pool of cursors, so reading needs no lock.
+ * Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by heads. Memory: 64
+ *       bytes per POINT
  * bytes of the file, and notes for what is odd.
  */
 #include "strip/inside.h"
 
-#define POINT (64u << 10)
-#define CURSORS 8u
-#define CHUNK (64u << 10)
+#define POINT       (64u << 10)
+#define CURSORS     8u
+#define CHUNK       (64u << 10)
 #define FIRST_CHUNK (256u << 10)
 
 typedef struct cursor {
-    spot    s;    /* behind the token */
+    spot    s; /* behind the token */
     token   t;
     hdx_pos from; /* of the token, in the view */
     reader  r;
 } cursor;
 
 struct view_more {
-    pthread_mutex_t lock;   /* guards the pass and the pool */
+    pthread_mutex_t lock; /* guards the pass and the pool */
     _Atomic bool    done;
-    hdx_code        code;   /* of the pass */
+    hdx_code        code; /* of the pass */
     hdx_error       err;
     spot           *points;
     uint64_t        count, capacity;
@@ -62,7 +64,9 @@ const view_note *view_note_at(const view *v, hdx_pos in)
 
 hdx_code view_changed(const view *v, hdx_pos in, hdx_error *err)
 {
-    return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"), "read it anew");
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"),
+                    "read it anew");
 }
 
 hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err)
@@ -82,13 +86,16 @@ hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err)
 
 hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err)
 {
-    static view_step *const steps[HDX_VIEW_FORMS] = { [HDX_VIEW_KOOM] = view_koom, [HDX_VIEW_TAILOR] = view_tailor, [HDX_VIEW_NAMES] = view_names };
-    hdx_mem                *mem = hdx_source_mem(source);
-    uint8_t                 head[31] = { 0 };
-    size_t                  got = 0;
+    static view_step *const steps[HDX_VIEW_FORMS] = {
+        [HDX_VIEW_KOOM] = view_koom, [HDX_VIEW_TAILOR] = view_tailor, [HDX_VIEW_NAMES] = view_names
+    };
+    hdx_mem *mem = hdx_source_mem(source);
+    uint8_t  head[31] = { 0 };
+    size_t   got = 0;
     *out = NULL;
     if (form <= HDX_VIEW_NONE || form >= HDX_VIEW_FORMS)
-        return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d", (int)form);
+        return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d",
+                        (int)form);
     hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
     if (code != HDX_OK)
         return code;
@@ -105,7 +112,8 @@ hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view *
     v->id_size = form == HDX_VIEW_TAILOR ? 4 : hdx_be32(head + 19);
     (void)pthread_mutex_init(&v->more->lock, NULL);
     if (v->id_size != 4 && v->id_size != 8) {
-        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed", v->id_size);
+        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed",
+                        v->id_size);
         view_free(v);
         return code;
     }
@@ -156,7 +164,8 @@ static hdx_code scan(view *v, hdx_error *err)
             break;
         v->stats.absent_bytes += t.zeros;
         if (!hdx_add(s.out, token_len(&t), &s.out) || s.out > EVERYTHING)
-            code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), s.in, "the restored dump would have more than 2^63 bytes");
+            code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), s.in,
+                            "the restored dump would have more than 2^63 bytes");
     }
     m->size = s.out;
     reader_free(&r);
@@ -203,7 +212,10 @@ static void place(cursor *c, const spot *s)
     c->from = s->out;
 }
 
-/* The idle cursor nearest before `at`, if it is behind the point; else any, or a new one, put at the point. NULL: no memory. */
+/*
+ * The idle cursor nearest before `at`, if it is behind the point; else any, or a new one, put at the point. NULL: no
+ * memory.
+ */
 static cursor *cursor_get(view *v, hdx_pos at)
 {
     view_more  *m = v->more;
@@ -212,7 +224,8 @@ static cursor *cursor_get(view *v, hdx_pos at)
     unsigned    best = CURSORS;
     (void)pthread_mutex_lock(&m->lock);
     for (unsigned i = 0; i < m->idle_count; i++)
-        if (m->idle[i]->from <= at && m->idle[i]->from >= point->out && (best == CURSORS || m->idle[i]->from > m->idle[best]->from))
+        if (m->idle[i]->from <= at && m->idle[i]->from >= point->out &&
+            (best == CURSORS || m->idle[i]->from > m->idle[best]->from))
             best = i;
     const bool placed = best != CURSORS;
     if (!placed && m->idle_count == CURSORS)
@@ -331,8 +344,8 @@ static bool size(void *context, uint64_t *out)
 
 static bool absent(void *context, hdx_pos at)
 {
-    view   *v = context;
-    bool    end = true, made_up = false;
+    view *v = context;
+    bool  end = true, made_up = false;
     if (view_pass(v, NULL) != HDX_OK || at >= v->more->size)
         return false;
     cursor *c = cursor_get(v, at);

@@ -1,12 +1,13 @@
 /*
  * view_koom.c - what KOOM wrote, as it was before the contents of arrays were cut (STRIP 1.2, 3.1).
  *
- *     file   1c time length | entries ... 23 id .. count type | entries ...          length counts contents that are not there
+ *     file   1c time length | entries ... 23 id .. count type | entries ...          length counts contents that are
+ *            not there
  *     view   1c time length | entries ... 23 id .. count type 000..0 | entries ...
  *
- * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one that is half and half
- * is read so. Where nothing comes out even the entries up to the break are given, under the length they have, and what follows up to the next record
- * that fits is left out and counted.
+ * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one
+ * that is half and half is read so. Where nothing comes out even the entries up to the break are given, under the
+ * length they have, and what follows up to the next record that fits is left out and counted.
  */
 #include "strip/inside.h"
 
@@ -79,10 +80,10 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
     hdx_code       code = reader_at(r, s->in, TOP_HEAD, &at, &have, err);
     if (code != HDX_OK)
         return code;
-    uint8_t         head[TOP_HEAD];
+    uint8_t head[TOP_HEAD];
     memcpy(head, at, sizeof head);
-    const uint32_t  stated = hdx_be32(head + 5);
-    view_note       note = { .mode = VIEW_RECORD, .way = FRAME_CUT, .length = stated };
+    const uint32_t   stated = hdx_be32(head + 5);
+    view_note        note = { .mode = VIEW_RECORD, .way = FRAME_CUT, .length = stated };
     const view_note *noted = first ? NULL : view_note_at(v, s->in);
     if (noted != NULL)
         note = *noted;
@@ -90,7 +91,8 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
         return code;
     memcpy(t->head, head, sizeof head);
     t->head_len = TOP_HEAD;
-    if (note.length < stated && (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
+    if (note.length < stated &&
+        (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
         for (unsigned k = 0; k < 4; k++)
             t->head[5 + k] = (uint8_t)(note.length >> (24 - 8 * k));
     s->mode = VIEW_RECORD;
@@ -122,7 +124,8 @@ static hdx_code entries(view *v, reader *r, spot *s, token *t, hdx_error *err)
     frame_step step = FRAME_ENTRY;
     hdx_code   code = HDX_OK;
     t->copy_from = s->in;
-    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
+    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = frame_next(&f, &e, &step, err)) == HDX_OK &&
+           step == FRAME_ENTRY) {
         t->copy_len = f.pos - s->in;
         t->zeros = f.missing;
     }

@@ -1,7 +1,8 @@
 /*
  * view_names.c - what Matrix wrote, with the lengths of its cut names put right (STRIP M1).
  *
- *     file   01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it are there, the record says 6
+ *     file   01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it are there, the
+ *            record says 6
  *     view   01 time 00000008 id "r\303\251s"
  *
  * Positions are those of the file: nothing but the four bytes of a length changes.

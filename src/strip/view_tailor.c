@@ -2,17 +2,18 @@
  * view_tailor.c - Tailor's container as the dump it was made from (STRIP 2, 3.2).
  *
  *     file   "JAVA PROFILE 6.0.1" | 01 u2 id text | 02 class name | 1c entries ... | 2c
- *     view   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4 entries ... | 2c time 0
+ *     view   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4
+ *            entries ... | 2c time 0
  *
- * Numbers that the container has no room for are 0, contents of byte[] and char[] are zeros (absent). A segment has no length of its own there: it is
- * walked once before its head is given, and one that restores to more than 4 GiB is ended before, its heap named again.
- * Segments without entries are left out, as the tool's own decoder does.
+ * Numbers that the container has no room for are 0, contents of byte[] and char[] are zeros (absent). A segment has no
+ * length of its own there: it is walked once before its head is given, and one that restores to more than 4 GiB is
+ * ended before, its heap named again. Segments without entries are left out, as the tool's own decoder does.
  */
 #include "strip/inside.h"
 
-#define TOKEN_HEAD 18u  /* the mark */
-#define CLASS_AT 23u    /* count of the constant pool in a class entry */
-#define NOTED (16u << 10) /* a longer segment is not walked again by later passes */
+#define TOKEN_HEAD 18u         /* the mark */
+#define CLASS_AT   23u         /* count of the constant pool in a class entry */
+#define NOTED      (16u << 10) /* a longer segment is not walked again by later passes */
 
 static void be16(token *t, uint32_t v)
 {
@@ -76,22 +77,25 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
     if (code != HDX_OK || have == 0)
         return code;
     switch (at[0]) {
-    case HDX_SUB_CLASS:
-        return class_entry(r, p, t, used, what, err);
+    case HDX_SUB_CLASS: return class_entry(r, p, t, used, what, err);
     case HDX_SUB_ROOT_JNI_GLOBAL:
     case HDX_SUB_HEAP_DUMP_INFO: head = 9; break;
     case HDX_SUB_ROOT_JNI_LOCAL:
     case HDX_SUB_ROOT_JAVA_FRAME:
     case HDX_SUB_ROOT_THREAD_OBJECT:
-    case HDX_SUB_ROOT_JNI_MONITOR: head = 5; zeros = 8; break;
+    case HDX_SUB_ROOT_JNI_MONITOR:
+        head = 5;
+        zeros = 8;
+        break;
     case HDX_SUB_ROOT_NATIVE_STACK:
-    case HDX_SUB_ROOT_THREAD_BLOCK: head = 5; zeros = 4; break;
+    case HDX_SUB_ROOT_THREAD_BLOCK:
+        head = 5;
+        zeros = 4;
+        break;
     case HDX_SUB_INSTANCE:
     case HDX_SUB_OBJECT_ARRAY: head = 13; break;
     case HDX_SUB_PRIMITIVE_ARRAY: head = 10; break;
-    case HDX_SUB_UNREACHABLE:
-        *what = FOUND_OTHER;
-        return HDX_OK;
+    case HDX_SUB_UNREACHABLE: *what = FOUND_OTHER; return HDX_OK;
     default:
         if (!entry_is_root(at[0])) {
             *what = FOUND_OTHER;
@@ -220,7 +224,7 @@ static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool ag
         return broken(v, first, s, false); /* one entry of more than 4 GiB: no record holds it */
     s->left = note.length;
     s->mode = note.length > 0 ? VIEW_RECORD : note.mode == VIEW_END ? VIEW_END : VIEW_TOP;
-    s->cut = note.mode == VIEW_GOES_ON;      /* what comes behind this segment */
+    s->cut = note.mode == VIEW_GOES_ON; /* what comes behind this segment */
     s->way = note.mode == VIEW_END ? FRAME_MIXED : FRAME_PLAIN;
     if (note.length == 0)
         return HDX_OK;
@@ -324,17 +328,14 @@ hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_erro
         s->in += 9;
         break;
     case HDX_TOP_HEAP_DUMP:
-    case HDX_TOP_HEAP_DUMP_SEGMENT:
-        s->heap_name = 0;
-        return begin_segment(v, r, first, s->in + 1, false, s, t, err);
+    case HDX_TOP_HEAP_DUMP_SEGMENT: s->heap_name = 0; return begin_segment(v, r, first, s->in + 1, false, s, t, err);
     case HDX_TOP_HEAP_DUMP_END:
         t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_END;
         be32(t, 0);
         be32(t, 0);
         s->in += 1;
         break;
-    default:
-        return broken(v, first, s, false);
+    default: return broken(v, first, s, false);
     }
     if (first)
         v->stats.records_out++;

@@ -1,8 +1,9 @@
 /*
  * graphs.h - random graphs for the tests of algo, and slow obvious answers to compare with.
  *
- * A graph has its lists as plain arrays and packed, for both widths. What answers are compared with is written without the room under
- * test: lists are sorted with qsort, predecessors come from the rules of MAT 6.1 read aloud (graph_edges).
+ * A graph has its lists as plain arrays and packed, for both widths. What answers are compared with is written without
+ * the room under test: lists are sorted with qsort, predecessors come from the rules of MAT 6.1 read aloud
+ * (graph_edges).
  */
 #ifndef HDX_TESTS_ALGO_GRAPHS_H
 #define HDX_TESTS_ALGO_GRAPHS_H
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO HDX_NONE_64
+#define NO     HDX_NONE_64
 #define UNUSED __attribute__((unused))
 
 /* ---- numbers ---- */
@@ -58,7 +59,7 @@ typedef struct graph {
     uint64_t      *roots;
     uint64_t       root_count;
     uint64_t      *is_root;
-    unsigned       width; /* bytes of a packed entry, at least */
+    unsigned       width;                        /* bytes of a packed entry, at least */
     lists          outbound, inbound, instances; /* by node, by node, by class */
     hdx_packed    *packed;
     hdx_digraph_64 wide;
@@ -69,7 +70,7 @@ typedef struct graph {
 
 /* The list of a node: its class and its targets, ascending. */
 typedef struct plain_list {
-    uint32_t        class;
+    uint32_t class;
     bool            empty; /* nobody describes it: not even a class */
     const uint64_t *to;
     uint64_t        count;
@@ -86,10 +87,12 @@ static UNUSED void put_list(hdx_packed *p, uint64_t v, plain_list list)
 }
 
 /*
- * Lists of piece `from` and of all behind it; those before are not made. Entries have at least `width` bytes: a small graph is then read as a large
- * one is. Lists are put from the last to the first, so that what is written too far shows.
+ * Lists of piece `from` and of all behind it; those before are not made. Entries have at least `width` bytes: a small
+ * graph is then read as a large one is. Lists are put from the last to the first, so that what is written too far
+ * shows.
  */
-static UNUSED hdx_code packed_from(hdx_packed *p, uint64_t nodes, uint64_t from, unsigned width, list_maker *list_of, void *context, hdx_mem *mem)
+static UNUSED hdx_code packed_from(hdx_packed *p, uint64_t nodes, uint64_t from, unsigned width, list_maker *list_of,
+                                   void *context, hdx_mem *mem)
 {
     uint32_t *entries = zeroed(nodes < HDX_PACKED_PIECE ? nodes : HDX_PACKED_PIECE, sizeof *entries);
     uint64_t *lengths = zeroed(HDX_PACKED_BLOCK, sizeof *lengths);
@@ -103,7 +106,8 @@ static UNUSED hdx_code packed_from(hdx_packed *p, uint64_t nodes, uint64_t from,
         for (uint64_t i = 0; i < n; i++) {
             const plain_list list = list_of(context, first + i);
             const uint64_t   count = list.empty ? 0 : hdx_packed_entries(list.class, list.count);
-            if (count > UINT32_MAX || (list.class >= HDX_PACKED_FAR && list.class != UINT32_MAX && list.class >= p->mask))
+            if (count > UINT32_MAX ||
+                (list.class >= HDX_PACKED_FAR && list.class != UINT32_MAX && list.class >= p->mask))
                 cr_assert(false, "the test asks for more than an entry holds");
             entries[i] = (uint32_t)count;
         }
@@ -117,7 +121,8 @@ static UNUSED hdx_code packed_from(hdx_packed *p, uint64_t nodes, uint64_t from,
         }
     }
     for (uint64_t first = from << HDX_PACKED_PIECE_BITS; first < nodes && code == HDX_OK; first += HDX_PACKED_BLOCK)
-        hdx_packed_lengths(p, first, nodes - first < HDX_PACKED_BLOCK ? (uint32_t)(nodes - first) : HDX_PACKED_BLOCK, lengths);
+        hdx_packed_lengths(p, first, nodes - first < HDX_PACKED_BLOCK ? (uint32_t)(nodes - first) : HDX_PACKED_BLOCK,
+                           lengths);
     if (code == HDX_OK)
         hdx_packed_sum(p);
     else
@@ -136,7 +141,9 @@ static UNUSED hdx_code packed_made(hdx_packed *p, uint64_t nodes, list_maker *li
 static UNUSED plain_list list_of_graph(void *context, uint64_t v)
 {
     const graph *g = context;
-    plain_list   list = { .class = g->class_of[v], .to = g->outbound.to + g->outbound.at[v], .count = g->outbound.at[v + 1] - g->outbound.at[v] };
+    plain_list   list = { .class = g->class_of[v],
+                          .to = g->outbound.to + g->outbound.at[v],
+                          .count = g->outbound.at[v + 1] - g->outbound.at[v] };
     list.empty = list.count == 0 && list.class == UINT32_MAX && v % 2 == 1;
     return list;
 }
@@ -229,31 +236,63 @@ static UNUSED void graph_finish(graph *g)
     g->packed = zeroed(1, sizeof *g->packed);
     cr_assert(packed_from(g->packed, g->n, 0, g->width, list_of_graph, g, NULL) == HDX_OK);
     cr_assert(g->packed->edges == g->outbound.at[g->n]);
-    g->wide = (hdx_digraph_64){ .outbound = g->packed, .classes = g->classes, .class_object = g->class_object, .roots = g->roots,
+    g->wide = (hdx_digraph_64){ .outbound = g->packed,
+                                .classes = g->classes,
+                                .class_object = g->class_object,
+                                .roots = g->roots,
                                 .root_count = g->root_count };
-    g->narrow = (hdx_digraph_32){ .outbound = g->packed, .classes = g->classes, .class_object = narrowed(g->class_object, g->classes),
-                                  .roots = narrowed(g->roots, g->root_count), .root_count = g->root_count };
+    g->narrow = (hdx_digraph_32){ .outbound = g->packed,
+                                  .classes = g->classes,
+                                  .class_object = narrowed(g->class_object, g->classes),
+                                  .roots = narrowed(g->roots, g->root_count),
+                                  .root_count = g->root_count };
     free(e);
 }
 
-static UNUSED void lists_drop(lists *l) { free(l->at); free(l->to); }
+static UNUSED void lists_drop(lists *l)
+{
+    free(l->at);
+    free(l->to);
+}
 
 static UNUSED void graph_free(graph *g)
 {
-    lists_drop(&g->outbound); lists_drop(&g->inbound); lists_drop(&g->instances);
+    lists_drop(&g->outbound);
+    lists_drop(&g->inbound);
+    lists_drop(&g->instances);
     hdx_packed_free(g->packed, NULL);
     free(g->packed);
-    free((void *)(uintptr_t)g->narrow.class_object); free((void *)(uintptr_t)g->narrow.roots);
-    free(g->edge); free(g->class_of); free(g->class_object); free(g->roots); free(g->is_root);
+    free((void *)(uintptr_t)g->narrow.class_object);
+    free((void *)(uintptr_t)g->narrow.roots);
+    free(g->edge);
+    free(g->class_of);
+    free(g->class_object);
+    free(g->roots);
+    free(g->is_root);
 }
 
 /* ---- shapes ---- */
 
-typedef enum shape { TREE, DAG, SPARSE, DENSE, LIST, LIST_ENTERED, STAR_OUT, STAR_IN, BIPARTITE, LOOPS, HEAPLIKE, LADDER, SHAPES } shape;
+typedef enum shape {
+    TREE,
+    DAG,
+    SPARSE,
+    DENSE,
+    LIST,
+    LIST_ENTERED,
+    STAR_OUT,
+    STAR_IN,
+    BIPARTITE,
+    LOOPS,
+    HEAPLIKE,
+    LADDER,
+    SHAPES
+} shape;
 
 static UNUSED const char *shape_name(shape s)
 {
-    static const char *const names[] = { "tree", "dag", "sparse", "dense", "list", "list_entered", "star_out", "star_in", "bipartite", "loops", "heaplike", "ladder" };
+    static const char *const names[] = { "tree",     "dag",     "sparse",    "dense", "list",     "list_entered",
+                                         "star_out", "star_in", "bipartite", "loops", "heaplike", "ladder" };
     return names[s];
 }
 
@@ -262,30 +301,84 @@ static UNUSED void graph_shape(graph *g, shape s, dice *d)
     const uint64_t n = g->n;
     for (uint64_t v = 0; v < n; v++)
         switch (s) {
-        case TREE: if (v > 0) graph_add(g, roll(d, v), v); break;
-        case DAG: for (uint64_t k = roll(d, 4); k > 0 && v + 1 < n; k--) graph_add(g, v, v + 1 + roll(d, n - v - 1)); break;
-        case SPARSE: for (uint64_t k = roll(d, 4); k > 0; k--) graph_add(g, v, roll(d, n)); break;
-        case DENSE: for (uint64_t k = roll(d, 12); k > 0; k--) graph_add(g, v, roll(d, n)); break;
-        case LIST: if (v + 1 < n) graph_add(g, v, v + 1); if (v > 0 && roll(d, 2)) graph_add(g, v, v - 1); break;
-        case LIST_ENTERED: if (v + 1 < n) graph_add(g, v, v + 1); if (roll(d, 2)) graph_add(g, v, roll(d, v + 1)); if (roll(d, 16) == 0) graph_add(g, v, roll(d, n)); break;
-        case STAR_OUT: if (v > 0) graph_add(g, 0, v); if (roll(d, 8) == 0) graph_add(g, v, roll(d, n)); break;
-        case STAR_IN: graph_add(g, v, n - 1); if (v > 0) graph_add(g, v / 2, v); break;
-        case BIPARTITE: for (uint64_t k = roll(d, 5); k > 0; k--) graph_add(g, v, v < n / 2 ? n / 2 + roll(d, n - n / 2) : roll(d, n / 2 + 1)); break;
-        case LOOPS: graph_add(g, v, v); if (roll(d, 2)) graph_add(g, v, roll(d, n)); break;
-        case HEAPLIKE: if (v > 0) graph_add(g, v > 32 && roll(d, 4) ? v - 1 - roll(d, 32) : roll(d, v), v); if (roll(d, 5) == 0) graph_add(g, v, roll(d, n)); break;
-        case LADDER: if (v + 2 < n) { graph_add(g, v, v + 2); if (roll(d, 3) == 0) graph_add(g, v, v ^ 1); } if (roll(d, 10) == 0) graph_add(g, v, v / 2); break;
+        case TREE:
+            if (v > 0)
+                graph_add(g, roll(d, v), v);
+            break;
+        case DAG:
+            for (uint64_t k = roll(d, 4); k > 0 && v + 1 < n; k--)
+                graph_add(g, v, v + 1 + roll(d, n - v - 1));
+            break;
+        case SPARSE:
+            for (uint64_t k = roll(d, 4); k > 0; k--)
+                graph_add(g, v, roll(d, n));
+            break;
+        case DENSE:
+            for (uint64_t k = roll(d, 12); k > 0; k--)
+                graph_add(g, v, roll(d, n));
+            break;
+        case LIST:
+            if (v + 1 < n)
+                graph_add(g, v, v + 1);
+            if (v > 0 && roll(d, 2))
+                graph_add(g, v, v - 1);
+            break;
+        case LIST_ENTERED:
+            if (v + 1 < n)
+                graph_add(g, v, v + 1);
+            if (roll(d, 2))
+                graph_add(g, v, roll(d, v + 1));
+            if (roll(d, 16) == 0)
+                graph_add(g, v, roll(d, n));
+            break;
+        case STAR_OUT:
+            if (v > 0)
+                graph_add(g, 0, v);
+            if (roll(d, 8) == 0)
+                graph_add(g, v, roll(d, n));
+            break;
+        case STAR_IN:
+            graph_add(g, v, n - 1);
+            if (v > 0)
+                graph_add(g, v / 2, v);
+            break;
+        case BIPARTITE:
+            for (uint64_t k = roll(d, 5); k > 0; k--)
+                graph_add(g, v, v < n / 2 ? n / 2 + roll(d, n - n / 2) : roll(d, n / 2 + 1));
+            break;
+        case LOOPS:
+            graph_add(g, v, v);
+            if (roll(d, 2))
+                graph_add(g, v, roll(d, n));
+            break;
+        case HEAPLIKE:
+            if (v > 0)
+                graph_add(g, v > 32 && roll(d, 4) ? v - 1 - roll(d, 32) : roll(d, v), v);
+            if (roll(d, 5) == 0)
+                graph_add(g, v, roll(d, n));
+            break;
+        case LADDER:
+            if (v + 2 < n) {
+                graph_add(g, v, v + 2);
+                if (roll(d, 3) == 0)
+                    graph_add(g, v, v ^ 1);
+            }
+            if (roll(d, 10) == 0)
+                graph_add(g, v, v / 2);
+            break;
         case SHAPES: break;
         }
 }
 
 /*
- * A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few roots. Now and then classes are
- * numbered from 250 on: those up to 254 are packed as a byte, others as an entry.
+ * A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few
+ * roots. Now and then classes are numbered from 250 on: those up to 254 are packed as a byte, others as an entry.
  */
 static UNUSED graph graph_random(shape s, uint64_t n, dice *d)
 {
-    const uint32_t some = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64), from = roll(d, 4) == 0 ? 250 : 0, classes = some > 0 ? from + some : 0;
-    graph          g = graph_of(n, classes);
+    const uint32_t some = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64), from = roll(d, 4) == 0 ? 250 : 0,
+                   classes = some > 0 ? from + some : 0;
+    graph g = graph_of(n, classes);
     g.width = (classes > HDX_PACKED_FAR ? 2 : 1) + (unsigned)roll(d, 4);
     graph_shape(&g, s, d);
     for (uint32_t c = from; c < classes; c++)

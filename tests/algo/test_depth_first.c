@@ -5,9 +5,9 @@
 /* What Semi-NCA relies on, checked edge by edge. */
 static void check_search(const graph *g, const search_64 *s, const char *what)
 {
-    lists edges = graph_edges(g);
-    uint64_t    *steps = distances(&edges, NO), reached = 0;
-    uint64_t    *last = zeroed(s->reached + 1, sizeof *last); /* greatest number in the subtree */
+    lists     edges = graph_edges(g);
+    uint64_t *steps = distances(&edges, NO), reached = 0;
+    uint64_t *last = zeroed(s->reached + 1, sizeof *last); /* greatest number in the subtree */
     for (uint64_t v = 0; v < g->n; v++) {
         reached += steps[v + 1] != NO;
         cr_assert((s->number[v] != 0) == (steps[v + 1] != NO), "%s: node %llu", what, (unsigned long long)v);
@@ -18,7 +18,8 @@ static void check_search(const graph *g, const search_64 *s, const char *what)
     for (uint64_t w = s->reached; w > 0; w--) {
         last[w] = last[w] > w ? last[w] : w;
         cr_assert(s->parent[w] < w, "%s", what);
-        cr_assert((s->parent[w] == 0) == hdx_bits_test(g->is_root, s->node[w]), "%s: roots alone are under the virtual root", what);
+        cr_assert((s->parent[w] == 0) == hdx_bits_test(g->is_root, s->node[w]),
+                  "%s: roots alone are under the virtual root", what);
         if (last[s->parent[w]] < last[w])
             last[s->parent[w]] = last[w];
         const uint64_t from = s->parent[w] == 0 ? 0 : s->node[s->parent[w]] + 1;
@@ -116,10 +117,10 @@ Test(depth_first, returns_limit_and_leaks_nothing_at_every_refusal)
     graph_finish(&g);
     unsigned fine = 0;
     for (uint64_t at = 0; fine < 2; at++) {
-        refuser       r = { 0, at };
-        hdx_mem       mem = { .refuse = refuse_one, .context = &r };
+        refuser   r = { 0, at };
+        hdx_mem   mem = { .refuse = refuse_one, .context = &r };
         search_32 s = { 0 };
-        hdx_code      code = depth_first_32(&g.narrow, &mem, NULL, &s, NULL);
+        hdx_code  code = depth_first_32(&g.narrow, &mem, NULL, &s, NULL);
         cr_expect(code == HDX_OK || code == HDX_LIMIT);
         if (code == HDX_OK)
             cr_expect(s.reached == 60000);
@@ -139,11 +140,11 @@ Test(depth_first, stops_when_cancelled_and_counts_every_node)
     graph_root(&g, 0);
     graph_finish(&g);
     for (uint64_t at = 0; at < 6; at++) {
-        canceller     c = { 0, at };
-        hdx_progress  progress = { .context = &c, .cancelled = cancel_then };
-        hdx_ticker    tick;
-        hdx_mem       mem = { 0 };
-        search_64 s = { 0 };
+        canceller    c = { 0, at };
+        hdx_progress progress = { .context = &c, .cancelled = cancel_then };
+        hdx_ticker   tick;
+        hdx_mem      mem = { 0 };
+        search_64    s = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
         hdx_code code = depth_first_64(&g.wide, &mem, &tick, &s, NULL);
         cr_expect(code == (at < 5 ? HDX_CANCELLED : HDX_OK), "at %llu", (unsigned long long)at);
@@ -169,8 +170,10 @@ Test(depth_first, gives_back_what_goes_wrong_with_the_tape)
         search_32 narrow = { .tape.fail_at = at };
         search_64 wide = { .tape.fail_at = at };
         hdx_error err = { 0 };
-        cr_expect(depth_first_32(&g.narrow, &mem, NULL, &narrow, &err) == (at < 10 ? HDX_IO : HDX_OK), "call %llu", (unsigned long long)at);
-        cr_expect(depth_first_64(&g.wide, &mem, NULL, &wide, NULL) == (at < 10 ? HDX_IO : HDX_OK), "call %llu", (unsigned long long)at);
+        cr_expect(depth_first_32(&g.narrow, &mem, NULL, &narrow, &err) == (at < 10 ? HDX_IO : HDX_OK), "call %llu",
+                  (unsigned long long)at);
+        cr_expect(depth_first_64(&g.wide, &mem, NULL, &wide, NULL) == (at < 10 ? HDX_IO : HDX_OK), "call %llu",
+                  (unsigned long long)at);
         cr_expect(at == 10 || strcmp(err.message, "the tape is torn") == 0);
         search_free_32(&narrow, &mem);
         search_free_64(&wide, &mem);
@@ -181,13 +184,13 @@ Test(depth_first, gives_back_what_goes_wrong_with_the_tape)
 
 Test(depth_first, says_how_many_nodes_fit_a_width)
 {
-    hdx_packed      lists = { .nodes = HDX_NONE_32 };
-    hdx_digraph_32  g = { .outbound = &lists };
-    hdx_mem         mem = { .limit = 1 << 20 };
-    reel            r = { 0 };
-    const hdx_tape  tape = reel_tape(&r);
-    uint64_t        reached = 1, edges = 1, *live;
-    hdx_error       err = { 0 };
+    hdx_packed     lists = { .nodes = HDX_NONE_32 };
+    hdx_digraph_32 g = { .outbound = &lists };
+    hdx_mem        mem = { .limit = 1 << 20 };
+    reel           r = { 0 };
+    const hdx_tape tape = reel_tape(&r);
+    uint64_t       reached = 1, edges = 1, *live;
+    hdx_error      err = { 0 };
     cr_expect(hdx_depth_first_32(&g, &tape, &mem, NULL, &reached, &edges, &live, &err) == HDX_LIMIT);
     cr_expect(strstr(err.message, "at most 4294967294") != NULL, "%s", err.message);
     cr_expect(reached == 0 && edges == 0 && live == NULL && r.len == 0 && mem.used == 0);

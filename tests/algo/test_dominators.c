@@ -1,8 +1,9 @@
 /*
  * test_dominators.c - immediate dominators against the definition, against Lengauer-Tarjan, and against a certificate.
  *
- * The three are independent of each other and of the code: the definition removes each node in turn; Lengauer-Tarjan here has
- * its own search, its own predecessors and textbook labels; the certificate looks at edges and at the result alone.
+ * The three are independent of each other and of the code: the definition removes each node in turn; Lengauer-Tarjan
+ * here has its own search, its own predecessors and textbook labels; the certificate looks at edges and at the result
+ * alone.
  */
 #include "graphs.h"
 #include "solve.h"
@@ -106,13 +107,23 @@ static uint64_t *by_lengauer_tarjan(const lists *edges)
         if (idom[w] != t.vertex[t.semi[w]])
             idom[w] = idom[idom[w]];
     }
-    free(t.vertex); free(t.parent); free(t.semi); free(t.ancestor); free(t.label); free(t.path);
-    free(cursor); free(bucket); free(next);
+    free(t.vertex);
+    free(t.parent);
+    free(t.semi);
+    free(t.ancestor);
+    free(t.label);
+    free(t.path);
+    free(cursor);
+    free(bucket);
+    free(next);
     lists_drop(&preds);
     return idom;
 }
 
-/* The parent property (Georgiadis and Tarjan): for every edge (u, v), idom(v) is u or above it. Catches every dominator that is too deep. */
+/*
+ * The parent property (Georgiadis and Tarjan): for every edge (u, v), idom(v) is u or above it. Catches every dominator
+ * that is too deep.
+ */
 static void check_certificate(const lists *edges, const search_64 *s, const uint64_t *idom, const char *what)
 {
     uint64_t *size = zeroed(s->reached + 1, 8), *enter = zeroed(s->reached + 1, 8), *used = zeroed(s->reached + 1, 8);
@@ -139,9 +150,11 @@ static void check_certificate(const lists *edges, const search_64 *s, const uint
 
 static void check_retained(const search_64 *s, const uint64_t *idom, const char *what)
 {
-    uint64_t *full = zeroed(s->reached + 1, 8), *again = zeroed(s->reached + 1, 8), *slow = zeroed(s->reached + 1, 8), total = 0;
-    uint32_t *slim = zeroed(s->reached + 1, 4), *also = zeroed(s->reached + 1, 4), *idom_narrow = narrowed(idom, s->reached + 1);
-    hdx_mem   mem = { 0 };
+    uint64_t *full = zeroed(s->reached + 1, 8), *again = zeroed(s->reached + 1, 8), *slow = zeroed(s->reached + 1, 8),
+             total = 0;
+    uint32_t *slim = zeroed(s->reached + 1, 4), *also = zeroed(s->reached + 1, 4),
+             *idom_narrow = narrowed(idom, s->reached + 1);
+    hdx_mem mem = { 0 };
     for (uint64_t w = 1; w <= s->reached; w++) {
         slim[w] = also[w] = (uint32_t)(full[w] = again[w] = 16 + s->node[w] % 7 * 8);
         total += full[w];
@@ -154,8 +167,10 @@ static void check_retained(const search_64 *s, const uint64_t *idom, const char 
     cr_assert(retained_32(idom_narrow, s->reached, &mem, also, true, 0, NULL) == HDX_OK);
     cr_assert(full[0] == total && mem.used == 0, "%s", what);
     for (uint64_t w = 0; w <= s->reached; w++) {
-        cr_assert((w == 0 || full[w] == slow[w]) && again[w] == full[w], "%s: retained of number %llu", what, (unsigned long long)w);
-        cr_assert(slim[w] == full[w] && also[w] == full[w], "%s: retained of number %llu, narrow", what, (unsigned long long)w);
+        cr_assert((w == 0 || full[w] == slow[w]) && again[w] == full[w], "%s: retained of number %llu", what,
+                  (unsigned long long)w);
+        cr_assert(slim[w] == full[w] && also[w] == full[w], "%s: retained of number %llu, narrow", what,
+                  (unsigned long long)w);
     }
     free(full);
     free(again);
@@ -176,7 +191,8 @@ static int rising(const void *a, const void *b)
 typedef enum which { RECORDS, MEMBERS } which;
 
 /* What stands on the tape for number w: those above it in rising order, the least below; how many. */
-static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t w, bool object, which tape, uint64_t *all)
+static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t w, bool object, which tape,
+                                    uint64_t *all)
 {
     const uint64_t v = s->node[w];
     uint64_t       above = 0, least = 0, from = g->inbound.at[v], end = g->inbound.at[v + 1];
@@ -184,7 +200,8 @@ static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t
         return 0;
     if (end - from == 1 && !object)
         end = from; /* its parent */
-    for (uint32_t c = tape == RECORDS ? 0 : 1; c <= (object && tape == MEMBERS ? g->classes : 0); c++) { /* inbound list; the instances of each class that is v */
+    for (uint32_t c = tape == RECORDS ? 0 : 1; c <= (object && tape == MEMBERS ? g->classes : 0);
+         c++) { /* inbound list; the instances of each class that is v */
         const lists *of = c == 0 ? &g->inbound : &g->instances;
         if (c > 0) {
             if (g->class_object[c - 1] != v)
@@ -207,7 +224,8 @@ static uint64_t wanted_predecessors(const graph *g, const search_64 *s, uint64_t
     return above;
 }
 
-static void check_tape(const graph *g, const search_64 *s, which of, const uint64_t *tape, uint64_t count, const char *what)
+static void check_tape(const graph *g, const search_64 *s, which of, const uint64_t *tape, uint64_t count,
+                       const char *what)
 {
     uint64_t *want = zeroed(g->outbound.at[g->n] + g->n + 1, sizeof *want);
     bool     *object = zeroed(g->n, sizeof *object);
@@ -221,10 +239,12 @@ static void check_tape(const graph *g, const search_64 *s, which of, const uint6
         const uint64_t n = wanted_predecessors(g, s, w, object[s->node[w]], of, want);
         if (n == 0)
             continue;
-        cr_assert(count >= n + 2 && copy[count - 1] == w && copy[count - 2] == n, "%s: number %llu", what, (unsigned long long)w);
+        cr_assert(count >= n + 2 && copy[count - 1] == w && copy[count - 2] == n, "%s: number %llu", what,
+                  (unsigned long long)w);
         uint64_t *have = copy + count - 2 - n;
         qsort(have, want[n - 1] < w ? n - 1 : n, sizeof *have, rising);
-        cr_assert(memcmp(have, want, n * sizeof *have) == 0, "%s: predecessors of number %llu", what, (unsigned long long)w);
+        cr_assert(memcmp(have, want, n * sizeof *have) == 0, "%s: predecessors of number %llu", what,
+                  (unsigned long long)w);
         count -= n + 2;
     }
     cr_assert(count == 0, "%s: nothing else", what);
@@ -244,7 +264,8 @@ static void check_both_widths(const graph *g, const search_64 *s, which of, reel
     reel_free(narrow);
 }
 
-static void check_predecessors(const graph *g, const search_64 *s, const search_32 *s32, known *k, hdx_mem *mem, const char *what)
+static void check_predecessors(const graph *g, const search_64 *s, const search_32 *s32, known *k, hdx_mem *mem,
+                               const char *what)
 {
     reel     wide = { 0 }, narrow = { 0 };
     uint64_t count;
@@ -280,8 +301,10 @@ static void check_dominators(const graph *g, ways w, bool define, const char *wh
     uint64_t *want = by_lengauer_tarjan(&edges), *defined = define ? by_definition(&edges) : NULL;
     for (uint64_t v = 0; v < g->n; v++) {
         const uint64_t n = s.number[v], have = n == 0 ? NO : idom[n] == 0 ? 0 : s.node[idom[n]] + 1;
-        cr_assert(have == want[v + 1], "%s: node %llu, %llu instead of %llu", what, (unsigned long long)v, (unsigned long long)have, (unsigned long long)want[v + 1]);
-        cr_assert(defined == NULL || have == defined[v + 1], "%s: node %llu, by definition", what, (unsigned long long)v);
+        cr_assert(have == want[v + 1], "%s: node %llu, %llu instead of %llu", what, (unsigned long long)v,
+                  (unsigned long long)have, (unsigned long long)want[v + 1]);
+        cr_assert(defined == NULL || have == defined[v + 1], "%s: node %llu, by definition", what,
+                  (unsigned long long)v);
         cr_assert(n == 0 || idom32[n] == idom[n], "%s: both widths", what);
     }
     check_certificate(&edges, &s, idom, what);
@@ -325,7 +348,10 @@ Test(dominators, agree_with_lengauer_and_tarjan_on_middling_graphs)
         }
 }
 
-/* roots 0 and 1; 0 -> 2, 2 -> 3; 3 and 1 are instances of class 0, whose object is 4; 4 has one entry in its inbound list, from 3 */
+/*
+ * roots 0 and 1; 0 -> 2, 2 -> 3; 3 and 1 are instances of class 0, whose object is 4; 4 has one entry in its inbound
+ * list, from 3
+ */
 Test(dominators, see_the_instances_of_a_class_object_with_one_referrer)
 {
     graph g = graph_of(5, 1);
@@ -395,7 +421,10 @@ static void expect_same_reel(const reel *have, const reel *want, const char *wha
     cr_assert(have->len == want->len && memcmp(have->at, want->at, want->len) == 0, "%s", what);
 }
 
-/* A range is 65 536 numbers at least, a buffer 16 384 a worker and one more, and 32 768 numbers are put in order at a time: the graph is larger than all. */
+/*
+ * A range is 65 536 numbers at least, a buffer 16 384 a worker and one more, and 32 768 numbers are put in order at a
+ * time: the graph is larger than all.
+ */
 Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
 {
     dice      d = { 21 };
@@ -406,7 +435,8 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
     known     plain = known_of(&g, plain_ways);
     reel      want = { 0 }, want32 = { 0 };
     uint64_t  count, least_reads = plain.book.chunks;
-    cr_assert(depth_first_64(&g.wide, &mem, NULL, &s, NULL) == HDX_OK && depth_first_32(&g.narrow, &mem, NULL, &s32, NULL) == HDX_OK);
+    cr_assert(depth_first_64(&g.wide, &mem, NULL, &s, NULL) == HDX_OK &&
+              depth_first_32(&g.narrow, &mem, NULL, &s32, NULL) == HDX_OK);
     cr_assert(s.reached > 80000 && plain.book.entries > 200000);
     cr_assert(predecessors_64(&s, &plain, &mem, NULL, &want, &count, NULL) == HDX_OK);
     cr_assert(plain.book.reads == least_reads, "everything fits: the chunks are read once");
@@ -417,8 +447,8 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
         ways     w;
         uint64_t ranges; /* at least */
     } cases[] = {
-        { { 4096, 0, 1, false }, 6 },     { { 1000, 0, 2, true }, 4 },        { { 90000, 0, 3, false }, 4 },
-        { { 300, 600000, 1, true }, 3 },  { { 4096, 1000000, 3, false }, 1 }, { { 4096, 1ull << 40, 3, true }, 1 },
+        { { 4096, 0, 1, false }, 6 },    { { 1000, 0, 2, true }, 4 },        { { 90000, 0, 3, false }, 4 },
+        { { 300, 600000, 1, true }, 3 }, { { 4096, 1000000, 3, false }, 1 }, { { 4096, 1ull << 40, 3, true }, 1 },
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         known k = known_of(&g, cases[i].w);
@@ -429,19 +459,24 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
         const uint64_t before = mem.used;
         cr_assert(predecessors_32(&s32, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
         expect_same_reel(&have, &want32, what);
-        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
-                  (unsigned long long)k.book.chunks);
+        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what,
+                  (unsigned long long)k.book.reads, (unsigned long long)k.book.chunks);
         cr_expect(mem.used == before);
-        /* 65 536 slots, parts of the buffer, what each worker has ready to go out, and the chunks themselves come on top of a tiny room */
+        /*
+         * 65 536 slots, parts of the buffer, what each worker has ready to go out, and the chunks themselves come on
+         * top of a tiny room
+         */
         const hdx_referrers referrers = book_referrers(&k.book);
-        const uint64_t      least = 4ull * (65536 + (cases[i].w.threads + 1) * 16384) + cases[i].w.threads * (4ull * 65536 + referrers.longest + HDX_PACKED_SLACK);
-        cr_expect(mem.peak - before <= cases[i].w.room + least, "%s: %llu bytes were held, %llu are needed", what, (unsigned long long)(mem.peak - before), (unsigned long long)least);
+        const uint64_t      least = 4ull * (65536 + (cases[i].w.threads + 1) * 16384) +
+                               cases[i].w.threads * (4ull * 65536 + referrers.longest + HDX_PACKED_SLACK);
+        cr_expect(mem.peak - before <= cases[i].w.room + least, "%s: %llu bytes were held, %llu are needed", what,
+                  (unsigned long long)(mem.peak - before), (unsigned long long)least);
         reel_free(&have);
         k.book.reads = 0;
         cr_assert(predecessors_64(&s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK, "%s", what);
         expect_same_reel(&have, &want, what);
-        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what, (unsigned long long)k.book.reads,
-                  (unsigned long long)k.book.chunks);
+        cr_expect(k.book.reads >= cases[i].ranges * k.book.chunks, "%s: %llu readings of %llu chunks", what,
+                  (unsigned long long)k.book.reads, (unsigned long long)k.book.chunks);
         reel_free(&have);
         book_free(&k.book);
     }
@@ -476,8 +511,8 @@ Test(dominators, of_more_nodes_than_a_page_of_links_holds)
 /* However little room there is: one list is as long as it is. Only memory itself may refuse it. */
 Test(predecessors, of_one_node_may_take_more_than_the_room)
 {
-    dice      d = { 23 };
-    graph     g = graph_of(60000, 0);
+    dice  d = { 23 };
+    graph g = graph_of(60000, 0);
     graph_shape(&g, STAR_IN, &d);
     graph_root(&g, 0);
     graph_finish(&g);
@@ -506,7 +541,10 @@ Test(predecessors, of_one_node_may_take_more_than_the_room)
     graph_free(&g);
 }
 
-/* Lists of 75,000 and 50,000 among lists of one or two: what a worker cannot keep until it is its turn goes out when it is. */
+/*
+ * Lists of 75,000 and 50,000 among lists of one or two: what a worker cannot keep until it is its turn goes out when it
+ * is.
+ */
 Test(predecessors, longer_than_what_is_kept_ready_come_in_their_order)
 {
     graph     g = graph_of(150000, 0);
@@ -525,7 +563,8 @@ Test(predecessors, longer_than_what_is_kept_ready_come_in_their_order)
     }
     graph_root(&g, 0);
     graph_finish(&g);
-    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK && depth_first_64(&g.wide, NULL, NULL, &wide, NULL) == HDX_OK);
+    cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK &&
+              depth_first_64(&g.wide, NULL, NULL, &wide, NULL) == HDX_OK);
     known by_definition = known_of(&g, plain_ways);
     cr_assert(predecessors_64(&wide, &by_definition, NULL, NULL, &want, &count, NULL) == HDX_OK);
     check_tape(&g, &wide, RECORDS, (uint64_t *)(void *)want.at, count, "by one thread");
@@ -534,8 +573,8 @@ Test(predecessors, longer_than_what_is_kept_ready_come_in_their_order)
         reel  out = { 0 };
         cr_assert(predecessors_32(&s, &k, NULL, NULL, &out, &count, NULL) == HDX_OK && out.len == want.len / 2);
         for (uint64_t i = 0; i < count; i++)
-            cr_assert(((const uint32_t *)(const void *)out.at)[i] == ((const uint64_t *)(const void *)want.at)[i], "%u threads, number %llu", threads,
-                      (unsigned long long)i);
+            cr_assert(((const uint32_t *)(const void *)out.at)[i] == ((const uint64_t *)(const void *)want.at)[i],
+                      "%u threads, number %llu", threads, (unsigned long long)i);
         reel_free(&out);
         book_free(&k.book);
     }
@@ -586,7 +625,8 @@ static void check_torn(const graph *g, unsigned threads, uint64_t refuse, bool *
     uint32_t *idom;
     hdx_error err = { 0 };
     hdx_code  code = dominators_32(&g->narrow, &s, &k, &mem, NULL, &idom, &err);
-    cr_expect((code == HDX_LIMIT && err.code == HDX_LIMIT) || (code == HDX_OK && r.asked <= refuse), "request %llu", (unsigned long long)refuse);
+    cr_expect((code == HDX_LIMIT && err.code == HDX_LIMIT) || (code == HDX_OK && r.asked <= refuse), "request %llu",
+              (unsigned long long)refuse);
     cr_expect((idom == NULL) == (code != HDX_OK) && mem.used == 0, "request %llu", (unsigned long long)refuse);
     *fine = code == HDX_OK;
     free(idom);
@@ -653,24 +693,30 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
     graph     g = graph_uneven(40000, 2, &d);
     search_32 s = { 0 };
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    known     k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
-    reel      preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };
-    uint64_t  semi_count;
-    hdx_mem   mem = { 0 };
-    hdx_tape  search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);
+    known    k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
+    reel     preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };
+    uint64_t semi_count;
+    hdx_mem  mem = { 0 };
+    hdx_tape search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis),
+             idoms_tape = reel_tape(&idoms);
     hdx_tape  of_class_tape = reel_tape(&of_class);
     hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };
     cr_assert(predecessors_32(&s, &k, &mem, NULL, &preds, &preds_of.count, NULL) == HDX_OK && preds_of.count > 65536);
-    cr_assert(instances_32(&g.narrow, &s, &k, &mem, NULL, &of_class, &of_class_of.count, NULL) == HDX_OK && of_class_of.count > 0);
-    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &semis_tape, &semi_count, NULL) == HDX_OK && semi_count > 0);
+    cr_assert(instances_32(&g.narrow, &s, &k, &mem, NULL, &of_class, &of_class_of.count, NULL) == HDX_OK &&
+              of_class_of.count > 0);
+    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &semis_tape,
+                                    &semi_count, NULL) == HDX_OK &&
+              semi_count > 0);
     enum { CHUNKS, CHUNKS_OUT, ROLL, ROLL_OUT, VISITS, PREDS, OF_CLASS, VISITS_AGAIN, SEMIS, PLACES };
     uint64_t failed[PLACES] = { 0 };
     for (unsigned what = 0; what < PLACES; what++)
         for (uint64_t at = 1, fine = 0; !fine; at++) {
-            reel      out = { 0 };
-            uint64_t *const fail_at[PLACES] = { [CHUNKS] = &k.book.fail_at, [CHUNKS_OUT] = &out.fail_at, [ROLL] = &k.roll.fail_at, [ROLL_OUT] = &out.fail_at,
-                                                [VISITS] = &s.tape.fail_at, [PREDS] = &preds.fail_at, [OF_CLASS] = &of_class.fail_at,
-                                                [VISITS_AGAIN] = &s.tape.fail_at, [SEMIS] = &semis.fail_at };
+            reel            out = { 0 };
+            uint64_t *const fail_at[PLACES] = {
+                [CHUNKS] = &k.book.fail_at,     [CHUNKS_OUT] = &out.fail_at,      [ROLL] = &k.roll.fail_at,
+                [ROLL_OUT] = &out.fail_at,      [VISITS] = &s.tape.fail_at,       [PREDS] = &preds.fail_at,
+                [OF_CLASS] = &of_class.fail_at, [VISITS_AGAIN] = &s.tape.fail_at, [SEMIS] = &semis.fail_at
+            };
             uint64_t  count;
             hdx_error err = { 0 };
             hdx_code  code;
@@ -682,9 +728,11 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
             else if (what <= ROLL_OUT)
                 code = instances_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
             else if (what <= OF_CLASS)
-                code = hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &tape, &count, &err);
+                code = hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &tape,
+                                             &count, &err);
             else
-                code = hdx_dominators_32(&search_tape, s.reached, &semis_tape, semi_count, &mem, NULL, &idoms_tape, &err);
+                code =
+                    hdx_dominators_32(&search_tape, s.reached, &semis_tape, semi_count, &mem, NULL, &idoms_tape, &err);
             cr_expect(code == HDX_IO || code == HDX_OK);
             cr_expect(code == HDX_OK || strstr(err.message, "is torn") != NULL, "%s", err.message);
             cr_expect(mem.used == 0);
@@ -696,7 +744,8 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
         }
     cr_expect(failed[CHUNKS] == k.book.chunks, "%llu", (unsigned long long)failed[CHUNKS]);
     for (unsigned what = CHUNKS_OUT; what < PLACES; what++)
-        cr_expect(failed[what] > (what == SEMIS || what == OF_CLASS || what == ROLL_OUT ? 0 : 1), "%u: %llu", what, (unsigned long long)failed[what]);
+        cr_expect(failed[what] > (what == SEMIS || what == OF_CLASS || what == ROLL_OUT ? 0 : 1), "%u: %llu", what,
+                  (unsigned long long)failed[what]);
     reel_free(&of_class);
     reel_free(&preds);
     reel_free(&semis);
@@ -706,7 +755,10 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
     graph_free(&g);
 }
 
-/* A list whose nodes are entered from the root as well: records, and pieces of the tapes in one direction and the other. */
+/*
+ * A list whose nodes are entered from the root as well: records, and pieces of the tapes in one direction and the
+ * other.
+ */
 Test(dominators, stop_when_cancelled_and_count_every_node_once)
 {
     graph g = graph_of(200000, 0);

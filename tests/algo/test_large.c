@@ -1,6 +1,7 @@
 /*
- * test_large.c - sizes at which recursion, quadratic steps and careless stacks show: a list of 5 million nodes, stars of 20 million
- * references, 100 000 class objects. Answers are known in closed form. Smaller where a sanitizer watches each access.
+ * test_large.c - sizes at which recursion, quadratic steps and careless stacks show: a list of 5 million nodes, stars
+ * of 20 million references, 100 000 class objects. Answers are known in closed form. Smaller where a sanitizer watches
+ * each access.
  */
 #include "graphs.h"
 #include "solve.h"
@@ -14,8 +15,8 @@
 /* The lists are said by the tests one by one: qsort over 20 million edges would take longer than what is tested. */
 typedef struct large {
     uint32_t       n, classes, leaves;
-    uint64_t       to[2];    /* a list */
-    uint64_t      *all;      /* the long one */
+    uint64_t       to[2]; /* a list */
+    uint64_t      *all;   /* the long one */
     uint32_t       root[1];
     hdx_packed     packed;
     hdx_digraph_32 g;
@@ -39,7 +40,8 @@ static void large_turn(large *l)
     const uint64_t n = l->n, middle = n / 2, m = l->packed.edges;
     uint64_t      *once = zeroed(hdx_bits_words(n), 8), value = 0, rank = 0;
     hdx_ranked_32  many = { zeroed(hdx_bits_words(n), 8), NULL, 0 };
-    cr_assert(hdx_packed_referred(&l->packed, NULL, once, many.words, NULL) == HDX_OK && hdx_rank_32(&many, n, &l->mem, NULL) == HDX_OK);
+    cr_assert(hdx_packed_referred(&l->packed, NULL, once, many.words, NULL) == HDX_OK &&
+              hdx_rank_32(&many, n, &l->mem, NULL) == HDX_OK);
     const uint64_t before = HDX_RANK(&many, middle);
     uint32_t      *count = zeroed(many.count + 1, 4), *only = zeroed(n, 4), *to = zeroed(m, 4), sum = 0;
     cr_assert(hdx_turn_count_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
@@ -50,7 +52,8 @@ static void large_turn(large *l)
         sum += referrers;
     }
     cr_assert(hdx_turn_place_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, only, count, to, NULL) == HDX_OK);
-    cr_assert(hdx_turn_place_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, only + middle, count + before, to, NULL) == HDX_OK);
+    cr_assert(hdx_turn_place_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, only + middle, count + before, to,
+                                NULL) == HDX_OK);
     l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
     for (uint64_t v = 0; v < n; v++) {
         if (hdx_bits_test(many.words, v)) {
@@ -89,7 +92,10 @@ static void large_turn(large *l)
 static void large_solve(large *l, list_maker *list_of)
 {
     uint64_t *is_root = zeroed(hdx_bits_words(l->n), 8), *is_class = zeroed(hdx_bits_words(l->n), 8);
-    known     k = { .book.chunk_nodes = 4096, .roll.of = &l->instances, .is_root = is_root, .ways = { .room = 1ull << 40, .threads = 2 } };
+    known     k = { .book.chunk_nodes = 4096,
+                    .roll.of = &l->instances,
+                    .is_root = is_root,
+                    .ways = { .room = 1ull << 40, .threads = 2 } };
     cr_assert(packed_made(&l->packed, l->n, list_of, l, &l->mem) == HDX_OK);
     l->g.roots = l->root;
     l->g.outbound = &l->packed;
@@ -154,7 +160,8 @@ Test(large, list_of_five_million_nodes)
     for (uint64_t w = 1; w <= n; w++)
         sizes[w] = 24;
     cr_assert(retained_32(l.idom, n, &l.mem, sizes, false, 0, NULL) == HDX_OK);
-    cr_expect(sizes[0] == 24ull * n && sizes[l.search.number[n - 1]] == 24 && sizes[l.search.number[1]] == 24ull * (n - 1));
+    cr_expect(sizes[0] == 24ull * n && sizes[l.search.number[n - 1]] == 24 &&
+              sizes[l.search.number[1]] == 24ull * (n - 1));
     cr_assert(nearest_32(&l.g, &l.mem, NULL, parent, NULL) == HDX_OK);
     for (uint32_t v = 1; v < n; v++)
         cr_assert(parent[v] == v - 1);
@@ -168,7 +175,8 @@ static plain_list list_of_star(void *context, uint64_t v)
 {
     large *l = context;
     l->to[0] = l->n - 1;
-    return v == 0 ? (plain_list){ .class = 0, .to = l->all, .count = l->leaves } : (plain_list){ .class = 0, .to = l->to, .count = v <= l->leaves };
+    return v == 0 ? (plain_list){ .class = 0, .to = l->all, .count = l->leaves }
+                  : (plain_list){ .class = 0, .to = l->to, .count = v <= l->leaves };
 }
 
 Test(large, star_of_twenty_million_references)
@@ -190,7 +198,8 @@ Test(large, star_of_twenty_million_references)
 }
 
 /*
- * Nodes: 0 .. classes - 1 the class objects (0 is java.lang.Class, whose instances they all are), then a root that refers to all
+ * Nodes: 0 .. classes - 1 the class objects (0 is java.lang.Class, whose instances they all are), then a root that
+ *        refers to all
  * instances, then the instances, class by class in turn; the last class has a single one.
  */
 static plain_list list_of_classes(void *context, uint64_t v)
@@ -204,8 +213,9 @@ static plain_list list_of_classes(void *context, uint64_t v)
 
 Test(large, one_hundred_thousand_class_objects)
 {
-    const uint32_t classes = 100000 / SCALE, instances = 20 * classes, root = classes, first = classes + 1, n = first + instances;
-    large          l = large_of(n, classes, root);
+    const uint32_t classes = 100000 / SCALE, instances = 20 * classes, root = classes, first = classes + 1,
+                   n = first + instances;
+    large l = large_of(n, classes, root);
     for (uint32_t c = 0; c < classes; c++)
         ((uint32_t *)(uintptr_t)l.g.class_object)[c] = c;
     l.leaves = instances;

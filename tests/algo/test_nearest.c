@@ -4,17 +4,18 @@
 
 static void check_nearest(const graph *g, const char *what)
 {
-    lists edges = graph_edges(g);
-    uint64_t    *steps = distances(&edges, NO), *wide = zeroed(g->n, sizeof *wide);
-    uint32_t    *narrow = zeroed(g->n, sizeof *narrow);
-    hdx_mem      mem = { 0 };
+    lists     edges = graph_edges(g);
+    uint64_t *steps = distances(&edges, NO), *wide = zeroed(g->n, sizeof *wide);
+    uint32_t *narrow = zeroed(g->n, sizeof *narrow);
+    hdx_mem   mem = { 0 };
     cr_assert(nearest_64(&g->wide, &mem, NULL, wide, NULL) == HDX_OK);
     cr_assert(nearest_32(&g->narrow, &mem, NULL, narrow, NULL) == HDX_OK);
     cr_assert(mem.used == 0, "%s", what);
     for (uint64_t v = 0; v < g->n; v++) {
         cr_assert(narrow[v] == (uint32_t)wide[v], "%s: both widths", what);
         cr_assert((wide[v] == NO) == (steps[v + 1] == NO), "%s: node %llu", what, (unsigned long long)v);
-        cr_assert((wide[v] == v) == hdx_bits_test(g->is_root, v), "%s: roots and only roots are their own parents", what);
+        cr_assert((wide[v] == v) == hdx_bits_test(g->is_root, v), "%s: roots and only roots are their own parents",
+                  what);
         if (wide[v] == NO || wide[v] == v)
             continue;
         cr_assert(steps[wide[v] + 1] + 1 == steps[v + 1], "%s: one step less at the parent", what);
@@ -113,14 +114,16 @@ Test(nearest, stops_when_cancelled_and_counts_every_node)
 }
 
 /*
- * The queue is a ring of 65 536 entries at first. The root has 60 000 children of which the first 30 000 have one leaf each, so the ring has
- * wrapped when the next one has 100 000 leaves: what stood at its front must go behind its old end.
+ * The queue is a ring of 65 536 entries at first. The root has 60 000 children of which the first 30 000 have one leaf
+ * each, so the ring has wrapped when the next one has 100 000 leaves: what stood at its front must go behind its old
+ * end.
  */
 Test(nearest, keeps_its_queue_when_the_ring_grows_while_wrapped)
 {
     const uint64_t children = 60000, single = 30000, many = 100000;
-    graph          g = graph_of(1 + children + 2 * single + many, 0); /* each single leaf has a child: it is lost with the leaf */
-    uint32_t      *parent = zeroed(g.n, sizeof *parent);
+    graph          g =
+        graph_of(1 + children + 2 * single + many, 0); /* each single leaf has a child: it is lost with the leaf */
+    uint32_t *parent = zeroed(g.n, sizeof *parent);
     for (uint64_t c = 0; c < single; c++)
         graph_add(&g, 1 + children + c, 1 + children + single + many + c);
     for (uint64_t c = 0; c < children; c++)
@@ -133,8 +136,12 @@ Test(nearest, keeps_its_queue_when_the_ring_grows_while_wrapped)
     graph_finish(&g);
     cr_assert(nearest_32(&g.narrow, NULL, NULL, parent, NULL) == HDX_OK);
     for (uint64_t v = 1; v < g.n; v++) {
-        const uint64_t want = v <= children ? 0 : v <= children + single ? v - children : v <= children + single + many ? 1 + single : v - single - many;
-        cr_assert(parent[v] == want, "node %llu: %u instead of %llu", (unsigned long long)v, parent[v], (unsigned long long)want);
+        const uint64_t want = v <= children                   ? 0
+                              : v <= children + single        ? v - children
+                              : v <= children + single + many ? 1 + single
+                                                              : v - single - many;
+        cr_assert(parent[v] == want, "node %llu: %u instead of %llu", (unsigned long long)v, parent[v],
+                  (unsigned long long)want);
     }
     free(parent);
     graph_free(&g);

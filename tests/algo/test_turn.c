@@ -1,64 +1,70 @@
 /* test_turn.c - lists turned round, in one range of targets or in many, against sorting. */
 #include "graphs.h"
 
-#define TURN(NID, S)                                                                                                                     \
-    static hdx_ranked##S many_of##S(const graph *g)                                                                                      \
-    {                                                                                                                                    \
-        hdx_ranked##S many = { zeroed(hdx_bits_words(g->n) + 1, 8), NULL, 0 };                                                           \
-        uint64_t     *once = zeroed(hdx_bits_words(g->n) + 1, 8);                                                                        \
-        cr_assert(hdx_packed_referred(g->packed, NULL, once, many.words, NULL) == HDX_OK);                                               \
-        for (uint64_t v = 0; v < g->n; v++) {                                                                                            \
-            const uint64_t n = g->inbound.at[v + 1] - g->inbound.at[v];                                                                  \
-            cr_assert(hdx_bits_test(once, v) == (n > 0) && hdx_bits_test(many.words, v) == (n > 1), "%llu of node %llu", (unsigned long long)n, \
-                      (unsigned long long)v);                                                                                            \
-        }                                                                                                                                \
-        cr_assert(hdx_rank##S(&many, g->n, NULL, NULL) == HDX_OK);                                                                       \
-        free(once);                                                                                                                      \
-        return many;                                                                                                                     \
-    }                                                                                                                                    \
-    static void drop_many##S(const graph *g, hdx_ranked##S *many)                                                                        \
-    {                                                                                                                                    \
-        hdx_mem_put(NULL, many->before, hdx_bits_words(g->n) * sizeof(NID));                                                             \
-        free(many->words);                                                                                                               \
-    }                                                                                                                                    \
-    /* Counts and places targets from .. end - 1: what comes out is what sorting gives. */                                               \
-    static void check_range##S(const graph *g, const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem, const char *what)   \
-    {                                                                                                                                    \
-        const lists *want = &g->inbound;                                                                                                 \
-        const uint64_t ranks = (end < g->n ? HDX_RANK(many, end) : many->count) - HDX_RANK(many, from);                                  \
-        NID           *count = zeroed(ranks + 1, sizeof *count), *only = zeroed(end - from + 1, sizeof *only), *to;                      \
-        uint64_t       rank = 0, values = 0;                                                                                             \
-        for (uint64_t i = 0; i < ranks; i++)                                                                                             \
-            count[i] = 1000; /* grows, whatever was there */                                                                             \
-        memset(count + ranks, 0xee, sizeof *count);                                                                                      \
-        cr_assert(hdx_turn_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);                                      \
-        for (uint64_t v = from; v < end; v++) {                                                                                          \
-            const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
-            if (n < 2)                                                                                                                   \
-                continue;                                                                                                                \
-            cr_assert(count[rank] == 1000 + n, "%s: how many refer to %llu", what, (unsigned long long)v);                               \
-            count[rank++] = (NID)values;                                                                                                 \
-            values += n;                                                                                                                 \
-        }                                                                                                                                \
-        cr_assert(rank == ranks && (uint8_t)count[ranks] == 0xee);                                                                       \
-        to = zeroed(values + 1, sizeof *to);                                                                                             \
-        memset(to, 0xee, (values + 1) * sizeof *to);                                                                                     \
-        memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                                             \
-        cr_assert(hdx_turn_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);                            \
-        rank = values = 0;                                                                                                               \
-        for (uint64_t v = from; v < end; v++) {                                                                                          \
-            const uint64_t n = want->at[v + 1] - want->at[v];                                                                            \
-            cr_assert(n != 0 || (uint8_t)only[v - from] == 0xdd, "%s: nobody refers to %llu", what, (unsigned long long)v);              \
-            cr_assert(n != 1 || only[v - from] == want->to[want->at[v]], "%s: who refers to %llu", what, (unsigned long long)v);         \
-            for (uint64_t i = 0; n > 1 && i < n; i++)                                                                                    \
-                cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what, (unsigned long long)i, (unsigned long long)v); \
-            if (n > 1)                                                                                                                   \
-                cr_assert(count[rank++] == values, "%s: afterwards, where the list of %llu ends", what, (unsigned long long)v);          \
-        }                                                                                                                                \
-        cr_assert((uint8_t)to[values] == 0xee && (uint8_t)only[end - from] == 0xdd, "%s: nothing behind the last place", what);          \
-        free(count);                                                                                                                     \
-        free(only);                                                                                                                      \
-        free(to);                                                                                                                        \
+#define TURN(NID, S)                                                                                                   \
+    static hdx_ranked##S many_of##S(const graph *g)                                                                    \
+    {                                                                                                                  \
+        hdx_ranked##S many = { zeroed(hdx_bits_words(g->n) + 1, 8), NULL, 0 };                                         \
+        uint64_t     *once = zeroed(hdx_bits_words(g->n) + 1, 8);                                                      \
+        cr_assert(hdx_packed_referred(g->packed, NULL, once, many.words, NULL) == HDX_OK);                             \
+        for (uint64_t v = 0; v < g->n; v++) {                                                                          \
+            const uint64_t n = g->inbound.at[v + 1] - g->inbound.at[v];                                                \
+            cr_assert(hdx_bits_test(once, v) == (n > 0) && hdx_bits_test(many.words, v) == (n > 1),                    \
+                      "%llu of node %llu", (unsigned long long)n, (unsigned long long)v);                              \
+        }                                                                                                              \
+        cr_assert(hdx_rank##S(&many, g->n, NULL, NULL) == HDX_OK);                                                     \
+        free(once);                                                                                                    \
+        return many;                                                                                                   \
+    }                                                                                                                  \
+    static void drop_many##S(const graph *g, hdx_ranked##S *many)                                                      \
+    {                                                                                                                  \
+        hdx_mem_put(NULL, many->before, hdx_bits_words(g->n) * sizeof(NID));                                           \
+        free(many->words);                                                                                             \
+    }                                                                                                                  \
+    /* Counts and places targets from .. end - 1: what comes out is what sorting gives. */                             \
+    static void check_range##S(const graph *g, const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem,   \
+                               const char *what)                                                                       \
+    {                                                                                                                  \
+        const lists   *want = &g->inbound;                                                                             \
+        const uint64_t ranks = (end < g->n ? HDX_RANK(many, end) : many->count) - HDX_RANK(many, from);                \
+        NID           *count = zeroed(ranks + 1, sizeof *count), *only = zeroed(end - from + 1, sizeof *only), *to;    \
+        uint64_t       rank = 0, values = 0;                                                                           \
+        for (uint64_t i = 0; i < ranks; i++)                                                                           \
+            count[i] = 1000; /* grows, whatever was there */                                                           \
+        memset(count + ranks, 0xee, sizeof *count);                                                                    \
+        cr_assert(hdx_turn_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);              \
+        for (uint64_t v = from; v < end; v++) {                                                                        \
+            const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
+            if (n < 2)                                                                                                 \
+                continue;                                                                                              \
+            cr_assert(count[rank] == 1000 + n, "%s: how many refer to %llu", what, (unsigned long long)v);             \
+            count[rank++] = (NID)values;                                                                               \
+            values += n;                                                                                               \
+        }                                                                                                              \
+        cr_assert(rank == ranks && (uint8_t)count[ranks] == 0xee);                                                     \
+        to = zeroed(values + 1, sizeof *to);                                                                           \
+        memset(to, 0xee, (values + 1) * sizeof *to);                                                                   \
+        memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                           \
+        cr_assert(hdx_turn_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);    \
+        rank = values = 0;                                                                                             \
+        for (uint64_t v = from; v < end; v++) {                                                                        \
+            const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
+            cr_assert(n != 0 || (uint8_t)only[v - from] == 0xdd, "%s: nobody refers to %llu", what,                    \
+                      (unsigned long long)v);                                                                          \
+            cr_assert(n != 1 || only[v - from] == want->to[want->at[v]], "%s: who refers to %llu", what,               \
+                      (unsigned long long)v);                                                                          \
+            for (uint64_t i = 0; n > 1 && i < n; i++)                                                                  \
+                cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what,                \
+                          (unsigned long long)i, (unsigned long long)v);                                               \
+            if (n > 1)                                                                                                 \
+                cr_assert(count[rank++] == values, "%s: afterwards, where the list of %llu ends", what,                \
+                          (unsigned long long)v);                                                                      \
+        }                                                                                                              \
+        cr_assert((uint8_t)to[values] == 0xee && (uint8_t)only[end - from] == 0xdd,                                    \
+                  "%s: nothing behind the last place", what);                                                          \
+        free(count);                                                                                                   \
+        free(only);                                                                                                    \
+        free(to);                                                                                                      \
     }
 
 TURN(uint32_t, _32)
@@ -68,11 +74,12 @@ TURN(uint64_t, _64)
 static void check_parts(const graph *g, const char *what)
 {
     enum { PARTS = 3 };
-    hdx_ranked_32       many = many_of_32(g);
-    const lists        *want = &g->inbound;
-    const uint64_t      n = many.count;
-    uint32_t           *counts = zeroed(PARTS * n + 1, sizeof *counts), *only = zeroed(g->n + 1, sizeof *only), *to = zeroed(want->at[g->n] + 1, sizeof *to);
-    uint64_t            rank = 0, values = 0;
+    hdx_ranked_32  many = many_of_32(g);
+    const lists   *want = &g->inbound;
+    const uint64_t n = many.count;
+    uint32_t      *counts = zeroed(PARTS * n + 1, sizeof *counts), *only = zeroed(g->n + 1, sizeof *only),
+             *to = zeroed(want->at[g->n] + 1, sizeof *to);
+    uint64_t rank = 0, values = 0;
     for (uint64_t k = 0; k < PARTS; k++) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
         cr_assert(hdx_turn_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) == HDX_OK);
@@ -85,16 +92,20 @@ static void check_parts(const graph *g, const char *what)
         }
     for (uint64_t k = PARTS; k-- > 0;) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
-        cr_assert(hdx_turn_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to, NULL) == HDX_OK);
+        cr_assert(hdx_turn_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to, NULL) ==
+                  HDX_OK);
     }
     values = 0;
     for (uint64_t v = 0; v < g->n; v++) {
         const uint64_t degree = want->at[v + 1] - want->at[v];
-        cr_assert(degree != 1 || only[v] == want->to[want->at[v]], "%s: who refers to %llu", what, (unsigned long long)v);
+        cr_assert(degree != 1 || only[v] == want->to[want->at[v]], "%s: who refers to %llu", what,
+                  (unsigned long long)v);
         for (uint64_t i = 0; degree > 1 && i < degree; i++)
-            cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what, (unsigned long long)i, (unsigned long long)v);
+            cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what,
+                      (unsigned long long)i, (unsigned long long)v);
         if (degree > 1)
-            cr_assert(counts[(PARTS - 1) * n + rank++] == values, "%s: where the list of %llu ends", what, (unsigned long long)v);
+            cr_assert(counts[(PARTS - 1) * n + rank++] == values, "%s: where the list of %llu ends", what,
+                      (unsigned long long)v);
     }
     free(counts);
     free(only);
@@ -126,15 +137,16 @@ Test(turn, turns_a_small_graph_round)
     graph_add(&g, 2, 0);
     graph_add(&g, 2, 1);
     graph_finish(&g);
-    hdx_ranked_32  many = many_of_32(&g);
-    uint32_t       count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
+    hdx_ranked_32 many = many_of_32(&g);
+    uint32_t      count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
     cr_assert(hdx_turn_count_32(g.packed, NULL, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
     cr_expect(count == 2 && many.count == 1);
     cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
     cr_expect(cursor == 2 && only[0] == 2 && only[2] == 0 && to[0] == 0 && to[1] == 2);
     cursor = 0;
     to[0] = to[1] = 9;
-    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) == HDX_OK); /* only those with many */
+    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) ==
+              HDX_OK); /* only those with many */
     cr_expect(cursor == 2 && to[0] == 0 && to[1] == 2);
     drop_many_32(&g, &many);
     graph_free(&g);
@@ -147,7 +159,8 @@ Test(turn, of_nothing_is_nothing)
     uint32_t      none = 7;
     hdx_ranked_32 many = many_of_32(&g);
     cr_expect(hdx_turn_count_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
-    cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK && none == 7);
+    cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK &&
+              none == 7);
     drop_many_32(&g, &many);
     graph_free(&g);
     g = graph_of(5, 0);
@@ -173,7 +186,10 @@ Test(turn, agrees_with_sorting_on_every_shape)
         }
 }
 
-/* Many times what is unpacked at once, and lists that every batch cuts. Half of the nodes have a class: a group without is unpacked list by list. */
+/*
+ * Many times what is unpacked at once, and lists that every batch cuts. Half of the nodes have a class: a group without
+ * is unpacked list by list.
+ */
 Test(turn, agrees_with_sorting_over_many_references)
 {
     const shape    shapes[] = { DENSE, STAR_OUT, STAR_IN, LIST_ENTERED };
@@ -202,10 +218,12 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
     hdx_ranked_64 many = many_of_64(&g);
     uint64_t      count[200] = { 0 }, *to = zeroed(g.outbound.at[g.n], sizeof *to);
     for (uint64_t at = 0; at < 2; at++) {
-        refuser   counting = { 0, at }, placing = { 0, at };
-        hdx_mem   first = { .refuse = refuse_one, .context = &counting }, second = { .refuse = refuse_one, .context = &placing };
+        refuser counting = { 0, at }, placing = { 0, at };
+        hdx_mem first = { .refuse = refuse_one, .context = &counting },
+                second = { .refuse = refuse_one, .context = &placing };
         hdx_error err = { 0 };
-        cr_expect(hdx_turn_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_turn_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) ==
+                  (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(err.code == (at < 1 ? HDX_LIMIT : HDX_OK));
         memset(count, 0, sizeof count);
         for (uint64_t v = 0, rank = 0, sum = 0; v < g.n; v++)
@@ -213,7 +231,8 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
                 count[rank++] = sum;
                 sum += g.inbound.at[v + 1] - g.inbound.at[v];
             }
-        cr_expect(hdx_turn_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_turn_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) ==
+                  (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(first.used == 0 && second.used == 0);
     }
     free(to);
@@ -228,9 +247,9 @@ Test(turn, stops_when_cancelled)
         graph_add(&g, v, v + 1);
     graph_finish(&g);
     hdx_ranked_32 many = many_of_32(&g);
-    uint32_t *count = zeroed(g.n, sizeof *count), *only = zeroed(g.n, sizeof *only);
-    hdx_code last = HDX_CANCELLED;
-    uint64_t at = 0;
+    uint32_t     *count = zeroed(g.n, sizeof *count), *only = zeroed(g.n, sizeof *only);
+    hdx_code      last = HDX_CANCELLED;
+    uint64_t      at = 0;
     for (; last != HDX_OK; at++) {
         canceller    c = { 0, at };
         hdx_progress progress = { .context = &c, .cancelled = cancel_then };

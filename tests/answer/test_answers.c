@@ -1,4 +1,7 @@
-/* test_answers.c - answers by name: what there is, what a session gives, and that a program prints what the command line prints. */
+/*
+ * test_answers.c - answers by name: what there is, what a session gives, and that a program prints what the command
+ * line prints.
+ */
 #include "answer/answer.h"
 #include "support/folder.h"
 
@@ -25,7 +28,7 @@ static void leave(void) { test_folder_remove(folder); }
 TestSuite(answers, .init = enter, .fini = leave);
 
 /* The 20 lines that a program needs. */
-static bool put(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) == len; }
+static bool     put(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) == len; }
 static hdx_code print_json(const char *name, const hdx_argument *arguments, size_t count, FILE *to)
 {
     hdx_index_options options = { .dump = dump };
@@ -60,23 +63,33 @@ static char *printed(const char *command)
 
 Test(answers, of_a_program_are_those_of_the_command_line_byte_for_byte)
 {
-    static const struct { const char *command, *name; hdx_argument arguments[3]; size_t count; } cases[] = {
+    static const struct {
+        const char  *command, *name;
+        hdx_argument arguments[3];
+        size_t       count;
+    } cases[] = {
         { "histogram --by package", "histogram", { { "by", "package" } }, 1 },
         { "histogram --by package", "histogram", { { "by", "package" } }, 1 }, /* the index is there now */
         { "info", "info", { { NULL, NULL } }, 0 },
         { "dominators --limit 7 --sort shallow", "dominators", { { "limit", "7" }, { "sort", "shallow" } }, 2 },
         { "threads --stacks --locals", "threads", { { "stacks", NULL }, { "locals", "true" } }, 2 },
-        { "objects --class java.lang.Thread --columns address,retained --where 'retained > 1'", "objects",
-          { { "class", "java.lang.Thread" }, { "columns", "address,retained" }, { "where", "retained > 1" } }, 3 },
+        { "objects --class java.lang.Thread --columns address,retained --where 'retained > 1'",
+          "objects",
+          { { "class", "java.lang.Thread" }, { "columns", "address,retained" }, { "where", "retained > 1" } },
+          3 },
         { "verify --full", "verify", { { "full", NULL } }, 1 },
         { "detect", "detect", { { NULL, NULL } }, 0 },
-        { "leaks --finder classes --class java.lang.Thread", "leaks", { { "finder", "classes" }, { "class", "java.lang.Thread" } }, 2 },
+        { "leaks --finder classes --class java.lang.Thread",
+          "leaks",
+          { { "finder", "classes" }, { "class", "java.lang.Thread" } },
+          2 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char  *mine = NULL;
         size_t len = 0;
         FILE  *to = open_memstream(&mine, &len);
-        cr_assert(eq(int, print_json(cases[i].name, cases[i].arguments, cases[i].count, to), HDX_OK), "%s: %s", cases[i].command, err.message);
+        cr_assert(eq(int, print_json(cases[i].name, cases[i].arguments, cases[i].count, to), HDX_OK), "%s: %s",
+                  cases[i].command, err.message);
         (void)fclose(to);
         char *theirs = printed(cases[i].command);
         cr_expect_str_eq(mine, theirs, "%s", cases[i].command);
@@ -87,7 +100,11 @@ Test(answers, of_a_program_are_those_of_the_command_line_byte_for_byte)
 
 Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
 {
-    static const struct { const char *name; hdx_argument argument; const char *says; } cases[] = {
+    static const struct {
+        const char  *name;
+        hdx_argument argument;
+        const char  *says;
+    } cases[] = {
         { "histogramm", { "by", "class" }, "there is no answer 'histogramm'" },
         { "histogram", { "bye", "class" }, "'histogram' takes no bye" },
         { "histogram", { "by", "clas" }, "by 'clas' is none of: class package loader superclass heap" },
@@ -96,7 +113,9 @@ Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
         { "histogram", { "retained", "perhaps" }, "retained is true or false, and 'perhaps' was given" },
         { "objects", { "limit", "1" }, "'objects' needs class PATTERN" },
         { "retained", { "limit", "1" }, "'retained' takes OBJECT or class PATTERN, and got neither" },
-        { "path", { "exclude-field", "name" }, "exclude-field 'name': CLASS#FIELD is expected, such as com.acme.Cache#entries" },
+        { "path",
+          { "exclude-field", "name" },
+          "exclude-field 'name': CLASS#FIELD is expected, such as com.acme.Cache#entries" },
         { "export", { "limit", "1" }, "'export' needs table TABLE" },
     };
     hdx_index_options options = { .dump = dump, .no_build = true };
@@ -104,11 +123,13 @@ Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
     hdx_rows         *rows;
     cr_assert(eq(int, hdx_session_open(&options, &s, &err), HDX_OK));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cr_expect(eq(int, hdx_answer_run(s, cases[i].name, &cases[i].argument, 1, &rows, &err), HDX_USAGE), "%s", cases[i].says);
+        cr_expect(eq(int, hdx_answer_run(s, cases[i].name, &cases[i].argument, 1, &rows, &err), HDX_USAGE), "%s",
+                  cases[i].says);
         cr_expect_str_eq(err.message, cases[i].says);
         cr_expect(rows == NULL);
     }
-    cr_expect(eq(int, hdx_answer_run(s, "histogram", NULL, 0, &rows, &err), HDX_BAD_DUMP), "what is right needs an index");
+    cr_expect(eq(int, hdx_answer_run(s, "histogram", NULL, 0, &rows, &err), HDX_BAD_DUMP),
+              "what is right needs an index");
     hdx_session_close(s);
 }
 
@@ -201,10 +222,12 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
     cr_expect(eq(sz, tables, 9));
     for (size_t i = 0; i < count; i++) {
         cr_expect(hdx_answer_named(all[i]->name) == all[i], "%s", all[i]->name);
-        cr_expect(all[i]->sentence[0] != '\0' && all[i]->more[0] != '\0' && all[i]->examples[1] != NULL, "%s", all[i]->name);
+        cr_expect(all[i]->sentence[0] != '\0' && all[i]->more[0] != '\0' && all[i]->examples[1] != NULL, "%s",
+                  all[i]->name);
         for (unsigned f = 0; f < all[i]->form_count; f++)
             for (unsigned c = 0; c < all[i]->forms[f].column_count; c++)
-                cr_expect(all[i]->forms[f].columns[c].sentence != NULL, "%s.%s", all[i]->name, all[i]->forms[f].columns[c].name);
+                cr_expect(all[i]->forms[f].columns[c].sentence != NULL, "%s.%s", all[i]->name,
+                          all[i]->forms[f].columns[c].name);
     }
     cr_expect(hdx_answer_named("nothing") == NULL);
     const hdx_form *form = hdx_answer_form(hdx_answer_named("histogram"), &(hdx_argument){ "by", "package" }, 1);
@@ -216,11 +239,28 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
 /* A document is checked against its schema by somebody else's program, where there is one. */
 Test(answers, agree_with_their_schemas)
 {
-    static const char *const commands[] = { "index", "estimate", "info", "histogram --retained", "histogram --by loader", "dominators --limit 5", "dominators --by package",
-                                            "dominators --depth 2 --limit 9", "object thread:main", "objects --class java.lang.Thread", "refs thread:main", "refs thread:main --in",
-                                            "path thread:main", "path thread:main --merge", "retained thread:main", "roots --limit 9", "roots --by type",
-                                            "threads --stacks --locals", "leaks --finder classes --class java.lang.Thread", "verify", "detect" };
-    char line[2048];
+    static const char *const commands[] = { "index",
+                                            "estimate",
+                                            "info",
+                                            "histogram --retained",
+                                            "histogram --by loader",
+                                            "dominators --limit 5",
+                                            "dominators --by package",
+                                            "dominators --depth 2 --limit 9",
+                                            "object thread:main",
+                                            "objects --class java.lang.Thread",
+                                            "refs thread:main",
+                                            "refs thread:main --in",
+                                            "path thread:main",
+                                            "path thread:main --merge",
+                                            "retained thread:main",
+                                            "roots --limit 9",
+                                            "roots --by type",
+                                            "threads --stacks --locals",
+                                            "leaks --finder classes --class java.lang.Thread",
+                                            "verify",
+                                            "detect" };
+    char                     line[2048];
     if (system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
         cr_skip_test("no jsonschema for python3");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -228,12 +268,16 @@ Test(answers, agree_with_their_schemas)
         const char *rest = strchr(commands[i], ' ');
         size_t      first = rest != NULL ? (size_t)(rest - commands[i]) : strlen(commands[i]);
         const char *object = rest != NULL && strncmp(rest, " thread:main", 12) == 0 ? "thread:main" : "";
-        (void)snprintf(words, sizeof words, "%.*s '%s' %s %s", (int)first, commands[i], dump, object, rest == NULL ? "" : rest + (object[0] != '\0' ? 12 : 0));
+        (void)snprintf(words, sizeof words, "%.*s '%s' %s %s", (int)first, commands[i], dump, object,
+                       rest == NULL ? "" : rest + (object[0] != '\0' ? 12 : 0));
         (void)snprintf(line, sizeof line,
-                       "'%s' %s --format json >'%s/a.json' && '%s' %.*s %s --schema >'%s/s.json' && python3 -c 'import json, jsonschema, sys; "
-                       "s = json.load(open(sys.argv[1])); jsonschema.Draft202012Validator.check_schema(s); jsonschema.validate(json.load(open(sys.argv[2])), s)' "
+                       "'%s' %s --format json >'%s/a.json' && '%s' %.*s %s --schema >'%s/s.json' && python3 -c 'import "
+                       "json, jsonschema, sys; "
+                       "s = json.load(open(sys.argv[1])); jsonschema.Draft202012Validator.check_schema(s); "
+                       "jsonschema.validate(json.load(open(sys.argv[2])), s)' "
                        "'%s/s.json' '%s/a.json'",
-                       HDX_TOOL, words, folder, HDX_TOOL, (int)first, commands[i], rest == NULL ? "" : rest + (object[0] != '\0' ? 12 : 0), folder, folder, folder);
+                       HDX_TOOL, words, folder, HDX_TOOL, (int)first, commands[i],
+                       rest == NULL ? "" : rest + (object[0] != '\0' ? 12 : 0), folder, folder, folder);
         cr_expect(eq(int, system(line), 0), "%s", line);
     }
 }

@@ -90,10 +90,12 @@ Test(mem, keeps_its_limit_and_counts)
 
 Test(mem, what_grows_is_zero_behind_the_old_end)
 {
-    const uint64_t sizes[] = { 10, 5000, (1u << 20) - 1, (1u << 20) + 5, (3u << 20) + 77, (1u << 20) + 9, 6u << 20, 12 };
-    hdx_mem        mem = { 0 };
-    uint64_t       size = 7;
-    uint8_t       *p = hdx_mem_get(&mem, size);
+    const uint64_t sizes[] = {
+        10, 5000, (1u << 20) - 1, (1u << 20) + 5, (3u << 20) + 77, (1u << 20) + 9, 6u << 20, 12
+    };
+    hdx_mem  mem = { 0 };
+    uint64_t size = 7;
+    uint8_t *p = hdx_mem_get(&mem, size);
     memset(p, 0xee, size);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         p = hdx_mem_resize(&mem, p, size, sizes[i]);
@@ -101,7 +103,8 @@ Test(mem, what_grows_is_zero_behind_the_old_end)
         cr_expect(eq(u8, p[0], 0xee));
         for (uint64_t k = size; k < sizes[i]; k++)
             if (p[k] != 0)
-                cr_fatal("byte %llu of %llu is not zero after growing from %llu", (unsigned long long)k, (unsigned long long)sizes[i], (unsigned long long)size);
+                cr_fatal("byte %llu of %llu is not zero after growing from %llu", (unsigned long long)k,
+                         (unsigned long long)sizes[i], (unsigned long long)size);
         size = sizes[i];
         memset(p, 0xee, size);
     }
@@ -147,7 +150,10 @@ Test(mem, gives_zeroed_blocks_from_its_pool_and_never_more_than_the_peak)
     hdx_mem_close(&mem);
 }
 
-/* Filled from its end; held is what was reached, in whole huge pages, and first those of the pool. A refusal leaves the rest as it was. */
+/*
+ * Filled from its end; held is what was reached, in whole huge pages, and first those of the pool. A refusal leaves the
+ * rest as it was.
+ */
 Test(mem, spans_hold_what_was_reached)
 {
     const uint64_t page = 2u << 20, n = (5 * page + 12345) / 4;
@@ -171,7 +177,8 @@ Test(mem, spans_hold_what_was_reached)
     hdx_mem_span_put(&mem, &span);
 
     cr_assert(hdx_mem_span(&mem, 9 * page, 1, &span));
-    cr_expect(hdx_mem_span_reach(&mem, &span, 2 * page) && !hdx_mem_span_reach(&mem, &span, 2 * page - 1) && span.from == 2 * page);
+    cr_expect(hdx_mem_span_reach(&mem, &span, 2 * page) && !hdx_mem_span_reach(&mem, &span, 2 * page - 1) &&
+              span.from == 2 * page);
     memset(span.at + 2 * page, 0x5a, 7 * page);
     hdx_mem_span_put(&mem, &span);
     cr_assert(hdx_mem_span(&mem, 3, 8, &span) && hdx_mem_span_reach(&mem, &span, 0));
@@ -189,7 +196,8 @@ static void wait_for_pages(hdx_mem *mem, uint64_t pages)
         (void)pthread_mutex_lock(&mem->lock);
         there = mem->pooled;
         (void)pthread_mutex_unlock(&mem->lock);
-        cr_assert(there <= pages && tries < 5000 && usleep(1000) == 0, "%llu pages of %llu", (unsigned long long)there, (unsigned long long)pages);
+        cr_assert(there <= pages && tries < 5000 && usleep(1000) == 0, "%llu pages of %llu", (unsigned long long)there,
+                  (unsigned long long)pages);
     }
 }
 
@@ -330,8 +338,10 @@ static void check_sorted(hdx_mem *mem, uint64_t count, uint64_t keys, uint64_t f
     }
     hdx_sort(mem, things, count, sizeof *things, offsetof(thing, key), by_key);
     for (uint64_t i = 0; i < count; i++) {
-        cr_assert(things[i].place < count && seen[things[i].place]++ == 0 && things[i].first == ~things[i].place, "an element of its own at %llu", (unsigned long long)i);
-        cr_assert(i == 0 || by_key(&things[i - 1], &things[i]) <= 0, "order at %llu of %llu", (unsigned long long)i, (unsigned long long)count);
+        cr_assert(things[i].place < count && seen[things[i].place]++ == 0 && things[i].first == ~things[i].place,
+                  "an element of its own at %llu", (unsigned long long)i);
+        cr_assert(i == 0 || by_key(&things[i - 1], &things[i]) <= 0, "order at %llu of %llu", (unsigned long long)i,
+                  (unsigned long long)count);
     }
     cr_assert(eq(u64, mem->used, 0));
     free(things);
@@ -347,7 +357,8 @@ static bool refuse_all(void *context, uint64_t bytes)
 
 Test(sort, orders_pairs_by_the_first_then_the_second)
 {
-    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
+    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 },
+                          factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
     for (unsigned refused = 0; refused < 2; refused++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
@@ -365,7 +376,8 @@ Test(sort, orders_pairs_by_the_first_then_the_second)
                     for (uint64_t i = 0; i < counts[c]; i++) {
                         sums[0] -= pairs[i].first * 3 + pairs[i].second;
                         sums[1] -= hdx_mix64(pairs[i].first ^ hdx_mix64(pairs[i].second));
-                        cr_assert(i == 0 || pairs[i - 1].first < pairs[i].first || (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second <= pairs[i].second));
+                        cr_assert(i == 0 || pairs[i - 1].first < pairs[i].first ||
+                                  (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second <= pairs[i].second));
                     }
                     cr_assert(sums[0] == 0 && sums[1] == 0, "the same pairs");
                     cr_assert(eq(u64, mem.used, 0));
@@ -384,13 +396,15 @@ Test(sort, orders_pairs_whose_second_numbers_rise_or_fall)
             pairs[i] = (hdx_pair){ i % 7, falling ? N - i : i };
         hdx_sort_pairs(&mem, pairs, N);
         for (uint64_t i = 1; i < N; i++)
-            cr_assert(pairs[i - 1].first < pairs[i].first || (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second < pairs[i].second));
+            cr_assert(pairs[i - 1].first < pairs[i].first ||
+                      (pairs[i - 1].first == pairs[i].first && pairs[i - 1].second < pairs[i].second));
     }
 }
 
 Test(sort, orders_by_the_number_then_by_comparing)
 {
-    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 }, factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
+    static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 },
+                          factors[] = { 1, 1ull << 11, 0x100010001ull, 1ull << 48 };
     for (unsigned refused = 0; refused < 2; refused++) {
         hdx_mem mem = { .refuse = refused ? refuse_all : NULL };
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
@@ -435,7 +449,8 @@ Test(map, keys_chosen_for_one_slot_are_spread)
     for (uint64_t i = 1; i <= 50000; i++) {
         const uint64_t *value = hdx_map_get(&map, i * inverse), home = i * inverse * map.multiplier >> map.shift;
         cr_assert(value != NULL && *value == i);
-        const uint64_t place = (uint64_t)((const hdx_map_slot *)(const void *)(value - 1) - map.slots), steps = (place - home) & (map.capacity - 1);
+        const uint64_t place = (uint64_t)((const hdx_map_slot *)(const void *)(value - 1) - map.slots),
+                       steps = (place - home) & (map.capacity - 1);
         far = steps > far ? steps : far;
     }
     cr_expect(far < 2000, "%llu steps", (unsigned long long)far);
@@ -518,11 +533,11 @@ Test(error, keeps_words_within_their_room)
 
 Test(io, writes_reads_maps_and_removes)
 {
-    hdx_io     *io = hdx_io_system();
-    char        folder[TEST_FOLDER], path[64], gone[64];
-    char        bytes[8] = "";
+    hdx_io        *io = hdx_io_system();
+    char           folder[TEST_FOLDER], path[64], gone[64];
+    char           bytes[8] = "";
     const uint8_t *map;
-    struct stat st;
+    struct stat    st;
     test_folder_make(folder, "base");
     (void)snprintf(path, sizeof path, "%s/a", folder);
     (void)snprintf(gone, sizeof gone, "%s/b", folder);

@@ -56,15 +56,19 @@ Test(distance, agrees_with_the_definition)
             a[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
         for (unsigned k = 0, n = (seed = seed * 1103515245 + 12345) >> 16 & 7; k < n && k < 5; k++)
             b[k] = (char)('a' + ((seed = seed * 1103515245 + 12345) >> 16) % 3);
-        cr_assert(eq(uint, hdx_edit_distance(t(a), t(b), 20), slow(a, strlen(a), b, strlen(b))), "%s %s, round %d of seed 20240611", a, b, i);
+        cr_assert(eq(uint, hdx_edit_distance(t(a), t(b), 20), slow(a, strlen(a), b, strlen(b))),
+                  "%s %s, round %d of seed 20240611", a, b, i);
     }
 }
 
 Test(nearest, is_what_is_near_enough_to_be_meant)
 {
     static const char *const names[] = { "histogram", "dominators", "objects", "object", "refs" };
-    static const struct { const char *typed, *meant; } cases[] = {
-        { "histgram", "histogram" }, { "dom", "dominators" }, { "obejct", "object" }, { "objcts", "objects" }, { "ref", "refs" }, { "xylophone", NULL }, { "xy", NULL },
+    static const struct {
+        const char *typed, *meant;
+    } cases[] = {
+        { "histgram", "histogram" }, { "dom", "dominators" }, { "obejct", "object" }, { "objcts", "objects" },
+        { "ref", "refs" },           { "xylophone", NULL },   { "xy", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hdx_nearest n = { .wanted = cases[i].typed };

@@ -1,4 +1,7 @@
-/* test_regex.c - regular expressions: what they take, what is refused, and that their cost is bounded, counted in steps. */
+/*
+ * test_regex.c - regular expressions: what they take, what is refused, and that their cost is bounded, counted in
+ * steps.
+ */
 #include "base/base.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +13,8 @@ static hdx_regex *opened(const char *pattern, const hdx_progress *progress)
 {
     hdx_regex *r;
     hdx_error  err = { .code = HDX_OK };
-    cr_assert(eq(int, hdx_regex_open(pattern, strlen(pattern), progress, &r, &err), HDX_OK), "%s: %s", pattern, err.message);
+    cr_assert(eq(int, hdx_regex_open(pattern, strlen(pattern), progress, &r, &err), HDX_OK), "%s: %s", pattern,
+              err.message);
     return r;
 }
 
@@ -48,29 +52,45 @@ Test(regex, takes_characters_of_utf8_and_passes_over_what_is_none)
     cr_expect(found("abc$", "\xff\xc3 abc"));
     cr_expect(not(found("^..$", "\xed\xa0\x80"))); /* half a surrogate pair is no character */
     cr_expect(not(found("\\xff", "\xff")));
-    cr_expect(found("b", "\x80\x80\x80\x80" "b"));
+    cr_expect(found("b", "\x80\x80\x80\x80"
+                         "b"));
 }
 
 Test(regex, says_what_is_wrong_and_where)
 {
-    static const struct { const char *pattern, *words; } wrong[] = {
+    static const struct {
+        const char *pattern, *words;
+    } wrong[] = {
         { "(a", "regular expression \"(a\": missing closing parenthesis at byte 2" },
-        { "ab[z-a]", "at byte 5" }, { "*a", "at byte 0" }, { "a\\", "at byte 2" }, { "(?<n>a)\\k<m>", "at byte" }, { "a\xff", "at byte 1" },
-        { "\\C", "at byte 2" }, { "((a{9999}){9999}){9999}", "at byte" },
+        { "ab[z-a]", "at byte 5" },
+        { "*a", "at byte 0" },
+        { "a\\", "at byte 2" },
+        { "(?<n>a)\\k<m>", "at byte" },
+        { "a\xff", "at byte 1" },
+        { "\\C", "at byte 2" },
+        { "((a{9999}){9999}){9999}", "at byte" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         hdx_regex *r;
         hdx_error  err;
-        cr_assert(eq(int, hdx_regex_open(wrong[i].pattern, strlen(wrong[i].pattern), NULL, &r, &err), HDX_USAGE), "%s", wrong[i].pattern);
+        cr_assert(eq(int, hdx_regex_open(wrong[i].pattern, strlen(wrong[i].pattern), NULL, &r, &err), HDX_USAGE), "%s",
+                  wrong[i].pattern);
         cr_expect(strstr(err.message, wrong[i].words) != NULL, "%s: %s", wrong[i].pattern, err.message);
         cr_expect(eq(ptr, r, NULL));
     }
 }
 
-/* Patterns that backtrack without end on these texts, each in another way: powers of two, of the length, of the places to begin at. */
-static const struct { const char *pattern; char fill; } costly[] = {
-    { "(a+)+[!?]$", 'a' }, { "(a|a)*[!?]$", 'a' }, { "(a|aa)+[!?]", 'a' }, { "(.*)*[!?]", 'a' }, { "a*a*a*a*[!?]", 'a' }, { "(?:a?){40}a{40}[!?]", 'a' },
-    { "(a*)*\\1[!?]", 'a' }, { "(?=(a+)+[!?])", 'a' }, { "((a*)(?1)?)+[!?]", 'a' }, { "(\\w+\\s?)*[!?]$", 'b' },
+/*
+ * Patterns that backtrack without end on these texts, each in another way: powers of two, of the length, of the places
+ * to begin at.
+ */
+static const struct {
+    const char *pattern;
+    char        fill;
+} costly[] = {
+    { "(a+)+[!?]$", 'a' },       { "(a|a)*[!?]$", 'a' },         { "(a|aa)+[!?]", 'a' },  { "(.*)*[!?]", 'a' },
+    { "a*a*a*a*[!?]", 'a' },     { "(?:a?){40}a{40}[!?]", 'a' }, { "(a*)*\\1[!?]", 'a' }, { "(?=(a+)+[!?])", 'a' },
+    { "((a*)(?1)?)+[!?]", 'a' }, { "(\\w+\\s?)*[!?]$", 'b' },
 };
 
 static void expect_costly(const char *pattern, char fill, const char *start)
@@ -115,15 +135,20 @@ Test(regex, all_texts_together_have_a_bound)
 
 Test(regex, honest_patterns_over_many_names_stay_far_below_it)
 {
-    static const char *const patterns[] = { "^com\\.acme\\..*Repository$", "(Foo|Bar|Baz|Impl)\\$", "[a-z]+\\.[A-Z]", "\\$\\d+$", ".*Cache.*", "(\\w+\\.)+\\w+" };
+    static const char *const patterns[] = { "^com\\.acme\\..*Repository$",
+                                            "(Foo|Bar|Baz|Impl)\\$",
+                                            "[a-z]+\\.[A-Z]",
+                                            "\\$\\d+$",
+                                            ".*Cache.*",
+                                            "(\\w+\\.)+\\w+" };
     static const char        name[] = "com.acme.warehouse.persistence.CustomerRepositoryImpl$$Lambda$14";
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         hdx_regex *r = opened(patterns[i], NULL);
         bool       yes;
         for (unsigned n = 0; n < 100; n++)
             cr_assert(eq(int, hdx_regex_match(r, (hdx_text){ name, sizeof name - 1 }, &yes, NULL), HDX_OK));
-        cr_expect(lt(u64, hdx_regex_steps(r), (uint64_t)100 * HDX_REGEX_STEPS_BYTE * (sizeof name - 1) / 8), "%s: %llu", patterns[i],
-                  (unsigned long long)hdx_regex_steps(r));
+        cr_expect(lt(u64, hdx_regex_steps(r), (uint64_t)100 * HDX_REGEX_STEPS_BYTE * (sizeof name - 1) / 8), "%s: %llu",
+                  patterns[i], (unsigned long long)hdx_regex_steps(r));
         hdx_regex_close(r);
     }
 }
@@ -140,7 +165,8 @@ Test(regex, stops_inside_of_one_match_when_asked_to)
     hdx_progress progress = { .context = &left, .cancelled = after_some };
     hdx_regex   *r = opened("(a+)+[!?]$", &progress);
     bool         yes;
-    cr_expect(eq(int, hdx_regex_match(r, (hdx_text){ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 36 }, &yes, NULL), HDX_CANCELLED));
+    cr_expect(eq(int, hdx_regex_match(r, (hdx_text){ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 36 }, &yes, NULL),
+                 HDX_CANCELLED));
     cr_expect(lt(u64, hdx_regex_steps(r), 100000));
     cr_expect(eq(int, hdx_regex_match(r, (hdx_text){ "a", 1 }, &yes, NULL), HDX_CANCELLED)); /* and stays stopped */
     hdx_regex_close(r);

@@ -1,6 +1,6 @@
 /*
- * families.h - dumps made to cost more than they weigh: families of them, each of about n records. Whoever builds one of n and one of 4n sees whether
- * the cost of a build follows the bytes of the dump.
+ * families.h - dumps made to cost more than they weigh: families of them, each of about n records. Whoever builds one
+ * of n and one of 4n sees whether the cost of a build follows the bytes of the dump.
  */
 #ifndef HDX_TESTS_BUILD_FAMILIES_H
 #define HDX_TESTS_BUILD_FAMILIES_H
@@ -13,7 +13,10 @@
 
 enum { FAMILY_OBJECT = 0x10, FAMILY_CLASS = 0x20, FAMILY_LOADER = 0x30, FAMILY_FREE = 0x1000 };
 
-/* The multiplicative inverse of the multiplier of a fresh hdx_map: keys that are multiples of it are all meant for one slot. */
+/*
+ * The multiplicative inverse of the multiplier of a fresh hdx_map: keys that are multiples of it are all meant for one
+ * slot.
+ */
 static inline uint64_t family_inverse(void)
 {
     const uint64_t a = 0x9e3779b97f4a7c15ull;
@@ -29,11 +32,18 @@ typedef struct family {
     uint64_t    open; /* segment */
 } family;
 
-static inline void family_load(family *f, uint32_t serial, uint64_t class_id, uint64_t name) { hdx_write_load_class(f->to, f->ids, serial, class_id, 0, name); }
-static inline void family_string(family *f, uint64_t id, const char *text) { hdx_write_string(f->to, f->ids, id, text, strlen(text)); }
+static inline void family_load(family *f, uint32_t serial, uint64_t class_id, uint64_t name)
+{
+    hdx_write_load_class(f->to, f->ids, serial, class_id, 0, name);
+}
+static inline void family_string(family *f, uint64_t id, const char *text)
+{
+    hdx_write_string(f->to, f->ids, id, text, strlen(text));
+}
 
 /* Constants, statics that refer to `to`, and fields of a type, all named 1. */
-static inline void family_large_class(family *f, uint64_t id, uint64_t super, uint32_t stated, uint32_t constants, uint32_t statics, uint64_t to, uint32_t fields, uint8_t type)
+static inline void family_large_class(family *f, uint64_t id, uint64_t super, uint32_t stated, uint32_t constants,
+                                      uint32_t statics, uint64_t to, uint32_t fields, uint8_t type)
 {
     hdx_buffer *b = f->to;
     hdx_write_u1(b, HDX_SUB_CLASS);
@@ -61,12 +71,19 @@ static inline void family_large_class(family *f, uint64_t id, uint64_t super, ui
         hdx_write_u1(b, type);
     }
 }
-static inline void family_class(family *f, uint64_t id, uint64_t super, uint32_t stated, uint32_t statics, uint32_t fields, uint8_t type)
+static inline void family_class(family *f, uint64_t id, uint64_t super, uint32_t stated, uint32_t statics,
+                                uint32_t fields, uint8_t type)
 {
     family_large_class(f, id, super, stated, 0, statics, FAMILY_OBJECT, fields, type);
 }
-static inline void family_instance(family *f, uint64_t id, uint64_t class_id) { hdx_write_instance(f->to, f->ids, id, 0, class_id, NULL, 0); }
-static inline void family_root(family *f, uint8_t tag, uint64_t id, uint32_t serial, int32_t frame) { hdx_write_root(f->to, f->ids, tag, id, 0, serial, frame); }
+static inline void family_instance(family *f, uint64_t id, uint64_t class_id)
+{
+    hdx_write_instance(f->to, f->ids, id, 0, class_id, NULL, 0);
+}
+static inline void family_root(family *f, uint8_t tag, uint64_t id, uint32_t serial, int32_t frame)
+{
+    hdx_write_root(f->to, f->ids, tag, id, 0, serial, frame);
+}
 static inline void family_segment(family *f) { f->open = hdx_write_begin(f->to, HDX_TOP_HEAP_DUMP_SEGMENT, 0); }
 static inline void family_segment_end(family *f) { hdx_write_finish(f->to, f->open); }
 
@@ -80,9 +97,9 @@ static inline void family_heap(family *f)
     family_root(f, HDX_SUB_ROOT_STICKY_CLASS, FAMILY_OBJECT, 0, 0);
 }
 
-#define FAMILY(name) static inline void family_##name(family *f, uint64_t n)
+#define FAMILY(name)   static inline void family_##name(family *f, uint64_t n)
 #define FAMILY_MOST(n) ((uint32_t)((n) < 65535 ? (n) : 65535))
-#define ID(i) (FAMILY_FREE + 16 * (uint64_t)(i))
+#define ID(i)          (FAMILY_FREE + 16 * (uint64_t)(i))
 
 /* Classes above each other with instances of no bytes. */
 FAMILY(deep_layouts)
@@ -246,7 +263,7 @@ FAMILY(chain)
     family_heap(f);
     family_class(f, ID(0), FAMILY_OBJECT, 0, 0, 1, 2);
     for (uint64_t i = 1; i < n; i++) {
-        uint8_t to[4];
+        uint8_t        to[4];
         const uint64_t id = i == 1 ? 0 : ID(i - 1);
         for (unsigned k = 0; k < 4; k++)
             to[k] = (uint8_t)(id >> (24 - 8 * k));
@@ -254,7 +271,9 @@ FAMILY(chain)
     }
     family_root(f, HDX_SUB_ROOT_JNI_GLOBAL, ID(n - 1), 0, 0);
 }
-/* As many fields as a class can have, and instances that have the bytes of none, of one, or say nothing of their class. */
+/*
+ * As many fields as a class can have, and instances that have the bytes of none, of one, or say nothing of their class.
+ */
 FAMILY(most_fields)
 {
     const uint8_t one[4] = { 0, 0, 0, FAMILY_OBJECT };
@@ -434,7 +453,8 @@ static inline void family_member(hdx_buffer *to, const uint8_t *byte)
 {
     const uint32_t len = byte != NULL, sum = byte != NULL ? family_crc(*byte) : 0;
     const uint8_t  head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
-    const uint8_t  foot[8] = { (uint8_t)sum, (uint8_t)(sum >> 8), (uint8_t)(sum >> 16), (uint8_t)(sum >> 24), (uint8_t)len };
+    const uint8_t  foot[8] = { (uint8_t)sum, (uint8_t)(sum >> 8), (uint8_t)(sum >> 16), (uint8_t)(sum >> 24),
+                               (uint8_t)len };
     const uint8_t  block[5] = { 1, (uint8_t)len, 0, (uint8_t)~len, 0xff };
     hdx_buffer_put(to, head, sizeof head);
     hdx_buffer_put(to, block, sizeof block);

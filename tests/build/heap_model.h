@@ -1,5 +1,6 @@
 /*
- * heap_model.h - random small heaps: the dump, and beside it what MAT's rules say of it, computed the slow, obvious way.
+ * heap_model.h - random small heaps: the dump, and beside it what MAT's rules say of it, computed the slow, obvious
+ * way.
  */
 #ifndef HDX_TESTS_BUILD_HEAP_MODEL_H
 #define HDX_TESTS_BUILD_HEAP_MODEL_H
@@ -52,8 +53,8 @@ static inline void model_ref(heap_model *h, unsigned from, unsigned to)
 }
 
 /*
- * Objects in a random order and at random places; instances with two references and an int, arrays of references and of bytes, a thread with
- * locals, sticky and JNI roots, dangling references. The caller frees the maker.
+ * Objects in a random order and at random places; instances with two references and an int, arrays of references and of
+ * bytes, a thread with locals, sticky and JNI roots, dangling references. The caller frees the maker.
  */
 static inline dump_maker *model_make(heap_model *h, uint64_t seed, unsigned objects, uint32_t id_size)
 {
@@ -71,8 +72,8 @@ static inline dump_maker *model_make(heap_model *h, uint64_t seed, unsigned obje
     uint64_t statics_target = base + 0x100000; /* the first ordinary object */
     dump_maker_static(m, "root", 'L', statics_target);
     dump_maker_static(m, "count", 'I', 7);
-    uint64_t base_class = dump_maker_class(m, "app/Base", object, "left:L stamp:J");
-    uint64_t node = dump_maker_class(m, "app/Node", base_class, "right:L count:I other:L");
+    uint64_t       base_class = dump_maker_class(m, "app/Base", object, "left:L stamp:J");
+    uint64_t       node = dump_maker_class(m, "app/Node", base_class, "right:L count:I other:L");
     const uint64_t classes[] = { object, class, loader, thread, bytes, array, base_class, node };
     enum { OBJECT = 1, CLASS, LOADER, THREAD, BYTES, ARRAY, BASE, NODE };
     (void)model_add(h, 0, LOADER, false); /* object 0: the boot class loader */
@@ -96,7 +97,11 @@ static inline dump_maker *model_make(heap_model *h, uint64_t seed, unsigned obje
         order[i - 1] = order[k];
         order[k] = t;
     }
-#define TARGET() (model_random(h, 12) == 0 ? 0 : model_random(h, 20) == 0 ? UINT64_MAX : model_random(h, 9) == 0 ? 1 + model_random(h, 8) : first + model_random(h, objects))
+#define TARGET()                                                                                                       \
+    (model_random(h, 12) == 0   ? 0                                                                                    \
+     : model_random(h, 20) == 0 ? UINT64_MAX                                                                           \
+     : model_random(h, 9) == 0  ? 1 + model_random(h, 8)                                                               \
+                                : first + model_random(h, objects))
 #define ADDRESS(t) ((t) == 0 ? 0 : (t) == UINT64_MAX ? base + 0x999990 : h->at[t].address)
     for (unsigned n = 0; n < objects; n++) {
         unsigned i = order[n];
@@ -125,7 +130,8 @@ static inline dump_maker *model_make(heap_model *h, uint64_t seed, unsigned obje
         if (n % 37 == 36)
             dump_maker_segment(m);
     }
-    dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, h->at[first + 1].address, 5, 0); /* before its thread is known: a root of its own (MAT 4.2) */
+    dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, h->at[first + 1].address, 5,
+                    0); /* before its thread is known: a root of its own (MAT 4.2) */
     h->at[first + 1].is_root = true;
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, h->at[thread_object].address, 5, 2);
     h->at[thread_object].is_root = true;

@@ -1,6 +1,7 @@
 /*
- * mutate.h - a dump changed where it hurts: ids, class ids, types, counts and lengths of its records, found by walking it, become those of other
- * records, other numbers, or another byte. What comes out is nearly a dump: most readers get far into it.
+ * mutate.h - a dump changed where it hurts: ids, class ids, types, counts and lengths of its records, found by walking
+ * it, become those of other records, other numbers, or another byte. What comes out is nearly a dump: most readers get
+ * far into it.
  */
 #ifndef HDX_TESTS_BUILD_MUTATE_H
 #define HDX_TESTS_BUILD_MUTATE_H
@@ -147,9 +148,7 @@ static inline void mutate_find(mutate_places *m, const uint8_t *dump, size_t len
         const size_t end = m->at + (size_t)bytes;
         m->len = end;
         switch (tag) {
-        case 0x01:
-            (void)mutate_take(m, m->id_size, MUTATE_ID);
-            break;
+        case 0x01: (void)mutate_take(m, m->id_size, MUTATE_ID); break;
         case 0x02:
             (void)mutate_take(m, 4, MUTATE_NUMBER);
             (void)mutate_take(m, m->id_size, MUTATE_ID);
@@ -165,11 +164,8 @@ static inline void mutate_find(mutate_places *m, const uint8_t *dump, size_t len
                 (void)mutate_take(m, 4, MUTATE_NUMBER);
             break;
         case 0x0c:
-        case 0x1c:
-            mutate_heap(m, end);
-            break;
-        default:
-            break;
+        case 0x1c: mutate_heap(m, end); break;
+        default: break;
         }
         m->len = len;
         m->at = end;
@@ -190,10 +186,12 @@ static inline uint64_t mutate_random(uint64_t *state, uint64_t below)
 static inline void mutate_once(const mutate_places *m, uint8_t *dump, uint64_t *seed)
 {
     static const uint8_t types[] = { 2, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12 };
-    static const uint8_t tags[] = { 0x20, 0x21, 0x22, 0x23, 0xfe, 0x01, 0x02, 0x03, 0x05, 0x08, 0x0c, 0x1c, 0x2c, 0x89, 0xc3 };
+    static const uint8_t tags[] = { 0x20, 0x21, 0x22, 0x23, 0xfe, 0x01, 0x02, 0x03,
+                                    0x05, 0x08, 0x0c, 0x1c, 0x2c, 0x89, 0xc3 };
     if (m->count == 0)
         return;
-    unsigned kind = (unsigned)mutate_random(seed, 8), i, other, tries = 0; /* ids are many: other places have their turn */
+    unsigned kind = (unsigned)mutate_random(seed, 8), i, other,
+             tries = 0; /* ids are many: other places have their turn */
     kind = kind < 4 ? MUTATE_ID : kind < 6 ? MUTATE_NUMBER : kind == 6 ? MUTATE_TYPE : MUTATE_TAG;
     do
         i = (unsigned)mutate_random(seed, m->count);

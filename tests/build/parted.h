@@ -1,5 +1,6 @@
 /*
- * parted.h - builds that stop behind a step, the .part folder they leave as files in memory, and these put back changed, with right sums or not.
+ * parted.h - builds that stop behind a step, the .part folder they leave as files in memory, and these put back
+ * changed, with right sums or not.
  */
 #ifndef HDX_TESTS_BUILD_PARTED_H
 #define HDX_TESTS_BUILD_PARTED_H
@@ -11,8 +12,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PARTED_STEPS 4u /* checkpoints of a whole build: columns, objects, references, dominators */
-#define PARTED_FILES 32u
+#define PARTED_STEPS     4u /* checkpoints of a whole build: columns, objects, references, dominators */
+#define PARTED_FILES     32u
 #define PARTED_KEPT_HEAD 48u /* bytes before what a step puts into a file (kept.c) */
 
 typedef struct parted_file {
@@ -29,8 +30,11 @@ typedef struct parted {
 /* ---- stopping ---- */
 static _Atomic unsigned parted_saves, parted_stop_at;
 
-static inline bool parted_is_save(const char *from) { return strlen(from) > 14 && strcmp(from + strlen(from) - 14, "checkpoint.new") == 0; }
-static inline int  parted_rename(hdx_io *io, const char *from, const char *to)
+static inline bool parted_is_save(const char *from)
+{
+    return strlen(from) > 14 && strcmp(from + strlen(from) - 14, "checkpoint.new") == 0;
+}
+static inline int parted_rename(hdx_io *io, const char *from, const char *to)
 {
     const int rc = hdx_io_system()->rename(io, from, to);
     parted_saves += rc >= 0 && parted_is_save(from);
@@ -118,7 +122,10 @@ static inline parted_file *parted_put(parted *p, const char *name, const uint8_t
     return f;
 }
 
-static inline int parted_by_name(const void *a, const void *b) { return strcmp(((const parted_file *)a)->name, ((const parted_file *)b)->name); }
+static inline int parted_by_name(const void *a, const void *b)
+{
+    return strcmp(((const parted_file *)a)->name, ((const parted_file *)b)->name);
+}
 
 static inline void parted_read_inner(parted *p, const char *folder, const char *prefix)
 {
@@ -128,7 +135,8 @@ static inline void parted_read_inner(parted *p, const char *folder, const char *
     while (d != NULL && (e = readdir(d)) != NULL) {
         if (e->d_name[0] == '.')
             continue;
-        if (snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path || snprintf(name, sizeof name, "%s%s", prefix, e->d_name) >= (int)sizeof name)
+        if (snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path ||
+            snprintf(name, sizeof name, "%s%s", prefix, e->d_name) >= (int)sizeof name)
             abort();
         FILE  *f = fopen(path, "rb");
         size_t room = 1u << 22, len;
@@ -182,10 +190,19 @@ static inline parted parted_copy(const parted *from)
 }
 
 /* ---- sums ---- */
-static inline hdx_checkpoint_head *parted_head(parted *p) { return (hdx_checkpoint_head *)(void *)parted_find(p, "checkpoint/state")->at; }
-static inline hdx_root            *parted_roots(parted *p) { return (hdx_root *)(void *)(parted_head(p) + 1); }
-static inline hdx_spilled         *parted_units(parted *p) { return (hdx_spilled *)(void *)(parted_roots(p) + parted_head(p)->roots); }
-static inline hdx_referrer_chunk  *parted_chunks(parted *p) { return (hdx_referrer_chunk *)(void *)(parted_units(p) + parted_head(p)->units); }
+static inline hdx_checkpoint_head *parted_head(parted *p)
+{
+    return (hdx_checkpoint_head *)(void *)parted_find(p, "checkpoint/state")->at;
+}
+static inline hdx_root    *parted_roots(parted *p) { return (hdx_root *)(void *)(parted_head(p) + 1); }
+static inline hdx_spilled *parted_units(parted *p)
+{
+    return (hdx_spilled *)(void *)(parted_roots(p) + parted_head(p)->roots);
+}
+static inline hdx_referrer_chunk *parted_chunks(parted *p)
+{
+    return (hdx_referrer_chunk *)(void *)(parted_units(p) + parted_head(p)->units);
+}
 
 /* Do the tables lie in the file? The head may say anything. */
 static inline bool parted_tables_fit(parted *p)
@@ -194,7 +211,9 @@ static inline bool parted_tables_fit(parted *p)
     const hdx_checkpoint_head *h = parted_head(p);
     const uint64_t             most = 1u << 20;
     return state->len >= sizeof *h + 4 && h->roots < most && h->units < most && h->chunks < most &&
-           sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) + h->chunks * sizeof(hdx_referrer_chunk) + 4 == state->len;
+           sizeof *h + h->roots * sizeof(hdx_root) + h->units * sizeof(hdx_spilled) +
+                   h->chunks * sizeof(hdx_referrer_chunk) + 4 ==
+               state->len;
 }
 
 static inline uint32_t parted_sum_of(parted *p, const char *name, uint64_t at, uint64_t bytes, uint32_t otherwise)
@@ -214,19 +233,25 @@ static inline void parted_seal(parted *p, bool tapes)
         h->search_sum = parted_sum_of(p, "search.tmp", 0, h->search_bytes, (uint32_t)h->search_sum);
         h->idoms_sum = parted_sum_of(p, "idoms.tmp", 0, h->idoms_bytes, (uint32_t)h->idoms_sum);
         for (uint64_t i = 0; parted_tables_fit(p) && i < h->units; i++)
-            parted_units(p)[i].sum = parted_sum_of(p, "references.tmp", parted_units(p)[i].at, parted_units(p)[i].bytes, parted_units(p)[i].sum);
+            parted_units(p)[i].sum = parted_sum_of(p, "references.tmp", parted_units(p)[i].at, parted_units(p)[i].bytes,
+                                                   parted_units(p)[i].sum);
         for (uint64_t i = 0; parted_tables_fit(p) && i < h->chunks; i++)
-            parted_chunks(p)[i].sum = parted_sum_of(p, "referrers.tmp", parted_chunks(p)[i].at, parted_chunks(p)[i].bytes, parted_chunks(p)[i].sum);
+            parted_chunks(p)[i].sum = parted_sum_of(p, "referrers.tmp", parted_chunks(p)[i].at,
+                                                    parted_chunks(p)[i].bytes, parted_chunks(p)[i].sum);
     }
     if (sum != NULL && sum->len > 0)
         h->catalog = hdx_hash_bytes(2, sum->at, sum->len); /* as checkpoint.c does */
     hdx_put32(state->at + state->len - 4, hdx_crc32c(0, state->at, state->len - 4));
 }
 
-/* Makes the sums of scan.tmp and columns.tmp right again, with that of scan.tmp in columns.tmp and those it has of references.tmp. */
+/*
+ * Makes the sums of scan.tmp and columns.tmp right again, with that of scan.tmp in columns.tmp and those it has of
+ * references.tmp.
+ */
 static inline void parted_seal_kept(parted *p)
 {
-    const size_t units_at = PARTED_KEPT_HEAD + 6 * 8 + sizeof(hdx_halt) + 8; /* columns.c: numbers, how far it is, how many units */
+    const size_t units_at =
+        PARTED_KEPT_HEAD + 6 * 8 + sizeof(hdx_halt) + 8; /* columns.c: numbers, how far it is, how many units */
     parted_file *scan = parted_find(p, "scan.tmp"), *columns = parted_find(p, "columns.tmp");
     uint32_t     sum = 0;
     if (scan->len >= 4)

@@ -1,5 +1,6 @@
 /*
- * test_answers.c - random small heaps, indexed, against the definitions: reachable, dominated, retained, nearest, inbound.
+ * test_answers.c - random small heaps, indexed, against the definitions: reachable, dominated, retained, nearest,
+ * inbound.
  */
 #include "build/heap_model.h"
 #include "catalog/catalog.h"
@@ -25,7 +26,8 @@ TestSuite(answers, .init = enter, .fini = leave);
 static hdx_id id_of(hdx_graph *g, const heap_model *h, unsigned i)
 {
     hdx_id id;
-    cr_assert(hdx_graph_find(g, h->at[i].address, &id), "object 0x%llx has no id", (unsigned long long)h->at[i].address);
+    cr_assert(hdx_graph_find(g, h->at[i].address, &id), "object 0x%llx has no id",
+              (unsigned long long)h->at[i].address);
     return id;
 }
 
@@ -47,7 +49,8 @@ static void check_lists(hdx_graph *g, const heap_model *h, unsigned i)
     uint64_t want = 0, got, digest, n = 0;
     hdx_id   id = id_of(g, h, i);
     for (unsigned k = 0; k <= h->at[i].ref_count; k++)
-        want += (id_of(g, h, k == h->at[i].ref_count ? h->at[i].class_index : h->at[i].refs[k]) + 1) * 0x9e3779b97f4a7c15ull;
+        want += (id_of(g, h, k == h->at[i].ref_count ? h->at[i].class_index : h->at[i].refs[k]) + 1) *
+                0x9e3779b97f4a7c15ull;
     hdx_graph_outbound(g, id, HDX_ALL, &cursor);
     got = drain(&cursor, &digest);
     cr_expect(got == h->at[i].ref_count + 1u && digest == want, "outbound of object %u", i);
@@ -63,7 +66,8 @@ static void check_lists(hdx_graph *g, const heap_model *h, unsigned i)
     }
     hdx_graph_inbound(g, id, HDX_LIVE, &cursor);
     got = drain(&cursor, &digest);
-    cr_expect(got == n && digest == want, "inbound of object %u: %llu, want %llu", i, (unsigned long long)got, (unsigned long long)n);
+    cr_expect(got == n && digest == want, "inbound of object %u: %llu, want %llu", i, (unsigned long long)got,
+              (unsigned long long)n);
     cr_expect(hdx_graph_inbound_count(g, id, HDX_LIVE) == n);
 }
 
@@ -86,7 +90,10 @@ static void distances(const heap_model *h, unsigned *d)
     }
 }
 
-/* Only what does not follow from the only referrer is stored: garbage, roots, class objects, and whoever has no or several referrers. */
+/*
+ * Only what does not follow from the only referrer is stored: garbage, roots, class objects, and whoever has no or
+ * several referrers.
+ */
 static void check_specials(const heap_model *h, const char *index, uint64_t seed)
 {
     hdx_catalog *catalog;
@@ -99,8 +106,9 @@ static void check_specials(const heap_model *h, const char *index, uint64_t seed
         want += !h->at[i].live || h->at[i].is_root || h->at[i].is_class || referrers != 1;
     }
     cr_assert(hdx_catalog_open(hdx_io_system(), index, &catalog, NULL) == HDX_OK);
-    cr_expect(hdx_catalog_manifest(catalog)->specials == want, "seed %llu: %llu special objects, want %llu", (unsigned long long)seed,
-              (unsigned long long)hdx_catalog_manifest(catalog)->specials, (unsigned long long)want);
+    cr_expect(hdx_catalog_manifest(catalog)->specials == want, "seed %llu: %llu special objects, want %llu",
+              (unsigned long long)seed, (unsigned long long)hdx_catalog_manifest(catalog)->specials,
+              (unsigned long long)want);
     hdx_catalog_close(catalog);
 }
 
@@ -117,9 +125,12 @@ static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsign
     dump_maker       *m = model_make(&h, seed, objects, id_size);
     dump_maker_save(m, dump);
     dump_maker_free(m);
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "seed %llu: %s", (unsigned long long)seed, err.message);
-    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "seed %llu: %s: %s", (unsigned long long)seed, err.where, err.message);
-    cr_assert(hdx_graph_objects(g) == h.count, "seed %llu: %llu objects, want %u", (unsigned long long)seed, (unsigned long long)hdx_graph_objects(g), h.count);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "seed %llu: %s", (unsigned long long)seed,
+              err.message);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "seed %llu: %s: %s", (unsigned long long)seed,
+              err.where, err.message);
+    cr_assert(hdx_graph_objects(g) == h.count, "seed %llu: %llu objects, want %u", (unsigned long long)seed,
+              (unsigned long long)hdx_graph_objects(g), h.count);
     model_reach(&h, MODEL_MAX, all);
     for (unsigned i = 0; i < h.count; i++) {
         h.at[i].live = all[i];
@@ -141,9 +152,11 @@ static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsign
         for (unsigned k = 0; k < h.count; k++)
             if (all[k] && !without[k])
                 retained += hdx_graph_shallow(g, id_of(g, &h, k));
-        cr_expect(hdx_graph_retained(g, id) == retained, "seed %llu: object %u retains %llu, want %llu", (unsigned long long)seed, i,
-                  (unsigned long long)hdx_graph_retained(g, id), (unsigned long long)retained);
-        for (hdx_id x = hdx_graph_dominator(g, id); x != HDX_VIRTUAL_ROOT && above <= h.count; x = hdx_graph_dominator(g, x))
+        cr_expect(hdx_graph_retained(g, id) == retained, "seed %llu: object %u retains %llu, want %llu",
+                  (unsigned long long)seed, i, (unsigned long long)hdx_graph_retained(g, id),
+                  (unsigned long long)retained);
+        for (hdx_id x = hdx_graph_dominator(g, id); x != HDX_VIRTUAL_ROOT && above <= h.count;
+             x = hdx_graph_dominator(g, x))
             above++;
         uint64_t dominators = 0; /* as many as there are objects without which this one is gone */
         for (unsigned k = 0; k < h.count; k++)
@@ -151,14 +164,16 @@ static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsign
                 model_reach(&h, k, without);
                 dominators += !without[i];
             }
-        cr_expect(above == dominators, "seed %llu: object %u has %llu dominators, want %llu", (unsigned long long)seed, i, (unsigned long long)above,
-                  (unsigned long long)dominators);
+        cr_expect(above == dominators, "seed %llu: object %u has %llu dominators, want %llu", (unsigned long long)seed,
+                  i, (unsigned long long)above, (unsigned long long)dominators);
         unsigned steps = 0;
         for (hdx_id x = id; hdx_graph_nearest(g, x) != x && steps <= h.count; x = hdx_graph_nearest(g, x))
             steps++;
-        cr_expect(steps == d[i], "seed %llu: object %u is %u steps from a root, want %u", (unsigned long long)seed, i, steps, d[i]);
+        cr_expect(steps == d[i], "seed %llu: object %u is %u steps from a root, want %u", (unsigned long long)seed, i,
+                  steps, d[i]);
     }
-    cr_expect(hdx_graph_verify(g, true, &err) == HDX_OK, "seed %llu: %s: %s", (unsigned long long)seed, err.where, err.message);
+    cr_expect(hdx_graph_verify(g, true, &err) == HDX_OK, "seed %llu: %s: %s", (unsigned long long)seed, err.where,
+              err.message);
     cr_expect(hdx_graph_check(g, &err) == HDX_OK);
     hdx_graph_close(g);
 }
@@ -166,5 +181,6 @@ static void check_heap(uint64_t seed, unsigned objects, uint32_t id_size, unsign
 Test(answers, follow_from_the_definitions_on_random_heaps)
 {
     for (uint64_t seed = 1; seed <= 24; seed++)
-        check_heap(seed * 7919, 20 + (unsigned)(seed * 13 % 90), seed % 3 == 0 ? 4 : 8, seed % 2 == 0 ? 32 : 64, 1 + (unsigned)(seed % 3));
+        check_heap(seed * 7919, 20 + (unsigned)(seed * 13 % 90), seed % 3 == 0 ? 4 : 8, seed % 2 == 0 ? 32 : 64,
+                   1 + (unsigned)(seed % 3));
 }

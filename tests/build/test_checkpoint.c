@@ -1,6 +1,7 @@
 /*
- * test_checkpoint.c - going on from a .part folder that rotted, or that somebody made on purpose: with sums that do not hold the build begins anew,
- * with sums made right nothing leads outside, and no name in the folder leads to a file elsewhere.
+ * test_checkpoint.c - going on from a .part folder that rotted, or that somebody made on purpose: with sums that do not
+ * hold the build begins anew, with sums made right nothing leads outside, and no name in the folder leads to a file
+ * elsewhere.
  */
 #include "build/parted.h"
 #include "support/folder.h"
@@ -22,7 +23,10 @@ static void notice(void *context, const char *line)
     went_on = went_on || strstr(line, "going on behind it") != NULL;
 }
 
-static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice }; }
+static hdx_index_options options_of(void)
+{
+    return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice };
+}
 
 static void make(void)
 {
@@ -74,7 +78,8 @@ static bool finish(const char *what)
         const parted_file *f = parted_find(&straight, now.files[i].name);
         cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
         if (strstr(f->name, ".hdx") != NULL)
-            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0, "%s: %s has other bytes", what, f->name);
+            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
+                      "%s: %s has other bytes", what, f->name);
     }
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
     parted_free(&now);
@@ -100,8 +105,9 @@ Test(checkpoint, is_gone_on_from_behind_each_step)
 
 Test(checkpoint, leaves_nothing_of_a_killed_step_in_the_index)
 {
-    static const char *const names[] = { "references.tmp", "referrers.tmp", "search.tmp", "idoms.tmp", "semis.tmp", "predecessors.tmp", "retained.hdx", "heap.hdx", "seek.hdx",
-                                         "note.txt", "catalog.mdb", "checkpoint.new/state" };
+    static const char *const names[] = { "references.tmp", "referrers.tmp",    "search.tmp",   "idoms.tmp",
+                                         "semis.tmp",      "predecessors.tmp", "retained.hdx", "heap.hdx",
+                                         "seek.hdx",       "note.txt",         "catalog.mdb",  "checkpoint.new/state" };
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
         parted p = parted_copy(&left[k]);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -135,8 +141,10 @@ Test(checkpoint, is_not_believed_where_a_file_rotted_or_is_missing)
                     f->len--;
                 else
                     f->at[f->len / 2] ^= 0x10;
-                const bool spare = strcmp(left[k].files[i].name, "seal") == 0 || strcmp(left[k].files[i].name, "bits.tmp") == 0; /* the rest says the same */
-                cr_expect(finish_from(&p, what) == spare || (way < 2 && left[k].files[i].len == 0), "%s: went on", what);
+                const bool spare = strcmp(left[k].files[i].name, "seal") == 0 ||
+                                   strcmp(left[k].files[i].name, "bits.tmp") == 0; /* the rest says the same */
+                cr_expect(finish_from(&p, what) == spare || (way < 2 && left[k].files[i].len == 0), "%s: went on",
+                          what);
             }
 }
 
@@ -162,7 +170,8 @@ static void expect_victim(const char *inner, const char *what)
 
 Test(checkpoint, follows_no_link)
 {
-    static const char *const files[] = { "retained.hdx", "semis.tmp", "catalog.mdb", "search.tmp", "checkpoint/state", "special.hdx" };
+    static const char *const files[] = { "retained.hdx", "semis.tmp",        "catalog.mdb",
+                                         "search.tmp",   "checkpoint/state", "special.hdx" };
     char                     victim[96], inner[128], name[192];
     make_victim(victim, inner);
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
@@ -192,8 +201,10 @@ Test(checkpoint, follows_no_link)
 
 Test(checkpoint, waits_for_no_pipe)
 {
-    static const char *const files[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum", "search.tmp", "class.hdx", "address.hdx" };
-    char                     name[192];
+    static const char *const files[] = {
+        "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum", "search.tmp", "class.hdx", "address.hdx"
+    };
+    char name[192];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         parted_write(&left[2], part);
         (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
@@ -205,7 +216,10 @@ Test(checkpoint, waits_for_no_pipe)
 /* ---- states that somebody made ---- */
 Test(checkpoint, has_steps_in_their_order_alone)
 {
-    static const uint64_t steps[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 19, 23, 27, 31, 32, 63, 127, 1ull << 63 | 15, UINT64_MAX };
+    static const uint64_t steps[] = {
+        0,         1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 19, 23, 27, 31, 32, 63, 127, 1ull << 63 | 15,
+        UINT64_MAX
+    };
     for (unsigned k = 0; k < PARTED_STEPS; k++)
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             parted     p = parted_copy(&left[k]);
@@ -278,7 +292,11 @@ Test(checkpoint, with_referrers_twice_too_long_or_of_no_file_is_left)
 }
 
 /* Numbers of the head by the steps that have them: behind step `from` + 1, up to behind step `to` + 1. */
-static const struct { size_t at; unsigned from, to; const char *what; } head_numbers[] = {
+static const struct {
+    size_t      at;
+    unsigned    from, to;
+    const char *what;
+} head_numbers[] = {
     { offsetof(hdx_checkpoint_head, spill_bytes), 0, 0, "spill_bytes" },
     { offsetof(hdx_checkpoint_head, spill_longest), 0, 0, "spill_longest" },
     { offsetof(hdx_checkpoint_head, spill_edges), 0, 3, "spill_edges" },
@@ -293,7 +311,10 @@ static const struct { size_t at; unsigned from, to; const char *what; } head_num
     { offsetof(hdx_checkpoint_head, width), 0, 3, "width" },
 };
 
-/* Others are nothing: the length of the longest chunk, kept from a step that was not done, once made room for 16 bytes of a chunk of 12,716. */
+/*
+ * Others are nothing: the length of the longest chunk, kept from a step that was not done, once made room for 16 bytes
+ * of a chunk of 12,716.
+ */
 Test(checkpoint, has_numbers_of_its_steps_alone)
 {
     static const uint64_t odd[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 31, 1ull << 63, 1ull << 40, 1ull << 32 };
@@ -303,7 +324,8 @@ Test(checkpoint, has_numbers_of_its_steps_alone)
                 const bool own = k >= head_numbers[i].from && k <= head_numbers[i].to;
                 parted     p = parted_copy(&left[k]);
                 char       what[64];
-                (void)snprintf(what, sizeof what, "step %u, %s %llx", k, head_numbers[i].what, (unsigned long long)odd[j]);
+                (void)snprintf(what, sizeof what, "step %u, %s %llx", k, head_numbers[i].what,
+                               (unsigned long long)odd[j]);
                 memcpy((uint8_t *)parted_head(&p) + head_numbers[i].at, &odd[j], 8);
                 parted_seal(&p, true);
                 cr_expect(finish_from(&p, what) == !own, "%s", what);
@@ -326,12 +348,12 @@ static void unpack(const char *from, const char *to)
 Test(checkpoint, of_the_reference_collection_overflows_nothing)
 {
     static const char *const from = HDX_TREE "/../shared/golden";
-    const struct timespec    then[2] = { { .tv_sec = 1704067200 }, { .tv_sec = 1704067200 } }; /* 2024-01-01 00:00 UTC */
-    char                     path[1024], leftover[96];
-    parted                   p = { .count = 0 };
-    hdx_index_report         report;
-    hdx_error                err = { .code = HDX_OK };
-    hdx_graph               *g;
+    const struct timespec then[2] = { { .tv_sec = 1704067200 }, { .tv_sec = 1704067200 } }; /* 2024-01-01 00:00 UTC */
+    char                  path[1024], leftover[96];
+    parted                p = { .count = 0 };
+    hdx_index_report      report;
+    hdx_error             err = { .code = HDX_OK };
+    hdx_graph            *g;
     (void)snprintf(path, sizeof path, "%s/hostile/checkpoint-overflow.part", from);
     if (access(path, R_OK) != 0)
         cr_skip("no %s", path);
@@ -345,7 +367,8 @@ Test(checkpoint, of_the_reference_collection_overflows_nothing)
     parted_free(&p);
     const hdx_index_options options = options_of();
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, true, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, true, &err) == HDX_OK, "%s",
+              err.message);
     hdx_graph_close(g);
 }
 
@@ -484,7 +507,11 @@ static void other_value(forgery *f)
 
 Test(checkpoint, with_files_that_contradict_each_other_is_left)
 {
-    static const struct { hdx_kind kind; uint64_t at, to; const char *what; } values[] = {
+    static const struct {
+        hdx_kind    kind;
+        uint64_t    at, to;
+        const char *what;
+    } values[] = {
         { HDX_KIND_CLASS, 40, 1, "another class than instances say" },
         { HDX_KIND_CLASS, 40, 1u << 20, "no class" },
         { HDX_KIND_POSITION, 17, 1ull << 40, "a position behind the dump" },
@@ -514,7 +541,8 @@ Test(checkpoint, with_files_that_contradict_each_other_is_left)
 static void odd_counts(forgery *f)
 {
     hdx_manifest *m = &f->m;
-    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = m->dominators = m->gc_roots = m->roots = m->threads = 1ull << 60;
+    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = m->dominators = m->gc_roots =
+        m->roots = m->threads = 1ull << 60;
     for (uint32_t i = 0; i < f->class_count; i++) {
         hdx_class *c = &f->classes[i];
         c->instances = c->live_instances = c->bytes = c->live_bytes = 1ull << 60;

@@ -1,6 +1,6 @@
 /*
- * test_cost.c - what a build costs follows the bytes of the dump: families of crafted dumps, of n records and of 4n. Memory that was asked for is counted;
- * bench/bench_families measures time.
+ * test_cost.c - what a build costs follows the bytes of the dump: families of crafted dumps, of n records and of 4n.
+ * Memory that was asked for is counted; bench/bench_families measures time.
  */
 #include "build/build.h"
 #include "build/families.h"
@@ -90,17 +90,20 @@ Test(cost, of_a_crafted_dump_follows_its_bytes)
         count(which, RECORDS, &memory[1], &index[1], &rows[1], &size[1]);
         count(which, 4 * RECORDS, &memory[2], &index[2], &rows[2], &size[2]);
         if (getenv("HDX_COST") != NULL)
-            fprintf(stderr, "%-22s %9llu %9llu  memory %11llu %11llu  index %9llu %9llu  rows %9llu %9llu\n", families[which].name, (unsigned long long)size[1],
-                    (unsigned long long)size[2], (unsigned long long)(memory[1] - memory[0]), (unsigned long long)(memory[2] - memory[0]),
-                    (unsigned long long)index[1], (unsigned long long)index[2], (unsigned long long)rows[1], (unsigned long long)rows[2]);
-        cr_expect(rows[2] <= rows[0] + 5 * size[2] + (8u << 20), "%s: rows of a dump of %llu bytes take %llu", families[which].name,
-                  (unsigned long long)size[2], (unsigned long long)rows[2]);
-        cr_expect(memory[2] <= 5 * memory[1], "%s: %llu, then %llu bytes of memory", families[which].name, (unsigned long long)memory[1],
-                  (unsigned long long)memory[2]);
-        cr_expect(memory[2] <= memory[0] + 120 * size[2], "%s: %llu bytes of memory for a dump of %llu", families[which].name, (unsigned long long)memory[2],
-                  (unsigned long long)size[2]);
-        cr_expect(index[2] <= 5 * index[1] && index[2] <= index[0] + 8 * size[2], "%s: an index of %llu, then %llu bytes", families[which].name,
-                  (unsigned long long)index[1], (unsigned long long)index[2]);
+            fprintf(stderr, "%-22s %9llu %9llu  memory %11llu %11llu  index %9llu %9llu  rows %9llu %9llu\n",
+                    families[which].name, (unsigned long long)size[1], (unsigned long long)size[2],
+                    (unsigned long long)(memory[1] - memory[0]), (unsigned long long)(memory[2] - memory[0]),
+                    (unsigned long long)index[1], (unsigned long long)index[2], (unsigned long long)rows[1],
+                    (unsigned long long)rows[2]);
+        cr_expect(rows[2] <= rows[0] + 5 * size[2] + (8u << 20), "%s: rows of a dump of %llu bytes take %llu",
+                  families[which].name, (unsigned long long)size[2], (unsigned long long)rows[2]);
+        cr_expect(memory[2] <= 5 * memory[1], "%s: %llu, then %llu bytes of memory", families[which].name,
+                  (unsigned long long)memory[1], (unsigned long long)memory[2]);
+        cr_expect(memory[2] <= memory[0] + 120 * size[2], "%s: %llu bytes of memory for a dump of %llu",
+                  families[which].name, (unsigned long long)memory[2], (unsigned long long)size[2]);
+        cr_expect(index[2] <= 5 * index[1] && index[2] <= index[0] + 8 * size[2],
+                  "%s: an index of %llu, then %llu bytes", families[which].name, (unsigned long long)index[1],
+                  (unsigned long long)index[2]);
     }
 }
 
@@ -122,7 +125,9 @@ Test(cost, of_a_long_name_is_one_label)
     FILE *file = fopen(dump, "wb");
     cr_assert(file != NULL && fwrite(bytes.at, 1, bytes.len, file) == bytes.len && fclose(file) == 0);
     hdx_buffer_free(&bytes);
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+                  hdx_graph_open(report.path, dump, &g, &err) == HDX_OK,
+              "%s", err.message);
     const hdx_query q = { .graph = g, .scope = HDX_ALL, .threads = 1 };
     cr_assert(hdx_query_objects(&q, "java.lang.Class", false, &rows, &err) == HDX_OK, "%s", err.message);
     while (hdx_rows_next(rows, &cells)) {

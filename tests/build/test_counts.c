@@ -1,6 +1,7 @@
 /*
- * test_counts.c - objects and bytes by class from one pass: the same as an index says, on every dump of the reference collection
- * (../shared beside this tree; skipped where it is not) and on heaps made here; and the first pass of a build tells it ahead of the rest.
+ * test_counts.c - objects and bytes by class from one pass: the same as an index says, on every dump of the reference
+ * collection (../shared beside this tree; skipped where it is not) and on heaps made here; and the first pass of a
+ * build tells it ahead of the rest.
  */
 #include "support/dump_maker.h"
 #include "support/folder.h"
@@ -35,7 +36,7 @@ typedef struct told {
     unsigned   times;
     bool       index_there; /* when it was told */
     uint32_t   count;
-    hdx_class *classes;     /* names are gone with the build */
+    hdx_class *classes; /* names are gone with the build */
 } told;
 
 static void tell(void *context, const hdx_counts *counts)
@@ -48,20 +49,27 @@ static void tell(void *context, const hdx_counts *counts)
     memcpy(t->classes, classes, t->count * sizeof *classes);
 }
 
-static void expect_equal(const char *path, const char *who, const hdx_class *a, uint32_t a_count, const hdx_class *b, uint32_t b_count)
+static void expect_equal(const char *path, const char *who, const hdx_class *a, uint32_t a_count, const hdx_class *b,
+                         uint32_t b_count)
 {
     cr_assert_eq(a_count, b_count, "%s: %s: %u classes, want %u", path, who, a_count, b_count);
     for (uint32_t i = 0; i < a_count; i++)
-        cr_expect(a[i].address == b[i].address && a[i].instances == b[i].instances && a[i].bytes == b[i].bytes && a[i].loader == b[i].loader &&
-                      a[i].kind == b[i].kind,
-                  "%s: %s: %.*s: %llu objects, %llu bytes, want %llu and %llu", path, who, (int)b[i].name.len, b[i].name.at,
-                  (unsigned long long)a[i].instances, (unsigned long long)a[i].bytes, (unsigned long long)b[i].instances, (unsigned long long)b[i].bytes);
+        cr_expect(a[i].address == b[i].address && a[i].instances == b[i].instances && a[i].bytes == b[i].bytes &&
+                      a[i].loader == b[i].loader && a[i].kind == b[i].kind,
+                  "%s: %s: %.*s: %llu objects, %llu bytes, want %llu and %llu", path, who, (int)b[i].name.len,
+                  b[i].name.at, (unsigned long long)a[i].instances, (unsigned long long)a[i].bytes,
+                  (unsigned long long)b[i].instances, (unsigned long long)b[i].bytes);
 }
 
 static void check_dump(const char *path, uint32_t number, unsigned threads, bool sound)
 {
     told              t = { 0 };
-    hdx_index_options options = { .dump = path, .index_dir = place, .dump_number = number, .threads = threads, .first_pass = tell, .first_pass_context = &t };
+    hdx_index_options options = { .dump = path,
+                                  .index_dir = place,
+                                  .dump_number = number,
+                                  .threads = threads,
+                                  .first_pass = tell,
+                                  .first_pass_context = &t };
     hdx_index_report  report;
     hdx_counts       *counts;
     hdx_graph        *g;
@@ -71,22 +79,25 @@ static void check_dump(const char *path, uint32_t number, unsigned threads, bool
     cr_expect(access(place, F_OK) != 0, "nothing is written");
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", path, err.message);
     cr_assert(hdx_graph_open(report.path, path, &g, &err) == HDX_OK, "%s: %s", path, err.message);
-    const hdx_class         *classes = hdx_counts_classes(counts, &count), *graph_classes = hdx_graph_classes(g, &graph_count);
+    const hdx_class *classes = hdx_counts_classes(counts, &count), *graph_classes = hdx_graph_classes(g, &graph_count);
     const hdx_graph_summary *a = hdx_counts_summary(counts), *b = hdx_graph_summary_of(g);
     expect_equal(path, "counts", classes, count, graph_classes, graph_count);
     for (uint32_t i = 0; i < count; i++)
-        cr_expect(classes[i].name.len == graph_classes[i].name.len && memcmp(classes[i].name.at, graph_classes[i].name.at, classes[i].name.len) == 0);
+        cr_expect(classes[i].name.len == graph_classes[i].name.len &&
+                  memcmp(classes[i].name.at, graph_classes[i].name.at, classes[i].name.len) == 0);
     cr_expect_eq(t.times, sound ? 1 : 0, "%s", path);
     if (sound) {
         expect_equal(path, "first pass", t.classes, t.count, graph_classes, graph_count);
         cr_expect_not(t.index_there);
     }
-    cr_expect(a->reference_size == b->reference_size && a->alignment == b->alignment && a->id_size == b->id_size && a->dump_size == b->dump_size &&
-                  a->dump_number == b->dump_number && a->created_ms == b->created_ms && strcmp(a->version, b->version) == 0,
+    cr_expect(a->reference_size == b->reference_size && a->alignment == b->alignment && a->id_size == b->id_size &&
+                  a->dump_size == b->dump_size && a->dump_number == b->dump_number && a->created_ms == b->created_ms &&
+                  strcmp(a->version, b->version) == 0,
               "%s", path);
     cr_expect_eq(a->damage_count, b->damage_count, "%s", path);
     for (uint64_t i = 0; i < a->damage_count && i < b->damage_count; i++)
-        cr_expect(a->damage[i].kind == b->damage[i].kind && a->damage[i].offset == b->damage[i].offset && a->damage[i].kept_objects == b->damage[i].kept_objects &&
+        cr_expect(a->damage[i].kind == b->damage[i].kind && a->damage[i].offset == b->damage[i].offset &&
+                      a->damage[i].kept_objects == b->damage[i].kept_objects &&
                       strcmp(a->damage[i].expected, b->damage[i].expected) == 0,
                   "%s: %s, want %s", path, a->damage[i].expected, b->damage[i].expected);
     cr_assert_eq(a->warning_count, b->warning_count, "%s", path);
@@ -147,13 +158,16 @@ static void end(heap *h, unsigned threads, bool sound)
 
 Test(counts, know_sizes_of_references_by_what_fits_between_arrays)
 {
-    static const uint64_t steps[] = { 48, 72 }; /* 7 references of 8 bytes do not fit into the first, 6 do into the second */
+    static const uint64_t steps[] = {
+        48, 72
+    }; /* 7 references of 8 bytes do not fit into the first, 6 do into the second */
     for (size_t k = 0; k < 2; k++)
         for (uint32_t id_size = 4; id_size <= 8; id_size += 4)
             for (unsigned threads = 1; threads <= 3; threads++) {
                 heap h = begin(id_size);
                 for (uint64_t i = 0; i < 700; i++) {
-                    (void)dump_maker_array_at(h.m, 0x100000 + i * steps[k], h.refs, NULL, (uint32_t)(k == 0 ? i % 8 : i % 7));
+                    (void)dump_maker_array_at(h.m, 0x100000 + i * steps[k], h.refs, NULL,
+                                              (uint32_t)(k == 0 ? i % 8 : i % 7));
                     (void)dump_maker_primitives_at(h.m, 0x200000 + i * 64, 'B', NULL, (uint32_t)(i % 40));
                     (void)dump_maker_primitives_at(h.m, 0x300000 + i * 64, 'J', NULL, (uint32_t)(i % 5));
                     (void)dump_maker_instance_at(h.m, 0x400000 + i * 40, h.node, DUMP_VALUES(0, i, 1));
@@ -182,7 +196,33 @@ Test(counts, name_the_first_record_that_does_not_fit_its_class)
             heap     h = begin(8);
             uint64_t small = dump_maker_class_at(h.m, 0x1700, "app.Small", h.object, "count:I");
             for (uint64_t i = 0; i < 3; i++) {
-                uint8_t record[] = { HDX_SUB_INSTANCE, 0, 0, 0, 0, 0, 2, 0, (uint8_t)(32 * i), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x17, 0, 0, 0, 0, 2, 0, 0 };
+                uint8_t record[] = { HDX_SUB_INSTANCE,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     2,
+                                     0,
+                                     (uint8_t)(32 * i),
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     0x17,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     2,
+                                     0,
+                                     0 };
                 if (i >= first)
                     dump_maker_raw(h.m, record, sizeof record);
                 else
@@ -198,7 +238,33 @@ Test(counts, invent_classes_nobody_described)
     (void)dump_maker_array_at(h.m, 0x100000, 0x7777700, NULL, 3);
     (void)dump_maker_primitives_at(h.m, 0x100100, 'D', NULL, 3);
     for (uint64_t i = 0; i < 2; i++) {
-        uint8_t record[] = { HDX_SUB_INSTANCE, 0, 0, 0, 0, 0, 2, 0, (uint8_t)(32 * i), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x88, 0, 0, 0, 0, 2, 0, 0 };
+        uint8_t record[] = { HDX_SUB_INSTANCE,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             2,
+                             0,
+                             (uint8_t)(32 * i),
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0,
+                             0x88,
+                             0x88,
+                             0,
+                             0,
+                             0,
+                             0,
+                             2,
+                             0,
+                             0 };
         dump_maker_raw(h.m, record, sizeof record);
     }
     end(&h, 2, false);

@@ -1,6 +1,7 @@
 /*
- * test_estimate.c - the forecast against the outcome: a build stays below the memory that was said, objects are about right where the sample is a
- * small part of the heap, what cannot be used is refused as a build refuses it, and nothing is written.
+ * test_estimate.c - the forecast against the outcome: a build stays below the memory that was said, objects are about
+ * right where the sample is a small part of the heap, what cannot be used is refused as a build refuses it, and nothing
+ * is written.
  */
 #include "build/build.h"
 #include "support/dump_maker.h"
@@ -74,19 +75,22 @@ static outcome build_alone(const hdx_index_options *options)
 
 static void expect_kept(const char *path, uint32_t number, hdx_step until)
 {
-    const hdx_index_options options = { .dump = path, .index_dir = place, .dump_number = number, .threads = 2, .until = until, .force = true };
-    hdx_index_forecast      f;
-    hdx_error               err;
-    const unsigned          before = files_in(folder);
+    const hdx_index_options options = {
+        .dump = path, .index_dir = place, .dump_number = number, .threads = 2, .until = until, .force = true
+    };
+    hdx_index_forecast f;
+    hdx_error          err;
+    const unsigned     before = files_in(folder);
     cr_assert(hdx_index_estimate(&options, &f, &err) == HDX_OK, "%s: %s", path, err.message);
     cr_expect_eq(files_in(folder), before, "%s: something was written", path);
     const outcome o = build_alone(&options);
     cr_assert_eq(o.code, HDX_OK, "%s", path);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadow is not ours */
-    cr_expect(f.memory >= o.peak, "%s: %llu bytes forecast, %llu taken", path, (unsigned long long)f.memory, (unsigned long long)o.peak);
+    cr_expect(f.memory >= o.peak, "%s: %llu bytes forecast, %llu taken", path, (unsigned long long)f.memory,
+              (unsigned long long)o.peak);
 #endif
-    cr_expect(f.disk > 0 && f.wall_ns > 0 && f.disk >= o.bytes / 2, "%s: %llu bytes of disk forecast, %llu taken", path, (unsigned long long)f.disk,
-              (unsigned long long)o.bytes);
+    cr_expect(f.disk > 0 && f.wall_ns > 0 && f.disk >= o.bytes / 2, "%s: %llu bytes of disk forecast, %llu taken", path,
+              (unsigned long long)f.disk, (unsigned long long)o.bytes);
     if (f.whole)
         cr_expect_eq(f.objects, o.objects, "%s: %llu objects forecast, %llu found", path, (unsigned long long)f.objects,
                      (unsigned long long)o.objects);
@@ -122,7 +126,10 @@ Test(estimate, is_kept_on_the_reference_collection)
     (void)closedir(all);
 }
 
-/* 200,000 nodes of one class with their byte[], and tables of nodes; a segment for every few hundred of them unless it is one. */
+/*
+ * 200,000 nodes of one class with their byte[], and tables of nodes; a segment for every few hundred of them unless it
+ * is one.
+ */
 static uint64_t make_heap(bool one_segment, uint64_t *references)
 {
     dump_maker    *m = dump_maker_new(8);
@@ -155,7 +162,8 @@ static uint64_t make_heap(bool one_segment, uint64_t *references)
 static void expect_near(const char *what, uint64_t got, uint64_t want, double part)
 {
     const double off = want == 0 ? 0 : ((double)got - (double)want) / (double)want;
-    cr_expect(off <= part && off >= -part, "%s: %llu forecast, %llu found", what, (unsigned long long)got, (unsigned long long)want);
+    cr_expect(off <= part && off >= -part, "%s: %llu forecast, %llu found", what, (unsigned long long)got,
+              (unsigned long long)want);
 }
 
 static void expect_sampled(const char *path, uint64_t objects, uint64_t references, double part)
@@ -212,22 +220,30 @@ Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
     cr_assert(hdx_index_estimate(&options, &inflated, NULL) == HDX_OK);
     options.dump = dump;
     cr_assert(hdx_index_estimate(&options, &plain, NULL) == HDX_OK);
-    cr_expect(inflated.temporary < plain.temporary + objects, "read in a moment it has no checkpoint, and the spill file goes as it does with a plain one");
+    cr_expect(inflated.temporary < plain.temporary + objects,
+              "read in a moment it has no checkpoint, and the spill file goes as it does with a plain one");
     cr_expect(hdx_index_estimate_from(&options, 1u << 20, &plain, NULL) == HDX_OK);
     options.dump = path;
     cr_expect(hdx_index_estimate_from(&options, 1u << 20, &inflated, NULL) == HDX_OK);
     for (unsigned i = 0; i < 2; i++)
-        cr_expect(inflated.steps[i].least >= plain.steps[i].least + (24u << 20), "while it is read, workers share inflated slices: %s", plain.steps[i].name);
-    cr_expect(inflated.steps[2].least < plain.steps[2].least + (8u << 20), "then nothing reads the dump, and they are given back");
+        cr_expect(inflated.steps[i].least >= plain.steps[i].least + (24u << 20),
+                  "while it is read, workers share inflated slices: %s", plain.steps[i].name);
+    cr_expect(inflated.steps[2].least < plain.steps[2].least + (8u << 20),
+              "then nothing reads the dump, and they are given back");
 }
 
-/* A checkpoint behind the second reading needs it until the next one stands; seconds of a forecast may be a half too few or a third too many. */
+/*
+ * A checkpoint behind the second reading needs it until the next one stands; seconds of a forecast may be a half too
+ * few or a third too many.
+ */
 Test(estimate, the_spill_file_stays_where_reading_is_long_and_the_step_behind_it_is_not)
 {
     const uint64_t s = 1000000000u;
     cr_expect_not(hdx_forecast_spill_stays(2 * s, s / 2), "nothing is kept");
-    cr_expect(hdx_forecast_spill_stays(3 * s, s / 2) && hdx_forecast_spill_stays(3 * s, 3 * s) && hdx_forecast_spill_stays(60 * s, 4 * s));
-    cr_expect_not(hdx_forecast_spill_stays(60 * s, 6 * s), "the next checkpoint stands before anything else is written");
+    cr_expect(hdx_forecast_spill_stays(3 * s, s / 2) && hdx_forecast_spill_stays(3 * s, 3 * s) &&
+              hdx_forecast_spill_stays(60 * s, 4 * s));
+    cr_expect_not(hdx_forecast_spill_stays(60 * s, 6 * s),
+                  "the next checkpoint stands before anything else is written");
 }
 
 /* Few objects, many bytes: pages are made ready before it is known that nobody needs them. */
@@ -250,7 +266,8 @@ Test(estimate, has_what_is_made_ready_before_it_is_known_whether_it_is_needed)
     options.memory = 1u << 30;
     cr_assert(hdx_index_estimate(&options, &held, NULL) == HDX_OK);
     cr_expect(two.memory >= size / 4 + (8u << 20), "%llu", (unsigned long long)two.memory);
-    cr_expect(one.memory < size / 4 + (8u << 20) && held.memory < size / 4 + (8u << 20), "one thread and budgets have none: %llu, %llu", (unsigned long long)one.memory,
+    cr_expect(one.memory < size / 4 + (8u << 20) && held.memory < size / 4 + (8u << 20),
+              "one thread and budgets have none: %llu, %llu", (unsigned long long)one.memory,
               (unsigned long long)held.memory);
     expect_kept(dump, 1, 0);
 }
@@ -259,14 +276,16 @@ Test(estimate, has_what_is_made_ready_before_it_is_known_whether_it_is_needed)
 static void make_list(bool mixed)
 {
     dump_maker    *m = dump_maker_new(8);
-    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""), node = dump_maker_class(m, "app.Node", object, "next:L count:I");
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   node = dump_maker_class(m, "app.Node", object, "next:L count:I");
     const uint64_t first = dump_maker_instance(m, node, DUMP_VALUES(0, 0));
     uint64_t       last = first, step = 0, state = 88172645463325252ull;
     for (uint64_t i = 1; i < 300000; i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        const uint64_t now = dump_maker_instance(m, node, DUMP_VALUES(mixed && i > 1 ? first + state % i * step : last, i));
+        const uint64_t now =
+            dump_maker_instance(m, node, DUMP_VALUES(mixed && i > 1 ? first + state % i * step : last, i));
         step = i == 1 ? now - first : step;
         last = now;
         if (i % 300 == 299)
@@ -288,13 +307,17 @@ Test(estimate, knows_what_neighbours_that_are_alike_save)
         const outcome o = build_alone(&options);
         cr_assert_eq(o.code, HDX_OK);
         taken[mixed] = f.disk;
-        cr_expect(f.disk >= o.bytes && f.disk <= o.bytes * 2, "%d: %llu bytes of disk forecast, %llu taken", mixed, (unsigned long long)f.disk,
-                  (unsigned long long)o.bytes);
+        cr_expect(f.disk >= o.bytes && f.disk <= o.bytes * 2, "%d: %llu bytes of disk forecast, %llu taken", mixed,
+                  (unsigned long long)f.disk, (unsigned long long)o.bytes);
     }
-    cr_expect(taken[0] < taken[1] * 3 / 5, "%llu in order, %llu mixed", (unsigned long long)taken[0], (unsigned long long)taken[1]);
+    cr_expect(taken[0] < taken[1] * 3 / 5, "%llu in order, %llu mixed", (unsigned long long)taken[0],
+              (unsigned long long)taken[1]);
 }
 
-/* 20,000 objects, an array of 1 << 20 references of which the first `used` of each `of` are some (`same` neighbours are one object), and longs. */
+/*
+ * 20,000 objects, an array of 1 << 20 references of which the first `used` of each `of` are some (`same` neighbours are
+ * one object), and longs.
+ */
 static void make_table(unsigned used, unsigned of, unsigned same)
 {
     dump_maker    *m = dump_maker_new(8);
@@ -332,21 +355,25 @@ static hdx_index_forecast forecast_table(unsigned used, unsigned of, unsigned sa
 Test(estimate, knows_large_arrays_from_pieces_of_them)
 {
     const uint64_t           each = 24, all = 1u << 20;
-    const hdx_index_forecast empty = forecast_table(0, 1, 1), full = forecast_table(1, 1, 1), third = forecast_table(1, 3, 1);
+    const hdx_index_forecast empty = forecast_table(0, 1, 1), full = forecast_table(1, 1, 1),
+                             third = forecast_table(1, 3, 1);
     const hdx_index_forecast halves = forecast_table(all / 2, all, 1), repeated = forecast_table(1, 1, 256);
     cr_expect(empty.references < 100, "%llu", (unsigned long long)empty.references);
-    cr_expect(full.references >= 20000 && full.references <= full.objects + 100, "each object once: %llu", (unsigned long long)full.references);
+    cr_expect(full.references >= 20000 && full.references <= full.objects + 100, "each object once: %llu",
+              (unsigned long long)full.references);
     cr_expect(full.steps[1].least - empty.steps[1].least >= each * all, "an array is held as long as it is read");
     expect_near("held of every third", third.steps[1].least - empty.steps[1].least, each * all / 3, 0.05);
     expect_near("held of the first half", halves.steps[1].least - empty.steps[1].least, each * all / 2, 0.05);
     cr_expect(third.steps[1].least - empty.steps[1].least >= each * all / 3);
     cr_expect(halves.steps[1].least - empty.steps[1].least >= each * all / 2);
-    cr_expect(repeated.references >= all / 256 && repeated.references < all / 256 * 3 / 2, "%llu", (unsigned long long)repeated.references);
+    cr_expect(repeated.references >= all / 256 && repeated.references < all / 256 * 3 / 2, "%llu",
+              (unsigned long long)repeated.references);
 }
 
 Test(estimate, refuses_what_a_build_refuses)
 {
-    static const char *const texts[] = { "", "hello, this is no dump at all", "JAVA PROFILE 1.0.2", "PK\003\004 something" };
+    static const char *const texts[] = { "", "hello, this is no dump at all", "JAVA PROFILE 1.0.2",
+                                         "PK\003\004 something" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hdx_index_options  options = { .dump = dump, .index_dir = place };
         hdx_index_forecast f;

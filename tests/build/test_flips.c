@@ -1,5 +1,6 @@
 /*
- * test_flips.c - each byte of each file of an index in its turn has a bit changed, and `verify` notices, without --full.
+ * test_flips.c - each byte of each file of an index in its turn has a bit changed, and `verify` notices, without
+ * --full.
  */
 #include "build/parted.h"
 #include "support/folder.h"

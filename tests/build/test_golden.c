@@ -1,7 +1,7 @@
 /*
- * test_golden.c - every dump of the reference collection (../shared beside this tree; skipped where it is not): both widths, one and
- * more threads give the same bytes, as does the dump when it is not compressed; seek points are few, and every invariant of the index holds.
- * Android's heaps are told apart.
+ * test_golden.c - every dump of the reference collection (../shared beside this tree; skipped where it is not): both
+ * widths, one and more threads give the same bytes, as does the dump when it is not compressed; seek points are few,
+ * and every invariant of the index holds. Android's heaps are told apart.
  */
 #include "build/build.h"
 #include "indexes/indexes.h"
@@ -58,10 +58,11 @@ static void check_plain(const char *path, uint32_t number, const char *packed_in
         size_t n = 0, k = 0;
         char  *x = slurp(packed_index, kind, &n), *y = slurp(report.path, kind, &k);
         if (kind == HDX_KIND_SEEK)
-            cr_expect(x != NULL && y == NULL && n <= dump_size * 15 / 1000 + 4096, "%s: %zu bytes of seek points", path, n);
+            cr_expect(x != NULL && y == NULL && n <= dump_size * 15 / 1000 + 4096, "%s: %zu bytes of seek points", path,
+                      n);
         else
-            cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s: %s is another than of the plain dump", path,
-                      hdx_kind_name((hdx_kind)kind));
+            cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0),
+                      "%s: %s is another than of the plain dump", path, hdx_kind_name((hdx_kind)kind));
         free(x);
         free(y);
     }
@@ -70,10 +71,10 @@ static void check_plain(const char *path, uint32_t number, const char *packed_in
 
 static void check_dump(const char *path, uint32_t number)
 {
-    char              narrow_dir[TEST_FOLDER], wide_dir[TEST_FOLDER], small_dir[TEST_FOLDER]; /* empty folders become indexes */
-    hdx_index_report  narrow, wide, small;
-    hdx_graph        *g;
-    hdx_error         err;
+    char narrow_dir[TEST_FOLDER], wide_dir[TEST_FOLDER], small_dir[TEST_FOLDER]; /* empty folders become indexes */
+    hdx_index_report narrow, wide, small;
+    hdx_graph       *g;
+    hdx_error        err;
     test_folder_make(narrow_dir, "narrow");
     test_folder_make(wide_dir, "wide");
     test_folder_make(small_dir, "small");
@@ -87,8 +88,10 @@ static void check_dump(const char *path, uint32_t number)
     for (int kind = 0; kind < HDX_KINDS; kind++) {
         size_t n = 0, k = 0, m = 0;
         char  *x = slurp(narrow.path, kind, &n), *y = slurp(wide.path, kind, &k), *z = slurp(small.path, kind, &m);
-        cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s: %s differs between widths", path, hdx_kind_name((hdx_kind)kind));
-        cr_expect((x == NULL) == (z == NULL) && n == m && (x == NULL || memcmp(x, z, n) == 0), "%s: %s differs between budgets", path, hdx_kind_name((hdx_kind)kind));
+        cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0),
+                  "%s: %s differs between widths", path, hdx_kind_name((hdx_kind)kind));
+        cr_expect((x == NULL) == (z == NULL) && n == m && (x == NULL || memcmp(x, z, n) == 0),
+                  "%s: %s differs between budgets", path, hdx_kind_name((hdx_kind)kind));
         free(x);
         free(y);
         free(z);
@@ -131,34 +134,41 @@ typedef struct heap_count {
 
 /* Counts of the dumps' own programs and of an independent scanner (README of the collection). */
 static const heap_count heaps[] = {
-    { "art-ahat-base", "app", 15923 },       { "art-ahat-test", "app", 25919 },  { "art-derived-3heaps", "zygote", 9944 },
-    { "art-derived-3heaps", "app", 15954 },  { "art-derived-3heaps", "image", 21 }, { "dialer", "zygote", 42243 },
+    { "art-ahat-base", "app", 15923 },
+    { "art-ahat-test", "app", 25919 },
+    { "art-derived-3heaps", "zygote", 9944 },
+    { "art-derived-3heaps", "app", 15954 },
+    { "art-derived-3heaps", "image", 21 },
+    { "dialer", "zygote", 42243 },
     { "dialer", "app", 1444 },
 };
 
 Test(golden, tells_the_heaps_of_android_apart)
 {
     for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
-        char                  path[1024], dir[TEST_FOLDER];
-        hdx_index_report      report;
-        hdx_graph            *g;
-        hdx_error             err;
-        uint64_t              count, found = 0, by_object = 0;
+        char             path[1024], dir[TEST_FOLDER];
+        hdx_index_report report;
+        hdx_graph       *g;
+        hdx_error        err;
+        uint64_t         count, found = 0, by_object = 0;
         (void)snprintf(path, sizeof path, DUMPS "/%s.hprof.gz", heaps[i].dump);
         if (access(path, R_OK) != 0)
             cr_skip("the reference collection is not beside this tree");
         test_folder_make(dir, "golden");
         hdx_index_options options = { .dump = path, .index_dir = dir };
-        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, path, &g, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+                      hdx_graph_open(report.path, path, &g, &err) == HDX_OK,
+                  "%s", err.message);
         const hdx_heap_space *spaces = hdx_graph_heaps(g, &count);
         for (uint64_t k = 0; k < count; k++)
-            if (spaces[k].name.len == strlen(heaps[i].heap) && memcmp(spaces[k].name.at, heaps[i].heap, spaces[k].name.len) == 0) {
+            if (spaces[k].name.len == strlen(heaps[i].heap) &&
+                memcmp(spaces[k].name.at, heaps[i].heap, spaces[k].name.len) == 0) {
                 found = spaces[k].objects;
                 for (hdx_id id = 0; id < hdx_graph_objects(g); id++)
                     by_object += hdx_graph_heap(g, id) == (int)k;
             }
-        cr_expect(found == heaps[i].objects && by_object == found, "%s has %llu objects in %s, want %llu", heaps[i].dump, (unsigned long long)found,
-                  heaps[i].heap, (unsigned long long)heaps[i].objects);
+        cr_expect(found == heaps[i].objects && by_object == found, "%s has %llu objects in %s, want %llu",
+                  heaps[i].dump, (unsigned long long)found, heaps[i].heap, (unsigned long long)heaps[i].objects);
         hdx_graph_close(g);
         test_folder_remove(dir);
     }
@@ -180,7 +190,9 @@ Test(golden, reads_strings_of_art_and_dalvik)
             cr_skip("the reference collection is not beside this tree");
         test_folder_make(dir, "golden");
         hdx_index_options options = { .dump = path, .index_dir = dir };
-        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, path, &g, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+                      hdx_graph_open(report.path, path, &g, &err) == HDX_OK,
+                  "%s", err.message);
         const hdx_class *c = hdx_graph_class_named(g, "java.lang.String");
         cr_assert(c != NULL);
         hdx_graph_instances(g, c->number, HDX_LIVE, &strings);
@@ -188,12 +200,14 @@ Test(golden, reads_strings_of_art_and_dalvik)
             char  *text = NULL;
             size_t len;
             bool   whole, is_string;
-            cr_assert(hdx_graph_string(g, id, 1000, &text, &len, &whole, &is_string, &err) == HDX_OK, "%s", err.message);
+            cr_assert(hdx_graph_string(g, id, 1000, &text, &len, &whole, &is_string, &err) == HDX_OK, "%s",
+                      err.message);
             count++;
             read += is_string && (len == 0 || text != NULL);
             hdx_text_free(text);
         }
-        cr_expect(count > 300 && read == count, "%s: %llu of %llu strings can be read", dumps[i], (unsigned long long)read, (unsigned long long)count);
+        cr_expect(count > 300 && read == count, "%s: %llu of %llu strings can be read", dumps[i],
+                  (unsigned long long)read, (unsigned long long)count);
         hdx_graph_close(g);
         test_folder_remove(dir);
     }

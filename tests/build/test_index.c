@@ -1,5 +1,6 @@
 /*
- * test_index.c - the life of an index: it exists whole or not at all, whatever fails; its bytes depend on the dump alone.
+ * test_index.c - the life of an index: it exists whole or not at all, whatever fails; its bytes depend on the dump
+ * alone.
  */
 #include "build/build.h"
 #include "base/bytes.h"
@@ -82,7 +83,8 @@ static void expect_same_files(const char *a, const char *b)
     for (int kind = 0; kind < HDX_KINDS; kind++) {
         size_t n = 0, k = 0;
         char  *x = slurp(a, hdx_kind_name((hdx_kind)kind), &n), *y = slurp(b, hdx_kind_name((hdx_kind)kind), &k);
-        cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s differs", hdx_kind_name((hdx_kind)kind));
+        cr_expect((x == NULL) == (y == NULL) && n == k && (x == NULL || memcmp(x, y, n) == 0), "%s differs",
+                  hdx_kind_name((hdx_kind)kind));
         free(x);
         free(y);
     }
@@ -93,7 +95,8 @@ Test(index, is_found_again_and_rebuilt_when_the_dump_changed)
     hdx_index_options options = { .dump = dump };
     hdx_index_report  report;
     cr_assert(build(&options, &report) == HDX_OK);
-    cr_expect(!report.reused && exists("%s/catalog.mdb", report.path) && !exists("%s.part", report.path) && !exists("%s.lock", report.path));
+    cr_expect(!report.reused && exists("%s/catalog.mdb", report.path) && !exists("%s.part", report.path) &&
+              !exists("%s.lock", report.path));
     cr_assert(build(&options, &report) == HDX_OK);
     cr_expect(report.reused);
     (void)usleep(2000);
@@ -131,7 +134,9 @@ Test(index, of_an_older_format_is_said_to_be_one_and_built_again)
     hdx_put32(sum + 44, hdx_crc32c(0, sum, 44));
     cr_assert(fseek(f, 0, SEEK_SET) == 0 && fwrite(sum, 1, sizeof sum, f) == sizeof sum && fclose(f) == 0);
     options.no_build = true;
-    cr_expect(hdx_index_build(&options, &report, &err) == HDX_BAD_DUMP && strcmp(err.message, "its index has an older format") == 0, "%s", err.message);
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_BAD_DUMP &&
+                  strcmp(err.message, "its index has an older format") == 0,
+              "%s", err.message);
     options.no_build = false;
     cr_assert(build(&options, &report) == HDX_OK);
     cr_expect(!report.reused && strstr(said, "older format") != NULL, "%s", said);
@@ -188,12 +193,16 @@ Test(index, has_one_builder_at_a_time)
 
 Test(index, has_the_same_bytes_from_any_number_of_threads_and_either_width)
 {
-    const struct { unsigned threads, width; } ways[] = { { 2, 32 }, { 8, 32 }, { 1, 64 }, { 3, 64 } };
+    const struct {
+        unsigned threads, width;
+    } ways[] = { { 2, 32 }, { 8, 32 }, { 1, 64 }, { 3, 64 } };
     hdx_index_options options = { .dump = dump, .threads = 1, .width = 32 };
     hdx_index_report  first, report;
     cr_assert(build(&options, &first) == HDX_OK);
     for (size_t i = 0; i < 4; i++) {
-        hdx_index_options next = { .dump = dump, .index_dir = other, .force = true, .threads = ways[i].threads, .width = ways[i].width };
+        hdx_index_options next = {
+            .dump = dump, .index_dir = other, .force = true, .threads = ways[i].threads, .width = ways[i].width
+        };
         cr_assert(build(&next, &report) == HDX_OK);
         expect_same_files(first.path, report.path);
     }
@@ -205,7 +214,7 @@ Test(index, has_the_same_roots_where_several_workers_find_them)
     enum { THREADS = 3, LOCALS = 600 };
     dump_maker *m = dump_maker_new(8);
     uint64_t    object = add_core(m);
-    uint64_t threads[THREADS], thread = dump_maker_class(m, "java/lang/Thread", object, "");
+    uint64_t    threads[THREADS], thread = dump_maker_class(m, "java/lang/Thread", object, "");
     for (uint32_t t = 0; t < THREADS; t++) {
         threads[t] = dump_maker_instance(m, thread, NULL);
         dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, threads[t], t + 1, 0);
@@ -232,7 +241,8 @@ Test(index, has_the_same_roots_where_several_workers_find_them)
         uint64_t          count, locals = 0;
         cr_assert(build(&options, &report) == HDX_OK);
         expect_same_files(first.path, report.path);
-        cr_assert(hdx_catalog_open(hdx_io_system(), report.path, &catalog, NULL) == HDX_OK && hdx_catalog_roots(catalog, &roots, &count, NULL) == HDX_OK);
+        cr_assert(hdx_catalog_open(hdx_io_system(), report.path, &catalog, NULL) == HDX_OK &&
+                  hdx_catalog_roots(catalog, &roots, &count, NULL) == HDX_OK);
         for (uint64_t i = 0; i < count; i++)
             locals += roots[i].type == HDX_ROOT_JAVA_LOCAL && roots[i].thread != HDX_NO_ID;
         cr_expect(locals == LOCALS, "%llu of them belong to a thread", (unsigned long long)locals);
@@ -249,7 +259,8 @@ Test(index, has_the_same_bytes_from_a_gzipped_dump)
     (void)snprintf(command, sizeof command, "gzip -k '%s'", dump);
     cr_assert(system(command) == 0);
     cr_assert(build(&options, &plain) == HDX_OK && build(&gz, &report) == HDX_OK);
-    cr_expect(exists("%s/seek.hdx", report.path) && !exists("%s/seek.hdx", plain.path) && !exists("%s/windows.tmp", report.path));
+    cr_expect(exists("%s/seek.hdx", report.path) && !exists("%s/seek.hdx", plain.path) &&
+              !exists("%s/windows.tmp", report.path));
     (void)snprintf(command, sizeof command, "rm '%s/seek.hdx'", report.path);
     cr_assert(system(command) == 0);
     expect_same_files(plain.path, report.path);
@@ -298,7 +309,9 @@ Test(index, that_the_disk_cannot_hold_is_refused_before_the_work)
     cr_assert(hdx_index_estimate(&options, &f, &err) == HDX_OK);
     space_left = f.disk + f.temporary - 1;
     cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; 0.") != NULL && strstr(err.hint, "--index-dir") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; 0.") != NULL &&
+                  strstr(err.hint, "--index-dir") != NULL,
+              "%s", err.message);
     cr_expect(!exists("%s.hdx.part", dump) && !exists("%s.hdx.lock", dump) && !exists("%s.hdx", dump));
     space_left++;
     cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
@@ -318,10 +331,14 @@ Test(index, survives_every_failing_write)
             cr_assert(code == HDX_OK && n > 20, "%u calls", n);
             break;
         }
-        /* the folder is in place before the last sync: from there on the index exists, and saying so or failing are both honest */
+        /*
+         * the folder is in place before the last sync: from there on the index exists, and saying so or failing are
+         * both honest
+         */
         if (code == HDX_OK || exists("%s.hdx", dump)) {
             hdx_graph *g;
-            cr_assert(hdx_graph_open(report.path[0] != '\0' ? report.path : "", dump, &g, &err) == HDX_OK || code != HDX_OK);
+            cr_assert(hdx_graph_open(report.path[0] != '\0' ? report.path : "", dump, &g, &err) == HDX_OK ||
+                      code != HDX_OK);
             if (code == HDX_OK)
                 hdx_graph_close(g);
             hdx_index_options remove = { .dump = dump };
@@ -329,7 +346,8 @@ Test(index, survives_every_failing_write)
             (void)hdx_index_remove(&remove, path, sizeof path, NULL);
             continue;
         }
-        cr_expect(code == HDX_IO || code == HDX_USAGE || code == HDX_LIMIT, "fault %u gives %s: %s: %s", n, hdx_code_name(code), err.where, err.message);
+        cr_expect(code == HDX_IO || code == HDX_USAGE || code == HDX_LIMIT, "fault %u gives %s: %s: %s", n,
+                  hdx_code_name(code), err.where, err.message);
         cr_expect(!exists("%s.hdx.part", dump), "fault %u leaves a .part folder", n);
     }
 }
@@ -349,7 +367,8 @@ Test(index, keeps_the_old_one_at_every_failing_write)
         faulty_io_init(&f, n, EIO, true);
         (void)hdx_index_build_through(&doors, &options, &report, &err);
         cr_assert(build(&ask, &report) == HDX_OK && report.reused, "fault %u lost the index", n);
-        cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, false, &err) == HDX_OK, "fault %u: %s", n, err.message);
+        cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, false, &err) == HDX_OK,
+                  "fault %u: %s", n, err.message);
         hdx_graph_close(g);
         if (!faulty_io_fired(&f))
             break;
@@ -362,10 +381,12 @@ Test(index, says_before_it_begins_what_does_not_fit_the_budget)
     hdx_index_report  report;
     hdx_error         err;
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "heapdex estimate") != NULL, "%s / %s", err.message, err.hint);
+    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "heapdex estimate") != NULL,
+              "%s / %s", err.message, err.hint);
     options.memory = 39u << 20; /* enough to begin with */
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "the budget is 39 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0, "%s / %s", err.message, err.hint);
+    cr_expect(strstr(err.message, "the budget is 39 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0, "%s / %s",
+              err.message, err.hint);
     cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
     options.memory = strtoull(err.hint + 9, NULL, 10) << 20; /* what it said would do, does */
     cr_expect(build(&options, &report) == HDX_OK);
@@ -380,13 +401,16 @@ static void expect_kept_steps_serve(bool go_on)
     char              path[256], command[1024];
     if (!exists("%s.hdx.part", dump))
         return;
-    cr_expect(exists("%s.hdx.part/checkpoint", dump) || exists("%s.hdx.part/checkpoint.new", dump) || exists("%s.hdx.part/scan.tmp", dump), "leftovers that nobody can use");
+    cr_expect(exists("%s.hdx.part/checkpoint", dump) || exists("%s.hdx.part/checkpoint.new", dump) ||
+                  exists("%s.hdx.part/scan.tmp", dump),
+              "leftovers that nobody can use");
     if (go_on) {
         (void)snprintf(path, sizeof path, "%s.straight", dump);
         alone.index_dir = path;
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
         cr_assert(hdx_index_build(&alone, &report, &err) == HDX_OK, "%s", err.message);
-        (void)snprintf(command, sizeof command, "for f in '%s'/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done", path, dump);
+        (void)snprintf(command, sizeof command,
+                       "for f in '%s'/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done", path, dump);
         cr_expect(system(command) == 0, "other bytes than a build without a stop");
         cr_expect(!exists("%s.hdx.part", dump));
         (void)hdx_index_remove(&alone, path, sizeof path, NULL);
@@ -488,8 +512,8 @@ Test(index, tells_damage_of_objects_that_claim_one_id)
 {
     dump_maker *m = dump_maker_new(8);
     uint64_t    object = add_core(m);
-    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
-    uint64_t a = dump_maker_instance(m, node, NULL);
+    uint64_t    node = dump_maker_class(m, "app/Node", object, "next:L");
+    uint64_t    a = dump_maker_instance(m, node, NULL);
     (void)dump_maker_instance_at(m, a, node, DUMP_VALUES(object));
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
     hdx_graph               *g = graph_of(m);
@@ -504,9 +528,10 @@ Test(index, tells_damage_of_objects_that_claim_one_id)
 /* No LOAD_CLASS, no instance: all that is known of such a class is its record, and that others extend it. */
 Test(index, knows_a_class_that_was_never_loaded)
 {
-    dump_maker *m = dump_maker_new(8);
-    uint64_t    object = add_core(m);
-    const uint64_t silent = dump_maker_class_at(m, 0x77000, NULL, object, "a:I b:J"), child = dump_maker_class(m, "app/Child", silent, "c:I");
+    dump_maker    *m = dump_maker_new(8);
+    uint64_t       object = add_core(m);
+    const uint64_t silent = dump_maker_class_at(m, 0x77000, NULL, object, "a:I b:J"),
+                   child = dump_maker_class(m, "app/Child", silent, "c:I");
     (void)dump_maker_load(m, child, "app/Another");
     const uint64_t instance = dump_maker_instance(m, child, DUMP_VALUES(1, 2, 3));
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, child, 0, 0);
@@ -516,12 +541,16 @@ Test(index, knows_a_class_that_was_never_loaded)
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     const hdx_class         *classes = hdx_graph_classes(g, &count), *c = hdx_graph_class_named(g, "app.Child");
     cr_assert(count == 5 && c != NULL && c->super < count);
-    cr_expect(classes[c->super].address == silent && (classes[c->super].flags & HDX_CLASS_INVENTED) == 0 && classes[c->super].field_count == 2);
+    cr_expect(classes[c->super].address == silent && (classes[c->super].flags & HDX_CLASS_INVENTED) == 0 &&
+              classes[c->super].field_count == 2);
     cr_expect(hdx_text_is(classes[c->super].name, "unknown-name@0x77000"));
-    cr_expect(c->instance_size == hdx_round_up(40, s->alignment), "16, int and long up to 32, int up to 40: %llu", (unsigned long long)c->instance_size);
+    cr_expect(c->instance_size == hdx_round_up(40, s->alignment), "16, int and long up to 32, int up to 40: %llu",
+              (unsigned long long)c->instance_size);
     cr_assert(s->damage_count == 2);
-    cr_expect(s->damage[0].kind == HDX_DAMAGE_DUPLICATE && strstr(s->damage[0].expected, "under two names") != NULL, "%s", s->damage[0].expected);
-    cr_expect(s->damage[1].kind == HDX_DAMAGE_MISSING && strstr(s->damage[1].expected, "unknown-name@0x77000") != NULL, "%s", s->damage[1].expected);
+    cr_expect(s->damage[0].kind == HDX_DAMAGE_DUPLICATE && strstr(s->damage[0].expected, "under two names") != NULL,
+              "%s", s->damage[0].expected);
+    cr_expect(s->damage[1].kind == HDX_DAMAGE_MISSING && strstr(s->damage[1].expected, "unknown-name@0x77000") != NULL,
+              "%s", s->damage[1].expected);
     hdx_graph_close(g);
 }
 
@@ -553,7 +582,7 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
     const uint8_t *bytes = dump_maker_bytes(m, &len);
     int            fd = open(dump, O_RDWR | O_CREAT | O_TRUNC, 0666);
     cr_assert(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
-    uint64_t at = len;
+    uint64_t       at = len;
     const uint32_t elements = 280000000;
     for (int k = 0; k < 3; k++) {
         uint8_t  head[27] = { 0x1c };
@@ -562,7 +591,7 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
             head[5 + i] = (uint8_t)(body >> (24 - 8 * i));
         head[9] = 0x23;
         head[16] = 0x20 + (uint8_t)k; /* id 0x2000, 0x2100, 0x2200 */
-        head[21] = 0; /* serial */
+        head[21] = 0;                 /* serial */
         for (int i = 0; i < 4; i++)
             head[22 + i] = (uint8_t)(elements >> (24 - 8 * i));
         head[26] = 11;
@@ -584,7 +613,8 @@ Test(index, takes_arrays_over_two_and_files_over_four_gigabytes)
     for (unsigned k = 0; k < 3; k++) {
         cr_assert(hdx_graph_find(g, 0x2000 + 0x100 * k, &id));
         cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_shallow(g, id) == 24 + 8ull * elements);
-        cr_expect(hdx_graph_position(g, id, &pos) && pos == len + 9 + k * (27 + 8ull * elements), "%llu", (unsigned long long)pos);
+        cr_expect(hdx_graph_position(g, id, &pos) && pos == len + 9 + k * (27 + 8ull * elements), "%llu",
+                  (unsigned long long)pos);
     }
     hdx_graph_close(g);
 }
@@ -599,8 +629,24 @@ Test(index, knows_lengths_of_any_size)
     (void)dump_maker_class(m, "[B", object, "");
     for (unsigned k = 0; k < LENGTHS; k++) {
         const uint32_t n = lengths[k];
-        const uint8_t  record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA, 0, 0, 0, 5, 0, (uint8_t)k, 0, 0, 0, 0, 0, 0,
-                                    (uint8_t)(n >> 24), (uint8_t)(n >> 16 & 255), (uint8_t)(n >> 8 & 255), (uint8_t)(n & 255), 8 };
+        const uint8_t  record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA,
+                                    0,
+                                    0,
+                                    0,
+                                    5,
+                                    0,
+                                    (uint8_t)k,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    (uint8_t)(n >> 24),
+                                    (uint8_t)(n >> 16 & 255),
+                                    (uint8_t)(n >> 8 & 255),
+                                    (uint8_t)(n & 255),
+                                    8 };
         dump_maker_raw(m, record, sizeof record);
     }
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
@@ -608,12 +654,16 @@ Test(index, knows_lengths_of_any_size)
     hdx_id     id;
     for (unsigned k = 0; k < LENGTHS; k++) {
         cr_assert(hdx_graph_find(g, 0x500000000 + 0x10000ull * k, &id), "%u", lengths[k]);
-        cr_expect(hdx_graph_length(g, id) == lengths[k], "%u: %llu", lengths[k], (unsigned long long)hdx_graph_length(g, id));
+        cr_expect(hdx_graph_length(g, id) == lengths[k], "%u: %llu", lengths[k],
+                  (unsigned long long)hdx_graph_length(g, id));
     }
     hdx_graph_close(g);
 }
 
-/* 5 arrays of 16 GB in a dump of a few hundred bytes, without their elements: sums of 4 bytes are begun with, and found to be too narrow. */
+/*
+ * 5 arrays of 16 GB in a dump of a few hundred bytes, without their elements: sums of 4 bytes are begun with, and found
+ * to be too narrow.
+ */
 Test(index, sums_up_more_than_four_bytes_a_number_hold)
 {
     const uint32_t elements = 2000000000;
@@ -623,8 +673,24 @@ Test(index, sums_up_more_than_four_bytes_a_number_hold)
     uint64_t       object = add_core(m), of_objects = dump_maker_class(m, "[Ljava/lang/Object;", object, "");
     for (unsigned k = 0; k < 5; k++) {
         arrays[k] = 0x500000000 + 0x600000000 * k;
-        const uint8_t record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA, 0, 0, 0, (uint8_t)(arrays[k] >> 32), (uint8_t)(arrays[k] >> 24), 0, 0, 0, 0, 0, 0, 0,
-                                   (uint8_t)(elements >> 24), (uint8_t)(elements >> 16 & 255), (uint8_t)(elements >> 8 & 255), (uint8_t)(elements & 255), 11 };
+        const uint8_t record[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA,
+                                   0,
+                                   0,
+                                   0,
+                                   (uint8_t)(arrays[k] >> 32),
+                                   (uint8_t)(arrays[k] >> 24),
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   (uint8_t)(elements >> 24),
+                                   (uint8_t)(elements >> 16 & 255),
+                                   (uint8_t)(elements >> 8 & 255),
+                                   (uint8_t)(elements & 255),
+                                   11 };
         dump_maker_raw(m, record, sizeof record);
     }
     const uint64_t all = dump_maker_array(m, of_objects, arrays, 5);
@@ -634,10 +700,12 @@ Test(index, sums_up_more_than_four_bytes_a_number_hold)
     hdx_id     id;
     for (unsigned k = 0; k < 5; k++) {
         cr_assert(hdx_graph_find(g, arrays[k], &id));
-        cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_retained(g, id) == bytes, "%llu", (unsigned long long)hdx_graph_retained(g, id));
+        cr_expect(hdx_graph_length(g, id) == elements && hdx_graph_retained(g, id) == bytes, "%llu",
+                  (unsigned long long)hdx_graph_retained(g, id));
     }
     cr_assert(hdx_graph_find(g, all, &id));
-    cr_expect(hdx_graph_retained(g, id) == 5 * bytes + hdx_graph_shallow(g, id), "%llu", (unsigned long long)hdx_graph_retained(g, id));
+    cr_expect(hdx_graph_retained(g, id) == 5 * bytes + hdx_graph_shallow(g, id), "%llu",
+              (unsigned long long)hdx_graph_retained(g, id));
     hdx_graph_close(g);
 }
 
@@ -672,7 +740,8 @@ Test(index, has_lists_in_order_however_long_and_mixed_they_were)
         cr_assert(hdx_refs_next(&refs_of, &have)); /* the class stands first */
         for (unsigned i = 0; i < TARGETS; i++) {
             cr_assert(!held[k][i] || hdx_graph_find(g, targets[i], &want));
-            cr_assert(!held[k][i] || (hdx_refs_next(&refs_of, &have) && have == want), "%u references: object %u", lengths[k], i);
+            cr_assert(!held[k][i] || (hdx_refs_next(&refs_of, &have) && have == want), "%u references: object %u",
+                      lengths[k], i);
         }
         cr_expect(!hdx_refs_next(&refs_of, &have));
     }

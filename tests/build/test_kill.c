@@ -1,7 +1,8 @@
 /*
- * test_kill.c - builds killed at random moments, and at every call that writes, syncs, renames or removes: afterwards the index is absent, the
- * old one, or whole; the next build goes on from what is there, ends with the same bytes and leaves nothing behind.
- * HDX_KILLS sets how many random kills (25 by default; the slow proof, tests/build/kill_storm, uses 200 and kills at every call).
+ * test_kill.c - builds killed at random moments, and at every call that writes, syncs, renames or removes: afterwards
+ * the index is absent, the old one, or whole; the next build goes on from what is there, ends with the same bytes and
+ * leaves nothing behind. HDX_KILLS sets how many random kills (25 by default; the slow proof, tests/build/kill_storm,
+ * uses 200 and kills at every call).
  */
 #include "build/build.h"
 #include "build/heap_model.h"
@@ -24,7 +25,8 @@ static void check_whole(const char *dump, const char *what)
     hdx_graph        *g;
     hdx_error         err;
     if (hdx_index_build(&ask, &report, &err) != HDX_OK) {
-        cr_assert(err.code == HDX_BAD_DUMP, "%s: %s: %s", what, err.where, err.message); /* absent: as if nothing had been tried */
+        cr_assert(err.code == HDX_BAD_DUMP, "%s: %s: %s", what, err.where,
+                  err.message); /* absent: as if nothing had been tried */
         return;
     }
     cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
@@ -46,7 +48,9 @@ static void make_dump(char *dump, size_t size)
 static void expect_straight_bytes(const char *dump, const char *what)
 {
     char command[512];
-    (void)snprintf(command, sizeof command, "for f in '%s'/straight.hdx/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done", folder, dump);
+    (void)snprintf(command, sizeof command,
+                   "for f in '%s'/straight.hdx/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done", folder,
+                   dump);
     cr_assert(system(command) == 0, "%s: other bytes", what);
 }
 
@@ -59,14 +63,15 @@ static void expect_nothing_left(const char *dump, const char *what)
 
 Test(kill, at_any_call_loses_no_finished_step_and_changes_no_byte)
 {
-    char              dump[64], path[160], straight[96], what[64];
-    hdx_index_report  report;
-    hdx_error         err;
-    const unsigned    step = getenv("HDX_KILLS") == NULL ? 5 : 1;
-    unsigned          taken_up = 0;
+    char             dump[64], path[160], straight[96], what[64];
+    hdx_index_report report;
+    hdx_error        err;
+    const unsigned   step = getenv("HDX_KILLS") == NULL ? 5 : 1;
+    unsigned         taken_up = 0;
     make_dump(dump, sizeof dump);
     (void)snprintf(straight, sizeof straight, "%s/straight.hdx", folder);
-    hdx_index_options options = { .dump = dump, .threads = 2 }, alone = { .dump = dump, .index_dir = straight, .threads = 1 };
+    hdx_index_options options = { .dump = dump, .threads = 2 },
+                      alone = { .dump = dump, .index_dir = straight, .threads = 1 };
     cr_assert(hdx_index_build(&alone, &report, &err) == HDX_OK, "%s", err.message);
     for (unsigned n = 1;; n += step) {
         const pid_t child = fork();
@@ -99,13 +104,13 @@ Test(kill, at_any_call_loses_no_finished_step_and_changes_no_byte)
 
 Test(kill, leaves_no_index_or_a_whole_one)
 {
-    const char       *wanted = getenv("HDX_KILLS");
-    unsigned          kills = wanted == NULL ? 25 : (unsigned)strtoul(wanted, NULL, 10), whole = 0;
-    char              dump[64], path[128];
-    heap_model        dice = { .state = 20261121 };
+    const char *wanted = getenv("HDX_KILLS");
+    unsigned    kills = wanted == NULL ? 25 : (unsigned)strtoul(wanted, NULL, 10), whole = 0;
+    char        dump[64], path[128];
+    heap_model  dice = { .state = 20261121 };
     make_dump(dump, sizeof dump);
     for (unsigned n = 0; n < kills; n++) {
-        char what[64];
+        char  what[64];
         pid_t child = fork();
         cr_assert(child >= 0);
         if (child == 0) {

@@ -1,7 +1,9 @@
 /*
- * test_kinds.c - an index of each step has the files that the table of kinds (indexes/kinds.c) says, no more and no less, and they hold.
+ * test_kinds.c - an index of each step has the files that the table of kinds (indexes/kinds.c) says, no more and no
+ * less, and they hold.
  *
- * Which kinds a step makes is written down here once more, by name: the table is compared with it, and with what builds leave in the folder.
+ * Which kinds a step makes is written down here once more, by name: the table is compared with it, and with what builds
+ * leave in the folder.
  */
 #include "graph/inside.h"
 #include "support/dump_maker.h"
@@ -15,7 +17,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *const added[] = { /* by step: what it makes besides */
+static const char *const added[] = {
+    /* by step: what it makes besides */
     [HDX_STEP_OBJECTS] = "address position class size instances ",
     [HDX_STEP_OUTBOUND] = "outbound ",
     [HDX_STEP_INBOUND] = "inbound ",
@@ -41,7 +44,8 @@ static void make(int which)
     const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
     (void)dump_maker_class(m, "java.lang.Class", object, "");
     (void)dump_maker_class(m, "java.lang.ClassLoader", object, "");
-    const uint64_t node = dump_maker_class(m, "app.Node", object, "next:L count:I"), array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    const uint64_t node = dump_maker_class(m, "app.Node", object, "next:L count:I"),
+                   array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
     if (which == WITH_HEAPS)
         dump_maker_heap_info(m, 'A', "app");
     for (unsigned i = 0; i < 40; i++)
@@ -104,16 +108,20 @@ Test(kinds, of_an_index_are_those_of_its_step_and_hold)
             const hdx_amounts amounts = hdx_graph_amounts(g, true);
             cr_expect(eq(u64, amounts.of[HDX_OF_HEAPS], which == WITH_HEAPS ? 2 : 0));
             for (int k = 0; k < HDX_KINDS; k++) {
-                const bool want = expected(which, (hdx_kind)k, (hdx_step)until);
+                const bool  want = expected(which, (hdx_kind)k, (hdx_step)until);
                 const char *name = hdx_kind_name((hdx_kind)k);
-                cr_expect(eq(int, exists(report.path, (hdx_kind)k), want), "%s, until %d: file %s", names[which], until, name);
-                cr_expect(eq(int, g->m->files[k].name[0] != '\0', want), "%s, until %d: %s in the manifest", names[which], until, name);
-                cr_expect(eq(int, hdx_graph_use(g, (hdx_kind)k) != NULL, want), "%s, until %d: %s opens", names[which], until, name);
-                cr_expect(eq(int, hdx_kind_there((hdx_kind)k, (unsigned)until, &amounts, which == COMPRESSED), want), "%s, until %d: %s in the table",
+                cr_expect(eq(int, exists(report.path, (hdx_kind)k), want), "%s, until %d: file %s", names[which], until,
+                          name);
+                cr_expect(eq(int, g->m->files[k].name[0] != '\0', want), "%s, until %d: %s in the manifest",
                           names[which], until, name);
+                cr_expect(eq(int, hdx_graph_use(g, (hdx_kind)k) != NULL, want), "%s, until %d: %s opens", names[which],
+                          until, name);
+                cr_expect(eq(int, hdx_kind_there((hdx_kind)k, (unsigned)until, &amounts, which == COMPRESSED), want),
+                          "%s, until %d: %s in the table", names[which], until, name);
             }
             for (int full = 0; full < 2; full++)
-                cr_expect(eq(int, hdx_graph_verify(g, full == 1, &err), HDX_OK), "%s, until %d: %s: %s", names[which], until, err.where, err.message);
+                cr_expect(eq(int, hdx_graph_verify(g, full == 1, &err), HDX_OK), "%s, until %d: %s: %s", names[which],
+                          until, err.where, err.message);
             hdx_graph_close(g);
         }
     }
@@ -133,23 +141,30 @@ Test(kinds, that_an_index_must_have_and_must_not_have_are_looked_at)
             hdx_manifest *m = (hdx_manifest *)g->m;
             const bool    there = m->files[k].name[0] != '\0', must = there && k != HDX_KIND_SEEK;
             m->files[k] = there ? (hdx_manifest_file){ .bytes = 0 } : m->files[HDX_KIND_CLASS];
-            cr_expect(eq(int, hdx_graph_verify(g, false, &err), must || !there ? HDX_DAMAGED : HDX_OK), "%s: %s", names[which], hdx_kind_name((hdx_kind)k));
+            cr_expect(eq(int, hdx_graph_verify(g, false, &err), must || !there ? HDX_DAMAGED : HDX_OK), "%s: %s",
+                      names[which], hdx_kind_name((hdx_kind)k));
             if (must || !there)
-                cr_expect(strstr(err.message, there ? "not in the manifest" : "no step makes it") != NULL && strstr(err.message, hdx_kind_name((hdx_kind)k)) != NULL,
+                cr_expect(strstr(err.message, there ? "not in the manifest" : "no step makes it") != NULL &&
+                              strstr(err.message, hdx_kind_name((hdx_kind)k)) != NULL,
                           "%s", err.message);
             hdx_graph_close(g);
         }
-        for (int until = HDX_STEP_OBJECTS; until < HDX_STEP_DOMINATORS; until++) { /* the step says less than the files, and more */
+        for (int until = HDX_STEP_OBJECTS; until < HDX_STEP_DOMINATORS;
+             until++) { /* the step says less than the files, and more */
             hdx_graph *g = NULL;
             cr_assert(eq(int, hdx_graph_open(report.path, dump, &g, &err), HDX_OK));
             ((hdx_manifest *)g->m)->step = (uint32_t)until;
-            cr_expect(hdx_graph_verify(g, false, &err) == HDX_DAMAGED && strstr(err.message, "no step makes it") != NULL, "%s", err.message);
+            cr_expect(hdx_graph_verify(g, false, &err) == HDX_DAMAGED &&
+                          strstr(err.message, "no step makes it") != NULL,
+                      "%s", err.message);
             hdx_graph_close(g);
         }
         for (int until = HDX_STEP_OBJECTS; until < HDX_STEP_DOMINATORS; until++) {
             hdx_graph *g = build((hdx_step)until, &report);
             ((hdx_manifest *)g->m)->step = (uint32_t)until + 1;
-            cr_expect(hdx_graph_verify(g, false, &err) == HDX_DAMAGED && strstr(err.message, "not in the manifest") != NULL, "%s", err.message);
+            cr_expect(hdx_graph_verify(g, false, &err) == HDX_DAMAGED &&
+                          strstr(err.message, "not in the manifest") != NULL,
+                      "%s", err.message);
             hdx_graph_close(g);
         }
     }
@@ -158,25 +173,39 @@ Test(kinds, that_an_index_must_have_and_must_not_have_are_looked_at)
 /* As they were before there was a table: README.md says the same in words. */
 Test(kinds, have_the_encoding_keys_and_bounds_of_their_page)
 {
-    static const struct { hdx_kind kind; hdx_encoding encoding; uint64_t keys, below; } want[] = {
-        { HDX_KIND_ADDRESS, HDX_ENCODING_ADDRESSES, 100, 0 },    { HDX_KIND_POSITION, HDX_ENCODING_INTS, 100, 601 },
-        { HDX_KIND_CLASS, HDX_ENCODING_INTS, 100, 20 },          { HDX_KIND_SIZE, HDX_ENCODING_INTS, 100, 1ull << 33 },
-        { HDX_KIND_HEAP, HDX_ENCODING_INTS, 100, 4 },            { HDX_KIND_OUTBOUND, HDX_ENCODING_ONE_TO_N, 100, 100 },
-        { HDX_KIND_INBOUND, HDX_ENCODING_ONE_TO_N, 100, 100 },   { HDX_KIND_INSTANCES, HDX_ENCODING_ONE_TO_N, 20, 100 },
-        { HDX_KIND_SPECIAL, HDX_ENCODING_RANKS, 100, 0 },        { HDX_KIND_DOMINATOR, HDX_ENCODING_INTS, 40, 102 },
-        { HDX_KIND_NEAREST, HDX_ENCODING_INTS, 40, 102 },        { HDX_KIND_DOMINATORS, HDX_ENCODING_RANKS, 100, 0 },
-        { HDX_KIND_DOMINATED, HDX_ENCODING_ONE_TO_N, 51, 100 },  { HDX_KIND_RETAINED, HDX_ENCODING_INTS, 100, 801 },
+    static const struct {
+        hdx_kind     kind;
+        hdx_encoding encoding;
+        uint64_t     keys, below;
+    } want[] = {
+        { HDX_KIND_ADDRESS, HDX_ENCODING_ADDRESSES, 100, 0 },   { HDX_KIND_POSITION, HDX_ENCODING_INTS, 100, 601 },
+        { HDX_KIND_CLASS, HDX_ENCODING_INTS, 100, 20 },         { HDX_KIND_SIZE, HDX_ENCODING_INTS, 100, 1ull << 33 },
+        { HDX_KIND_HEAP, HDX_ENCODING_INTS, 100, 4 },           { HDX_KIND_OUTBOUND, HDX_ENCODING_ONE_TO_N, 100, 100 },
+        { HDX_KIND_INBOUND, HDX_ENCODING_ONE_TO_N, 100, 100 },  { HDX_KIND_INSTANCES, HDX_ENCODING_ONE_TO_N, 20, 100 },
+        { HDX_KIND_SPECIAL, HDX_ENCODING_RANKS, 100, 0 },       { HDX_KIND_DOMINATOR, HDX_ENCODING_INTS, 40, 102 },
+        { HDX_KIND_NEAREST, HDX_ENCODING_INTS, 40, 102 },       { HDX_KIND_DOMINATORS, HDX_ENCODING_RANKS, 100, 0 },
+        { HDX_KIND_DOMINATED, HDX_ENCODING_ONE_TO_N, 51, 100 }, { HDX_KIND_RETAINED, HDX_ENCODING_INTS, 100, 801 },
         { HDX_KIND_SEEK, HDX_ENCODING_SEEK, 0, 600 },
     };
-    const hdx_amounts amounts = { { [HDX_OF_OBJECTS] = 100, [HDX_OF_CLASSES] = 20, [HDX_OF_HEAPS] = 3, [HDX_OF_SPECIALS] = 40, [HDX_OF_DOMINATORS] = 50,
-                                    [HDX_OF_DUMP_BYTES] = 600, [HDX_OF_FILE_BYTES] = 700, [HDX_OF_LIVE_BYTES] = 800 } };
+    const hdx_amounts amounts = { { [HDX_OF_OBJECTS] = 100,
+                                    [HDX_OF_CLASSES] = 20,
+                                    [HDX_OF_HEAPS] = 3,
+                                    [HDX_OF_SPECIALS] = 40,
+                                    [HDX_OF_DOMINATORS] = 50,
+                                    [HDX_OF_DUMP_BYTES] = 600,
+                                    [HDX_OF_FILE_BYTES] = 700,
+                                    [HDX_OF_LIVE_BYTES] = 800 } };
     cr_assert(eq(sz, sizeof want / sizeof *want, HDX_KINDS));
     for (size_t i = 0; i < HDX_KINDS; i++) {
         const hdx_kind_row *row = hdx_kind_of(want[i].kind);
         cr_expect(eq(int, row->encoding, want[i].encoding), "%s", row->name);
         cr_expect(eq(u64, hdx_kind_keys(want[i].kind, &amounts), want[i].keys), "%s", row->name);
         cr_expect(eq(u64, hdx_measured(&amounts, row->below), want[i].below), "%s", row->name);
-        cr_expect(eq(int, row->members, want[i].kind == HDX_KIND_SPECIAL ? HDX_OF_SPECIALS : want[i].kind == HDX_KIND_DOMINATORS ? HDX_OF_DOMINATORS :
-                          want[i].kind == HDX_KIND_ADDRESS ? HDX_OF_OBJECTS : HDX_OF_NOTHING), "%s", row->name);
+        cr_expect(eq(int, row->members,
+                     want[i].kind == HDX_KIND_SPECIAL      ? HDX_OF_SPECIALS
+                     : want[i].kind == HDX_KIND_DOMINATORS ? HDX_OF_DOMINATORS
+                     : want[i].kind == HDX_KIND_ADDRESS    ? HDX_OF_OBJECTS
+                                                           : HDX_OF_NOTHING),
+                  "%s", row->name);
     }
 }

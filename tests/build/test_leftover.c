@@ -1,5 +1,6 @@
 /*
- * test_leftover.c - a .part folder is gone on from only where nobody else could have written to it, and is removed only where it is ours.
+ * test_leftover.c - a .part folder is gone on from only where nobody else could have written to it, and is removed only
+ * where it is ours.
  */
 #include "build/parted.h"
 #include "support/folder.h"
@@ -18,7 +19,10 @@ static void notice(void *context, const char *line)
     (void)snprintf(said + strlen(said), sizeof said - strlen(said), "%.150s\n", line);
 }
 
-static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice }; }
+static hdx_index_options options_of(void)
+{
+    return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice };
+}
 
 static void make(void)
 {
@@ -30,7 +34,8 @@ static void make(void)
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
     (void)snprintf(cache, sizeof cache, "%s/cache", folder);
-    cr_assert(chmod(folder, 0777) == 0 && mkdir(cache, 0777) == 0 && chmod(cache, 0777) == 0 && setenv("XDG_CACHE_HOME", cache, 1) == 0);
+    cr_assert(chmod(folder, 0777) == 0 && mkdir(cache, 0777) == 0 && chmod(cache, 0777) == 0 &&
+              setenv("XDG_CACHE_HOME", cache, 1) == 0);
     dump_maker *m = model_make(&h, 5, 380, 8);
     dump_maker_save(m, dump);
     dump_maker_free(m);
@@ -61,7 +66,8 @@ static bool goes_on(void)
 
 Test(leftover, of_ours_is_used_and_not_where_others_can_write)
 {
-    static const char *const names[] = { "", "/class.hdx", "/checkpoint", "/checkpoint/state", "/checkpoint/catalog.mdb" };
+    static const char *const names[] = { "", "/class.hdx", "/checkpoint", "/checkpoint/state",
+                                         "/checkpoint/catalog.mdb" };
     static const mode_t      bits[] = { 020, 002 };
     parted_write(&left, part);
     cr_expect(goes_on(), "%s", said);
@@ -109,17 +115,23 @@ Test(leftover, of_another_user_is_neither_used_nor_removed)
         cr_assert(lchown(part, 65534, 65534) == 0);
         said[0] = '\0';
         cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-        cr_expect(strncmp(report.path, cache, strlen(cache)) == 0 && strstr(said, "belongs to another user (65534)") != NULL && strstr(said, "going on") == NULL,
+        cr_expect(strncmp(report.path, cache, strlen(cache)) == 0 &&
+                      strstr(said, "belongs to another user (65534)") != NULL && strstr(said, "going on") == NULL,
                   "%s: %s", report.path, said);
         cr_expect(lstat(part, &st) == 0 && st.st_uid == 65534);
         cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK && report.reused);
-        cr_expect(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK && strncmp(path, cache, strlen(cache)) == 0, "%s", path);
-        cr_expect(hdx_index_remove(&options, path, sizeof path, &err) == HDX_USAGE && lstat(part, &st) == 0, "%s", err.message);
+        cr_expect(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK &&
+                      strncmp(path, cache, strlen(cache)) == 0,
+                  "%s", path);
+        cr_expect(hdx_index_remove(&options, path, sizeof path, &err) == HDX_USAGE && lstat(part, &st) == 0, "%s",
+                  err.message);
         (void)snprintf(other, sizeof other, "%s/b.hdx", folder); /* a place that was named is not left for another */
         (void)snprintf(path, sizeof path, "%s.part", other);
         cr_assert(rename(part, path) == 0);
         options.index_dir = other;
-        cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE && strstr(err.message, "another user") != NULL && err.hint[0] != '\0', "%s", err.message);
+        cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE &&
+                      strstr(err.message, "another user") != NULL && err.hint[0] != '\0',
+                  "%s", err.message);
         cr_expect(lstat(path, &st) == 0 && st.st_uid == 65534);
         (void)hdx_place_clear(hdx_io_system(), path);
     }
@@ -139,7 +151,10 @@ Test(leftover, of_root_is_not_used_by_another_user)
             _exit(3);
         said[0] = '\0';
         const hdx_code code = hdx_index_build(&options, &report, NULL);
-        _exit(code == HDX_OK && strncmp(report.path, cache, strlen(cache)) == 0 && strstr(said, "another user (0)") != NULL ? 0 : 1);
+        _exit(code == HDX_OK && strncmp(report.path, cache, strlen(cache)) == 0 &&
+                      strstr(said, "another user (0)") != NULL
+                  ? 0
+                  : 1);
     }
     int status;
     cr_assert(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
@@ -159,5 +174,7 @@ Test(leftover, and_index_in_a_cache_of_another_user_are_not_used)
     cr_assert(chown(part, 65534, 65534) == 0 && hdx_index_build(&options, &report, &err) == HDX_OK);
     (void)snprintf(path, sizeof path, "%s/heapdex", cache);
     cr_assert(chown(path, 65534, 65534) == 0);
-    cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE && strstr(err.message, "cache folder belongs to another user") != NULL, "%s", err.message);
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE &&
+                  strstr(err.message, "cache folder belongs to another user") != NULL,
+              "%s", err.message);
 }

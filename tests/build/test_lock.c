@@ -1,6 +1,6 @@
 /*
- * test_lock.c - one builder at a time, told apart from one that died: by flock, by the record where flock is missing or excludes nobody, and never by a
- * guess about another host.
+ * test_lock.c - one builder at a time, told apart from one that died: by flock, by the record where flock is missing or
+ * excludes nobody, and never by a guess about another host.
  */
 #include "build/build.h"
 #include "build/heap_model.h"
@@ -36,11 +36,27 @@ static void leave(void) { test_folder_remove(folder); }
 
 TestSuite(lock, .init = enter, .fini = leave, .timeout = 60);
 
-static int lies(int fd) { (void)fd; return 0; }
+static int lies(int fd)
+{
+    (void)fd;
+    return 0;
+}
 static int here_only(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0 ? HDX_LOCK_HERE : -errno; }
-static int missing(int fd) { (void)fd; return -ENOSYS; }
-static int not_on_this(int fd) { (void)fd; return -EOPNOTSUPP; }
-static int without_daemon(int fd) { (void)fd; return -ENOLCK; }
+static int missing(int fd)
+{
+    (void)fd;
+    return -ENOSYS;
+}
+static int not_on_this(int fd)
+{
+    (void)fd;
+    return -EOPNOTSUPP;
+}
+static int without_daemon(int fd)
+{
+    (void)fd;
+    return -ENOLCK;
+}
 
 static hdx_code build(hdx_error *err)
 {
@@ -83,8 +99,9 @@ static owner hold(char text[512])
         hdx_index_options options = { .dump = dump };
         hdx_index_home    home;
         (void)close(door[1]);
-        if (hdx_place_find(hdx_io_system(), &options, &home, NULL) != HDX_OK || hdx_place_lock(hdx_io_system(), &options, &home, NULL) != HDX_OK ||
-            home.lock_fd < 0 || write(ready[1], "r", 1) != 1)
+        if (hdx_place_find(hdx_io_system(), &options, &home, NULL) != HDX_OK ||
+            hdx_place_lock(hdx_io_system(), &options, &home, NULL) != HDX_OK || home.lock_fd < 0 ||
+            write(ready[1], "r", 1) != 1)
             _exit(1);
         (void)!read(door[0], &byte, 1);
         _exit(0); /* without giving it back */
@@ -163,7 +180,8 @@ Test(lock, that_excludes_nobody_is_noticed)
     faulty.lock = lies;
     cr_expect(build(&err) == HDX_BUSY);
     expect_names(&err, o.pid);
-    cr_expect(strstr(err.message, "exclude nobody") != NULL && strstr(err.hint, lock) != NULL, "%s / %s", err.message, err.hint);
+    cr_expect(strstr(err.message, "exclude nobody") != NULL && strstr(err.hint, lock) != NULL, "%s / %s", err.message,
+              err.hint);
     end(o);
 }
 
@@ -193,7 +211,9 @@ Test(lock, of_a_pid_used_again_or_of_another_boot_is_nobodys)
 
 Test(lock, of_another_host_or_container_is_never_guessed_about)
 {
-    static const struct { const char *field, *value; } who[] = { { " host=", "node7" }, { " space=", "1" } };
+    static const struct {
+        const char *field, *value;
+    } who[] = { { " host=", "node7" }, { " space=", "1" } };
     static int (*const ways[])(int) = { missing, here_only };
     char text[512];
     end(hold(text)); /* nobody here has that pid any more */
@@ -203,7 +223,9 @@ Test(lock, of_another_host_or_container_is_never_guessed_about)
             faulty.lock = ways[k];
             tell(text, who[i].field, who[i].value);
             cr_expect(build(&err) == HDX_BUSY, "%u, %u", i, k);
-            cr_expect(strstr(err.message, i == 0 ? "on node7 since" : "process ") != NULL && strstr(err.hint, lock) != NULL, "%s / %s", err.message, err.hint);
+            cr_expect(strstr(err.message, i == 0 ? "on node7 since" : "process ") != NULL &&
+                          strstr(err.hint, lock) != NULL,
+                      "%s / %s", err.message, err.hint);
             cr_expect(is_there(lock));
         }
     hdx_error err;
@@ -213,7 +235,8 @@ Test(lock, of_another_host_or_container_is_never_guessed_about)
 
 Test(lock, that_says_nothing_is_waited_for_and_then_only_believed_of_flock)
 {
-    static const char *const texts[] = { "", "12345\n", "heapdex 1 host=x", "heapdex 1 host=a boot=b space=1 pid=-7 start=1 since=1 job=-\n" };
+    static const char *const texts[] = { "", "12345\n", "heapdex 1 host=x",
+                                         "heapdex 1 host=a boot=b space=1 pid=-7 start=1 since=1 job=-\n" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hdx_error err;
         write_lock(texts[i]);
@@ -274,7 +297,9 @@ Test(lock, that_was_taken_meanwhile_lets_no_index_appear)
         else
             faulty.io.sync = come_at_sync;
         faulty.lock = lies;
-        cr_expect(build(&err) == HDX_BUSY && strstr(err.message, "process 7 on node7 since 2023-11-14 22:13:20 UTC") != NULL, "%u: %s", way, err.message);
+        cr_expect(build(&err) == HDX_BUSY &&
+                      strstr(err.message, "process 7 on node7 since 2023-11-14 22:13:20 UTC") != NULL,
+                  "%u: %s", way, err.message);
         (void)snprintf(path, sizeof path, "%s.hdx", dump);
         cr_expect(!is_there(path), "%u", way);
         (void)snprintf(path, sizeof path, "%s.hdx.part", dump);

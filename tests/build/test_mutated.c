@@ -1,5 +1,6 @@
 /*
- * test_mutated.c - small dumps whose ids, class ids, types, counts and tags were changed: what `index` builds of them, `verify --full` accepts.
+ * test_mutated.c - small dumps whose ids, class ids, types, counts and tags were changed: what `index` builds of them,
+ * `verify --full` accepts.
  */
 #include "build/heap_model.h"
 #include "build/mutate.h"
@@ -38,7 +39,8 @@ static bool builds(const char *path, const hdx_index_options *how, unsigned roun
     options.index_dir = index_dir;
     const hdx_code code = hdx_index_build(&options, &report, &err);
     if (code != HDX_OK) {
-        cr_expect(code == HDX_BAD_DUMP || code == HDX_LIMIT, "round %u: %s: %s", round, hdx_code_name(code), err.message);
+        cr_expect(code == HDX_BAD_DUMP || code == HDX_LIMIT, "round %u: %s: %s", round, hdx_code_name(code),
+                  err.message);
         return false;
     }
     cr_assert(hdx_graph_open(index_dir, path, &g, &err) == HDX_OK, "round %u: %s", round, err.message);
@@ -74,12 +76,17 @@ Test(mutated, dumps_build_indexes_that_verify)
     cr_expect(built > ROUNDS / 2, "%u of %u", built, ROUNDS); /* what is refused tests little */
 }
 
-/* An object array of a plain class, of a primitive array's class, and of one whose name is nowhere; beside real ones, and instances of the same class. */
+/*
+ * An object array of a plain class, of a primitive array's class, and of one whose name is nowhere; beside real ones,
+ * and instances of the same class.
+ */
 Test(mutated, object_arrays_of_any_class_have_the_length_of_their_record)
 {
     dump_maker    *m = dump_maker_new(8);
-    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""), plain = dump_maker_class(m, "app.Plain", object, "a:L");
-    const uint64_t bytes = dump_maker_class(m, "[B", object, ""), nameless = dump_maker_class_at(m, 0x9000, NULL, object, "");
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   plain = dump_maker_class(m, "app.Plain", object, "a:L");
+    const uint64_t bytes = dump_maker_class(m, "[B", object, ""),
+                   nameless = dump_maker_class_at(m, 0x9000, NULL, object, "");
     const uint64_t of[] = { plain, bytes, nameless, plain, bytes, dump_maker_class(m, "[Lapp.Plain;", object, "") };
     const uint32_t lengths[] = { 3, 5, 70000, 0, 0, 9 };
     enum { ARRAYS = sizeof of / sizeof *of };
@@ -91,7 +98,8 @@ Test(mutated, object_arrays_of_any_class_have_the_length_of_their_record)
     hdx_id            id;
     for (unsigned i = 0; i < ARRAYS; i++)
         at[i] = dump_maker_array(m, of[i], NULL, lengths[i]);
-    const uint64_t instance = dump_maker_instance(m, plain, DUMP_VALUES(at[0])), array = dump_maker_primitives(m, 'B', NULL, 11);
+    const uint64_t instance = dump_maker_instance(m, plain, DUMP_VALUES(at[0])),
+                   array = dump_maker_primitives(m, 'B', NULL, 11);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, plain, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, instance, 0, 0);
     dump_maker_save(m, dump);
@@ -103,7 +111,8 @@ Test(mutated, object_arrays_of_any_class_have_the_length_of_their_record)
         uint64_t length, shallow;
         cr_assert(hdx_graph_find(g, at[i], &id));
         const uint64_t want = hdx_round_up(8 + 8 + 4 + 8 * (uint64_t)lengths[i], 8);
-        cr_expect(hdx_graph_length(g, id) == lengths[i], "array %u: %llu", i, (unsigned long long)hdx_graph_length(g, id));
+        cr_expect(hdx_graph_length(g, id) == lengths[i], "array %u: %llu", i,
+                  (unsigned long long)hdx_graph_length(g, id));
         cr_expect(hdx_graph_shallow(g, id) == want, "array %u: %llu", i, (unsigned long long)hdx_graph_shallow(g, id));
         hdx_graph_read_lengths(g, id, 1, &length);
         hdx_graph_read_shallow(g, id, 1, &shallow);
@@ -112,7 +121,8 @@ Test(mutated, object_arrays_of_any_class_have_the_length_of_their_record)
     cr_assert(hdx_graph_find(g, instance, &id));
     cr_expect(hdx_graph_length(g, id) == 0 && hdx_graph_shallow(g, id) == 24);
     cr_assert(hdx_graph_find(g, array, &id));
-    cr_expect(hdx_graph_length(g, id) == 11 && hdx_graph_shallow(g, id) == 40, "%llu", (unsigned long long)hdx_graph_shallow(g, id));
+    cr_expect(hdx_graph_length(g, id) == 11 && hdx_graph_shallow(g, id) == 40, "%llu",
+              (unsigned long long)hdx_graph_shallow(g, id));
     hdx_graph_close(g);
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_private.c - an index is as private as its dump, at every moment: mode, group and ACL, whatever the umask and the default ACL of the folder.
+ * test_private.c - an index is as private as its dump, at every moment: mode, group and ACL, whatever the umask and the
+ * default ACL of the folder.
  */
 #include "build/build.h"
 #include "build/heap_model.h"
@@ -20,8 +21,8 @@
 #define ACL "system.posix_acl_access"
 
 static char     folder[TEST_FOLDER], dump[64], place[96];
-static unsigned looked;    /* files seen */
-static uint32_t most;      /* bits that none may go beyond */
+static unsigned looked; /* files seen */
+static uint32_t most;   /* bits that none may go beyond */
 
 static void enter(void)
 {
@@ -124,9 +125,11 @@ Test(private, as_the_dump_is_at_every_stage_and_under_any_umask)
             (void)umask((mode_t)masks[k]);
             (void)build(modes[i]);
             cr_expect(looked > 100, "%u looks", looked);
-            cr_expect(mode_of("%s/%s", "class.hdx") == (want | 0400) && mode_of("%s/%s", "catalog.mdb") == (want | 0400), "%o under %o: %o", modes[i], masks[k],
-                      mode_of("%s/%s", "class.hdx"));
-            cr_expect(mode_of("%s%s", "") == (want | 0600 | 0100 | (want >> 2 & 011)), "%o under %o: folder %o", modes[i], masks[k], mode_of("%s%s", ""));
+            cr_expect(mode_of("%s/%s", "class.hdx") == (want | 0400) &&
+                          mode_of("%s/%s", "catalog.mdb") == (want | 0400),
+                      "%o under %o: %o", modes[i], masks[k], mode_of("%s/%s", "class.hdx"));
+            cr_expect(mode_of("%s%s", "") == (want | 0600 | 0100 | (want >> 2 & 011)), "%o under %o: folder %o",
+                      modes[i], masks[k], mode_of("%s%s", ""));
         }
 }
 
@@ -167,7 +170,9 @@ Test(private, in_the_cache_folder_that_is_the_users_alone)
         hdx_index_report  report;
         if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
             _exit(3);
-        _exit(hdx_index_build(&options, &report, NULL) == HDX_OK && strncmp(report.path, cache, strlen(cache)) == 0 ? 0 : 1);
+        _exit(hdx_index_build(&options, &report, NULL) == HDX_OK && strncmp(report.path, cache, strlen(cache)) == 0
+                  ? 0
+                  : 1);
     }
     int status;
     cr_assert(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
@@ -244,11 +249,14 @@ Test(private, with_the_acl_of_the_dump)
     (void)umask(0);
     (void)build(0640);
     (void)snprintf(path, sizeof path, "%s/class.hdx", place);
-    cr_expect(bits_of(path, 2, 1234) == 4 && bits_of(path, 2, 1235) == 0 && bits_of(path, 32, 0) == 0 && bits_of(path, 16, 0) == 4);
-    cr_expect(bits_of(place, 2, 1234) == 5 && bits_of(place, 2, 1235) == 0 && bits_of(place, 32, 0) == 0 && bits_of(place, 16, 0) == 5);
+    cr_expect(bits_of(path, 2, 1234) == 4 && bits_of(path, 2, 1235) == 0 && bits_of(path, 32, 0) == 0 &&
+              bits_of(path, 16, 0) == 4);
+    cr_expect(bits_of(place, 2, 1234) == 5 && bits_of(place, 2, 1235) == 0 && bits_of(place, 32, 0) == 0 &&
+              bits_of(place, 16, 0) == 5);
     (void)umask(077);
     (void)build(0640);
-    cr_expect(bits_of(path, 16, 0) == 0 && (mode_of("%s/%s", "class.hdx") & 077) == 0); /* nobody gets through the mask */
+    cr_expect(bits_of(path, 16, 0) == 0 &&
+              (mode_of("%s/%s", "class.hdx") & 077) == 0); /* nobody gets through the mask */
 }
 
 static ssize_t no_acl_here(const char *path) { return getxattr(path, ACL, NULL, 0); }
@@ -257,8 +265,8 @@ Test(private, whatever_the_default_acl_of_the_folder_grants)
 {
     static const uint16_t open_entries[5][2] = { { 1, 7 }, { 2, 7 }, { 4, 7 }, { 16, 7 }, { 32, 7 } };
     static const uint32_t open_ids[5] = { UINT32_MAX, 1234, UINT32_MAX, UINT32_MAX, UINT32_MAX };
-    uint8_t acl[64];
-    char    path[128];
+    uint8_t               acl[64];
+    char                  path[128];
     if (setxattr(folder, "system.posix_acl_default", acl, put_acl(acl, open_entries, open_ids, 5), 0) != 0)
         cr_skip("this file system has no ACLs");
     cr_assert(chmod(dump, 0640) == 0);

@@ -1,5 +1,6 @@
 /*
- * test_seal.c - what a stopped build left is believed without being read again where it is as the build left it, and read through where it is not.
+ * test_seal.c - what a stopped build left is believed without being read again where it is as the build left it, and
+ * read through where it is not.
  */
 #include "build/parted.h"
 #include "support/folder.h"
@@ -14,7 +15,7 @@ static parted straight;
 static bool   went_on;
 
 /* ---- a door that counts what is read before a build goes on ---- */
-#define FDS 1024
+#define FDS     1024
 #define OPENING 16u /* an index that is opened is asked for its last byte */
 static char     names[FDS][32];
 static uint64_t read_bytes;
@@ -47,7 +48,8 @@ static int64_t read_counted(hdx_io *io, int fd, void *to, uint64_t len, uint64_t
 {
     const int64_t got = hdx_io_system()->read_at(io, fd, to, len, offset);
     const char   *dot = fd < FDS ? strrchr(names[fd], '.') : NULL;
-    const bool    spare = strcmp(fd < FDS ? names[fd] : "", "bits.tmp") == 0 || strcmp(fd < FDS ? names[fd] : "", "lists.tmp") == 0; /* kept to be read */
+    const bool    spare = strcmp(fd < FDS ? names[fd] : "", "bits.tmp") == 0 ||
+                       strcmp(fd < FDS ? names[fd] : "", "lists.tmp") == 0; /* kept to be read */
     if (!went_on && got > 0 && dot != NULL && (strcmp(dot, ".tmp") == 0 || strcmp(dot, ".hdx") == 0) && !spare)
         read_bytes += (uint64_t)got;
     return got;
@@ -59,7 +61,10 @@ static void notice(void *context, const char *line)
     went_on = went_on || strstr(line, "going on") != NULL;
 }
 
-static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice }; }
+static hdx_index_options options_of(void)
+{
+    return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice };
+}
 
 static void make(void)
 {
@@ -113,7 +118,8 @@ static bool finish(const char *what)
     io.read_at = read_counted;
     went_on = false;
     read_bytes = 0;
-    cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
+    cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where,
+              err.message);
     const bool gone_on = went_on;
     parted_read_folder(&now, place);
     cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
@@ -121,7 +127,8 @@ static bool finish(const char *what)
         const parted_file *f = parted_find(&straight, now.files[i].name);
         cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
         if (strstr(f->name, ".hdx") != NULL)
-            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0, "%s: %s has other bytes", what, f->name);
+            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
+                      "%s: %s has other bytes", what, f->name);
     }
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
     parted_free(&now);
@@ -162,7 +169,8 @@ Test(seal, of_an_untouched_leftover_spares_reading_its_files)
         const uint64_t tapes = bytes_of_tapes();
         cr_assert(unlink(path) == 0);
         const uint64_t all = reads("without its seal");
-        cr_expect(all >= sealed + tapes, "step %u: %llu of %llu, tapes %llu", k, (unsigned long long)sealed, (unsigned long long)all, (unsigned long long)tapes);
+        cr_expect(all >= sealed + tapes, "step %u: %llu of %llu, tapes %llu", k, (unsigned long long)sealed,
+                  (unsigned long long)all, (unsigned long long)tapes);
         cr_expect(sealed <= OPENING, "step %u: %llu bytes of files", k, (unsigned long long)sealed);
     }
 }
@@ -208,16 +216,21 @@ static void nothing(hdx_seal *s) { (void)s; }
 
 Test(seal, of_another_boot_or_other_files_is_none)
 {
-    static const struct { void (*change)(hdx_seal *s); const char *what; bool holds; } ways[] = {
-        { other_boot, "another boot", false }, { no_boot, "no boot", false },     { later, "changed later", false },
-        { elsewhere, "another file", false },  { too_many, "too many", false },   { nothing, "written again", true },
+    static const struct {
+        void (*change)(hdx_seal *s);
+        const char *what;
+        bool        holds;
+    } ways[] = {
+        { other_boot, "another boot", false }, { no_boot, "no boot", false },   { later, "changed later", false },
+        { elsewhere, "another file", false },  { too_many, "too many", false }, { nothing, "written again", true },
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         leave(2);
         const uint64_t tapes = bytes_of_tapes();
         change_seal(ways[i].change);
         const uint64_t all = reads(ways[i].what);
-        cr_expect(ways[i].holds ? all <= OPENING : all >= tapes, "%s: %llu bytes read", ways[i].what, (unsigned long long)all);
+        cr_expect(ways[i].holds ? all <= OPENING : all >= tapes, "%s: %llu bytes read", ways[i].what,
+                  (unsigned long long)all);
     }
 }
 
@@ -252,7 +265,8 @@ Test(seal, does_not_hold_for_a_file_that_was_changed_in_place)
             (void)snprintf(what, sizeof what, "step %u, %s", k, name);
             leave(k);
             change_byte(name);
-            const bool spare = strcmp(name, "seal") == 0 || strcmp(name, "bits.tmp") == 0; /* what is there twice: all of the rest is read instead */
+            const bool spare = strcmp(name, "seal") == 0 ||
+                               strcmp(name, "bits.tmp") == 0; /* what is there twice: all of the rest is read instead */
             cr_expect(finish(what) == spare, "%s", what);
             cr_expect(!spare || read_bytes > 0, "%s: nothing was read", what);
         }
@@ -260,7 +274,10 @@ Test(seal, does_not_hold_for_a_file_that_was_changed_in_place)
     }
 }
 
-/* Stopped within steps: with a file that a task of a step had made, or with any other one, changed in place the index is the same in the end. */
+/*
+ * Stopped within steps: with a file that a task of a step had made, or with any other one, changed in place the index
+ * is the same in the end.
+ */
 Test(seal, that_does_not_hold_for_a_task_has_its_step_done_again)
 {
     hdx_index_options options = options_of();
@@ -285,7 +302,8 @@ Test(seal, that_does_not_hold_for_a_task_has_its_step_done_again)
         parted_free(&p);
     }
     (void)hdx_index_remove(&options, (char[96]){ 0 }, 96, NULL);
-    const unsigned most = HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_SEARCH | HDX_TASK_NEAREST | HDX_TASK_PREDECESSORS | HDX_TASK_RETAINED;
+    const unsigned most = HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_SEARCH | HDX_TASK_NEAREST |
+                          HDX_TASK_PREDECESSORS | HDX_TASK_RETAINED;
     cr_expect((tasks & most) == most, "tasks %x", tasks);
 }
 
@@ -295,7 +313,8 @@ Test(seal, of_a_copy_is_none)
     char command[600];
     leave(2);
     const uint64_t tapes = bytes_of_tapes();
-    (void)snprintf(command, sizeof command, "cp -a '%s' '%s.copy' && rm -r '%s' && mv '%s.copy' '%s'", part, part, part, part, part);
+    (void)snprintf(command, sizeof command, "cp -a '%s' '%s.copy' && rm -r '%s' && mv '%s.copy' '%s'", part, part, part,
+                   part, part);
     cr_assert(system(command) == 0);
     cr_expect(reads("a copy") >= tapes);
     leave(2);
@@ -304,7 +323,10 @@ Test(seal, of_a_copy_is_none)
     cr_expect(reads("moved there and back") <= OPENING);
 }
 
-/* Readings of the dump that somebody else may have written are read through when they are whole: until then nothing is sealed. */
+/*
+ * Readings of the dump that somebody else may have written are read through when they are whole: until then nothing is
+ * sealed.
+ */
 Test(seal, is_not_put_on_what_nobody_has_looked_at)
 {
     hdx_index_options options = options_of();

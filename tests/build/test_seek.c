@@ -1,6 +1,6 @@
 /*
- * test_seek.c - indexes of dumps in every kind of compression: the same files as of the plain dump, the same answers, from the points that the
- * index holds; and a dump that changed behind its index.
+ * test_seek.c - indexes of dumps in every kind of compression: the same files as of the plain dump, the same answers,
+ * from the points that the index holds; and a dump that changed behind its index.
  */
 #include "build/build.h"
 #include "support/dump_maker.h"
@@ -167,24 +167,28 @@ Test(seek, every_kind_of_compression_gives_the_index_and_the_answers_of_the_plai
             if (k == HDX_KIND_SEEK)
                 cr_expect(x.len == 0 && y.len > 0, "%s", names[kind]);
             else
-                cr_expect(x.len == y.len && (x.len == 0 || memcmp(x.at, y.at, x.len) == 0), "%s: %s differs", names[kind], hdx_kind_name((hdx_kind)k));
+                cr_expect(x.len == y.len && (x.len == 0 || memcmp(x.at, y.at, x.len) == 0), "%s: %s differs",
+                          names[kind], hdx_kind_name((hdx_kind)k));
             gm_free(&x);
             gm_free(&y);
         }
         shuffled_labels(g, got, &code, &err);
         cr_assert(eq(int, code, HDX_OK), "%s: %s", names[kind], err.message);
         for (size_t i = 0; i < n; i++)
-            cr_assert(got[i] != NULL ? wanted[i] != NULL && strcmp(wanted[i], got[i]) == 0 : wanted[i] == NULL, "%s: object %zu", names[kind], i);
+            cr_assert(got[i] != NULL ? wanted[i] != NULL && strcmp(wanted[i], got[i]) == 0 : wanted[i] == NULL,
+                      "%s: object %zu", names[kind], i);
         cr_expect(eq(int, hdx_graph_verify(g, true, &err), HDX_OK), "%s: %s: %s", names[kind], err.where, err.message);
-        hdx_source *source; /* the dump through the door of the graph: with points, so its size is known before anything was read */
-        hdx_pos     size;
+        hdx_source *source; /* the dump through the door of the graph: with points, so its size is known before anything
+                               was read */
+        hdx_pos size;
         cr_assert(eq(int, hdx_graph_dump(g, &source, &err), HDX_OK));
         cr_expect(hdx_source_size(source, &size) && size == hdx_graph_summary_of(g)->dump_size);
         hdx_graph_close(g);
         free_texts(got, n);
         g = index_of(packed_path, 5, &again);
         gm_bytes five = index_file(&again, HDX_KIND_SEEK);
-        cr_expect(one.len == five.len && memcmp(one.at, five.at, one.len) == 0, "%s: seek depends on threads", names[kind]);
+        cr_expect(one.len == five.len && memcmp(one.at, five.at, one.len) == 0, "%s: seek depends on threads",
+                  names[kind]);
         hdx_graph_close(g);
         gm_free(&one);
         gm_free(&five);
@@ -224,12 +228,14 @@ Test(seek, a_dump_that_changed_behind_its_index_is_an_error_not_an_answer)
                     cr_expect(strstr(err.message, "changed") != NULL && !hdx_graph_lacks_dump(g), "%s", err.message);
                     break;
                 }
-                cr_assert(text != NULL ? right[id] != NULL && strcmp(text, right[id]) == 0 : right[id] == NULL, "%s: a wrong label", names[kinds[i]]);
+                cr_assert(text != NULL ? right[id] != NULL && strcmp(text, right[id]) == 0 : right[id] == NULL,
+                          "%s: a wrong label", names[kinds[i]]);
                 hdx_text_free(text);
             }
             hdx_graph_close(g);
         }
-        cr_expect(noticed >= 2, "%s: %u of 6 noticed", names[kinds[i]], noticed); /* the others lie in slices of the array, which no label needs */
+        cr_expect(noticed >= 2, "%s: %u of 6 noticed", names[kinds[i]],
+                  noticed); /* the others lie in slices of the array, which no label needs */
         free_texts(right, n);
         gm_free(&file);
     }
@@ -255,7 +261,10 @@ Test(seek, another_packing_than_the_index_was_made_from_is_read_without_points)
     hdx_graph_close(p);
 }
 
-/* A dump of 2 MB that packs to almost nothing, in one member: seek points with windows, and a build of some milliseconds. */
+/*
+ * A dump of 2 MB that packs to almost nothing, in one member: seek points with windows, and a build of some
+ * milliseconds.
+ */
 static void make_small(void)
 {
     dump_maker *m = dump_maker_new(8);
@@ -304,7 +313,8 @@ Test(seek, a_build_survives_every_failing_call)
             continue;
         /* some calls may fail without harm, and from the rename on the index exists: then it must be whole */
         hdx_graph *g;
-        cr_assert(hdx_graph_open(report.path, packed_path, &g, &err) == HDX_OK || code != HDX_OK, "call %u: %s", n, err.message);
+        cr_assert(hdx_graph_open(report.path, packed_path, &g, &err) == HDX_OK || code != HDX_OK, "call %u: %s", n,
+                  err.message);
         if (code == HDX_OK) {
             cr_expect(eq(int, hdx_graph_verify(g, false, &err), HDX_OK), "call %u: %s: %s", n, err.where, err.message);
             hdx_graph_close(g);
@@ -340,7 +350,8 @@ Test(seek, a_build_survives_every_refused_allocation)
             break;
         }
         cr_expect(code == HDX_OK || code == HDX_LIMIT, "request %u gives %s: %s", n, hdx_code_name(code), err.message);
-        if (code != HDX_OK && n % 16 == 0) /* what it leaves, if anything, is a checkpoint that the next one goes on from */
+        if (code != HDX_OK &&
+            n % 16 == 0) /* what it leaves, if anything, is a checkpoint that the next one goes on from */
             cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "request %u: %s", n, err.message);
         remove_index();
     }

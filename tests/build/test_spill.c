@@ -1,5 +1,6 @@
 /*
- * test_spill.c - records of objects written down and read back: every width of a distance, every length of a record, every kind of unit.
+ * test_spill.c - records of objects written down and read back: every width of a distance, every length of a record,
+ * every kind of unit.
  */
 #include "build/spill.h"
 #include "support/folder.h"
@@ -11,9 +12,9 @@
 #include <unistd.h>
 
 #define CLASSES ((1u << 20) + 1)
-#define ARRAYS 7u        /* its instances are arrays, */
-#define BYTES (1u << 19) /* and so are those of this one */
-#define GUARD 16u        /* bytes behind the room that a record asks for: they stay as they are */
+#define ARRAYS  7u         /* its instances are arrays, */
+#define BYTES   (1u << 19) /* and so are those of this one */
+#define GUARD   16u        /* bytes behind the room that a record asks for: they stay as they are */
 
 static char       folder[TEST_FOLDER];
 static hdx_build *b;
@@ -64,7 +65,7 @@ typedef struct said {
     uint32_t  heap, class_number;
     uint64_t  length;
     uint64_t *targets, count;
-    unsigned  width;    /* of a distance; 0: whatever it is */
+    unsigned  width; /* of a distance; 0: whatever it is */
 } said;
 
 static bool has_length(uint32_t class_number) { return b->classes[class_number].kind != HDX_INSTANCE; }
@@ -72,17 +73,22 @@ static bool has_length(uint32_t class_number) { return b->classes[class_number].
 /* All that knows how a record is written. next_id, pos: of the reader before it. */
 static uint8_t *write_record(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos, const said *s)
 {
-    const hdx_spill_record r = { .id = s->id, .position = s->position, .heap = s->heap, .class_number = s->class_number, .length = s->length };
-    return hdx_spill_write(to, widths, next_id, pos, b->heap_count > 0, has_length(s->class_number), &r, s->targets, s->count);
+    const hdx_spill_record r = {
+        .id = s->id, .position = s->position, .heap = s->heap, .class_number = s->class_number, .length = s->length
+    };
+    return hdx_spill_write(to, widths, next_id, pos, b->heap_count > 0, has_length(s->class_number), &r, s->targets,
+                           s->count);
 }
 
 /* A unit of those records, as the second pass makes them; returns the bytes of the last one. */
 static uint64_t write_unit(const said *records, uint64_t count)
 {
-    hdx_spilled unit = { .first = HDX_NO_ID, .objects = count, .pos = records[0].position - 1, .bare = records[0].position == 0 };
-    hdx_pos     pos = unit.pos;
-    uint64_t    next_id = 0, used = 0, last = 0;
-    uint8_t     widths[4], *bytes = NULL;
+    hdx_spilled unit = {
+        .first = HDX_NO_ID, .objects = count, .pos = records[0].position - 1, .bare = records[0].position == 0
+    };
+    hdx_pos  pos = unit.pos;
+    uint64_t next_id = 0, used = 0, last = 0;
+    uint8_t  widths[4], *bytes = NULL;
     hdx_spill_widths(b->objects, widths);
     for (uint64_t i = 0; i < count; i++) {
         const said    *s = &records[i];
@@ -110,12 +116,14 @@ static uint64_t write_unit(const said *records, uint64_t count)
 
 static void check_record(const hdx_spill_record *r, const said *s, const char *what)
 {
-    cr_assert(r->id == s->id && r->position == s->position && r->heap == s->heap && r->class_number == s->class_number && r->length == s->length,
-              "%s: id %llu, position %llu, heap %u, class %u, length %llu", what, (unsigned long long)r->id, (unsigned long long)r->position, r->heap,
-              r->class_number, (unsigned long long)r->length);
-    cr_assert(r->count == s->count, "%s: %llu targets of %llu, not %llu", what, (unsigned long long)r->count, (unsigned long long)s->id,
-              (unsigned long long)s->count);
-    cr_assert(s->width == 0 || r->width == s->width, "%s: %u bytes a distance of %llu, not %u", what, r->width, (unsigned long long)s->id, s->width);
+    cr_assert(r->id == s->id && r->position == s->position && r->heap == s->heap &&
+                  r->class_number == s->class_number && r->length == s->length,
+              "%s: id %llu, position %llu, heap %u, class %u, length %llu", what, (unsigned long long)r->id,
+              (unsigned long long)r->position, r->heap, r->class_number, (unsigned long long)r->length);
+    cr_assert(r->count == s->count, "%s: %llu targets of %llu, not %llu", what, (unsigned long long)r->count,
+              (unsigned long long)s->id, (unsigned long long)s->count);
+    cr_assert(s->width == 0 || r->width == s->width, "%s: %u bytes a distance of %llu, not %u", what, r->width,
+              (unsigned long long)s->id, s->width);
     const uint64_t origin = r->id - hdx_spill_half(r->width), mask = hdx_spill_mask(r->width);
     for (uint64_t i = 0; i < r->count; i++)
         if (origin + (hdx_le64(r->list + i * r->width) & mask) != s->targets[i])
@@ -148,14 +156,20 @@ static uint64_t comes_back(const said *records, uint64_t count, const char *what
 
 /* ---- widths ---- */
 
-/* A bare record behind that of the id before it: `head` bytes more than with class 0 and no targets, and so many a target. */
-static void width_is(uint64_t ids, uint64_t id, uint32_t class_number, unsigned head, uint64_t *to, uint64_t n, unsigned width)
+/*
+ * A bare record behind that of the id before it: `head` bytes more than with class 0 and no targets, and so many a
+ * target.
+ */
+static void width_is(uint64_t ids, uint64_t id, uint32_t class_number, unsigned head, uint64_t *to, uint64_t n,
+                     unsigned width)
 {
     char       what[80];
-    const said before = { .id = id - 1 }, least = { .id = id }, s = { .id = id, .class_number = class_number, .targets = to, .count = n, .width = width };
-    const said two[] = { before, least }, both[] = { before, s };
+    const said before = { .id = id - 1 }, least = { .id = id },
+               s = { .id = id, .class_number = class_number, .targets = to, .count = n, .width = width };
+    const said     two[] = { before, least }, both[] = { before, s };
     const unsigned from = id == 0; /* nothing stands before the first one */
-    (void)snprintf(what, sizeof what, "%llu of %llu, class %u", (unsigned long long)id, (unsigned long long)ids, class_number);
+    (void)snprintf(what, sizeof what, "%llu of %llu, class %u", (unsigned long long)id, (unsigned long long)ids,
+                   class_number);
     b->objects = ids;
     const uint64_t bytes = comes_back(two + from, 2 - from, what);
     cr_expect(comes_back(both + from, 2 - from, what) == bytes + head + n * width, "%s", what);
@@ -201,7 +215,8 @@ Test(spill, distances_take_the_least_width_that_holds_them)
 /* n targets of id, as far apart as the width allows; they are `to`. */
 static said spread(uint64_t id, unsigned width, uint64_t n, uint64_t *to)
 {
-    const uint64_t half = hdx_spill_half(width), first = id < half ? 0 : id - half, last = id + half - 1 < b->objects ? id + half - 1 : b->objects - 1;
+    const uint64_t half = hdx_spill_half(width), first = id < half ? 0 : id - half,
+                   last = id + half - 1 < b->objects ? id + half - 1 : b->objects - 1;
     for (uint64_t i = 0; i < n; i++)
         to[i] = i + 1 == n ? last : first + i;
     return (said){ .id = id, .targets = to, .count = n, .width = width };
@@ -217,7 +232,8 @@ Test(spill, lists_of_every_length_come_back)
     for (unsigned far = 0; far < 2; far++)
         for (unsigned i = 0; i < 4; i++) {
             const unsigned width = widths[far][i];
-            const uint64_t id = ids[far] / 2, most = width == 1 ? 255 : 40000, edges[] = { 64 / width, 16384 / width, 65536 / width, 39990 };
+            const uint64_t id = ids[far] / 2, most = width == 1 ? 255 : 40000,
+                           edges[] = { 64 / width, 16384 / width, 65536 / width, 39990 };
             b->objects = ids[far];
             for (uint64_t n = 1; n < 100; n++)
                 (void)comes_back((said[]){ spread(id, width, n, to), { .id = 3 } }, 2, "short");
@@ -258,9 +274,9 @@ typedef struct units {
 static units *some_records(uint64_t seed, bool bare)
 {
     static const uint32_t classes[] = { 0, 1, ARRAYS, 254, 255, 70000, BYTES, CLASSES - 1 };
-    units   *u = calloc(1, sizeof *u);
-    uint64_t id = 0;
-    hdx_pos  pos = roll(&seed, 1000);
+    units                *u = calloc(1, sizeof *u);
+    uint64_t              id = 0;
+    hdx_pos               pos = roll(&seed, 1000);
     cr_assert(u != NULL);
     for (uint64_t i = 0; i < RECORDS; i++) {
         said *s = &u->records[i];
@@ -291,7 +307,8 @@ Test(spill, units_of_every_kind_come_back)
         for (unsigned kind = 0; kind < 4; kind++)
             for (uint64_t seed = 1; seed < 6; seed++) {
                 char what[80];
-                (void)snprintf(what, sizeof what, "%llu ids, kind %u, seed %llu", (unsigned long long)ids[i], kind, (unsigned long long)seed);
+                (void)snprintf(what, sizeof what, "%llu ids, kind %u, seed %llu", (unsigned long long)ids[i], kind,
+                               (unsigned long long)seed);
                 b->objects = ids[i];
                 b->heap_count = kind & 1 ? HDX_HEAPS_MAX : 0;
                 units *u = some_records(seed * 8 + kind, kind & 2);
@@ -301,10 +318,10 @@ Test(spill, units_of_every_kind_come_back)
 }
 
 typedef struct taken {
-    const said     *by_id;
-    uint64_t        lo, hi;
+    const said      *by_id;
+    uint64_t         lo, hi;
     _Atomic uint64_t count, wrong;
-    _Atomic uint8_t seen[RECORDS];
+    _Atomic uint8_t  seen[RECORDS];
 } taken;
 
 static void take(void *context, unsigned worker, const hdx_spill_record *r)
@@ -330,7 +347,9 @@ Test(spill, every_record_of_a_range_is_taken_once)
     for (uint64_t i = 0; i < RECORDS; i++) {
         targets[i][0] = i / 2;
         targets[i][1] = i / 2 + 1;
-        by_id[i] = (said){ .id = i, .position = 100 + i, .class_number = (uint32_t)(i % 7), .targets = targets[i], .count = i % 3 };
+        by_id[i] = (said){
+            .id = i, .position = 100 + i, .class_number = (uint32_t)(i % 7), .targets = targets[i], .count = i % 3
+        };
         edges += i % 3;
     }
     for (uint64_t i = 0; i < RECORDS; i += 100) {
@@ -341,7 +360,8 @@ Test(spill, every_record_of_a_range_is_taken_once)
         (void)comes_back(part, 100, "a part");
     }
     cr_expect(spill.count == RECORDS / 100 && spill.edges == edges);
-    const uint64_t ranges[][2] = { { 0, RECORDS }, { 0, 0 }, { 0, 1 }, { 17, 400 }, { RECORDS - 1, RECORDS }, { RECORDS, RECORDS + 5 } };
+    const uint64_t ranges[][2] = { { 0, RECORDS },          { 0, 0 }, { 0, 1 }, { 17, 400 }, { RECORDS - 1, RECORDS },
+                                   { RECORDS, RECORDS + 5 } };
     for (unsigned i = 0; i < 6; i++) {
         taken *t = calloc(1, sizeof *t);
         cr_assert(t != NULL);
@@ -349,8 +369,8 @@ Test(spill, every_record_of_a_range_is_taken_once)
         t->lo = ranges[i][0];
         t->hi = ranges[i][1];
         cr_assert(hdx_spill_each(b, &spill, t->lo, t->hi, take, t, NULL) == HDX_OK);
-        cr_expect(t->wrong == 0 && t->count == (i == 5 ? 0 : t->hi - t->lo), "%llu of %llu .. %llu", (unsigned long long)t->count,
-                  (unsigned long long)t->lo, (unsigned long long)t->hi);
+        cr_expect(t->wrong == 0 && t->count == (i == 5 ? 0 : t->hi - t->lo), "%llu of %llu .. %llu",
+                  (unsigned long long)t->count, (unsigned long long)t->lo, (unsigned long long)t->hi);
         free(t);
     }
     free(by_id);
@@ -367,5 +387,6 @@ Test(spill, changed_bytes_are_found)
     cr_assert(b->io->read_at(b->io, spill.file.fd, &one, 1, 1) == 1);
     one ^= 4;
     cr_assert(b->io->write_at(b->io, spill.file.fd, &one, 1, 1) >= 0);
-    cr_expect(hdx_spill_get(b, &spill, 0, bytes, &reader, &err) == HDX_IO && strstr(err.message, "otherwise") != NULL, "%s", err.message);
+    cr_expect(hdx_spill_get(b, &spill, 0, bytes, &reader, &err) == HDX_IO && strstr(err.message, "otherwise") != NULL,
+              "%s", err.message);
 }

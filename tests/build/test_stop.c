@@ -1,6 +1,7 @@
 /*
- * test_stop.c - builds that are told to stop, over and over: each goes on where the one before it was, also with other threads and another
- * budget, and the bytes in the end are those of a build in one go. HDX_KILLS set: a stop at every call that asks, not at each thirteenth.
+ * test_stop.c - builds that are told to stop, over and over: each goes on where the one before it was, also with other
+ * threads and another budget, and the bytes in the end are those of a build in one go. HDX_KILLS set: a stop at every
+ * call that asks, not at each thirteenth.
  */
 #include "build/build.h"
 #include "support/dump_maker.h"
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OBJECTS 60000u
+#define OBJECTS    60000u
 #define LONG_ARRAY 200000u /* read in parts */
 
 static char folder[TEST_FOLDER], dump[96], straight[96], parts[128];
@@ -51,7 +52,9 @@ static void make_dump(bool whole)
         const uint64_t at = base + 64ull * (i * 40503ull % 65536);
         for (unsigned k = 0; k < 64; k++) {
             seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-            refs[k] = seed >> 60 == 0 ? 0 : base + 64 * (seed >> 33 & 65535); /* a tenth dangles: not all of the 64 Ki are there */
+            refs[k] = seed >> 60 == 0
+                          ? 0
+                          : base + 64 * (seed >> 33 & 65535); /* a tenth dangles: not all of the 64 Ki are there */
         }
         if (i == 500)
             (void)dump_maker_instance_at(m, at, thread, refs);
@@ -81,8 +84,10 @@ static void make_dump(bool whole)
 static hdx_code build(unsigned threads, uint64_t memory, stop *s, hdx_error *err)
 {
     hdx_build_doors         doors = { .io = hdx_io_system(), .every_step = true };
-    const hdx_index_options options = { .dump = dump, .threads = threads, .memory = memory, .progress = { .context = s, .cancelled = is_wanted } };
-    hdx_index_report        report;
+    const hdx_index_options options = {
+        .dump = dump, .threads = threads, .memory = memory, .progress = { .context = s, .cancelled = is_wanted }
+    };
+    hdx_index_report report;
     return hdx_index_build_through(&doors, &options, &report, err);
 }
 
@@ -102,7 +107,9 @@ static void begin(bool whole)
 static void expect_straight_bytes(const char *what)
 {
     char command[512];
-    (void)snprintf(command, sizeof command, "for f in '%s'/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done; rm -r '%s.hdx'", straight, dump, dump);
+    (void)snprintf(command, sizeof command,
+                   "for f in '%s'/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done; rm -r '%s.hdx'", straight,
+                   dump, dump);
     cr_expect(access(parts, F_OK) != 0, "%s: leftovers stay", what);
     cr_assert(system(command) == 0, "%s: other bytes", what);
 }
@@ -110,9 +117,9 @@ static void expect_straight_bytes(const char *what)
 static void stop_at_every_call(bool whole)
 {
     const unsigned step = getenv("HDX_KILLS") == NULL ? 13 : 1;
-    unsigned  went_on = 0, stops = 0;
-    hdx_error err;
-    char      what[64];
+    unsigned       went_on = 0, stops = 0;
+    hdx_error      err;
+    char           what[64];
     begin(whole);
     for (unsigned n = 1;; n += step, stops++) {
         stop           first = { .at = n }, never = { 0 };
@@ -120,7 +127,8 @@ static void stop_at_every_call(bool whole)
         (void)snprintf(what, sizeof what, "stopped at call %u", n);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%s: %s", what, err.message);
         went_on += access(parts, F_OK) == 0;
-        cr_assert(code == HDX_OK || build(1 + n % 2, n % 5 == 0 ? 400ull << 20 : 0, &never, &err) == HDX_OK, "%s: %s", what, err.message);
+        cr_assert(code == HDX_OK || build(1 + n % 2, n % 5 == 0 ? 400ull << 20 : 0, &never, &err) == HDX_OK, "%s: %s",
+                  what, err.message);
         expect_straight_bytes(what);
         if (code == HDX_OK)
             break;
@@ -204,8 +212,8 @@ static bool is_killed(void *context)
 Test(stop, and_then_killed_goes_on_all_the_same)
 {
     static const unsigned stops[] = { 95, 120, 150, 175, 200, 225, 250, 275, 300, 325 };
-    hdx_error err;
-    char      what[64];
+    hdx_error             err;
+    char                  what[64];
     begin(false);
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
         for (unsigned later = 2; later <= 170; later += 56) {
@@ -219,11 +227,14 @@ Test(stop, and_then_killed_goes_on_all_the_same)
             if (child == 0) {
                 hdx_build_doors         doors = { .io = hdx_io_system(), .every_step = true };
                 stop                    then = { .at = later };
-                const hdx_index_options options = { .dump = dump, .threads = 1, .progress = { .context = &then, .cancelled = is_killed } };
+                const hdx_index_options options = { .dump = dump,
+                                                    .threads = 1,
+                                                    .progress = { .context = &then, .cancelled = is_killed } };
                 hdx_index_report        report;
                 _exit(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK ? 0 : 1);
             }
-            cr_assert(waitpid(child, &status, 0) == child && (WIFSIGNALED(status) || WEXITSTATUS(status) == 0), "%s", what);
+            cr_assert(waitpid(child, &status, 0) == child && (WIFSIGNALED(status) || WEXITSTATUS(status) == 0), "%s",
+                      what);
             cr_assert(build(1, 0, &never, &err) == HDX_OK, "%s: %s", what, err.message);
             expect_straight_bytes(what);
         }
@@ -233,15 +244,16 @@ Test(stop, and_then_killed_goes_on_all_the_same)
 /* A bit of the file changes at one of 16 places; false: there is no such file. */
 static bool spoil(const char *name, unsigned place)
 {
-    char  path[256];
-    int   byte;
+    char path[256];
+    int  byte;
     (void)snprintf(path, sizeof path, "%s/%s", parts, name);
     FILE *f = fopen(path, "r+b");
     if (f == NULL)
         return false;
     cr_assert(fseek(f, 0, SEEK_END) == 0);
     const long at = (long)((uint64_t)ftell(f) * (2 * place + 1) / 32);
-    cr_assert(fseek(f, at, SEEK_SET) == 0 && (byte = fgetc(f)) != EOF && fseek(f, at, SEEK_SET) == 0 && fputc(byte ^ 1, f) != EOF);
+    cr_assert(fseek(f, at, SEEK_SET) == 0 && (byte = fgetc(f)) != EOF && fseek(f, at, SEEK_SET) == 0 &&
+              fputc(byte ^ 1, f) != EOF);
     cr_assert(fclose(f) == 0);
     return true;
 }
@@ -250,8 +262,8 @@ static bool spoil(const char *name, unsigned place)
 Test(stop, believes_nothing_that_changed_in_what_was_kept)
 {
     static const char *const names[] = { "scan.tmp", "columns.tmp" };
-    hdx_error err;
-    char      what[64];
+    hdx_error                err;
+    char                     what[64];
     begin(false);
     for (unsigned name = 0; name < 2; name++) {
         unsigned n = 14; /* the call at which it is kept is looked for once */

@@ -59,7 +59,8 @@ Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
     for (uint64_t more = 0; more < 2; more++) {
         hdx_tape_file t;
         cr_assert(hdx_tape_open(b, "a.tmp", 300000, 100000, &t, NULL) == HDX_OK);
-        cr_expect(b->mem.used > 0 && b->mem.used < 60000, "what is not written yet is not held: %llu", (unsigned long long)b->mem.used);
+        cr_expect(b->mem.used > 0 && b->mem.used < 60000, "what is not written yet is not held: %llu",
+                  (unsigned long long)b->mem.used);
         write_some(&t.tape, 0, 1000);
         write_some(&t.tape, 1000, 99000);
         cr_expect(b->mem.used >= 100000 && b->mem.used < 160000);
@@ -110,8 +111,10 @@ Test(tape, gives_memory_back_from_where_it_is_cut)
     for (uint64_t end = len; end > 0; end -= piece) {
         expect_read(&t.tape, end - piece, piece);
         t.tape.cut(t.tape.context, end - piece);
-        cr_expect(b->mem.used < end + (4u << 20), "%llu of %llu", (unsigned long long)b->mem.used, (unsigned long long)end);
-        cr_expect(t.tape.read(t.tape.context, end - piece, &(uint8_t){ 0 }, 1, NULL) != HDX_OK, "what was cut is not read");
+        cr_expect(b->mem.used < end + (4u << 20), "%llu of %llu", (unsigned long long)b->mem.used,
+                  (unsigned long long)end);
+        cr_expect(t.tape.read(t.tape.context, end - piece, &(uint8_t){ 0 }, 1, NULL) != HDX_OK,
+                  "what was cut is not read");
     }
     hdx_tape_file_remove(&t);
     cr_assert(hdx_tape_file_open(b, "a.tmp", &t, NULL) == HDX_OK && t.tape.cut == NULL);
@@ -158,7 +161,8 @@ Test(tape, that_outgrows_its_memory_on_a_full_disk_says_so)
         b->io = &full[i];
         cr_assert(hdx_tape_open(b, "a.tmp", 300, 0, &t, &err) == HDX_OK);
         cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_OK);
-        cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_IO && strstr(err.where, "a.tmp") != NULL, "%s: %s", err.where, err.message);
+        cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_IO && strstr(err.where, "a.tmp") != NULL,
+                  "%s: %s", err.where, err.message);
         hdx_tape_file_remove(&t);
         cr_expect(b->mem.used == 0 && access(path, F_OK) != 0);
     }

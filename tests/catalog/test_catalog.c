@@ -24,7 +24,12 @@ static hdx_text text(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) 
 
 static hdx_manifest sample_manifest(void)
 {
-    hdx_manifest m = { .format = HDX_CATALOG_FORMAT, .heapdex = "0.1.0", .version = "1.0.2", .id_size = 8, .objects = UINT64_MAX / 2, .records = 3 };
+    hdx_manifest m = { .format = HDX_CATALOG_FORMAT,
+                       .heapdex = "0.1.0",
+                       .version = "1.0.2",
+                       .id_size = 8,
+                       .objects = UINT64_MAX / 2,
+                       .records = 3 };
     memcpy(m.identity, "0123456789abcdef", 16);
     return m;
 }
@@ -139,7 +144,8 @@ Test(catalog, leaves_only_its_two_files)
     while ((entry = readdir(d)) != NULL)
         if (entry->d_name[0] != '.') {
             files++;
-            cr_expect(strcmp(entry->d_name, "catalog.mdb") == 0 || strcmp(entry->d_name, "catalog.sum") == 0, "%s", entry->d_name);
+            cr_expect(strcmp(entry->d_name, "catalog.mdb") == 0 || strcmp(entry->d_name, "catalog.sum") == 0, "%s",
+                      entry->d_name);
         }
     (void)closedir(d);
     cr_expect(eq(u32, files, 2));
@@ -152,11 +158,37 @@ Test(catalog, leaves_only_its_two_files)
 Test(catalog, keeps_every_member_of_the_manifest)
 {
     hdx_manifest m = sample_manifest();
-    hdx_damage   damage[3] = { { HDX_DAMAGE_TRUNCATED, 1, 2, 3, "INSTANCE_DUMP", "48 bytes, 12 are left" }, { 0 }, { HDX_DAMAGE_CRC, UINT64_MAX, 0, UINT64_MAX, "gzip member", "" } };
-    uint64_t *words[] = { &m.created_ms, &m.dump_size, &m.records, &m.live_objects, &m.live_bytes, &m.unreachable_objects, &m.unreachable_bytes, &m.references,
-                          &m.all_references, &m.outbound_values, &m.classes, &m.live_classes, &m.live_loaders, &m.gc_roots, &m.roots, &m.threads,
-                          &m.dangling_references, &m.dangling_roots, &m.specials, &m.dominators, &m.damage_more, &m.file_size, &m.file_mtime_ns, &m.file_inode,
-                          &m.built_at_ms, &m.wall_ns, &m.cpu_ns, &m.peak_rss };
+    hdx_damage   damage[3] = { { HDX_DAMAGE_TRUNCATED, 1, 2, 3, "INSTANCE_DUMP", "48 bytes, 12 are left" },
+                               { 0 },
+                               { HDX_DAMAGE_CRC, UINT64_MAX, 0, UINT64_MAX, "gzip member", "" } };
+    uint64_t    *words[] = { &m.created_ms,
+                             &m.dump_size,
+                             &m.records,
+                             &m.live_objects,
+                             &m.live_bytes,
+                             &m.unreachable_objects,
+                             &m.unreachable_bytes,
+                             &m.references,
+                             &m.all_references,
+                             &m.outbound_values,
+                             &m.classes,
+                             &m.live_classes,
+                             &m.live_loaders,
+                             &m.gc_roots,
+                             &m.roots,
+                             &m.threads,
+                             &m.dangling_references,
+                             &m.dangling_roots,
+                             &m.specials,
+                             &m.dominators,
+                             &m.damage_more,
+                             &m.file_size,
+                             &m.file_mtime_ns,
+                             &m.file_inode,
+                             &m.built_at_ms,
+                             &m.wall_ns,
+                             &m.cpu_ns,
+                             &m.peak_rss };
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         *words[i] = i == 3 ? UINT64_MAX : 1000u * i + 1;
     m.dump_number = 2;
@@ -212,13 +244,39 @@ static void put_sample_classes(hdx_catalog_writer *w, hdx_class classes[4], hdx_
     fields[1] = (hdx_field){ { nul, 3 }, 11 };
     fields[2] = (hdx_field){ { wrong, 6 }, 255 };
     fields[3] = (hdx_field){ text(""), 0 };
-    classes[0] = (hdx_class){ .name = text("com.acme.Äpfel$1"), .address = 0x7f3a10, .id = 12, .number = 0, .super = 2, .super_address = 0x10, .loader = UINT64_MAX, .signers = 5,
-                              .domain = 6, .kind = HDX_INSTANCE, .flags = HDX_CLASS_INVENTED, .stated_size = UINT32_MAX, .instance_size = 24, .class_shallow = 99,
-                              .instances = 1000000, .live_instances = 999, .bytes = UINT64_MAX, .live_bytes = 3, .field_count = 4, .static_count = 2, .fields = fields,
+    classes[0] = (hdx_class){ .name = text("com.acme.Äpfel$1"),
+                              .address = 0x7f3a10,
+                              .id = 12,
+                              .number = 0,
+                              .super = 2,
+                              .super_address = 0x10,
+                              .loader = UINT64_MAX,
+                              .signers = 5,
+                              .domain = 6,
+                              .kind = HDX_INSTANCE,
+                              .flags = HDX_CLASS_INVENTED,
+                              .stated_size = UINT32_MAX,
+                              .instance_size = 24,
+                              .class_shallow = 99,
+                              .instances = 1000000,
+                              .live_instances = 999,
+                              .bytes = UINT64_MAX,
+                              .live_bytes = 3,
+                              .field_count = 4,
+                              .static_count = 2,
+                              .fields = fields,
                               .statics = fields + 1 };
-    classes[1] = (hdx_class){ .name = text(""), .id = HDX_NO_ID, .number = 1, .super = HDX_NO_CLASS, .kind = HDX_PRIMITIVE_ARRAY, .element_type = 8 };
-    classes[2] = (hdx_class){ .name = text("java.lang.Object"), .id = 0, .number = 2, .super = HDX_NO_CLASS, .kind = HDX_CLASS_OBJECT };
-    classes[3] = (hdx_class){ .name = text("value"), .id = 3, .number = 3, .super = 0, .static_count = 1, .statics = fields };
+    classes[1] = (hdx_class){ .name = text(""),
+                              .id = HDX_NO_ID,
+                              .number = 1,
+                              .super = HDX_NO_CLASS,
+                              .kind = HDX_PRIMITIVE_ARRAY,
+                              .element_type = 8 };
+    classes[2] = (hdx_class){
+        .name = text("java.lang.Object"), .id = 0, .number = 2, .super = HDX_NO_CLASS, .kind = HDX_CLASS_OBJECT
+    };
+    classes[3] =
+        (hdx_class){ .name = text("value"), .id = 3, .number = 3, .super = 0, .static_count = 1, .statics = fields };
     for (unsigned i = 0; i < 4; i++)
         cr_assert(eq(int, hdx_catalog_put_class(w, &classes[i], NULL), HDX_OK));
 }
@@ -251,8 +309,8 @@ Test(catalog, refuses_classes_out_of_order)
 Test(catalog, keeps_many_classes_beyond_the_first_map_and_many_transactions)
 {
     enum { CLASSES = 1200, FIELDS = 4000 };
-    hdx_field          *fields = calloc(FIELDS, sizeof *fields);
-    char              (*names)[16] = calloc(FIELDS, sizeof *names), (*class_names)[32] = calloc(CLASSES, sizeof *class_names);
+    hdx_field *fields = calloc(FIELDS, sizeof *fields);
+    char(*names)[16] = calloc(FIELDS, sizeof *names), (*class_names)[32] = calloc(CLASSES, sizeof *class_names);
     char                name[32];
     const hdx_class    *is;
     uint32_t            count;
@@ -261,9 +319,15 @@ Test(catalog, keeps_many_classes_beyond_the_first_map_and_many_transactions)
         (void)snprintf(names[i], sizeof *names, "field%u", i * 7919);
         fields[i] = (hdx_field){ text(names[i]), 2 };
     }
-    for (unsigned i = 0; i < CLASSES; i++) { /* 1200 values of some 10 KB: two transactions, and more pages than the first map is trusted with */
+    for (unsigned i = 0; i < CLASSES;
+         i++) { /* 1200 values of some 10 KB: two transactions, and more pages than the first map is trusted with */
         (void)snprintf(class_names[i], sizeof *class_names, "com.acme.Class%u", i);
-        hdx_class one = { .name = text(class_names[i]), .number = i, .id = i, .super = i == 0 ? HDX_NO_CLASS : i - 1, .field_count = FIELDS - i, .fields = fields + i };
+        hdx_class one = { .name = text(class_names[i]),
+                          .number = i,
+                          .id = i,
+                          .super = i == 0 ? HDX_NO_CLASS : i - 1,
+                          .field_count = FIELDS - i,
+                          .fields = fields + i };
         cr_assert(eq(int, hdx_catalog_put_class(w, &one, NULL), HDX_OK));
     }
     commit(w);
@@ -296,7 +360,9 @@ Test(catalog, does_not_grow_with_the_number_of_times_a_long_name_is_borne)
     memset(name, 'n', LONG);
     for (unsigned i = 0; i < FIELDS; i++)
         fields[i] = (hdx_field){ { name, LONG }, 2 };
-    hdx_class one = { .name = { name, LONG - 1 }, .super = HDX_NO_CLASS, .id = HDX_NO_ID, .static_count = FIELDS, .statics = fields };
+    hdx_class one = {
+        .name = { name, LONG - 1 }, .super = HDX_NO_CLASS, .id = HDX_NO_ID, .static_count = FIELDS, .statics = fields
+    };
     cr_assert(eq(int, hdx_catalog_put_class(w, &one, NULL), HDX_OK));
     commit(w);
     (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
@@ -315,8 +381,9 @@ Test(catalog, does_not_grow_with_the_number_of_times_a_long_name_is_borne)
 static void expect_roots(const hdx_root *is, const hdx_root *should, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        cr_assert(is[i].object == should[i].object && is[i].type == should[i].type && is[i].thread == should[i].thread && is[i].frame == should[i].frame, "root %llu",
-                  (unsigned long long)i);
+        cr_assert(is[i].object == should[i].object && is[i].type == should[i].type &&
+                      is[i].thread == should[i].thread && is[i].frame == should[i].frame,
+                  "root %llu", (unsigned long long)i);
 }
 
 static int by_all(const void *pa, const void *pb)
@@ -385,7 +452,8 @@ Test(catalog, finds_random_roots)
         uint64_t  spread = round % 2 ? 50 : 1ull << 40;
         hdx_root *roots = calloc(count + 1, sizeof *roots);
         for (uint64_t i = 0; i < count; i++)
-            roots[i] = (hdx_root){ ((uint64_t)rand() << 20 ^ (uint64_t)rand()) % spread, (hdx_root_type)(rand() % HDX_ROOT_TYPES), rand() % 2 ? HDX_NO_ID : (uint64_t)rand(),
+            roots[i] = (hdx_root){ ((uint64_t)rand() << 20 ^ (uint64_t)rand()) % spread,
+                                   (hdx_root_type)(rand() % HDX_ROOT_TYPES), rand() % 2 ? HDX_NO_ID : (uint64_t)rand(),
                                    rand() % 2 ? -1 : rand() };
         check_roots(roots, count);
         free(roots);
@@ -407,17 +475,18 @@ Test(catalog, refuses_roots_that_are_not_sorted)
 Test(catalog, keeps_a_thread_of_ten_thousand_frames)
 {
     enum { FRAMES = 10000 };
-    hdx_frame        *frames = calloc(FRAMES, sizeof *frames);
-    char            (*names)[24] = calloc(FRAMES, sizeof *names);
+    hdx_frame *frames = calloc(FRAMES, sizeof *frames);
+    char(*names)[24] = calloc(FRAMES, sizeof *names);
     const hdx_thread *is;
     uint64_t          count;
     for (unsigned i = 0; i < FRAMES; i++) {
         (void)snprintf(names[i], sizeof *names, "method%u", i);
-        frames[i] = (hdx_frame){ text("com.acme.Deep"), text(names[i]), text("()V"), i % 2 ? text("Deep.java") : text(""), (int32_t)i - 3 };
+        frames[i] = (hdx_frame){ text("com.acme.Deep"), text(names[i]), text("()V"),
+                                 i % 2 ? text("Deep.java") : text(""), (int32_t)i - 3 };
     }
     frames[9].line = INT32_MAX;
     frames[10].line = INT32_MIN;
-    hdx_thread          threads[3] = { { 5, 1, FRAMES, frames }, { HDX_NO_ID, UINT32_MAX, 0, NULL }, { 0, 0, 1, frames + 3 } };
+    hdx_thread threads[3] = { { 5, 1, FRAMES, frames }, { HDX_NO_ID, UINT32_MAX, 0, NULL }, { 0, 0, 1, frames + 3 } };
     hdx_catalog_writer *w = create();
     cr_assert(eq(int, hdx_catalog_put_threads(w, threads, 3, NULL), HDX_OK));
     commit(w);
@@ -430,8 +499,9 @@ Test(catalog, keeps_a_thread_of_ten_thousand_frames)
         cr_assert(eq(u32, is[t].frame_count, threads[t].frame_count));
         for (uint32_t i = 0; i < is[t].frame_count; i++) {
             const hdx_frame *a = &is[t].frames[i], *b = &threads[t].frames[i];
-            cr_assert(hdx_text_same(a->class_name, b->class_name) && hdx_text_same(a->method, b->method) && hdx_text_same(a->signature, b->signature) &&
-                      hdx_text_same(a->source, b->source) && a->line == b->line);
+            cr_assert(hdx_text_same(a->class_name, b->class_name) && hdx_text_same(a->method, b->method) &&
+                      hdx_text_same(a->signature, b->signature) && hdx_text_same(a->source, b->source) &&
+                      a->line == b->line);
         }
     }
     hdx_catalog_close(c);
@@ -448,9 +518,14 @@ Test(catalog, keeps_the_stack_of_each_of_many_threads_that_share_their_frames)
     const hdx_thread *is;
     uint64_t          count;
     for (unsigned i = 0; i < FRAMES; i++)
-        frames[i] = (hdx_frame){ text("com.acme.Pool"), i % 2 ? text("run") : text("park"), text("()V"), text("Pool.java"), (int32_t)i };
+        frames[i] = (hdx_frame){ text("com.acme.Pool"), i % 2 ? text("run") : text("park"), text("()V"),
+                                 text("Pool.java"), (int32_t)i };
     for (unsigned t = 0; t < THREADS; t++) /* all, the first five, all but one: one array, three stacks */
-        threads[t] = (hdx_thread){ t, t, t % 3 == 0 ? FRAMES : t % 3 == 1 ? 5 : FRAMES - 1, t % 3 == 2 ? frames + 1 : frames };
+        threads[t] = (hdx_thread){ t, t,
+                                   t % 3 == 0   ? FRAMES
+                                   : t % 3 == 1 ? 5
+                                                : FRAMES - 1,
+                                   t % 3 == 2 ? frames + 1 : frames };
     hdx_catalog_writer *w = create();
     cr_assert(eq(int, hdx_catalog_put_threads(w, threads, THREADS, NULL), HDX_OK));
     commit(w);
@@ -461,7 +536,8 @@ Test(catalog, keeps_the_stack_of_each_of_many_threads_that_share_their_frames)
         cr_assert(eq(u64, is[t].object, t));
         cr_assert(eq(u32, is[t].frame_count, threads[t].frame_count));
         for (uint32_t i = 0; i < is[t].frame_count; i++)
-            cr_assert(is[t].frames[i].line == threads[t].frames[i].line && hdx_text_same(is[t].frames[i].method, threads[t].frames[i].method));
+            cr_assert(is[t].frames[i].line == threads[t].frames[i].line &&
+                      hdx_text_same(is[t].frames[i].method, threads[t].frames[i].method));
     }
     hdx_catalog_close(c);
     free(frames);
@@ -470,7 +546,7 @@ Test(catalog, keeps_the_stack_of_each_of_many_threads_that_share_their_frames)
 
 Test(catalog, keeps_heaps)
 {
-    hdx_heap_space        heaps[2] = { { 'A', text("app"), 1, 2, 3, UINT64_MAX }, { UINT32_MAX, text(""), 0, 0, 0, 0 } };
+    hdx_heap_space heaps[2] = { { 'A', text("app"), 1, 2, 3, UINT64_MAX }, { UINT32_MAX, text(""), 0, 0, 0, 0 } };
     const hdx_heap_space *is;
     uint64_t              count;
     hdx_catalog_writer   *w = create();
@@ -514,11 +590,11 @@ static void spill(const char *name, const uint8_t *bytes, size_t len)
 
 static void put_small(hdx_catalog_writer *w)
 {
-    hdx_class      classes[4];
-    hdx_field      fields[4];
-    hdx_frame      frame = { text("com.acme.Main"), text("main"), text("([Ljava/lang/String;)V"), text("Main.java"), 17 };
-    hdx_thread     thread = { 5, 1, 1, &frame };
-    hdx_root       roots[2] = { { 1, HDX_ROOT_SYSTEM_CLASS, HDX_NO_ID, -1 }, { 5, HDX_ROOT_JAVA_LOCAL, 5, 0 } };
+    hdx_class  classes[4];
+    hdx_field  fields[4];
+    hdx_frame  frame = { text("com.acme.Main"), text("main"), text("([Ljava/lang/String;)V"), text("Main.java"), 17 };
+    hdx_thread thread = { 5, 1, 1, &frame };
+    hdx_root   roots[2] = { { 1, HDX_ROOT_SYSTEM_CLASS, HDX_NO_ID, -1 }, { 5, HDX_ROOT_JAVA_LOCAL, 5, 0 } };
     hdx_heap_space heap = { 'A', text("app"), 1, 2, 3, 4 };
     put_sample_classes(w, classes, fields);
     cr_assert(eq(int, hdx_catalog_put_roots(w, roots, 2, NULL), HDX_OK));
@@ -673,19 +749,37 @@ static bool fails(hdx_io *io)
     faulty *f = (faulty *)io;
     return ++f->calls == f->fail_at;
 }
-static int f_create(hdx_io *io, const char *path) { return fails(io) ? -ENOSPC : hdx_io_system()->create(hdx_io_system(), path); }
-static int f_write(hdx_io *io, int fd, const void *b, uint64_t n) { return fails(io) ? -ENOSPC : hdx_io_system()->write(hdx_io_system(), fd, b, n); }
+static int f_create(hdx_io *io, const char *path)
+{
+    return fails(io) ? -ENOSPC : hdx_io_system()->create(hdx_io_system(), path);
+}
+static int f_write(hdx_io *io, int fd, const void *b, uint64_t n)
+{
+    return fails(io) ? -ENOSPC : hdx_io_system()->write(hdx_io_system(), fd, b, n);
+}
 static int f_sync(hdx_io *io, int fd) { return fails(io) ? -EIO : hdx_io_system()->sync(hdx_io_system(), fd); }
 static int f_close(hdx_io *io, int fd)
 {
     int rc = hdx_io_system()->close(hdx_io_system(), fd);
     return fails(io) ? -EIO : rc;
 }
-static int f_stat(hdx_io *io, const char *p, struct stat *s) { return fails(io) ? -EIO : hdx_io_system()->stat(hdx_io_system(), p, s); }
-static int f_map(hdx_io *io, int fd, uint64_t n, const uint8_t **at) { return fails(io) ? -EIO : hdx_io_system()->map(hdx_io_system(), fd, n, at); }
-static int f_sync_folder(hdx_io *io, const char *p) { return fails(io) ? -EIO : hdx_io_system()->sync_folder(hdx_io_system(), p); }
+static int f_stat(hdx_io *io, const char *p, struct stat *s)
+{
+    return fails(io) ? -EIO : hdx_io_system()->stat(hdx_io_system(), p, s);
+}
+static int f_map(hdx_io *io, int fd, uint64_t n, const uint8_t **at)
+{
+    return fails(io) ? -EIO : hdx_io_system()->map(hdx_io_system(), fd, n, at);
+}
+static int f_sync_folder(hdx_io *io, const char *p)
+{
+    return fails(io) ? -EIO : hdx_io_system()->sync_folder(hdx_io_system(), p);
+}
 static int f_open(hdx_io *io, const char *p) { return fails(io) ? -EIO : hdx_io_system()->open(hdx_io_system(), p); }
-static int64_t f_read(hdx_io *io, int fd, void *to, uint64_t n, uint64_t at) { return fails(io) ? -EIO : hdx_io_system()->read_at(hdx_io_system(), fd, to, n, at); }
+static int64_t f_read(hdx_io *io, int fd, void *to, uint64_t n, uint64_t at)
+{
+    return fails(io) ? -EIO : hdx_io_system()->read_at(hdx_io_system(), fd, to, n, at);
+}
 
 static faulty failing_at(unsigned n)
 {
@@ -752,7 +846,8 @@ Test(catalog, gives_everything_back_when_memory_is_refused)
         hdx_class           one = { .name = text("com.acme.One"), .super = HDX_NO_CLASS, .id = HDX_NO_ID };
         hdx_manifest        m = sample_manifest();
         hdx_code            code = hdx_catalog_create(hdx_io_system(), folder, &mem, &w, NULL);
-        if (code == HDX_OK && (code = hdx_catalog_put_class(w, &one, NULL)) == HDX_OK && (code = hdx_catalog_put_manifest(w, &m, NULL)) == HDX_OK) {
+        if (code == HDX_OK && (code = hdx_catalog_put_class(w, &one, NULL)) == HDX_OK &&
+            (code = hdx_catalog_put_manifest(w, &m, NULL)) == HDX_OK) {
             code = hdx_catalog_commit(w, NULL);
             w = NULL;
         }

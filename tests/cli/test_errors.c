@@ -5,8 +5,8 @@
 #include <sys/file.h>
 
 static char *folder;
-static void enter(void) { folder = tool_enter(); }
-static void leave(void) { tool_leave(folder); }
+static void  enter(void) { folder = tool_enter(); }
+static void  leave(void) { tool_leave(folder); }
 TestSuite(errors, .init = enter, .fini = leave);
 
 static void expect(const char *words, int code, const char *in_err)
@@ -34,11 +34,15 @@ Test(errors, a_wrong_call_is_2)
 /* Each of them would not end before the universe does. */
 Test(errors, a_regular_expression_that_costs_too_much_is_2_wherever_it_stands)
 {
-    static const char *const calls[] = { "histogram app.hprof --class '/([a-z]+|.)+[!?]$/'", "histogram app.hprof --scan --class '/([a-z]+|.)+[!?]$/'",
-                                         "histogram app.hprof --where 'class ~ ([a-z]+|.)+[!?]$'", "objects app.hprof --class '/([a-z]+|.)+[!?]$/'",
+    static const char *const calls[] = { "histogram app.hprof --class '/([a-z]+|.)+[!?]$/'",
+                                         "histogram app.hprof --scan --class '/([a-z]+|.)+[!?]$/'",
+                                         "histogram app.hprof --where 'class ~ ([a-z]+|.)+[!?]$'",
+                                         "objects app.hprof --class '/([a-z]+|.)+[!?]$/'",
                                          "path app.hprof class:java.lang.String --exclude-field '/([a-z]+|.)+[!?]$/#x'",
-                                         "retained app.hprof --class '/([a-z]+|.)+[!?]$/'", "dominators app.hprof 'class:/([a-z]+|.)+[!?]$/'",
-                                         "leaks app.hprof --finder classes --class '/([a-z]+|.)+[!?]$/'", "export app.hprof --table classes --where 'name ~ ([a-z]+|.)+[!?]$'" };
+                                         "retained app.hprof --class '/([a-z]+|.)+[!?]$/'",
+                                         "dominators app.hprof 'class:/([a-z]+|.)+[!?]$/'",
+                                         "leaks app.hprof --finder classes --class '/([a-z]+|.)+[!?]$/'",
+                                         "export app.hprof --table classes --where 'name ~ ([a-z]+|.)+[!?]$'" };
     tool_copy_bookshop("app.hprof");
     ran r = tool_sh("\"$H\" index app.hprof");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
@@ -59,7 +63,9 @@ Test(errors, an_unusable_dump_is_3)
     expect("info text.hprof", 3, "text.hprof");
     expect("info empty.hprof", 3, "empty.hprof");
     expect("info archive.hprof", 3, "archive.hprof");
-    for (const char *const *left = (const char *const[]){ "missing.hprof.hdx", "text.hprof.hdx", "empty.hprof.hdx", "archive.hprof.hdx", NULL }; *left != NULL; left++)
+    for (const char *const *left = (const char *const[]){ "missing.hprof.hdx", "text.hprof.hdx", "empty.hprof.hdx",
+                                                          "archive.hprof.hdx", NULL };
+         *left != NULL; left++)
         cr_expect(access(*left, F_OK) != 0, "%s is left", *left);
 }
 
@@ -102,7 +108,9 @@ Test(errors, a_document_for_programs)
     cr_expect(eq(int, r.code, 3));
     cr_expect(strncmp(r.out, "{\"error\":", 9) == 0, "%s", r.out);
     cr_expect(strstr(r.out, "\"code\": 3") != NULL || strstr(r.out, "\"code\":3") != NULL, "%s", r.out);
-    cr_expect(strstr(r.out, "bad_dump") != NULL && strstr(r.out, "\"message\"") != NULL && strstr(r.out, "missing.hprof") != NULL, "%s", r.out);
+    cr_expect(strstr(r.out, "bad_dump") != NULL && strstr(r.out, "\"message\"") != NULL &&
+                  strstr(r.out, "missing.hprof") != NULL,
+              "%s", r.out);
     cr_expect(strstr(r.out, "\"offset\"") != NULL, "%s", r.out);
     ran_free(&r);
     r = tool_sh("\"$H\" --nonsense --format=json");
@@ -114,7 +122,8 @@ Test(errors, a_document_for_programs)
 Test(errors, a_damaged_index_is_5_and_says_how_to_rebuild)
 {
     tool_copy_bookshop("app.hprof");
-    ran r = tool_sh("\"$H\" index app.hprof --quiet && for f in app.hprof.hdx/*; do printf '\\377\\377\\377\\377\\377\\377\\377\\377' | dd of=\"$f\" conv=notrunc status=none; done");
+    ran r = tool_sh("\"$H\" index app.hprof --quiet && for f in app.hprof.hdx/*; do printf "
+                    "'\\377\\377\\377\\377\\377\\377\\377\\377' | dd of=\"$f\" conv=notrunc status=none; done");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
     r = tool_sh("\"$H\" histogram app.hprof");
@@ -132,7 +141,8 @@ Test(errors, a_lost_file_of_an_index_is_5_whichever_it_is)
     tool_copy_bookshop("app.hprof");
     static const char *const files[] = { "catalog.mdb", "catalog.sum", "retained.hdx" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        ran r = tool_sh("\"$H\" index app.hprof --force --quiet && rm app.hprof.hdx/%s && \"$H\" dominators app.hprof", files[i]);
+        ran r = tool_sh("\"$H\" index app.hprof --force --quiet && rm app.hprof.hdx/%s && \"$H\" dominators app.hprof",
+                        files[i]);
         cr_expect(eq(int, r.code, 5), "%s: %s", files[i], r.err);
         cr_expect(strstr(r.err, "\nhint: ") != NULL && strstr(r.err, "--force") != NULL, "%s: %s", files[i], r.err);
         ran_free(&r);
@@ -142,7 +152,8 @@ Test(errors, a_lost_file_of_an_index_is_5_whichever_it_is)
 Test(errors, an_index_stands_for_a_dump_only_where_that_can_be)
 {
     tool_copy_bookshop("app.hprof");
-    ran r = tool_sh("\"$H\" index app.hprof --quiet && mv app.hprof.hdx away && : >file && mkdir strange && : >strange/thing");
+    ran r = tool_sh(
+        "\"$H\" index app.hprof --quiet && mv app.hprof.hdx away && : >file && mkdir strange && : >strange/thing");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
     expect("index away --force", 2, "away: is an index, and --force needs a dump\nhint: ");
@@ -158,7 +169,8 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
     tool_copy_bookshop("app.hprof");
     expect("index app.hprof --memory 64K", 6, "\nhint: ");
     expect("index app.hprof --memory 64K", 6, "--memory");
-    cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 && access("app.hprof.hdx.lock", F_OK) != 0);
+    cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 &&
+              access("app.hprof.hdx.lock", F_OK) != 0);
 }
 
 Test(errors, too_little_memory_names_a_size_that_would_do)
@@ -168,7 +180,8 @@ Test(errors, too_little_memory_names_a_size_that_would_do)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         ran   r = tool_sh("\"$H\" index app.hprof.gz --memory %s", sizes[i]);
         char *hint = strstr(r.err, "\nhint: --memory ");
-        cr_expect(r.code == 6 && hint != NULL && strstr(r.err, "(0 bytes)") == NULL, "%s: %d %s", sizes[i], r.code, r.err);
+        cr_expect(r.code == 6 && hint != NULL && strstr(r.err, "(0 bytes)") == NULL, "%s: %d %s", sizes[i], r.code,
+                  r.err);
         ran again = tool_sh("\"$H\" index app.hprof.gz --memory %.*s && rm -r app.hprof.gz.hdx",
                             hint != NULL ? (int)strspn(hint + 16, "0123456789MG") : 0, hint != NULL ? hint + 16 : "");
         cr_expect(eq(int, again.code, 0), "%s: %s", sizes[i], again.err);
@@ -201,8 +214,10 @@ Test(errors, inflating_past_the_stated_limit_is_6_and_leaves_nothing)
 /* Of a file system of our own with these options, from the call; 77: none can be mounted here. */
 static ran index_on(const char *options)
 {
-    return tool_sh("mkdir small && mount -t tmpfs -o %s tmpfs small || { rmdir small; exit 77; }; \"$H\" index app.hprof --index-dir small/app.hdx; "
-                   "code=$?; ls -A small; umount small; rmdir small; exit $code", options);
+    return tool_sh("mkdir small && mount -t tmpfs -o %s tmpfs small || { rmdir small; exit 77; }; \"$H\" index "
+                   "app.hprof --index-dir small/app.hdx; "
+                   "code=$?; ls -A small; umount small; rmdir small; exit $code",
+                   options);
 }
 
 Test(errors, a_disk_that_is_too_small_is_6_before_the_work)

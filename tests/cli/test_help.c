@@ -3,8 +3,8 @@
 #include "cli/tool.h"
 
 static char *folder;
-static void enter(void) { folder = tool_enter(); }
-static void leave(void) { tool_leave(folder); }
+static void  enter(void) { folder = tool_enter(); }
+static void  leave(void) { tool_leave(folder); }
 TestSuite(help, .init = enter, .fini = leave);
 
 static size_t commands(void)
@@ -77,9 +77,9 @@ Test(help, of_each_command_has_its_columns_options_and_two_examples)
         free(text);
         ran_free(&r);
     }
-    ran               r = tool_sh("\"$H\" export --help");
-    char             *text = unwrapped(r.out);
-    size_t            count;
+    ran                      r = tool_sh("\"$H\" export --help");
+    char                    *text = unwrapped(r.out);
+    size_t                   count;
     const hdx_answer *const *tables = hdx_tables(&count);
     for (size_t i = 0; i < count; i++)
         expect_columns(text, tables[i]);
@@ -133,7 +133,9 @@ Test(help, the_man_page_knows_every_command_option_and_example)
         for (size_t n = cli_options_of(c, options); n-- > 0;) {
             (void)snprintf(text, sizeof text, "--%s", options[n].is->name);
             char *at = strstr(man, text);
-            for (; at != NULL && (at[strlen(text)] == '-' || (at[strlen(text)] >= 'a' && at[strlen(text)] <= 'z')); at = strstr(at + 1, text)) { }
+            for (; at != NULL && (at[strlen(text)] == '-' || (at[strlen(text)] >= 'a' && at[strlen(text)] <= 'z'));
+                 at = strstr(at + 1, text)) {
+            }
             cr_expect(at != NULL, "%s", text);
         }
     }
@@ -155,10 +157,16 @@ Test(help, the_completion_files_are_what_the_table_says)
 
 Test(help, bash_completes_commands_options_and_values)
 {
-    static const char *const cases[][2] = { { "heapdex domi", "dominators" }, { "heapdex roots x --by ''", "type" }, { "heapdex info --form", "--format" },
-                                            { "heapdex export x --format ''", "csv tsv jsonl" }, { "heapdex refs --ex", "" } };
+    static const char *const cases[][2] = { { "heapdex domi", "dominators" },
+                                            { "heapdex roots x --by ''", "type" },
+                                            { "heapdex info --form", "--format" },
+                                            { "heapdex export x --format ''", "csv tsv jsonl" },
+                                            { "heapdex refs --ex", "" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ran r = tool_sh("bash -c \". '" HDX_TREE "/src/cli/heapdex.bash'; COMP_WORDS=(%s); COMP_CWORD=\\$((\\${#COMP_WORDS[@]}-1)); _heapdex; echo \\\"\\${COMPREPLY[*]}\\\"\"", cases[i][0]);
+        ran  r = tool_sh("bash -c \". '" HDX_TREE
+                         "/src/cli/heapdex.bash'; COMP_WORDS=(%s); COMP_CWORD=\\$((\\${#COMP_WORDS[@]}-1)); _heapdex; "
+                          "echo \\\"\\${COMPREPLY[*]}\\\"\"",
+                         cases[i][0]);
         char expected[64];
         (void)snprintf(expected, sizeof expected, "%s\n", cases[i][1]);
         cr_expect_str_eq(r.out, expected, "%s: %s%s", cases[i][0], r.out, r.err);

@@ -18,7 +18,8 @@ static void make(const char *path, bool second)
     uint64_t    reference = dump_maker_class(m, "java/lang/ref/Reference", object, "referent:L queue:L");
     uint64_t    weak = dump_maker_class(m, "java/lang/ref/WeakReference", reference, "");
     dump_maker_static(m, "heapDumpUptimeMillis", 'J', 30000);
-    uint64_t keyed = dump_maker_class(m, "leakcanary/KeyedWeakReference", weak, "key:L description:L watchUptimeMillis:J retainedUptimeMillis:J");
+    uint64_t keyed = dump_maker_class(m, "leakcanary/KeyedWeakReference", weak,
+                                      "key:L description:L watchUptimeMillis:J retainedUptimeMillis:J");
     uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
     uint64_t screen = dump_maker_class(m, "app/Screen", object, "closed:Z");
     uint64_t screens[4];
@@ -26,8 +27,10 @@ static void make(const char *path, bool second)
         char key[16];
         (void)snprintf(key, sizeof key, "key-%d", i + 1);
         screens[i] = dump_maker_instance(m, screen, DUMP_VALUES(i < 2));
-        dump_maker_instance(m, keyed, DUMP_VALUES(dump_maker_string(m, string, key), dump_maker_string(m, string, "it was closed"), 10000u + 10000u * (i == 1),
-                                                  i == 3 ? UINT64_MAX : 25000, screens[i], 0));
+        dump_maker_instance(m, keyed,
+                            DUMP_VALUES(dump_maker_string(m, string, key),
+                                        dump_maker_string(m, string, "it was closed"), 10000u + 10000u * (i == 1),
+                                        i == 3 ? UINT64_MAX : 25000, screens[i], 0));
     }
     uint64_t first = dump_maker_instance(m, node, DUMP_VALUES(screens[0]));
     dump_maker_static(m, "first", 'L', first);
@@ -51,7 +54,8 @@ static void expect(const char *words, int code, const char *out)
 {
     ran r = tool_sh("\"$H\" leaks %s", words);
     cr_expect(eq(int, r.code, code), "%s: %d %s", words, r.code, r.err);
-    cr_expect(strstr(r.out, out) != NULL || strstr(r.err, out) != NULL, "%s: '%s' not in\n%.4000s%s", words, out, r.out, r.err);
+    cr_expect(strstr(r.out, out) != NULL || strstr(r.err, out) != NULL, "%s: '%s' not in\n%.4000s%s", words, out, r.out,
+              r.err);
     ran_free(&r);
 }
 
@@ -59,9 +63,15 @@ Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
 {
     expect("a.hprof", 0, "====================================\n2 APPLICATION LEAKS\n");
     expect("a.hprof", 0, "┬───\n│ GC root: class that is never unloaded (STICKY_CLASS)\n│\n├─ app.Holder class 0x");
-    expect("a.hprof", 0, "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node instance 0x");
-    expect("a.hprof", 0, "│    leaking: unknown\n│    retains 9 bytes in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ app.Screen instance 0x");
-    expect("a.hprof", 0, "     leaking: yes (it was watched and should be gone: it was closed)\n     retains 1 byte in 1 object\n     key = key-1\n     watched for 20000 ms\n     retained for 5000 ms\n");
+    expect("a.hprof", 0,
+           "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node "
+           "instance 0x");
+    expect("a.hprof", 0,
+           "│    leaking: unknown\n│    retains 9 bytes in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ "
+           "app.Screen instance 0x");
+    expect("a.hprof", 0,
+           "     leaking: yes (it was watched and should be gone: it was closed)\n     retains 1 byte in 1 object\n    "
+           " key = key-1\n     watched for 20000 ms\n     retained for 5000 ms\n");
     expect("a.hprof", 0, "0 LIBRARY LEAKS\n");
     expect("a.hprof", 0, "1 UNREACHABLE OBJECT\n");
     expect("a.hprof", 0, "Watched objects: 4, 3 of them retained\n");
@@ -72,7 +82,8 @@ Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
 Test(leaks, come_as_rows_too)
 {
     expect("a.hprof --format csv --columns kind,objects,class,root,suspects", 0,
-           "kind,objects,class,root,suspects\napplication,1,app.Screen,STICKY_CLASS,Holder.second\napplication,1,app.Screen,STICKY_CLASS,Holder.first Node.next\n"
+           "kind,objects,class,root,suspects\napplication,1,app.Screen,STICKY_CLASS,Holder.second\napplication,1,app."
+           "Screen,STICKY_CLASS,Holder.first Node.next\n"
            "unreachable,1,app.Screen,,\n");
 }
 
@@ -82,7 +93,7 @@ Test(leaks, say_of_a_class_that_is_not_there_what_other_commands_say)
     ran_free(&r);
     for (int json = 0; json < 2; json++) {
         const char *format = json ? "json" : "table";
-        ran other = tool_sh("\"$H\" objects cut.hprof --class java.lang.Tread --format %s", format);
+        ran         other = tool_sh("\"$H\" objects cut.hprof --class java.lang.Tread --format %s", format);
         ran leaks = tool_sh("\"$H\" leaks cut.hprof --finder classes --class java.lang.Tread --format %s", format);
         cr_expect(leaks.code == 4 && other.code == 4, "%d %d", leaks.code, other.code);
         cr_expect_str_eq(leaks.out, other.out);
@@ -99,7 +110,8 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
     expect("a.hprof --key key-2", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --key nobody", 4, "no watched object has the key nobody");
     expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
-    expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0, "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
+    expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0,
+           "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
     expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
     expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
@@ -120,7 +132,8 @@ Test(leaks, fail_a_build_when_asked_to)
     cr_expect(strstr(xml, "<failure message=\"1 object leaked\" type=\"application\">a.hprof\n") != NULL, "%s", xml);
     cr_expect(strstr(xml, "classname=\"leaks.unreachable\" name=\"app.Screen \"/>") != NULL, "%s", xml);
     free(xml);
-    ran r = tool_sh("python3 -c \"import xml.dom.minidom; xml.dom.minidom.parse('out.xml')\" 2>&1 || test -z \"$(command -v python3)\"");
+    ran r = tool_sh("python3 -c \"import xml.dom.minidom; xml.dom.minidom.parse('out.xml')\" 2>&1 || test -z "
+                    "\"$(command -v python3)\"");
     cr_expect(eq(int, r.code, 0), "%s", r.out);
     ran_free(&r);
 }
@@ -129,7 +142,8 @@ Test(leaks, of_several_dumps_are_merged_by_signature)
 {
     expect("a.hprof b.hprof", 0, "2 APPLICATION LEAKS\n");
     expect("a.hprof b.hprof", 0, "\n  1 in a.hprof\n  1 in b.hprof\n");
-    expect("a.hprof b.hprof --format csv --columns kind,objects,dumps", 0, "kind,objects,dumps\napplication,1,1\napplication,2,2\nunreachable,3,2\n");
+    expect("a.hprof b.hprof --format csv --columns kind,objects,dumps", 0,
+           "kind,objects,dumps\napplication,1,1\napplication,2,2\nunreachable,3,2\n");
     expect("a.hprof b.hprof --format json", 0, "\"dumps\": [");
     expect("a.hprof nowhere.hprof", 3, "nowhere.hprof");
     expect("a.hprof b.hprof --index-dir x.hdx", 2, "--index-dir names one index");
@@ -157,7 +171,8 @@ Test(leaks, are_remembered_until_something_changes)
     expect("a.hprof --verbose --no-retained", 0, "a.hprof: leaks searched");
     tool_write("m.txt", TEXT("ignored static-field app.Holder#second\n"));
     expect("a.hprof --verbose --matchers m.txt", 0, "a.hprof: leaks searched");
-    ran r = tool_sh("\"$H\" verify a.hprof && \"$H\" remove a.hprof && test ! -e a.hprof.hdx && \"$H\" leaks a.hprof >first && \"$H\" leaks a.hprof >second && cmp first second");
+    ran r = tool_sh("\"$H\" verify a.hprof && \"$H\" remove a.hprof && test ! -e a.hprof.hdx && \"$H\" leaks a.hprof "
+                    ">first && \"$H\" leaks a.hprof >second && cmp first second");
     cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
     ran_free(&r);
     make("a.hprof", false); /* another dump in its place */
@@ -179,12 +194,16 @@ Test(leaks, within_too_little_memory_are_refused_with_a_size_that_would_do)
 Test(leaks, that_were_kept_are_counted_checked_and_removed)
 {
     expect("a.hprof", 0, "APPLICATION");
-    ran r = tool_sh("\"$H\" info a.hprof --format json | grep -c '\"name\": *\"leaks-' ; \"$H\" verify a.hprof | grep -c leaks- ; \"$H\" verify a.hprof --full | grep -c leaks-");
+    ran r = tool_sh("\"$H\" info a.hprof --format json | grep -c '\"name\": *\"leaks-' ; \"$H\" verify a.hprof | grep "
+                    "-c leaks- ; \"$H\" verify a.hprof --full | grep -c leaks-");
     cr_expect(eq(str, r.out, "1\n1\n1\n"), "%s", r.out);
     ran_free(&r);
-    r = tool_sh("printf X | dd of=$(echo a.hprof.hdx/leaks-?) bs=1 seek=60 conv=notrunc 2>/dev/null; \"$H\" verify a.hprof");
+    r = tool_sh(
+        "printf X | dd of=$(echo a.hprof.hdx/leaks-?) bs=1 seek=60 conv=notrunc 2>/dev/null; \"$H\" verify a.hprof");
     cr_expect(eq(int, r.code, 5));
-    cr_expect(strstr(r.err, "leaks-") != NULL && strstr(r.err, "its sum is wrong") != NULL && strstr(r.err, "safe to delete") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "leaks-") != NULL && strstr(r.err, "its sum is wrong") != NULL &&
+                  strstr(r.err, "safe to delete") != NULL,
+              "%s", r.err);
     ran_free(&r);
     r = tool_sh("\"$H\" remove a.hprof && test ! -e a.hprof.hdx");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
@@ -194,8 +213,12 @@ Test(leaks, that_were_kept_are_counted_checked_and_removed)
 Test(leaks, that_were_kept_and_damaged_are_searched_anew)
 {
     expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
-    static const char *const harm[] = { "printf XXXX | dd of=\"$f\" bs=1 seek=60 conv=notrunc", "printf XXXX | dd of=\"$f\" bs=1 seek=30 conv=notrunc",
-                                        "truncate -s 100 \"$f\"", "truncate -s 10 \"$f\"", ": >\"$f\"", "printf X >>\"$f\"" };
+    static const char *const harm[] = { "printf XXXX | dd of=\"$f\" bs=1 seek=60 conv=notrunc",
+                                        "printf XXXX | dd of=\"$f\" bs=1 seek=30 conv=notrunc",
+                                        "truncate -s 100 \"$f\"",
+                                        "truncate -s 10 \"$f\"",
+                                        ": >\"$f\"",
+                                        "printf X >>\"$f\"" };
     for (size_t i = 0; i < sizeof harm / sizeof *harm; i++) {
         ran r = tool_sh("for f in a.hprof.hdx/leaks-*; do %s; done", harm[i]);
         ran_free(&r);
@@ -226,7 +249,10 @@ Test(leaks, name_the_frame_of_a_local_after_the_mapping)
 {
     tool_copy_bookshop("shop.hprof.gz");
     expect("shop.hprof.gz --finder classes --class 'bookshop.Bookshop$Desk'", 0,
-           "│    ↓ Thread.<Java Local> in bookshop.Bookshop.lambda$main$0(Bookshop.java:120)\n│             ~~~~~~~~~~~~\n");
-    tool_write("m.txt", TEXT("shop.Clear -> bookshop.Bookshop$Desk:\nshop.Top -> bookshop.Bookshop:\n    1:2:void serve(int):3:3 -> lambda$main$0\n"));
-    expect("shop.hprof.gz --finder classes --class shop.Clear --mapping m.txt", 0, "Thread.<Java Local> in shop.Top.serve(Bookshop.java:120)\n");
+           "│    ↓ Thread.<Java Local> in bookshop.Bookshop.lambda$main$0(Bookshop.java:120)\n│             "
+           "~~~~~~~~~~~~\n");
+    tool_write("m.txt", TEXT("shop.Clear -> bookshop.Bookshop$Desk:\nshop.Top -> bookshop.Bookshop:\n    1:2:void "
+                             "serve(int):3:3 -> lambda$main$0\n"));
+    expect("shop.hprof.gz --finder classes --class shop.Clear --mapping m.txt", 0,
+           "Thread.<Java Local> in shop.Top.serve(Bookshop.java:120)\n");
 }

@@ -2,13 +2,16 @@
 #include "cli/cli.h"
 #include "cli/tool.h"
 
-/* A process that waits for signals as long work does, but for the first one; SIGUSR1 ends it with the code of what was cancelled. */
+/*
+ * A process that waits for signals as long work does, but for the first one; SIGUSR1 ends it with the code of what was
+ * cancelled.
+ */
 static pid_t waiting(bool building, const char *unfinished, int *from)
 {
-    int         ends[2];
-    sigset_t    none;
-    const char  ready = '\n';
-    char        byte;
+    int        ends[2];
+    sigset_t   none;
+    const char ready = '\n';
+    char       byte;
     cr_assert(pipe(ends) == 0);
     const pid_t child = fork();
     cr_assert(child >= 0);
@@ -130,7 +133,9 @@ Test(signals, a_second_ctrl_c_ends_a_question_and_leaves_no_half_file)
 /* Whoever waits here never asks whether to stop: the first signal is enough. */
 Test(signals, a_question_that_does_not_come_to_asking_is_ended_and_leaves_no_half_file)
 {
-    static const struct { int number, code; } each[] = { { SIGINT, 130 }, { SIGTERM, 75 }, { SIGHUP, 75 } };
+    static const struct {
+        int number, code;
+    } each[] = { { SIGINT, 130 }, { SIGTERM, 75 }, { SIGHUP, 75 } };
     char *folder = tool_enter();
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         tool_write("answer.part", "half", 4);
@@ -151,8 +156,10 @@ Test(signals, a_storm_of_sigterm_ends_a_build_with_75)
     unsigned stopped = 0;
     for (int n = 0; n < 20; n++) {
         /* from its first line of progress on it is told to stop, again and again, until it is gone */
-        ran r = tool_sh("rm -rf app.hprof.hdx*; mkfifo says%d; \"$H\" index app.hprof --threads 1 --progress always 2>says%d & p=$!; exec 8<says%d; read line <&8; "
-                        "while kill -TERM $p 2>/dev/null; do :; done; wait $p; echo $?", n, n, n);
+        ran r = tool_sh("rm -rf app.hprof.hdx*; mkfifo says%d; \"$H\" index app.hprof --threads 1 --progress always "
+                        "2>says%d & p=$!; exec 8<says%d; read line <&8; "
+                        "while kill -TERM $p 2>/dev/null; do :; done; wait $p; echo $?",
+                        n, n, n);
         const int code = atoi(r.out);
         stopped += code == 75;
         cr_expect(code == 75 || code == 0, "%d: %s", code, r.err);

@@ -8,16 +8,33 @@
 
 Test(names, the_first_column_of_any_output)
 {
-    static const struct { const char *line, *name; } cases[] = {
-        { "0x7f3a10", "0x7f3a10" }, { "  0x7f3a10  com.acme.Cache  12", "0x7f3a10" }, { "0x7f3a10,com.acme.Cache,12\r", "0x7f3a10" },
-        { "0x7f3a10\tcom.acme.Cache", "0x7f3a10" }, { "#1234", "#1234" }, { "com.acme.Cache@0x10,5", "com.acme.Cache@0x10" },
-        { "class:java.lang.String", "class:java.lang.String" }, { "thread:pool 1 worker", "thread:pool 1 worker" },
-        { "\"thread:a, \"\"b\"\"\",5", "thread:a, \"b\"" }, { "{\"address\": \"0x10\", \"class\": \"X\"}", "0x10" },
-        { "address,class,shallow", NULL }, { "address  class", NULL }, { "-------", NULL }, { "… 5 more rows", NULL }, { "(--limit 0 shows all)", NULL }, { "(no rows)", NULL },
-        { "", NULL }, { "{\"class\": \"X\"}", NULL }, { "@0x10", NULL }, { "\"", NULL }, { "#", NULL },
+    static const struct {
+        const char *line, *name;
+    } cases[] = {
+        { "0x7f3a10", "0x7f3a10" },
+        { "  0x7f3a10  com.acme.Cache  12", "0x7f3a10" },
+        { "0x7f3a10,com.acme.Cache,12\r", "0x7f3a10" },
+        { "0x7f3a10\tcom.acme.Cache", "0x7f3a10" },
+        { "#1234", "#1234" },
+        { "com.acme.Cache@0x10,5", "com.acme.Cache@0x10" },
+        { "class:java.lang.String", "class:java.lang.String" },
+        { "thread:pool 1 worker", "thread:pool 1 worker" },
+        { "\"thread:a, \"\"b\"\"\",5", "thread:a, \"b\"" },
+        { "{\"address\": \"0x10\", \"class\": \"X\"}", "0x10" },
+        { "address,class,shallow", NULL },
+        { "address  class", NULL },
+        { "-------", NULL },
+        { "… 5 more rows", NULL },
+        { "(--limit 0 shows all)", NULL },
+        { "(no rows)", NULL },
+        { "", NULL },
+        { "{\"class\": \"X\"}", NULL },
+        { "@0x10", NULL },
+        { "\"", NULL },
+        { "#", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char  line[128], *name = NULL;
+        char line[128], *name = NULL;
         (void)snprintf(line, sizeof line, "%s", cases[i].line);
         bool found = cli_name_in_line(line, &name);
         cr_expect(eq(int, found, cases[i].name != NULL), "%s", cases[i].line);
@@ -40,9 +57,17 @@ Test(plain, a_name_cannot_drive_the_terminal)
     expect_plain("com.acme.Cache", 14, "com.acme.Cache");
     expect_plain("\x1b[2J", 4, "\\x1b[2J");
     expect_plain("a\nb\r\t\x7f", 6, "a\\x0ab\\x0d\\x09\\x7f");
-    expect_plain("B\xc3\xbc" "cher \xe2\x82\xac \xf0\x9f\x93\x9a", 16, "B\xc3\xbc" "cher \xe2\x82\xac \xf0\x9f\x93\x9a");
-    expect_plain("\xc2\x9b" "2J", 4, "\\xc2\\x9b2J");         /* C1 control: CSI */
-    expect_plain("\xe2\x80\xae" "x", 4, "\\xe2\\x80\\xaex");  /* right-to-left override */
+    expect_plain("B\xc3\xbc"
+                 "cher \xe2\x82\xac \xf0\x9f\x93\x9a",
+                 16,
+                 "B\xc3\xbc"
+                 "cher \xe2\x82\xac \xf0\x9f\x93\x9a");
+    expect_plain("\xc2\x9b"
+                 "2J",
+                 4, "\\xc2\\x9b2J"); /* C1 control: CSI */
+    expect_plain("\xe2\x80\xae"
+                 "x",
+                 4, "\\xe2\\x80\\xaex"); /* right-to-left override */
     expect_plain("\xc0\xaf\xed\xa0\x80\xff\xe2\x82", 8, "\\xc0\\xaf\\xed\\xa0\\x80\\xff\\xe2\\x82");
     expect_plain("a\0b", 3, "a\\x00b");
 }
@@ -50,13 +75,17 @@ Test(plain, a_name_cannot_drive_the_terminal)
 Test(progress, says_step_part_rate_and_time_left)
 {
     char                line[256];
-    hdx_progress_report r = { .step = "scan", .number = 2, .steps = 9, .done = 50u << 20, .total = 200u << 20, .unit = "bytes" };
+    hdx_progress_report r = {
+        .step = "scan", .number = 2, .steps = 9, .done = 50u << 20, .total = 200u << 20, .unit = "bytes"
+    };
     cli_progress_line(line, sizeof line, 80, &r, 500000000);
     cr_expect(strstr(line, "2/9 scan") == line, "%s", line);
     cr_expect(strstr(line, " 25 %") != NULL, "%s", line);
     cr_expect(strstr(line, "/s") != NULL, "%s", line);
     cr_expect(strstr(line, "0:01 left") != NULL, "%s", line);
-    r = (hdx_progress_report){ .step = "sort", .number = 3, .steps = 9, .done = 3000000, .total = 0, .unit = "objects" };
+    r = (hdx_progress_report){
+        .step = "sort", .number = 3, .steps = 9, .done = 3000000, .total = 0, .unit = "objects"
+    };
     cli_progress_line(line, sizeof line, 80, &r, 1000000000);
     cr_expect_str_eq(line, "3/9 sort  3.0 M objects/s");
     for (unsigned width = 5; width < 40; width++) {

@@ -1,18 +1,26 @@
 /*
- * test_utf8.c - whatever a heap holds, machine formats are valid UTF-8: a strict decoder (RFC 3629) reads what commands say of all golden
- * dumps, and of a dump whose every text is bad.
+ * test_utf8.c - whatever a heap holds, machine formats are valid UTF-8: a strict decoder (RFC 3629) reads what commands
+ * say of all golden dumps, and of a dump whose every text is bad.
  */
 #include "support/dump_maker.h"
 #include "support/golden.h"
 #include "tool.h"
 
-/* Offset of the first byte that begins no character: overlong forms, halves of pairs and what is above U+10FFFF are none. -1: all are. */
+/*
+ * Offset of the first byte that begins no character: overlong forms, halves of pairs and what is above U+10FFFF are
+ * none. -1: all are.
+ */
 static long first_bad(const char *text, size_t len)
 {
     const unsigned char *p = (const unsigned char *)text;
     for (size_t i = 0; i < len;) {
         size_t        n = p[i] < 0x80 ? 1 : p[i] < 0xc2 ? 0 : p[i] < 0xe0 ? 2 : p[i] < 0xf0 ? 3 : p[i] < 0xf5 ? 4 : 0;
-        unsigned char least = p[i] == 0xe0 ? 0xa0 : p[i] == 0xf0 ? 0x90 : 0x80, most = p[i] == 0xed ? 0x9f : p[i] == 0xf4 ? 0x8f : 0xbf;
+        unsigned char least = p[i] == 0xe0   ? 0xa0
+                              : p[i] == 0xf0 ? 0x90
+                                             : 0x80,
+                      most = p[i] == 0xed   ? 0x9f
+                             : p[i] == 0xf4 ? 0x8f
+                                            : 0xbf;
         if (n == 0 || n > len - i || (n > 1 && (p[i + 1] < least || p[i + 1] > most)))
             return (long)i;
         for (size_t k = 2; k < n; k++)
@@ -35,7 +43,10 @@ Test(utf8, the_decoder_is_strict)
 
 static const char *const formats[] = { "json", "jsonl", "csv", "tsv", "table" };
 
-/* The answer to a question in all formats; `more` is added to it. Exit codes but those of wrong questions are as they may be. */
+/*
+ * The answer to a question in all formats; `more` is added to it. Exit codes but those of wrong questions are as they
+ * may be.
+ */
 static void check(const char *dump, const char *question, const char *more)
 {
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
@@ -55,8 +66,9 @@ static void check(const char *dump, const char *question, const char *more)
 
 static void check_all(const char *dump, const char *limit)
 {
-    static const char *const classes[] = { "java.lang.Character", "java.lang.String", "java.lang.StringBuilder", "'char[]'", "'/.*[Ee]num.*|.*Thread.*/'" };
-    char more[128];
+    static const char *const classes[] = { "java.lang.Character", "java.lang.String", "java.lang.StringBuilder",
+                                           "'char[]'", "'/.*[Ee]num.*|.*Thread.*/'" };
+    char                     more[128];
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
         snprintf(more, sizeof more, "--class %s %s", classes[c], limit);
         check(dump, "objects", more);
@@ -87,7 +99,7 @@ Test(utf8, is_what_golden_dumps_are_told_in, .timeout = 300)
 }
 
 #define HALF "\xed\xbf\xbf" /* U+DFFF, and a byte that is nothing */
-#define BAD HALF "\xff\xc0"
+#define BAD  HALF "\xff\xc0"
 
 /* Names of classes, fields, statics, threads, methods and files, texts and characters, and the place of damage. */
 static void make_bad(const char *path)
@@ -96,15 +108,17 @@ static void make_bad(const char *path)
     uint64_t    units[] = { 'a', 0xdfff, 0xd800, 'b', 0xd800 }, bytes[] = { 'a', 0, 0xff, 0xdf, 0, 0xd8 };
     uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
     uint64_t    string = dump_maker_class(m, "java.lang.String", object, "value:L coder:B hash:I");
-    uint64_t    thread = dump_maker_class(m, "java.lang.Thread", object, "name:L"), box = dump_maker_class(m, "java.lang.Character", object, "value:C");
-    uint64_t    chars = dump_maker_primitives(m, 'C', units, 5);
-    uint64_t    text = dump_maker_instance(m, string, DUMP_VALUES(chars, 0, 0));
+    uint64_t    thread = dump_maker_class(m, "java.lang.Thread", object, "name:L"),
+             box = dump_maker_class(m, "java.lang.Character", object, "value:C");
+    uint64_t chars = dump_maker_primitives(m, 'C', units, 5);
+    uint64_t text = dump_maker_instance(m, string, DUMP_VALUES(chars, 0, 0));
     dump_maker_instance(m, string, DUMP_VALUES(dump_maker_primitives(m, 'B', bytes, 6), 1, 0));
-    uint64_t    half = dump_maker_instance_at(m, 0x90040, box, DUMP_VALUES(0xdfff)), at = dump_maker_instance(m, thread, &text);
+    uint64_t half = dump_maker_instance_at(m, 0x90040, box, DUMP_VALUES(0xdfff)),
+             at = dump_maker_instance(m, thread, &text);
     dump_maker_static(m, "s" BAD, 'L', text);
-    uint64_t    class = dump_maker_class(m, "p/C" BAD, object, "f" BAD ":L c" BAD ":C");
-    uint64_t    one = dump_maker_instance_at(m, 0x90000, class, DUMP_VALUES(half, 0xd800));
-    uint64_t    frame = dump_maker_frame(m, "m" BAD, dump_maker_load(m, class, "p/C" BAD), 3);
+    uint64_t class = dump_maker_class(m, "p/C" BAD, object, "f" BAD ":L c" BAD ":C");
+    uint64_t one = dump_maker_instance_at(m, 0x90000, class, DUMP_VALUES(half, 0xd800));
+    uint64_t frame = dump_maker_frame(m, "m" BAD, dump_maker_load(m, class, "p/C" BAD), 3);
     dump_maker_trace(m, 2, 1, &frame, 1);
     dump_maker_trace(m, 3, 1, &frame, 1);
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, at, 1, 2);

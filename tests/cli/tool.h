@@ -22,7 +22,7 @@
 #define BOOKSHOP HDX_TREE "/examples/bookshop.hprof.gz"
 
 typedef struct ran {
-    int   code;   /* exit code; 128 + n for signal n */
+    int   code; /* exit code; 128 + n for signal n */
     char *out, *err;
 } ran;
 
@@ -71,10 +71,10 @@ static inline void tool_leave(char *folder)
 }
 
 /* A test that is skipped is not led out by Criterion. */
-#define tool_skip(folder, why) \
-    do { \
-        tool_leave(folder); \
-        cr_skip_test(why); \
+#define tool_skip(folder, why)                                                                                         \
+    do {                                                                                                               \
+        tool_leave(folder);                                                                                            \
+        cr_skip_test(why);                                                                                             \
     } while (0)
 
 static inline void tool_copy_bookshop(const char *to)

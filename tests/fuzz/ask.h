@@ -1,5 +1,6 @@
 /*
- * ask.h - asks an open graph the questions that there are, reads every row of every answer to its end, and says what the answer was.
+ * ask.h - asks an open graph the questions that there are, reads every row of every answer to its end, and says what
+ * the answer was.
  */
 #ifndef HDX_TESTS_FUZZ_ASK_H
 #define HDX_TESTS_FUZZ_ASK_H
@@ -32,7 +33,10 @@ static inline void ask_cell(answer *a, const hdx_cell *c) /* as deep as answers 
     case HDX_CELL_INT: ask_add(a, (uint64_t)c->as.integer); break;
     case HDX_CELL_UINT: ask_add(a, c->as.natural); break;
     case HDX_CELL_REAL: {
-        union { double real; uint64_t bits; } u = { c->as.real };
+        union {
+            double   real;
+            uint64_t bits;
+        } u = { c->as.real };
         ask_add(a, u.bits);
         break;
     }
@@ -50,7 +54,10 @@ static inline void ask_cell(answer *a, const hdx_cell *c) /* as deep as answers 
     }
 }
 
-/* Reads the rows to their end and closes them. The address of rows: code and rows stand in one call, and nobody says which comes first. */
+/*
+ * Reads the rows to their end and closes them. The address of rows: code and rows stand in one call, and nobody says
+ * which comes first.
+ */
 static inline answer ask_rows(hdx_code code, hdx_rows *const *of)
 {
     hdx_rows         *rows;
@@ -125,11 +132,18 @@ static inline answer ask_graph(hdx_graph *g, hdx_refs_scope scope)
 static inline answer ask_leaks(hdx_graph *g, hdx_leak_finder finder)
 {
     static const char *const every[] = { "*" };
-    hdx_leaks_options o = { .finder = finder, .classes = every, .class_count = 1, .retained = true, .threads = 1, .no_memory_of_it = true };
-    hdx_leaks        *leaks;
-    hdx_rows         *rows = NULL;
-    hdx_error         err;
-    hdx_code          code = hdx_leaks_search(g, &o, &leaks, &err);
+    hdx_leaks_options        o = {
+               .finder = finder,
+               .classes = every,
+               .class_count = 1,
+               .retained = true,
+               .threads = 1,
+               .no_memory_of_it = true,
+    };
+    hdx_leaks *leaks;
+    hdx_rows  *rows = NULL;
+    hdx_error  err;
+    hdx_code   code = hdx_leaks_search(g, &o, &leaks, &err);
     if (code != HDX_OK)
         return (answer){ code, 0, 0 };
     code = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &err);
@@ -141,16 +155,17 @@ static inline answer ask_leaks(hdx_graph *g, hdx_leak_finder finder)
 /* Question 0 .. ASK_QUESTIONS - 1. */
 static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
 {
-    static const char *const tables[] = { "objects", "references", "named_references", "classes", "loaders", "roots", "threads", "packages", "dump" };
+    static const char *const tables[] = { "objects", "references", "named_references", "classes", "loaders",
+                                          "roots",   "threads",    "packages",         "dump" };
     static const char *const named[] = { "class:java.lang.Object", "thread:main", "#3", "0x40" };
     static const hdx_by      groups[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS, HDX_BY_HEAP };
-    const hdx_query  q = { .graph = g, .scope = scope, .threads = 1 };
-    hdx_path_options paths = { .paths = 3 };
-    hdx_rows        *rows = NULL;
-    hdx_error        err;
-    hdx_id           ids[ASK_OBJECTS], *found = NULL;
-    size_t           n = ask_objects(g, ids), count = 0;
-    hdx_code         code;
+    const hdx_query          q = { .graph = g, .scope = scope, .threads = 1 };
+    hdx_path_options         paths = { .paths = 3 };
+    hdx_rows                *rows = NULL;
+    hdx_error                err;
+    hdx_id                   ids[ASK_OBJECTS], *found = NULL;
+    size_t                   n = ask_objects(g, ids), count = 0;
+    hdx_code                 code;
     switch (question) {
     case 0: return ask_rows(hdx_query_info(&q, &rows, &err), &rows);
     case 1: return ask_rows(hdx_query_histogram(&q, HDX_BY_NONE, NULL, true, &rows, &err), &rows);

@@ -1,5 +1,6 @@
 /*
- * folder.h - a folder of one fuzzing process, in memory where the system has a place for that, removed when the process ends.
+ * folder.h - a folder of one fuzzing process, in memory where the system has a place for that, removed when the process
+ * ends.
  */
 #ifndef HDX_TESTS_FUZZ_FOLDER_H
 #define HDX_TESTS_FUZZ_FOLDER_H

@@ -1,10 +1,11 @@
 /*
- * fuzz_build_verify.c - any bytes as a dump, built as the input says: whatever `index` builds, `verify --full` accepts, and where the dump was refused or
- * did not fit, it was said with the code for that.
+ * fuzz_build_verify.c - any bytes as a dump, built as the input says: whatever `index` builds, `verify --full` accepts,
+ * and where the dump was refused or did not fit, it was said with the code for that.
  *
- *   input   0 bits 0-1 --until, bits 2-3 threads - 1, bits 4-6 compressed how, bit 7 another build, which must come to the same bytes
- *           | 1 budget: 0 none, else 40 MB and a little more than that for each | then the dump
- * With libFuzzer half of the mutations change ids, types, counts and tags of records (build/mutate.h), the others whatever libFuzzer likes.
+ *   input   0 bits 0-1 --until, bits 2-3 threads - 1, bits 4-6 compressed how, bit 7 another build, which must come to
+ *           the same bytes | 1 budget: 0 none, else 40 MB and a little more than that for each | then the dump
+ * With libFuzzer half of the mutations change ids, types, counts and tags of records (build/mutate.h), the others
+ * whatever libFuzzer likes.
  */
 #include "build/mutate.h"
 #include "build/parted.h"
@@ -48,28 +49,20 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 static void save(const uint8_t *data, size_t size, unsigned how)
 {
-    gm_bytes         out = { NULL, 0, 0 };
-    const gm_bytes   plain = { (uint8_t *)(uintptr_t)data, size, size };
-    const gm_member  member = { .flush_every = how == 4 ? 100 : 0 };
-    const size_t     half = size / 2;
+    gm_bytes        out = { NULL, 0, 0 };
+    const gm_bytes  plain = { (uint8_t *)(uintptr_t)data, size, size };
+    const gm_member member = { .flush_every = how == 4 ? 100 : 0 };
+    const size_t    half = size / 2;
     switch (how) {
-    case 1:
-        gm_jdk_put(&out, &plain, 300);
-        break;
-    case 2:
-        gm_bgzf_put(&out, &plain);
-        break;
+    case 1: gm_jdk_put(&out, &plain, 300); break;
+    case 2: gm_bgzf_put(&out, &plain); break;
     case 3: /* an empty member between two */
         gm_member_put(&out, data, half, &member);
         gm_member_put(&out, data, 0, &member);
         gm_member_put(&out, data + half, size - half, &member);
         break;
-    case 4:
-        gm_member_put(&out, data, size, &member);
-        break;
-    default:
-        folder_save(dump, data, size);
-        return;
+    case 4: gm_member_put(&out, data, size, &member); break;
+    default: folder_save(dump, data, size); return;
     }
     folder_save(dump, out.at, out.len);
     gm_free(&out);
@@ -97,7 +90,9 @@ static void compare(parted *a, parted *b)
     must(a->count == b->count, "files", &err);
     for (unsigned i = 0; i < a->count; i++) {
         const parted_file *f = parted_find(b, a->files[i].name);
-        must(f != NULL && (strstr(f->name, ".hdx") == NULL || (f->len == a->files[i].len && memcmp(f->at, a->files[i].at, f->len) == 0)), a->files[i].name, &err);
+        must(f != NULL && (strstr(f->name, ".hdx") == NULL ||
+                           (f->len == a->files[i].len && memcmp(f->at, a->files[i].at, f->len) == 0)),
+             a->files[i].name, &err);
     }
 }
 

@@ -1,8 +1,8 @@
 /*
  * fuzz_catalog.c - values, sums and pages of a catalog as somebody else wrote them.
  *
- * The first byte chooses the decoder, the rest is its input. Whatever is accepted as a class, thread, heap or root is written again and must
- * decode to the same bytes: nothing of a value is ignored.
+ * The first byte chooses the decoder, the rest is its input. Whatever is accepted as a class, thread, heap or root is
+ * written again and must decode to the same bytes: nothing of a value is ignored.
  */
 #include "catalog/values.h"
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define OBJECTS 1000u
 
-static hdx_text      names[3] = { { "", 0 }, { "a", 1 }, { "bc", 2 } };
+static hdx_text        names[3] = { { "", 0 }, { "a", 1 }, { "bc", 2 } };
 static const hdx_texts texts = { names, 3 };
 
 static uint32_t number_of(hdx_text t) { return t.len; } /* as `names` is made */
@@ -26,7 +26,8 @@ static void must(bool yes)
 /* A second round must give what the first gave. */
 static void same_again(hdx_buffer *first, hdx_buffer *second)
 {
-    must(!first->failed && !second->failed && first->len == second->len && memcmp(first->at, second->at, first->len) == 0);
+    must(!first->failed && !second->failed && first->len == second->len &&
+         memcmp(first->at, second->at, first->len) == 0);
     hdx_buffer_free(first);
     hdx_buffer_free(second);
 }
@@ -53,7 +54,8 @@ static void try_class(hdx_view value)
     if (hdx_decode_class(value, 3, &all, OBJECTS, texts, &arena, &c, NULL) == HDX_OK) {
         must(c.id == HDX_NO_ID || c.id < OBJECTS);
         encode_class(&first, &c);
-        must(hdx_decode_class((hdx_view){ (const uint8_t *)first.at, first.len }, 3, &all, OBJECTS, texts, &arena, &c, NULL) == HDX_OK);
+        must(hdx_decode_class((hdx_view){ (const uint8_t *)first.at, first.len }, 3, &all, OBJECTS, texts, &arena, &c,
+                              NULL) == HDX_OK);
         encode_class(&second, &c);
         same_again(&first, &second);
     }
@@ -84,7 +86,8 @@ static void try_thread(hdx_view value)
     hdx_thread t;
     if (hdx_decode_thread(value, 0, OBJECTS, texts, &arena, &t, NULL) == HDX_OK) {
         encode_thread(&first, &t);
-        must(hdx_decode_thread((hdx_view){ (const uint8_t *)first.at, first.len }, 0, OBJECTS, texts, &arena, &t, NULL) == HDX_OK);
+        must(hdx_decode_thread((hdx_view){ (const uint8_t *)first.at, first.len }, 0, OBJECTS, texts, &arena, &t,
+                               NULL) == HDX_OK);
         encode_thread(&second, &t);
         same_again(&first, &second);
     }
@@ -99,10 +102,12 @@ static void try_roots(hdx_view value)
     while (hdx_root_chunk_next(&chunk, &r)) {
         hdx_buffer one = hdx_buffer_of(NULL);
         hdx_id     before = last;
-        must(r.object < OBJECTS && r.object >= last && (unsigned)r.type < HDX_ROOT_TYPES && r.frame >= -1 && (r.thread == HDX_NO_ID || r.thread < OBJECTS));
+        must(r.object < OBJECTS && r.object >= last && (unsigned)r.type < HDX_ROOT_TYPES && r.frame >= -1 &&
+             (r.thread == HDX_NO_ID || r.thread < OBJECTS));
         hdx_encode_root(&one, &r, &last);
         hdx_root_chunk back = hdx_root_chunk_of((hdx_view){ (const uint8_t *)one.at, one.len }, before, OBJECTS, NULL);
-        must(hdx_root_chunk_next(&back, &again) && again.object == r.object && again.type == r.type && again.thread == r.thread && again.frame == r.frame);
+        must(hdx_root_chunk_next(&back, &again) && again.object == r.object && again.type == r.type &&
+             again.thread == r.thread && again.frame == r.frame);
         hdx_buffer_free(&one);
     }
 }
@@ -114,7 +119,8 @@ static void try_manifest(hdx_view value)
     hdx_buffer   first = hdx_buffer_of(NULL), second = hdx_buffer_of(NULL);
     if (hdx_decode_manifest(value, &m, &capacity, NULL) == HDX_OK) {
         hdx_encode_manifest(&first, &m);
-        must(hdx_decode_manifest((hdx_view){ (const uint8_t *)first.at, first.len }, &again, &again_capacity, NULL) == HDX_OK);
+        must(hdx_decode_manifest((hdx_view){ (const uint8_t *)first.at, first.len }, &again, &again_capacity, NULL) ==
+             HDX_OK);
         hdx_encode_manifest(&second, &again);
         same_again(&first, &second);
         hdx_mem_put(NULL, again.damage, again_capacity * sizeof *again.damage);

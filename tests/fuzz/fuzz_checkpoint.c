@@ -1,13 +1,15 @@
 /*
- * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step or in a reading of the dump, its files changed, cut, grown and exchanged as the input
- * says, gone on from.
+ * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step or in a reading of the dump,
+ * its files changed, cut, grown and exchanged as the input says, gone on from.
  *
- * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums made right again behind
- * the change, of the state, of temporary files, of index files and of the catalog: the index may say what the dump does not, or not come to be, but the
- * build ends and touches nothing that is not its own, and what it leaves holds together, as verify sees it without the dump. Behind the searches that
- * is so but for what the tree of dominators and the nearest paths make of a search that was another one.
+ * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums
+ * made right again behind the change, of the state, of temporary files, of index files and of the catalog: the index
+ * may say what the dump does not, or not come to be, but the build ends and touches nothing that is not its own, and
+ * what it leaves holds together, as verify sees it without the dump. Behind the searches that is so but for what the
+ * tree of dominators and the nearest paths make of a search that was another one.
  *
- *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
+ *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 |
+ *           operation u8 | value u8 | length u8 | at u32 | from u32
  */
 #include "build/parted.h"
 #include "catalog/values.h"
@@ -15,9 +17,9 @@
 #include "fuzz/folder.h"
 #include "tests/indexes/hostile.h"
 
-#define EDIT 12u
+#define EDIT      12u
 #define QUESTIONS 2u
-#define READINGS 3u /* the first pass: as soon as it keeps something, as late as it can; the second */
+#define READINGS  3u /* the first pass: as soon as it keeps something, as late as it can; the second */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -60,7 +62,8 @@ static void stop_readings(const hdx_index_options *options)
             parted_free(&now);
             break;
         }
-        const bool     scanned = parted_find(&now, "scan.tmp") != NULL, read_twice = parted_find(&now, "columns.tmp") != NULL;
+        const bool scanned = parted_find(&now, "scan.tmp") != NULL,
+                   read_twice = parted_find(&now, "columns.tmp") != NULL;
         const unsigned to = read_twice ? 2 : readings[0].count == 0 ? 0 : 1;
         if (scanned) {
             parted_free(&readings[to]);
@@ -143,7 +146,9 @@ static void edit(parted *p, const uint8_t *e, bool *changed)
     case 5: /* a word of tables: small, large or near what it was */
         at &= ~(size_t)7;
         if (f->len - at >= 8)
-            hdx_put64(f->at + at, e[2] < 85 ? e[2] : e[2] < 170 ? hdx_le64(f->at + at) + e[2] - 127u : ~0ull >> e[3] % 64);
+            hdx_put64(f->at + at, e[2] < 85    ? e[2]
+                                  : e[2] < 170 ? hdx_le64(f->at + at) + e[2] - 127u
+                                               : ~0ull >> e[3] % 64);
         break;
     case 6: (void)parted_put(p, f->name, f->at, f->len + 1); break;
     case 8: /* a length that a sum makes small */
@@ -172,13 +177,17 @@ static void edit(parted *p, const uint8_t *e, bool *changed)
 static hdx_kind kind_of(const char *name)
 {
     for (unsigned kind = 0; kind < HDX_KINDS; kind++)
-        if (strncmp(name, hdx_kind_name((hdx_kind)kind), strlen(name) - 4) == 0 && strlen(hdx_kind_name((hdx_kind)kind)) == strlen(name) - 4)
+        if (strncmp(name, hdx_kind_name((hdx_kind)kind), strlen(name) - 4) == 0 &&
+            strlen(hdx_kind_name((hdx_kind)kind)) == strlen(name) - 4)
             return (hdx_kind)kind;
     return HDX_KINDS;
 }
 
-/* An index file in the folder with the sections of the changed one and right sums; what the manifest is to say of it. */
-static void save_repaired(const parted_file *f, const parted_file *was, hdx_kind kind, const uint8_t identity[16], hdx_manifest_file *says)
+/*
+ * An index file in the folder with the sections of the changed one and right sums; what the manifest is to say of it.
+ */
+static void save_repaired(const parted_file *f, const parted_file *was, hdx_kind kind, const uint8_t identity[16],
+                          hdx_manifest_file *says)
 {
     hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
     hdx_view        sections[HDX_SECTIONS];
@@ -199,10 +208,14 @@ static void save_repaired(const parted_file *f, const parted_file *was, hdx_kind
     says->sum = file.sum;
 }
 
-/* Numbers of the manifest and of classes changed as edits of catalog.mdb say: these find more than changed bytes of LMDB's pages. */
+/*
+ * Numbers of the manifest and of classes changed as edits of catalog.mdb say: these find more than changed bytes of
+ * LMDB's pages.
+ */
 static void change_numbers(hdx_manifest *m, hdx_class *classes, uint32_t count, const uint8_t *e)
 {
-    uint64_t *const numbers[] = { &m->objects, &m->dump_size, &m->outbound_values, &m->specials, &m->live_bytes, &m->references, &m->dominators };
+    uint64_t *const numbers[] = { &m->objects,    &m->dump_size,  &m->outbound_values, &m->specials,
+                                  &m->live_bytes, &m->references, &m->dominators };
     uint32_t *const small[] = { &m->id_size, &m->reference_size, &m->alignment, &m->dump_number, &m->step_count };
     hdx_class      *c = &classes[e[3] % count];
     const uint64_t  value = e[1] & 8 ? hdx_le32(e + 8) : ~0ull >> e[8] % 64;
@@ -220,7 +233,8 @@ static void change_numbers(hdx_manifest *m, hdx_class *classes, uint32_t count, 
     }
 }
 
-static void save_catalog(const char *inner, parted *p, const parted *was, const bool *changed, const uint8_t *edits, size_t edit_count)
+static void save_catalog(const char *inner, parted *p, const parted *was, const bool *changed, const uint8_t *edits,
+                         size_t edit_count)
 {
     hdx_io               *io = hdx_io_system();
     hdx_catalog          *c;
@@ -232,7 +246,8 @@ static void save_catalog(const char *inner, parted *p, const parted *was, const 
     uint64_t              thread_count, heap_count;
     hdx_error             err = { .code = HDX_OK };
     must(hdx_catalog_open(io, inner, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &count, &err) == HDX_OK &&
-             hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK && hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK,
+             hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK &&
+             hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK,
          "catalog", &err);
     hdx_manifest m = *hdx_catalog_manifest(c);
     hdx_class   *copy = malloc(count * sizeof *copy);
@@ -250,9 +265,10 @@ static void save_catalog(const char *inner, parted *p, const parted *was, const 
     must(hdx_catalog_create(io, inner, NULL, &w, &err) == HDX_OK, "catalog", &err);
     for (uint32_t i = 0; i < count; i++)
         must(hdx_catalog_put_class(w, &copy[i], &err) == HDX_OK, "class", &err);
-    must(hdx_catalog_put_roots(w, NULL, 0, &err) == HDX_OK && hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
-             hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, &m, &err) == HDX_OK &&
-             hdx_catalog_commit(w, &err) == HDX_OK,
+    must(hdx_catalog_put_roots(w, NULL, 0, &err) == HDX_OK &&
+             hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
+             hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK &&
+             hdx_catalog_put_manifest(w, &m, &err) == HDX_OK && hdx_catalog_commit(w, &err) == HDX_OK,
          "catalog", &err);
     hdx_catalog_close(c);
     free(copy);
@@ -273,7 +289,8 @@ static void write_repaired(parted *p, const parted *was, const bool *changed, co
     (void)snprintf(inner, sizeof inner, "%s/checkpoint", part);
     parted_write(was, part);
     for (unsigned i = 0; i < p->count; i++)
-        if (changed[i] && strstr(p->files[i].name, ".hdx") == NULL && strncmp(p->files[i].name, "checkpoint/catalog", 18) != 0)
+        if (changed[i] && strstr(p->files[i].name, ".hdx") == NULL &&
+            strncmp(p->files[i].name, "checkpoint/catalog", 18) != 0)
             save(&p->files[i]);
     save_catalog(inner, p, was, changed, edits, edit_count);
     parted_read_folder(&now, part);
@@ -316,7 +333,9 @@ static void check_index(unsigned first, bool repaired, bool searched)
     must(repaired || now.count == straight.count, "files", &err);
     for (unsigned i = 0; i < now.count && !repaired; i++) {
         const parted_file *f = parted_find(&straight, now.files[i].name);
-        must(f != NULL && (strstr(f->name, ".hdx") == NULL || (f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0)), now.files[i].name, &err);
+        must(f != NULL && (strstr(f->name, ".hdx") == NULL ||
+                           (f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0)),
+             now.files[i].name, &err);
     }
     parted_free(&now);
     check_holds(repaired && searched);
@@ -326,7 +345,8 @@ static void check_index(unsigned first, bool repaired, bool searched)
     for (unsigned i = 0; i < QUESTIONS; i++) {
         const unsigned question = (first + i) % ASK_QUESTIONS;
         const answer   a = ask(g, question, HDX_LIVE), want = right[question];
-        must(repaired || !steady[question] || (a.code == want.code && a.rows == want.rows && a.sum == want.sum), "another answer", &err);
+        must(repaired || !steady[question] || (a.code == want.code && a.rows == want.rows && a.sum == want.sum),
+             "another answer", &err);
     }
     hdx_graph_close(g);
 }

@@ -1,5 +1,6 @@
 /*
- * fuzz_dump.c - any bytes as a dump: surveyed by both readers, which must agree, walked, and every record looked up again.
+ * fuzz_dump.c - any bytes as a dump: surveyed by both readers, which must agree, walked, and every record looked up
+ * again.
  */
 #include "hprof/hprof.h"
 #include "source/source.h"
@@ -28,7 +29,8 @@ static hdx_code heap(void *context, unsigned worker, const hdx_event *events, si
     (void)err;
     for (size_t k = 0; k < n; k++) {
         s->events++;
-        s->sum += events[k].pos * 3 + events[k].addr * 5 + events[k].class_addr * 7 + events[k].count * 11u + events[k].heap + events[k].tag;
+        s->sum += events[k].pos * 3 + events[k].addr * 5 + events[k].class_addr * 7 + events[k].count * 11u +
+                  events[k].heap + events[k].tag;
         for (uint32_t b = 0; events[k].body != NULL && b < events[k].body_len; b++)
             s->sum += events[k].body[b];
         if (s->positions < sizeof s->first / sizeof *s->first)
@@ -78,12 +80,12 @@ static hdx_code bodies(void *context, unsigned worker, const hdx_event *events, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gm_bytes    bytes = { (uint8_t *)(uintptr_t)data, size, size };
-    gm_file     door = gm_file_of(&bytes);
-    hdx_source *source;
-    hdx_survey  survey[2];
-    seen        got[2] = { { 0 }, { 0 } };
-    hdx_code    code[2];
+    gm_bytes                 bytes = { (uint8_t *)(uintptr_t)data, size, size };
+    gm_file                  door = gm_file_of(&bytes);
+    hdx_source              *source;
+    hdx_survey               survey[2];
+    seen                     got[2] = { { 0 }, { 0 } };
+    hdx_code                 code[2];
     const hdx_source_options limits = { .max_uncompressed = 64u << 20 };
     if (hdx_source_open_io(&door.io, "fuzz", &limits, &source, NULL) != HDX_OK)
         return 0;
@@ -94,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(code[0] == code[1]);
     if (code[0] == HDX_OK) {
-        must(survey[0].objects == survey[1].objects && survey[0].damage_count == survey[1].damage_count && got[0].sum == got[1].sum);
+        must(survey[0].objects == survey[1].objects && survey[0].damage_count == survey[1].damage_count &&
+             got[0].sum == got[1].sum);
         for (unsigned k = 0; k < 2; k++) {
             const hdx_walk_visitor visitor = { &got[k], nothing, bodies, nothing };
             must(hdx_hprof_walk(source, &survey[k], 1, &visitor, NULL, NULL, NULL, NULL) == HDX_OK);

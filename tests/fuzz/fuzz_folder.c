@@ -1,8 +1,10 @@
 /*
- * fuzz_folder.c - the index folder of a small dump, its files changed, cut, grown and exchanged as the input says, opened and asked.
+ * fuzz_folder.c - the index folder of a small dump, its files changed, cut, grown and exchanged as the input says,
+ * opened and asked.
  *
- * Sums left as they were: each answer is the one that the sound index gives, or damage. Sums made right again behind the change, from
- * the blocks up to the manifest: the answers may be nonsense, but they end, and they touch nothing that is not theirs.
+ * Sums left as they were: each answer is the one that the sound index gives, or damage. Sums made right again behind
+ * the change, from the blocks up to the manifest: the answers may be nonsense, but they end, and they touch nothing
+ * that is not theirs.
  *
  *   input   0 bit 0: repair the sums; bit 1: garbage too | 1 question to begin with | then edits of 12 bytes:
  *           file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
@@ -15,10 +17,12 @@
 #include "tests/indexes/hostile.h"
 
 #define FILES (HDX_KINDS + 2u)
-#define CATALOG 14u /* place of catalog.mdb; catalog.sum is the next, then kinds that came later: so the corpus keeps its meaning */
+#define CATALOG                                                                                                        \
+    14u /* place of catalog.mdb; catalog.sum is the next, then kinds that came later: so the corpus keeps its meaning  \
+         */
 #define PLACE_OF(kind) ((kind) < CATALOG ? (kind) : (kind) + 2u)
-#define EDIT 12u
-#define QUESTIONS 12u /* in one run: all of them take long, and damage once met is the answer to all that follow */
+#define EDIT           12u
+#define QUESTIONS      12u /* in one run: all of them take long, and damage once met is the answer to all that follow */
 
 typedef struct piece {
     char     path[FOLDER_PATH];
@@ -82,9 +86,12 @@ static void prepare(void)
     hdx_index_options options = { .dump = dump, .index_dir = index_path, .threads = 1 };
     must(hdx_index_build(&options, &report, &err) == HDX_OK, "build", &err);
     for (unsigned i = 0; i < FILES; i++) {
-        char name[64];
+        char       name[64];
         const bool kind = i != CATALOG && i != CATALOG + 1;
-        (void)snprintf(name, sizeof name, kind ? "a.hdx/%s.hdx" : i == CATALOG ? "a.hdx/catalog.mdb" : "a.hdx/catalog.sum",
+        (void)snprintf(name, sizeof name,
+                       kind           ? "a.hdx/%s.hdx"
+                       : i == CATALOG ? "a.hdx/catalog.mdb"
+                                      : "a.hdx/catalog.sum",
                        kind ? hdx_kind_name((hdx_kind)(i < CATALOG ? i : i - 2)) : "");
         folder_path(sound[i].path, name);
         load(&sound[i]);
@@ -143,10 +150,7 @@ static void edit(piece *files, const uint8_t *e)
     }
 }
 
-static void save(const piece *p)
-{
-    folder_save(p->path, p->at, p->cut < p->len ? p->cut : p->len);
-}
+static void save(const piece *p) { folder_save(p->path, p->at, p->cut < p->len ? p->cut : p->len); }
 
 /* Writes the sections of a changed file with right sums; what the manifest is to say of it. */
 static void save_repaired(const piece *p, hdx_kind kind, const uint8_t identity[16], hdx_manifest_file *says)
@@ -186,15 +190,19 @@ static void save_catalog(const hdx_manifest *m)
     uint32_t              class_count = 0;
     uint64_t              root_count = 0, thread_count = 0, heap_count = 0;
     hdx_error             err = { .code = HDX_OK };
-    must(hdx_catalog_open(io, index_path, &c, &err) == HDX_OK && hdx_catalog_classes(c, &classes, &class_count, &err) == HDX_OK &&
-             hdx_catalog_roots(c, &roots, &root_count, &err) == HDX_OK && hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK &&
-             hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK && hdx_catalog_create(io, index_path, NULL, &w, &err) == HDX_OK,
+    must(hdx_catalog_open(io, index_path, &c, &err) == HDX_OK &&
+             hdx_catalog_classes(c, &classes, &class_count, &err) == HDX_OK &&
+             hdx_catalog_roots(c, &roots, &root_count, &err) == HDX_OK &&
+             hdx_catalog_threads(c, &threads, &thread_count, &err) == HDX_OK &&
+             hdx_catalog_heaps(c, &heaps, &heap_count, &err) == HDX_OK &&
+             hdx_catalog_create(io, index_path, NULL, &w, &err) == HDX_OK,
          "catalog", &err);
     for (uint32_t i = 0; i < class_count; i++)
         must(hdx_catalog_put_class(w, &classes[i], &err) == HDX_OK, "class", &err);
-    must(hdx_catalog_put_roots(w, roots, root_count, &err) == HDX_OK && hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
-             hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, m, &err) == HDX_OK &&
-             hdx_catalog_commit(w, &err) == HDX_OK,
+    must(hdx_catalog_put_roots(w, roots, root_count, &err) == HDX_OK &&
+             hdx_catalog_put_threads(w, threads, thread_count, &err) == HDX_OK &&
+             hdx_catalog_put_heaps(w, heaps, heap_count, &err) == HDX_OK &&
+             hdx_catalog_put_manifest(w, m, &err) == HDX_OK && hdx_catalog_commit(w, &err) == HDX_OK,
          "catalog", &err);
     hdx_catalog_close(c);
 }
@@ -244,7 +252,8 @@ static void ask_all(unsigned first, unsigned scope, bool repaired)
         answer   a = ask(g, question, scope == 0 ? HDX_LIVE : HDX_ALL), want = right[scope][question];
         err.code = a.code;
         (void)snprintf(err.message, sizeof err.message, "question %u", question);
-        must(repaired || a.code == HDX_DAMAGED || (a.code == want.code && a.rows == want.rows && a.sum == want.sum), "another answer", &err);
+        must(repaired || a.code == HDX_DAMAGED || (a.code == want.code && a.rows == want.rows && a.sum == want.sum),
+             "another answer", &err);
     }
     code = hdx_graph_verify(g, true, &err);
     must(code == HDX_OK || code == HDX_DAMAGED || repaired, "verify", &err);

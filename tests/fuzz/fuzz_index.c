@@ -1,7 +1,7 @@
 /*
- * fuzz_index.c - any bytes as a dump, all the way: indexed, verified in full, and asked every question. A dump may be refused; the index of
- * one that is accepted, however damaged, obeys every invariant and answers everything. The length chooses the width of
- * ids and whether garbage is asked about.
+ * fuzz_index.c - any bytes as a dump, all the way: indexed, verified in full, and asked every question. A dump may be
+ * refused; the index of one that is accepted, however damaged, obeys every invariant and answers everything. The length
+ * chooses the width of ids and whether garbage is asked about.
  */
 #include "fuzz/ask.h"
 #include "fuzz/folder.h"
@@ -29,14 +29,19 @@ static void ask_all(hdx_graph *g, hdx_refs_scope scope, hdx_error *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char       dump[FOLDER_PATH], index[FOLDER_PATH];
-    hdx_index_report  report;
-    hdx_graph        *g;
-    hdx_error         err = { .code = HDX_OK };
+    static char      dump[FOLDER_PATH], index[FOLDER_PATH];
+    hdx_index_report report;
+    hdx_graph       *g;
+    hdx_error        err = { .code = HDX_OK };
     folder_path(dump, "a.hprof");
     folder_path(index, "a.hdx");
     folder_save(dump, data, size);
-    hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1, .width = size % 2 == 0 ? 32 : 64, .force = true, .max_uncompressed = 16u << 20 };
+    hdx_index_options options = { .dump = dump,
+                                  .index_dir = index,
+                                  .threads = 1,
+                                  .width = size % 2 == 0 ? 32 : 64,
+                                  .force = true,
+                                  .max_uncompressed = 16u << 20 };
     hdx_code          code = hdx_index_build(&options, &report, &err);
     must(code == HDX_OK || code == HDX_BAD_DUMP || code == HDX_LIMIT, "build", &err);
     if (code != HDX_OK)

@@ -1,8 +1,8 @@
 /*
  * fuzz_leak_answer.c - a kept answer of any content, its sums being right: refused, or printed to its end.
  *
- * Once without an index, so that whatever can be read is read; once as a file beside the index of a small dump, as a search, a reader of rows and
- * verify meet it there.
+ * Once without an index, so that whatever can be read is read; once as a file beside the index of a small dump, as a
+ * search, a reader of rows and verify meet it there.
  */
 #include "build/heap_model.h"
 #include "fuzz/ask.h"
@@ -14,10 +14,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const       all[] = { "*" };
-static const hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = all, .class_count = 1, .threads = 1 };
-static char                    note[FOLDER_PATH];
-static uint8_t                 head[HEAD];
-static hdx_graph              *graph;
+static const hdx_leaks_options options = {
+    .finder = HDX_LEAKS_CLASSES, .classes = all, .class_count = 1, .threads = 1
+};
+static char       note[FOLDER_PATH];
+static uint8_t    head[HEAD];
+static hdx_graph *graph;
 
 static void must(bool ok, const hdx_error *err)
 {
@@ -46,7 +48,8 @@ static void prepare(void)
     folder_save(dump, at, len);
     dump_maker_free(m);
     const hdx_index_options build = { .dump = dump, .index_dir = index_path, .threads = 1 };
-    must(hdx_index_build(&build, &report, &err) == HDX_OK && hdx_graph_open(index_path, dump, &graph, &err) == HDX_OK, &err);
+    must(hdx_index_build(&build, &report, &err) == HDX_OK && hdx_graph_open(index_path, dump, &graph, &err) == HDX_OK,
+         &err);
     must(hdx_leaks_search(graph, &options, &leaks, &err) == HDX_OK, &err);
     hdx_leaks_free(leaks);
     must(hdx_graph_kept(graph, 0, &name, &bytes), &err);

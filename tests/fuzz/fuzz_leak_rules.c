@@ -1,4 +1,7 @@
-/* fuzz_leak_rules.c - files of matchers (first byte even) and of rules of state (odd), read as a caller's: whatever stands in them. */
+/*
+ * fuzz_leak_rules.c - files of matchers (first byte even) and of rules of state (odd), read as a caller's: whatever
+ * stands in them.
+ */
 #include "leaks/leaks.h"
 
 #include <stdlib.h>

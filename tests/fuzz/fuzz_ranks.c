@@ -1,4 +1,7 @@
-/* fuzz_ranks.c - sets with ranks with any content and the right sums: every member asked for, no rank or member beyond the set. */
+/*
+ * fuzz_ranks.c - sets with ranks with any content and the right sums: every member asked for, no rank or member beyond
+ * the set.
+ */
 #include "tests/fuzz/index_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

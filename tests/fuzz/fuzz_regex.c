@@ -1,4 +1,7 @@
-/* fuzz_regex.c - a pattern (up to the first NUL) and a text, both from anyone: an answer, or words, within the steps that are allowed. */
+/*
+ * fuzz_regex.c - a pattern (up to the first NUL) and a text, both from anyone: an answer, or words, within the steps
+ * that are allowed.
+ */
 #include "base/base.h"
 
 #include <stdlib.h>

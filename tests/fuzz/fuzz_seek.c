@@ -1,6 +1,6 @@
 /*
- * fuzz_seek.c - seek points with any content and the right sums, read, and given to a source that inflates from them: nothing may be hurt,
- * and what is given out has the sum that the points say.
+ * fuzz_seek.c - seek points with any content and the right sums, read, and given to a source that inflates from them:
+ * nothing may be hurt, and what is given out has the sum that the points say.
  */
 #include "tests/fuzz/index_file.h"
 #include "source/source.h"
@@ -25,8 +25,14 @@ static bool next(void *context, hdx_source_point *out)
         abort();
     (void)hdx_seek_window(a->seek, p.window_at, p.window_size, window);
     a->last = p.out;
-    *out = (hdx_source_point){ .out = p.out, .bit = p.bit, .header_bit = p.header_bit, .window_at = p.window_at, .window_size = p.window_size,
-                               .window_len = p.window_len, .sum = p.sum, .kind = (unsigned)p.kind };
+    *out = (hdx_source_point){ .out = p.out,
+                               .bit = p.bit,
+                               .header_bit = p.header_bit,
+                               .window_at = p.window_at,
+                               .window_size = p.window_size,
+                               .window_len = p.window_len,
+                               .sum = p.sum,
+                               .kind = (unsigned)p.kind };
     return true;
 }
 
@@ -49,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gm_member_put(&packed, plain.at, 100000, &(gm_member){ .level = 1 });
         gm_member_put(&packed, plain.at + 100000, 200000, &(gm_member){ .level = 9 });
     }
-    uint64_t points = index_file_number(&data, &size, 200), windows = index_file_number(&data, &size, 200), length = index_file_number(&data, &size, 65536) * 8;
+    uint64_t points = index_file_number(&data, &size, 200), windows = index_file_number(&data, &size, 200),
+             length = index_file_number(&data, &size, 65536) * 8;
     uint64_t counts[3] = { points, windows, length }, sizes[3] = { 20 * points, 20 * windows, HDX_SECTION_OPEN };
     if (index_file_make(&f, HDX_KIND_SEEK, counts, sizes, 3, data, size) &&
         hdx_seek_open(&f.place, &f.file, length, packed.len, &note, &seek, &err) == HDX_OK) {

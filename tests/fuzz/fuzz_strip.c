@@ -1,6 +1,7 @@
 /*
- * fuzz_strip.c - any bytes as a stripped dump: recognised, and read through every view, which must give the same bytes from any place as from the
- * start, and the same as restoring would write; then surveyed like any other dump. The first byte says which view; 0: the one that was recognised.
+ * fuzz_strip.c - any bytes as a stripped dump: recognised, and read through every view, which must give the same bytes
+ * from any place as from the start, and the same as restoring would write; then surveyed like any other dump. The first
+ * byte says which view; 0: the one that was recognised.
  */
 #include "hprof/hprof.h"
 #include "strip/strip.h"
@@ -26,7 +27,10 @@ static hdx_code heap(void *context, unsigned worker, const hdx_event *events, si
         (void)hdx_source_absent(context, events[k].pos + 14);
     return HDX_OK;
 }
-static hdx_code top(void *context, const hdx_top *record, hdx_error *err) { return (void)context, (void)record, (void)err, HDX_OK; }
+static hdx_code top(void *context, const hdx_top *record, hdx_error *err)
+{
+    return (void)context, (void)record, (void)err, HDX_OK;
+}
 static hdx_code restart(void *context, hdx_error *err) { return (void)context, (void)err, HDX_OK; }
 
 /* From the start, in steps, and from places in no order: the same bytes. */
@@ -63,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (hdx_source_open_io(&door.io, "fuzz", &limits, &source, NULL) != HDX_OK)
         return 0;
     if (hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, NULL) == HDX_OK) {
-        const hdx_view_form form = data[0] % HDX_VIEW_FORMS == 0 ? what.view : (hdx_view_form)(data[0] % HDX_VIEW_FORMS);
+        const hdx_view_form form =
+            data[0] % HDX_VIEW_FORMS == 0 ? what.view : (hdx_view_form)(data[0] % HDX_VIEW_FORMS);
         must(what.evidence_count <= HDX_EVIDENCE_MAX && (what.policy == HDX_STRIP_NONE) == (what.evidence_count == 0));
         if (form != HDX_VIEW_NONE && hdx_strip_view_set(source, form, NULL) == HDX_OK) {
             const hdx_survey_options options = { .threads = 1 };

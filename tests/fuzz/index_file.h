@@ -1,6 +1,6 @@
 /*
- * index_file.h - turns fuzz input into an index file in memory: sections of the sizes that open asks for, filled from the input (and
- * with zeros where it ends), with the right sums. So the fuzzer gets past the sums and at the pages.
+ * index_file.h - turns fuzz input into an index file in memory: sections of the sizes that open asks for, filled from
+ * the input (and with zeros where it ends), with the right sums. So the fuzzer gets past the sums and at the pages.
  */
 #ifndef HDX_TESTS_FUZZ_INDEX_FILE_H
 #define HDX_TESTS_FUZZ_INDEX_FILE_H
@@ -24,8 +24,8 @@ static inline uint64_t index_file_number(const uint8_t **data, size_t *size, uin
 }
 
 /* A size of HDX_SECTION_OPEN takes all that is left. */
-static inline bool index_file_make(index_file *f, hdx_kind kind, const uint64_t counts[3], const uint64_t *sizes, unsigned n, const uint8_t *data,
-                                   size_t size)
+static inline bool index_file_make(index_file *f, hdx_kind kind, const uint64_t counts[3], const uint64_t *sizes,
+                                   unsigned n, const uint8_t *data, size_t size)
 {
     hdx_view sections[HDX_SECTIONS] = { { 0 } };
     uint8_t *room[HDX_SECTIONS] = { 0 };

@@ -23,7 +23,8 @@ static int replay(const char *path)
         len += n;
     } while (n > 0);
     (void)fclose(f);
-    uint8_t *exact = malloc(len == 0 ? 1 : len); /* exactly as long as the input, so that ASan sees a read past its end */
+    uint8_t *exact =
+        malloc(len == 0 ? 1 : len); /* exactly as long as the input, so that ASan sees a read past its end */
     if (exact == NULL)
         abort();
     memcpy(exact, bytes, len);
@@ -47,7 +48,8 @@ int main(int argc, char **argv)
         struct dirent *entry;
         char           path[4096];
         while ((entry = readdir(folder)) != NULL)
-            if (entry->d_name[0] != '.' && snprintf(path, sizeof path, "%s/%s", argv[i], entry->d_name) < (int)sizeof path && replay(path) == 0)
+            if (entry->d_name[0] != '.' &&
+                snprintf(path, sizeof path, "%s/%s", argv[i], entry->d_name) < (int)sizeof path && replay(path) == 0)
                 files++;
         (void)closedir(folder);
     }

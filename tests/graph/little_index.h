@@ -1,8 +1,9 @@
 /*
- * little_index.h - a small heap twice: as a dump (dump_maker), and as an index written by hand with the slow obvious way to everything.
+ * little_index.h - a small heap twice: as a dump (dump_maker), and as an index written by hand with the slow obvious
+ * way to everything.
  *
- * It shares no code with the rooms that build an index, so that tests of the graph say what an index means, not what a builder made.
- * At most LITTLE_MAX objects; what goes wrong aborts the test.
+ * It shares no code with the rooms that build an index, so that tests of the graph say what an index means, not what a
+ * builder made. At most LITTLE_MAX objects; what goes wrong aborts the test.
  */
 #ifndef TESTS_GRAPH_LITTLE_INDEX_H
 #define TESTS_GRAPH_LITTLE_INDEX_H
@@ -22,22 +23,25 @@
 #define LITTLE_MAX 256u
 
 typedef struct little_thing {
-    uint64_t        addr, class_addr, mark; /* mark: where its record begins in the heap part of the dump; UINT64_MAX: none */
+    uint64_t addr, class_addr, mark; /* mark: where its record begins in the heap part of the dump; UINT64_MAX: none */
     hdx_object_kind kind;
     uint64_t        length;
     uint64_t        refs[80]; /* addresses, as they stand in the object */
     unsigned        ref_count;
     /* classes */
-    char            name[80];
-    uint64_t        super;
-    hdx_field       fields[16], statics[16];
-    uint32_t        field_count, static_count;
-    uint32_t        number;
+    char      name[80];
+    uint64_t  super;
+    hdx_field fields[16], statics[16];
+    uint32_t  field_count, static_count;
+    uint32_t  number;
 } little_thing;
 
 struct little_writer;
 typedef struct little {
-    /* NULL, or called before each file is written, with its numbers where it is one of numbers: tests of hdx_graph_verify. */
+    /*
+     * NULL, or called before each file is written, with its numbers where it is one of numbers: tests of
+     * hdx_graph_verify.
+     */
     void (*lie)(struct little_writer *w, hdx_kind next, uint64_t *values, uint64_t n);
     dump_maker  *m;
     little_thing at[LITTLE_MAX];
@@ -149,7 +153,8 @@ static inline uint64_t little_instance(little *l, uint64_t class_addr, const uin
 
 static inline uint64_t little_array(little *l, uint64_t class_addr, const uint64_t *refs, uint32_t count)
 {
-    uint64_t mark = dump_maker_mark(l->m), addr = l->m->next_id; /* every object 32 behind the one before: those to come are known */
+    uint64_t mark = dump_maker_mark(l->m),
+             addr = l->m->next_id; /* every object 32 behind the one before: those to come are known */
     l->m->next_id += 32;
     (void)dump_maker_array_at(l->m, addr, class_addr, refs, count);
     little_thing *t = little_add(l, addr, class_addr, HDX_OBJECT_ARRAY);
@@ -164,7 +169,11 @@ static inline uint64_t little_array(little *l, uint64_t class_addr, const uint64
 static inline uint64_t little_primitives(little *l, char type, const uint64_t *values, uint32_t count)
 {
     uint64_t      mark = dump_maker_mark(l->m), addr = dump_maker_primitives(l->m, type, values, count);
-    little_thing *t = little_add(l, addr, type == 'B' ? l->bytes : type == 'C' ? l->chars : l->ints, HDX_PRIMITIVE_ARRAY);
+    little_thing *t = little_add(l, addr,
+                                 type == 'B'   ? l->bytes
+                                 : type == 'C' ? l->chars
+                                               : l->ints,
+                                 HDX_PRIMITIVE_ARRAY);
     t->mark = mark;
     t->length = count;
     return addr;
@@ -209,7 +218,8 @@ static inline hdx_code little_degrees(void *context, uint64_t first, uint32_t n,
     return HDX_OK;
 }
 
-static inline hdx_code little_values(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+static inline hdx_code little_values(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys,
+                                     hdx_error *err)
 {
     const little_lists *l = context;
     (void)err;
@@ -236,16 +246,18 @@ static inline void little_put_ints(little_writer *w, hdx_kind kind, const uint64
     hdx_index_file file;
     if (w->l->lie != NULL)
         w->l->lie(w, kind, (uint64_t *)(uintptr_t)values, n);
-    hdx_code       code = hdx_ints_write(&w->place, kind, n, little_fill, (void *)(uintptr_t)values, &file, &err);
+    hdx_code code = hdx_ints_write(&w->place, kind, n, little_fill, (void *)(uintptr_t)values, &file, &err);
     cr_assert(eq(int, code, HDX_OK), "%s", err.message);
     (void)snprintf(w->m.files[kind].name, sizeof w->m.files[kind].name, "%s", hdx_kind_name(kind));
     w->m.files[kind].bytes = file.bytes;
     w->m.files[kind].sum = file.sum;
 }
 
-static inline void little_put_lists(little_writer *w, hdx_kind kind, uint64_t keys, bool (*in)(little_writer *w, uint64_t key, unsigned to))
+static inline void little_put_lists(little_writer *w, hdx_kind kind, uint64_t keys,
+                                    bool (*in)(little_writer *w, uint64_t key, unsigned to))
 {
-    little_lists   l = { calloc(keys + 1, 8), calloc(LITTLE_MAX * LITTLE_MAX, 8), calloc(LITTLE_MAX * LITTLE_MAX, 8), keys, 0 };
+    little_lists   l = { calloc(keys + 1, 8), calloc(LITTLE_MAX * LITTLE_MAX, 8), calloc(LITTLE_MAX * LITTLE_MAX, 8),
+                         keys, 0 };
     hdx_error      err;
     hdx_index_file file;
     if (w->l->lie != NULL)
@@ -361,10 +373,13 @@ static inline void little_dominators(little_writer *w)
 
 static inline bool little_in_outbound(little_writer *w, uint64_t key, unsigned to) { return w->edge[key][to]; }
 static inline bool little_in_inbound(little_writer *w, uint64_t key, unsigned to) { return w->edge[to][key]; }
-static inline bool little_in_instances(little_writer *w, uint64_t key, unsigned to) { return w->l->at[w->class_of[to]].number == key; }
+static inline bool little_in_instances(little_writer *w, uint64_t key, unsigned to)
+{
+    return w->l->at[w->class_of[to]].number == key;
+}
 
-static bool     little_special[LITTLE_MAX];
-static uint64_t little_above[LITTLE_MAX + 1]; /* dominator value of each key of `dominated` */
+static bool        little_special[LITTLE_MAX];
+static uint64_t    little_above[LITTLE_MAX + 1]; /* dominator value of each key of `dominated` */
 static inline bool little_in_dominated(little_writer *w, uint64_t key, unsigned to)
 {
     return little_special[to] && w->dominator[to] != 0 && w->dominator[to] == little_above[key];
@@ -434,20 +449,31 @@ static inline uint32_t little_classes(little_writer *w, hdx_class *classes)
         hdx_text   name = { t->name, (uint32_t)strlen(t->name) };
         hdx_class *c = &classes[t->number];
         bool       array = hdx_name_is_array(name);
-        *c = (hdx_class){ .name = name, .address = t->addr, .id = i, .number = t->number, .super = HDX_NO_CLASS, .super_address = t->super,
-                          .kind = !array ? HDX_INSTANCE : hdx_name_element_type(name) == 2 ? HDX_OBJECT_ARRAY : HDX_PRIMITIVE_ARRAY,
-                          .element_type = array ? hdx_name_element_type(name) : 0, .field_count = t->field_count, .static_count = t->static_count,
-                          .fields = t->fields, .statics = t->statics };
+        *c = (hdx_class){ .name = name,
+                          .address = t->addr,
+                          .id = i,
+                          .number = t->number,
+                          .super = HDX_NO_CLASS,
+                          .super_address = t->super,
+                          .kind = !array                             ? HDX_INSTANCE
+                                  : hdx_name_element_type(name) == 2 ? HDX_OBJECT_ARRAY
+                                                                     : HDX_PRIMITIVE_ARRAY,
+                          .element_type = array ? hdx_name_element_type(name) : 0,
+                          .field_count = t->field_count,
+                          .static_count = t->static_count,
+                          .fields = t->fields,
+                          .statics = t->statics };
         if (t->super != 0)
             c->super = little_of(l, t->super)->number;
     }
     cr_assert(hdx_model_sizes(&w->sizing, classes, count, NULL));
     for (unsigned i = 0; i < w->n; i++) {
         hdx_class *c = &classes[l->at[w->class_of[i]].number];
-        w->shallow[i] = l->at[i].kind == HDX_CLASS_OBJECT     ? classes[l->at[i].number].class_shallow
-                        : l->at[i].kind == HDX_OBJECT_ARRAY    ? hdx_object_array_size(&w->sizing, l->at[i].length)
-                        : l->at[i].kind == HDX_PRIMITIVE_ARRAY ? hdx_primitive_array_size(&w->sizing, c->element_type, l->at[i].length)
-                                                               : c->instance_size;
+        w->shallow[i] = l->at[i].kind == HDX_CLASS_OBJECT   ? classes[l->at[i].number].class_shallow
+                        : l->at[i].kind == HDX_OBJECT_ARRAY ? hdx_object_array_size(&w->sizing, l->at[i].length)
+                        : l->at[i].kind == HDX_PRIMITIVE_ARRAY
+                            ? hdx_primitive_array_size(&w->sizing, c->element_type, l->at[i].length)
+                            : c->instance_size;
     }
     return count;
 }
@@ -483,7 +509,7 @@ static inline void little_put_objects(little_writer *w, uint64_t heap_at)
     hdx_index_file file;
     cr_assert(eq(int, hdx_addresses_new(NULL, 8, &set, &err), HDX_OK));
     for (unsigned i = 0; i < w->n; i++) {
-        bool fresh;
+        bool          fresh;
         little_thing *t = &w->l->at[i];
         position[i] = t->mark == UINT64_MAX ? 0 : heap_at + t->mark + 1;
         class[i] = w->l->at[w->class_of[i]].number;
@@ -525,10 +551,24 @@ static inline void little_open(little *l)
     w.l = l;
     w.n = l->count;
     w.sizing = (hdx_sizing){ 8, 4, 8, false };
-    w.place = (hdx_index_place){ .io = hdx_io_system(), .folder = l->index, .threads = 1, .identity = "little index 16" };
-    w.m = (hdx_manifest){ .format = HDX_CATALOG_FORMAT, .heapdex = "test", .version = "1.0.2", .id_size = 8, .dump_size = size, .dump_number = 1,
-                          .dumps_in_file = 1, .reference_size = 4, .alignment = 8, .compressed_oops = true, .objects = l->count,
-                          .records = l->count - 1, .roots = l->root_count, .step = 4, .file_count = HDX_KINDS, .dump_name = "a.hprof",
+    w.place =
+        (hdx_index_place){ .io = hdx_io_system(), .folder = l->index, .threads = 1, .identity = "little index 16" };
+    w.m = (hdx_manifest){ .format = HDX_CATALOG_FORMAT,
+                          .heapdex = "test",
+                          .version = "1.0.2",
+                          .id_size = 8,
+                          .dump_size = size,
+                          .dump_number = 1,
+                          .dumps_in_file = 1,
+                          .reference_size = 4,
+                          .alignment = 8,
+                          .compressed_oops = true,
+                          .objects = l->count,
+                          .records = l->count - 1,
+                          .roots = l->root_count,
+                          .step = 4,
+                          .file_count = HDX_KINDS,
+                          .dump_name = "a.hprof",
                           .file_size = size };
     memcpy(w.m.identity, w.place.identity, sizeof w.m.identity);
     little_edges(&w);

@@ -13,7 +13,7 @@ typedef struct shapes {
 
 static shapes make(void)
 {
-    shapes s = { .l = little_new() };
+    shapes  s = { .l = little_new() };
     little *l = s.l;
     s.node = little_class(l, "app.Node", l->object, "left:L right:L count:I");
     s.thread_class = little_class(l, "java.lang.Thread", l->object, "name:L");
@@ -43,7 +43,8 @@ static const char *all(little *l, hdx_refs *refs, char *text, size_t room)
     size_t n = 0;
     text[0] = '\0';
     while (hdx_refs_next(refs, &id) && n + 32 < room)
-        n += (size_t)snprintf(text + n, room - n, "%s%llx", n == 0 ? "" : " ", (unsigned long long)hdx_graph_address(l->g, id));
+        n += (size_t)snprintf(text + n, room - n, "%s%llx", n == 0 ? "" : " ",
+                              (unsigned long long)hdx_graph_address(l->g, id));
     return text;
 }
 
@@ -56,12 +57,12 @@ static const char *list(uint64_t const *addresses, unsigned count, char *text, s
     return text;
 }
 
-#define SAME(refs, ...)                                                                                                                    \
-    do {                                                                                                                                   \
-        char got_[2048], want_[2048];                                                                                                      \
-        const uint64_t addresses_[] = { __VA_ARGS__ };                                                                                     \
-        cr_expect(eq(str, (char *)all(s.l, (refs), got_, sizeof got_),                                                                     \
-                     (char *)list(addresses_, sizeof addresses_ / sizeof *addresses_, want_, sizeof want_)));                              \
+#define SAME(refs, ...)                                                                                                \
+    do {                                                                                                               \
+        char           got_[2048], want_[2048];                                                                        \
+        const uint64_t addresses_[] = { __VA_ARGS__ };                                                                 \
+        cr_expect(eq(str, (char *)all(s.l, (refs), got_, sizeof got_),                                                 \
+                     (char *)list(addresses_, sizeof addresses_ / sizeof *addresses_, want_, sizeof want_)));          \
     } while (0)
 
 Test(objects, are_found_by_address_and_back)
@@ -108,11 +109,11 @@ Test(objects, have_the_harmless_values_out_of_range)
 Test(objects, have_sizes_by_mats_rules)
 {
     shapes s = make();
-    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.a)), 24));      /* 12 + 4 + 4 + 4 */
-    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.array)), 32));  /* 16 + 4 * 4 */
-    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.bytes)), 32));  /* 16 + 12 = 28 */
-    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.node)), 0));    /* a class without statics */
-    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, 0), 16));                          /* the boot loader: 12 + parent */
+    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.a)), 24));     /* 12 + 4 + 4 + 4 */
+    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.array)), 32)); /* 16 + 4 * 4 */
+    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.bytes)), 32)); /* 16 + 12 = 28 */
+    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, little_find(s.l, s.node)), 0));   /* a class without statics */
+    cr_expect(eq(u64, hdx_graph_shallow(s.l->g, 0), 16));                         /* the boot loader: 12 + parent */
     little_close(s.l);
 }
 
@@ -123,7 +124,8 @@ Test(refs, give_the_class_first)
     hdx_graph_outbound(s.l->g, little_find(s.l, s.a), HDX_LIVE, &refs);
     SAME(&refs, s.node, s.c, s.b);
     cr_expect(eq(u64, hdx_graph_outbound_count(s.l->g, little_find(s.l, s.a), HDX_LIVE), 3));
-    hdx_graph_outbound(s.l->g, little_find(s.l, s.array), HDX_ALL, &refs); /* twice the same element, one that leads nowhere */
+    hdx_graph_outbound(s.l->g, little_find(s.l, s.array), HDX_ALL,
+                       &refs); /* twice the same element, one that leads nowhere */
     SAME(&refs, s.l->objects, s.bytes);
     hdx_graph_outbound(s.l->g, little_find(s.l, s.thread), HDX_ALL, &refs); /* locals of a thread are its references */
     SAME(&refs, s.thread_class, s.x);
@@ -162,8 +164,10 @@ Test(refs, of_a_class_object_begin_with_its_instances)
     cr_expect(eq(u64, hdx_graph_inbound_count(s.l->g, node, HDX_ALL), 7));
     hdx_graph_instances(s.l->g, hdx_graph_class_of(s.l->g, little_find(s.l, s.a)), HDX_GARBAGE, &refs);
     SAME(&refs, s.garbage);
-    hdx_graph_instances(s.l->g, hdx_graph_class_of(s.l->g, node), HDX_ALL, &refs); /* class objects are what java.lang.Class has */
-    SAME(&refs, s.l->object, s.l->class, s.l->loader, s.l->bytes, s.l->chars, s.l->ints, s.l->objects, s.node, s.thread_class);
+    hdx_graph_instances(s.l->g, hdx_graph_class_of(s.l->g, node), HDX_ALL,
+                        &refs); /* class objects are what java.lang.Class has */
+    SAME(&refs, s.l->object, s.l->class, s.l->loader, s.l->bytes, s.l->chars, s.l->ints, s.l->objects, s.node,
+         s.thread_class);
     little_close(s.l);
 }
 
@@ -171,7 +175,8 @@ Test(objects, know_what_keeps_them)
 {
     shapes   s = make();
     hdx_refs refs;
-    hdx_id   a = little_find(s.l, s.a), b = little_find(s.l, s.b), c = little_find(s.l, s.c), holder = little_find(s.l, s.holder);
+    hdx_id   a = little_find(s.l, s.a), b = little_find(s.l, s.b), c = little_find(s.l, s.c),
+           holder = little_find(s.l, s.holder);
     cr_expect(eq(u64, hdx_graph_dominator(s.l->g, holder), HDX_VIRTUAL_ROOT));
     cr_expect(eq(u64, hdx_graph_dominator(s.l->g, a), holder));
     cr_expect(eq(u64, hdx_graph_dominator(s.l->g, b), a));
@@ -211,8 +216,9 @@ Test(objects, the_children_of_all_are_all_live_objects)
 Test(classes, are_found_by_name_object_and_number)
 {
     shapes           s = make();
-    const hdx_class *node = hdx_graph_class_named(s.l->g, "app.Node"), *object = hdx_graph_class_named(s.l->g, "java.lang.Object");
-    uint32_t         count;
+    const hdx_class *node = hdx_graph_class_named(s.l->g, "app.Node"),
+                    *object = hdx_graph_class_named(s.l->g, "java.lang.Object");
+    uint32_t count;
     cr_assert(node != NULL && object != NULL);
     cr_expect(eq(u64, node->address, s.node));
     cr_expect(hdx_graph_class_object(s.l->g, little_find(s.l, s.node)) == node);
@@ -237,8 +243,9 @@ Test(columns, say_what_getters_say)
     hdx_addr   addresses[MOST];
     uint32_t   classes[MOST];
     uint8_t    kinds[MOST];
-    uint64_t   shallow[MOST], retained[MOST], lengths[MOST], positions[MOST], dominators[MOST], nearest[MOST], live[MOST / 64 + 1];
-    int32_t    heaps[MOST];
+    uint64_t   shallow[MOST], retained[MOST], lengths[MOST], positions[MOST], dominators[MOST], nearest[MOST],
+        live[MOST / 64 + 1];
+    int32_t heaps[MOST];
     for (uint64_t first = 0; first < objects + 3; first += 5) {
         hdx_graph_read_addresses(g, first, 9, addresses);
         hdx_graph_read_classes(g, first, 9, classes);
@@ -303,11 +310,19 @@ Test(graph, reading_ahead_changes_no_answer)
             hdx_id  found = HDX_NO_ID;
             (void)hdx_graph_position(g, i, &pos);
             (void)hdx_graph_find(g, hdx_graph_address(g, i), &found);
-            uint64_t now[ANSWERS] = { hdx_graph_address(g, i), hdx_graph_class_of(g, i), hdx_graph_length(g, i), pos, hdx_graph_retained(g, i),
-                                      hdx_graph_dominator(g, i), found, hdx_graph_outbound_count(g, i, HDX_LIVE), hdx_graph_inbound_count(g, i, HDX_ALL) };
+            uint64_t now[ANSWERS] = { hdx_graph_address(g, i),
+                                      hdx_graph_class_of(g, i),
+                                      hdx_graph_length(g, i),
+                                      pos,
+                                      hdx_graph_retained(g, i),
+                                      hdx_graph_dominator(g, i),
+                                      found,
+                                      hdx_graph_outbound_count(g, i, HDX_LIVE),
+                                      hdx_graph_inbound_count(g, i, HDX_ALL) };
             if (what == 0)
                 memcpy(before[i], now, sizeof now);
-            cr_assert(memcmp(before[i], now, sizeof now) == 0, "object %llu after reading ahead %u", (unsigned long long)i, what);
+            cr_assert(memcmp(before[i], now, sizeof now) == 0, "object %llu after reading ahead %u",
+                      (unsigned long long)i, what);
         }
     }
     cr_expect(eq(int, hdx_graph_check(g, &err), HDX_OK));

@@ -45,10 +45,10 @@ static void make_dump(const char *path)
 Test(shortened, files_are_damage_and_not_the_end_of_the_process)
 {
     static const char *const files[] = { "class", "outbound", "inbound", "retained", "address", "position" };
-    struct sigaction          bus = { .sa_sigaction = on_bus_error, .sa_flags = (int)SA_SIGINFO };
-    char                      folder[TEST_FOLDER], dump[64], file[4300];
-    hdx_index_report          report;
-    hdx_error                 err;
+    struct sigaction         bus = { .sa_sigaction = on_bus_error, .sa_flags = (int)SA_SIGINFO };
+    char                     folder[TEST_FOLDER], dump[64], file[4300];
+    hdx_index_report         report;
+    hdx_error                err;
     cr_assert(sigaction(SIGBUS, &bus, NULL) == 0);
     test_folder_make(folder, "short");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
@@ -64,8 +64,9 @@ Test(shortened, files_are_damage_and_not_the_end_of_the_process)
         for (unsigned round = 0; round < 2; round++) {
             for (hdx_id id = 0; id < objects; id++) {
                 addr = hdx_graph_address(graph, id);
-                sum += hdx_graph_find(graph, addr, &(hdx_id){ 0 }) + hdx_graph_class_of(graph, id) + hdx_graph_outbound_count(graph, id, HDX_ALL) +
-                       hdx_graph_inbound_count(graph, id, HDX_ALL) + hdx_graph_retained(graph, id) + hdx_graph_position(graph, id, &pos);
+                sum += hdx_graph_find(graph, addr, &(hdx_id){ 0 }) + hdx_graph_class_of(graph, id) +
+                       hdx_graph_outbound_count(graph, id, HDX_ALL) + hdx_graph_inbound_count(graph, id, HDX_ALL) +
+                       hdx_graph_retained(graph, id) + hdx_graph_position(graph, id, &pos);
             }
             if (round == 0) {
                 cr_assert(hdx_graph_check(graph, &err) == HDX_OK);
@@ -74,7 +75,8 @@ Test(shortened, files_are_damage_and_not_the_end_of_the_process)
             }
         }
         cr_expect(sum > 0 && hdx_graph_check(graph, &err) == HDX_DAMAGED, "%s: nothing noticed", files[i]);
-        cr_expect(strstr(err.where, files[i]) != NULL && strstr(err.message, "shorter") != NULL, "%s: %s: %s", files[i], err.where, err.message);
+        cr_expect(strstr(err.where, files[i]) != NULL && strstr(err.message, "shorter") != NULL, "%s: %s: %s", files[i],
+                  err.where, err.message);
         hdx_graph_close(graph);
     }
     test_folder_remove(folder);
@@ -82,15 +84,16 @@ Test(shortened, files_are_damage_and_not_the_end_of_the_process)
 
 Test(shortened, addresses_elsewhere_are_not_mended)
 {
-    char              folder[TEST_FOLDER], dump[64];
-    hdx_index_report  report;
-    hdx_error         err;
-    int               local;
+    char             folder[TEST_FOLDER], dump[64];
+    hdx_index_report report;
+    hdx_error        err;
+    int              local;
     test_folder_make(folder, "short");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     make_dump(dump);
     hdx_index_options options = { .dump = dump };
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, dump, &graph, &err) == HDX_OK);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+              hdx_graph_open(report.path, dump, &graph, &err) == HDX_OK);
     const bool mended = hdx_graph_mend(graph, &local) || hdx_graph_mend(graph, NULL);
     cr_expect(mended == false && hdx_graph_check(graph, &err) == HDX_OK);
     hdx_graph_close(graph);

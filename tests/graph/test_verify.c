@@ -58,7 +58,8 @@ static void ask_everything(hdx_graph *g)
     uint64_t   n = 0;
     for (hdx_id id = 0; id < hdx_graph_objects(g); id++) {
         char *text = NULL;
-        n += hdx_graph_shallow(g, id) + hdx_graph_retained(g, id) + hdx_graph_dominator(g, id) + hdx_graph_nearest(g, id);
+        n += hdx_graph_shallow(g, id) + hdx_graph_retained(g, id) + hdx_graph_dominator(g, id) +
+             hdx_graph_nearest(g, id);
         for (hdx_graph_outbound(g, id, HDX_LIVE, &refs); hdx_refs_next(&refs, &to);)
             n += to;
         for (hdx_graph_inbound(g, id, HDX_GARBAGE, &refs); hdx_refs_next(&refs, &to);)
@@ -84,7 +85,10 @@ static void flip(const char *path, long at, uint8_t mask)
     (void)fclose(f);
 }
 
-/* Padding between sections and behind them is nobody's, so a byte there may change unseen: but then nothing may look different. */
+/*
+ * Padding between sections and behind them is nobody's, so a byte there may change unseen: but then nothing may look
+ * different.
+ */
 Test(verify, finds_a_changed_byte_in_every_file)
 {
     little   *l = random_heap(7, NULL);

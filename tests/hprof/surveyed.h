@@ -12,14 +12,14 @@
 #include <stdlib.h>
 
 typedef struct surveyed {
-    hdx_survey  survey;
-    hdx_error   err;
-    hdx_code    code;
-    hdx_event  *events; /* sorted by position */
-    size_t      count, capacity;
-    uint64_t    tops, top_sum;
-    unsigned    restarts;
-    uint64_t    walked, body_bytes, body_sum;
+    hdx_survey      survey;
+    hdx_error       err;
+    hdx_code        code;
+    hdx_event      *events; /* sorted by position */
+    size_t          count, capacity;
+    uint64_t        tops, top_sum;
+    unsigned        restarts;
+    uint64_t        walked, body_bytes, body_sum;
     pthread_mutex_t lock;
 } surveyed;
 
@@ -56,8 +56,9 @@ static inline hdx_code surveyed_top(void *context, const hdx_top *t, hdx_error *
     surveyed *s = context;
     (void)err;
     s->tops++;
-    s->top_sum = s->top_sum * 31 + t->pos + t->id * 3 + t->name * 5 + t->signature * 7 + t->source_file * 11 + t->serial * 13u + t->thread * 17u +
-                 (uint32_t)t->line * 19u + t->count * 23u + sum_bytes(t->tag, t->body.at, t->body.len);
+    s->top_sum = s->top_sum * 31 + t->pos + t->id * 3 + t->name * 5 + t->signature * 7 + t->source_file * 11 +
+                 t->serial * 13u + t->thread * 17u + (uint32_t)t->line * 19u + t->count * 23u +
+                 sum_bytes(t->tag, t->body.at, t->body.len);
     return HDX_OK;
 }
 
@@ -115,7 +116,10 @@ typedef struct how {
 /* Surveys a source, walks it, closes nothing. */
 static inline void survey_source(surveyed *s, hdx_source *source, how h)
 {
-    const hdx_survey_options options = { .threads = h.threads == 0 ? 1 : h.threads, .sequential = h.sequential, .dump_number = h.dump_number, .mem = h.mem };
+    const hdx_survey_options options = { .threads = h.threads == 0 ? 1 : h.threads,
+                                         .sequential = h.sequential,
+                                         .dump_number = h.dump_number,
+                                         .mem = h.mem };
     const hdx_survey_sink    sink = { s, surveyed_heap, surveyed_top, surveyed_restart };
     s->code = hdx_hprof_survey(source, &options, &sink, &s->survey, &s->err);
     if (s->code != HDX_OK)
@@ -128,9 +132,9 @@ static inline void survey_source(surveyed *s, hdx_source *source, how h)
 
 static inline surveyed *survey_bytes(const void *bytes, size_t len, how h)
 {
-    surveyed  *s = calloc(1, sizeof *s);
-    gm_bytes   b = { (uint8_t *)(uintptr_t)bytes, len, len };
-    gm_file    door = gm_file_of(&b);
+    surveyed   *s = calloc(1, sizeof *s);
+    gm_bytes    b = { (uint8_t *)(uintptr_t)bytes, len, len };
+    gm_file     door = gm_file_of(&b);
     hdx_source *source = NULL;
     (void)pthread_mutex_init(&s->lock, NULL);
     s->code = hdx_source_open_io(&door.io, "test.hprof", NULL, &source, &s->err);
@@ -175,7 +179,8 @@ static inline const char *surveys_differ(const surveyed *a, const surveyed *b)
     if (a->survey.dumps_in_file != b->survey.dumps_in_file || a->survey.heap_time_us != b->survey.heap_time_us)
         return "dumps";
     if (a->survey.damage_count != b->survey.damage_count ||
-        (a->survey.damage_count > 0 && memcmp(a->survey.damage, b->survey.damage, a->survey.damage_count * sizeof *a->survey.damage) != 0))
+        (a->survey.damage_count > 0 &&
+         memcmp(a->survey.damage, b->survey.damage, a->survey.damage_count * sizeof *a->survey.damage) != 0))
         return "damage";
     if (a->survey.warning_count != b->survey.warning_count)
         return "warnings";

@@ -1,8 +1,9 @@
 /*
- * test_golden.c - the malformed cases and the real dumps that lie beside the source tree, where they do; skipped elsewhere.
+ * test_golden.c - the malformed cases and the real dumps that lie beside the source tree, where they do; skipped
+ * elsewhere.
  *
- * Of the malformed cases only what the grammar decides is judged here: duplicates, missing classes, cycles and layouts are found by the
- * build. Real dumps are compared with an independent scanner, record kind by record kind.
+ * Of the malformed cases only what the grammar decides is judged here: duplicates, missing classes, cycles and layouts
+ * are found by the build. Real dumps are compared with an independent scanner, record kind by record kind.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -39,12 +40,13 @@ static surveyed *survey_path(const char *path, how h)
 /* Kinds that a later step finds. */
 static bool of_this_room(const char *kinds)
 {
-    return strstr(kinds, "missing") == NULL && strstr(kinds, "duplicate") == NULL && strstr(kinds, "cycle") == NULL && strcmp(kinds, "layout") != 0;
+    return strstr(kinds, "missing") == NULL && strstr(kinds, "duplicate") == NULL && strstr(kinds, "cycle") == NULL &&
+           strcmp(kinds, "layout") != 0;
 }
 
 static void judge(const char *path, char *row)
 {
-    char       *at = row, *column[7];
+    char *at = row, *column[7];
     for (unsigned k = 0; k < 7; k++)
         column[k] = strsep(&at, "\t\n");
     const char *name = column[0], *expect = column[3], *kinds = column[4], *objects = column[5];
@@ -59,7 +61,8 @@ static void judge(const char *path, char *row)
         cr_assert(eq(int, s->code, HDX_OK), "%s: %s", name, s->err.message);
         cr_expect(eq(u64, s->walked, s->count), "%s", name);
         if (strncmp(expect, "ok", 2) == 0)
-            cr_expect(eq(u64, s->survey.damage_count, 0), "%s: %s", name, s->survey.damage == NULL ? "" : s->survey.damage->expected);
+            cr_expect(eq(u64, s->survey.damage_count, 0), "%s: %s", name,
+                      s->survey.damage == NULL ? "" : s->survey.damage->expected);
         if (strcmp(expect, "ok-no-warning") == 0)
             cr_expect(eq(u32, s->survey.warning_count, 0), "%s: %s", name, s->survey.warnings[0]);
         if (strcmp(expect, "damaged") == 0 && of_this_room(kinds)) {
@@ -71,8 +74,8 @@ static void judge(const char *path, char *row)
         unsigned long long low, high;
         const int          n = sscanf(objects, "%llu-%llu", &low, &high);
         if (n >= 1 && strstr(kinds, "duplicate") == NULL && strncmp(name, "ok-duplicate-class", 18) != 0)
-            cr_expect(s->survey.objects >= low && s->survey.objects <= (n == 2 ? high : low), "%s: %llu objects, %s expected", name,
-                      (unsigned long long)s->survey.objects, objects);
+            cr_expect(s->survey.objects >= low && s->survey.objects <= (n == 2 ? high : low),
+                      "%s: %llu objects, %s expected", name, (unsigned long long)s->survey.objects, objects);
         if (strncmp(column[6], "dumps=", 6) == 0)
             cr_expect(eq(u32, s->survey.dumps_in_file, (uint32_t)atoi(column[6] + 6)), "%s", name);
     }
@@ -127,12 +130,16 @@ static void compare(const char *path)
     cr_expect(eq(u64, s->survey.dumps_in_file, number(text, "dumps")), "%s", path);
     for (unsigned tag = 0; tag < 256; tag++) {
         if (hdx_top_name((uint8_t)tag) != NULL)
-            cr_expect(eq(u64, s->survey.top_records[tag], number(text, hdx_top_name((uint8_t)tag))), "%s: %s", path, hdx_top_name((uint8_t)tag));
+            cr_expect(eq(u64, s->survey.top_records[tag], number(text, hdx_top_name((uint8_t)tag))), "%s: %s", path,
+                      hdx_top_name((uint8_t)tag));
         /* the scanner counts sub-records of all dumps of a file together */
         if (s->survey.dumps_in_file == 1 && hdx_sub_name((uint8_t)tag) != NULL && tag != HDX_SUB_UNREACHABLE)
-            cr_expect(eq(u64, s->survey.sub_records[tag], number(text, hdx_sub_name((uint8_t)tag))), "%s: %s", path, hdx_sub_name((uint8_t)tag));
+            cr_expect(eq(u64, s->survey.sub_records[tag], number(text, hdx_sub_name((uint8_t)tag))), "%s: %s", path,
+                      hdx_sub_name((uint8_t)tag));
     }
-    cr_expect(eq(u64, s->survey.objects, number(strstr(text, "\"objects\"") == NULL ? text : strstr(text, "\"objects\""), "total")), "%s", path);
+    cr_expect(eq(u64, s->survey.objects,
+                 number(strstr(text, "\"objects\"") == NULL ? text : strstr(text, "\"objects\""), "total")),
+              "%s", path);
     surveyed_free(s);
 }
 
@@ -149,7 +156,8 @@ Test(golden, real_dumps_count_as_the_reference_scanner_says)
     while ((entry = readdir(folder)) != NULL) {
         (void)snprintf(path, sizeof path, "%s/golden/dumps/%s", SHARED, entry->d_name);
         const size_t len = strlen(path);
-        if (len > 9 && strcmp(path + len - 9, ".hprof.gz") == 0 && stat(path, &info) == 0 && info.st_size < 700 << 10) { /* the scanner is slow */
+        if (len > 9 && strcmp(path + len - 9, ".hprof.gz") == 0 && stat(path, &info) == 0 &&
+            info.st_size < 700 << 10) { /* the scanner is slow */
             compare(path);
             dumps++;
         }

@@ -1,5 +1,6 @@
 /*
- * test_readers.c - the shapes of files: both readers and the walk agree on all of them, compressed or not, and no fault leaks.
+ * test_readers.c - the shapes of files: both readers and the walk agree on all of them, compressed or not, and no fault
+ * leaks.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -49,8 +50,8 @@ Test(readers, heap_number_holds_until_the_next_or_the_end_of_the_segment)
     (void)dump_maker_instance(m, object, NULL);
     dump_maker_segment(m);
     (void)dump_maker_instance(m, object, NULL);
-    surveyed *s = survey_maker(m, (how){ 0 });
-    const uint32_t heaps[] = { 0, 0x5A, 0x5A, 0x41, 0x41, 0 };
+    surveyed            *s = survey_maker(m, (how){ 0 });
+    const uint32_t       heaps[] = { 0, 0x5A, 0x5A, 0x41, 0x41, 0 };
     static const uint8_t is_info[] = { 0, 1, 0, 1, 0, 0 };
     cr_assert(eq(sz, s->count, 6));
     for (unsigned k = 0; k < 6; k++)
@@ -109,14 +110,14 @@ static hdx_code parts(void *context, unsigned worker, const hdx_event *events, s
 Test(walk, a_long_object_array_comes_in_parts_in_a_row)
 {
     enum { COUNT = 200001 };
-    dump_maker *m = dump_maker_new(8);
+    dump_maker    *m = dump_maker_new(8);
     const uint64_t object = make_heap(m, 1);
-    uint64_t *refs = malloc(COUNT * sizeof *refs);
+    uint64_t      *refs = malloc(COUNT * sizeof *refs);
     for (uint64_t k = 0; k < COUNT; k++)
         refs[k] = k;
     (void)dump_maker_array(m, object, refs, COUNT);
     (void)dump_maker_array(m, object, NULL, 0);
-    size_t        len;
+    size_t         len;
     const uint8_t *bytes = dump_maker_bytes(m, &len);
     gm_bytes       plain = { (uint8_t *)(uintptr_t)bytes, len, len }, packed = { 0 };
     gm_jdk_put(&packed, &plain, 100000);
@@ -127,7 +128,8 @@ Test(walk, a_long_object_array_comes_in_parts_in_a_row)
         (void)pthread_mutex_init(&s->lock, NULL);
         cr_assert(eq(int, hdx_source_open_io(&door.io, "a", NULL, &source, NULL), HDX_OK));
         survey_source(s, source, (how){ 0 });
-        cr_expect(eq(u64, s->body_bytes, COUNT * 8 + 3 * 8 + 4 * 71 + 9 + 3 * 9 + 17 + 13 + 21), "bodies: %llu", (unsigned long long)s->body_bytes);
+        cr_expect(eq(u64, s->body_bytes, COUNT * 8 + 3 * 8 + 4 * 71 + 9 + 3 * 9 + 17 + 13 + 21), "bodies: %llu",
+                  (unsigned long long)s->body_bytes);
         uint64_t               seen[3] = { 0 };
         const hdx_walk_visitor visitor = { seen, walked_nothing, parts, walked_nothing };
         cr_assert(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, NULL, &s->err), HDX_OK));
@@ -165,7 +167,8 @@ Test(readers, compressed_dumps_give_what_plain_ones_give)
         if (damage == 4)
             plain.at[head + 9 + 71] = 0x77;
         gm_jdk_put(&packed, &plain, 1 << 16);
-        surveyed *a = survey_bytes(plain.at, plain.len, (how){ .threads = 2 }), *b = survey_bytes(packed.at, packed.len, (how){ .threads = 2 });
+        surveyed *a = survey_bytes(plain.at, plain.len, (how){ .threads = 2 }),
+                 *b = survey_bytes(packed.at, packed.len, (how){ .threads = 2 });
         cr_expect(eq(int, a->code, HDX_OK));
         if (damage > 0)
             cr_expect(eq(u64, a->survey.damage_count, 1), "damage %u", damage);
@@ -211,10 +214,12 @@ Test(readers, random_damage_never_breaks_the_agreement)
             b.at[31 + r % (len - 31)] = (uint8_t)(r >> 40);
         }
         gm_member_put(&packed, b.at, b.len, &(gm_member){ 0 });
-        surveyed   *fast = survey_bytes(b.at, b.len, (how){ .threads = 3 }), *slow = survey_bytes(b.at, b.len, (how){ .sequential = true }),
+        surveyed *fast = survey_bytes(b.at, b.len, (how){ .threads = 3 }),
+                 *slow = survey_bytes(b.at, b.len, (how){ .sequential = true }),
                  *gz = survey_bytes(packed.at, packed.len, (how){ 0 });
         const char *d1 = surveys_differ(fast, slow), *d2 = surveys_differ(slow, gz);
-        cr_expect(d1 == NULL && d2 == NULL, "seed %llu: %s %s", (unsigned long long)from, d1 == NULL ? "" : d1, d2 == NULL ? "" : d2);
+        cr_expect(d1 == NULL && d2 == NULL, "seed %llu: %s %s", (unsigned long long)from, d1 == NULL ? "" : d1,
+                  d2 == NULL ? "" : d2);
         if (slow->code == HDX_OK)
             cr_expect(eq(u64, slow->walked, slow->count), "seed %llu", (unsigned long long)from);
         surveyed_free(fast);

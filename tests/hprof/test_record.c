@@ -19,10 +19,10 @@ Test(record, every_object_is_found_again_and_nothing_else)
         hdx_source    *source;
         cr_assert(eq(int, hdx_source_open_io(&door.io, "a", NULL, &source, NULL), HDX_OK));
         for (size_t k = 0; k < s->count; k++) {
-            hdx_event e;
-            hdx_pos   body;
-            uint64_t  body_len;
-            hdx_error err;
+            hdx_event        e;
+            hdx_pos          body;
+            uint64_t         body_len;
+            hdx_error        err;
             const hdx_event *want = &s->events[k];
             const hdx_code   code = hdx_hprof_record_at(source, id_size, want->pos, &e, &body, &body_len, &err);
             if (want->tag < HDX_SUB_CLASS) {
@@ -47,7 +47,8 @@ Test(record, every_object_is_found_again_and_nothing_else)
         hdx_event e;
         hdx_pos   body;
         uint64_t  body_len;
-        for (hdx_pos pos = len - 40; pos < len + 100; pos++) /* at and behind the end: refused or a record, never a crash */
+        for (hdx_pos pos = len - 40; pos < len + 100;
+             pos++) /* at and behind the end: refused or a record, never a crash */
             (void)hdx_hprof_record_at(source, id_size, pos, &e, &body, &body_len, NULL);
         cr_expect(eq(int, hdx_hprof_record_at(source, id_size, len + 5, &e, &body, &body_len, NULL), HDX_BAD_DUMP));
         hdx_source_close(source);
@@ -66,9 +67,14 @@ Test(record, a_big_class_dump_is_read_whole)
         hdx_write_u8(&fields, k + 1);
         hdx_write_u1(&fields, 2);
     }
-    const hdx_class_dump dump = { .addr = 0x500, .super = 0x100, .instance_size = 7, .static_count = 65535, .field_count = 65535,
-                                  .statics = { (const uint8_t *)statics.at, (size_t)statics.len }, .fields = { (const uint8_t *)fields.at, (size_t)fields.len } };
-    dump_maker *m = dump_maker_new(8);
+    const hdx_class_dump dump = { .addr = 0x500,
+                                  .super = 0x100,
+                                  .instance_size = 7,
+                                  .static_count = 65535,
+                                  .field_count = 65535,
+                                  .statics = { (const uint8_t *)statics.at, (size_t)statics.len },
+                                  .fields = { (const uint8_t *)fields.at, (size_t)fields.len } };
+    dump_maker          *m = dump_maker_new(8);
     (void)make_heap(m, 1);
     hdx_write_class(&out, 8, &dump);
     dump_maker_raw(m, out.at, (size_t)out.len);
@@ -101,8 +107,10 @@ Test(record, a_big_class_dump_is_read_whole)
 
 Test(class_dump, is_cut_at_no_length_but_the_whole)
 {
-    hdx_buffer b = hdx_buffer_of(NULL);
-    const hdx_class_dump head = { .addr = 0xA, .super = 0xB, .loader = 0xC, .signers = 0xD, .domain = 0xE, .instance_size = 20, .static_count = 2 };
+    hdx_buffer           b = hdx_buffer_of(NULL);
+    const hdx_class_dump head = {
+        .addr = 0xA, .super = 0xB, .loader = 0xC, .signers = 0xD, .domain = 0xE, .instance_size = 20, .static_count = 2
+    };
     hdx_write_class_head(&b, 4, &head);
     hdx_write_u4(&b, 0x11);
     hdx_write_u1(&b, 2);
@@ -142,11 +150,19 @@ Test(class_dump, is_cut_at_no_length_but_the_whole)
 
 Test(class_dump, constant_pools_are_stepped_over)
 {
-    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer           b = hdx_buffer_of(NULL);
     const hdx_class_dump head = { .addr = 0xA };
     hdx_write_class_head(&b, 8, &head);
     b.len -= 4;
-    hdx_buffer_put(&b, "\0\2" "\0\1\2" "12345678" "\0\2\x0a" "1234" "\0\0" "\0\0", 24);
+    hdx_buffer_put(&b,
+                   "\0\2"
+                   "\0\1\2"
+                   "12345678"
+                   "\0\2\x0a"
+                   "1234"
+                   "\0\0"
+                   "\0\0",
+                   24);
     hdx_class_dump c;
     cr_assert(hdx_class_dump_cut((hdx_view){ (const uint8_t *)b.at, (size_t)b.len }, 8, &c));
     cr_expect(eq(u64, c.size, b.len));

@@ -12,7 +12,8 @@
 
 static surveyed *both(const void *bytes, size_t len)
 {
-    surveyed   *a = survey_bytes(bytes, len, (how){ .threads = 2 }), *b = survey_bytes(bytes, len, (how){ .sequential = true });
+    surveyed *a = survey_bytes(bytes, len, (how){ .threads = 2 }),
+             *b = survey_bytes(bytes, len, (how){ .sequential = true });
     const char *differ = surveys_differ(a, b);
     cr_expect(differ == NULL, "the readers differ in %s", differ);
     surveyed_free(b);
@@ -26,7 +27,8 @@ static surveyed *both_of(dump_maker *m)
     return both(bytes, len);
 }
 
-static void expect_damage(const surveyed *s, uint64_t index, hdx_damage_kind kind, uint64_t offset, uint64_t kept, uint64_t lost, const char *record)
+static void expect_damage(const surveyed *s, uint64_t index, hdx_damage_kind kind, uint64_t offset, uint64_t kept,
+                          uint64_t lost, const char *record)
 {
     cr_assert(gt(u64, s->survey.damage_count, index));
     const hdx_damage *d = &s->survey.damage[index];
@@ -48,9 +50,9 @@ static void expect_refused(const void *bytes, size_t len, const char *words)
 
 Test(valid, whole_dump_gives_events_with_every_field)
 {
-    dump_maker *m = dump_maker_new(8);
+    dump_maker    *m = dump_maker_new(8);
     const uint64_t object = make_heap(m, 2);
-    surveyed   *s = both_of(m);
+    surveyed      *s = both_of(m);
     cr_assert(eq(int, s->code, HDX_OK));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 2));
     cr_expect(eq(u64, s->survey.damage_count, 0));
@@ -80,12 +82,17 @@ Test(valid, worked_example_of_the_facts)
     /* HPROF 11, byte for byte: 303 bytes, ids of 4 bytes */
     static const char hex[] =
         "4a4156412050524f46494c4520312e302e3200000000040000018f00000000"
-        "010000000000000014000010016a6176612f6c616e672f4f626a656374" "02000000000000001000000001000001000000000100001001"
-        "010000000000000009000010026170702f41" "02000000000000001000000002000002000000000100001002"
-        "010000000000000008000010036e657874" "010000000000000005000010046e" "1c000000000000007e"
+        "010000000000000014000010016a6176612f6c616e672f4f626a656374"
+        "02000000000000001000000001000001000000000100001001"
+        "010000000000000009000010026170702f41"
+        "02000000000000001000000002000002000000000100001002"
+        "010000000000000008000010036e657874"
+        "010000000000000005000010046e"
+        "1c000000000000007e"
         "20000001000000000100000000000000000000000000000000000000000000000000000000000000000000"
         "200000020000000001000001000000000000000000000000000000000000000000000000080000000000020000100302000010040a"
-        "210000030000000001000002000000000800000300000000070500000200" "2c0000000000000000";
+        "210000030000000001000002000000000800000300000000070500000200"
+        "2c0000000000000000";
     uint8_t bytes[sizeof hex / 2];
     for (size_t k = 0; k < sizeof bytes; k++) {
         unsigned v;
@@ -114,7 +121,9 @@ Test(header, r1_refuses_what_is_no_dump_and_says_what_it_is)
     expect_refused("Exception in thread main\n", 25, "text file");
     expect_refused("PK\x03\x04....", 8, "zip");
     expect_refused("\0\x12portable heap dump\0\0", 22, "PHD");
-    expect_refused("\x7f" "ELF\2\1\1\0\0\0\0\0", 12, "ELF");
+    expect_refused("\x7f"
+                   "ELF\2\1\1\0\0\0\0\0",
+                   12, "ELF");
     expect_refused("JAVA PROFILE 1.0\0\0\0\0\4\0\0\0\0\0\0\0\0", 29, "version 1.0");
     expect_refused("JAVA PROFILE 9.9.9\0\0\0\0\4\0\0\0\0\0\0\0\0", 31, "9.9.9");
     expect_refused("\0\0\0\0\0\0\0\0", 8, "zero");
@@ -197,7 +206,8 @@ Test(tags, r5_what_leads_nowhere_is_garbage_and_ends_the_reading)
     size_t         len;
     const uint8_t *bytes = dump_maker_bytes(m, &len);
     surveyed      *s = both(bytes, len);
-    expect_damage(s, 0, HDX_DAMAGE_GARBAGE, dump_maker_heap_at(m) + at, HEAP_OBJECTS, len - dump_maker_heap_at(m) - at, "0x6e");
+    expect_damage(s, 0, HDX_DAMAGE_GARBAGE, dump_maker_heap_at(m) + at, HEAP_OBJECTS, len - dump_maker_heap_at(m) - at,
+                  "0x6e");
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
     cr_expect(eq(u64, s->survey.damage_count, 1));
     surveyed_free(s);
@@ -209,7 +219,10 @@ Test(lengths, r6_impossible_lengths_of_tables_are_skipped)
     dump_maker *m = dump_maker_new(8);
     dump_maker_top(m, HDX_TOP_LOAD_CLASS, "12345678901234567890", 20);
     dump_maker_top(m, HDX_TOP_STRING, "abc", 3);
-    dump_maker_top(m, HDX_TOP_TRACE, "\0\0\0\1\0\0\0\1\xff\xff\xff\xff" "12345678", 20);
+    dump_maker_top(m, HDX_TOP_TRACE,
+                   "\0\0\0\1\0\0\0\1\xff\xff\xff\xff"
+                   "12345678",
+                   20);
     (void)make_heap(m, 0);
     surveyed *s = both_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, 31, 0, 29, "LOAD_CLASS");
@@ -302,7 +315,7 @@ Test(lengths, r10_a_sub_record_over_the_end_is_taken_whole_where_a_record_follow
 
 Test(lengths, r10_a_class_dump_over_the_end_keeps_its_bytes)
 {
-    dump_maker *m = dump_maker_new(8);
+    dump_maker    *m = dump_maker_new(8);
     const uint64_t object = make_heap(m, 0), at = dump_maker_mark(m);
     (void)dump_maker_class(m, "app/Cut", object, "a:L b:I c:J");
     dump_maker_segment_says(m, (uint32_t)(at - 9 + 40));
@@ -402,7 +415,7 @@ Test(tags, r12_impossible_types_lose_the_rest_of_their_record)
 
 Test(counts, counts_that_no_file_holds_are_never_believed)
 {
-    static const uint8_t tags[] = { HDX_SUB_OBJECT_ARRAY, HDX_SUB_PRIMITIVE_ARRAY, HDX_SUB_INSTANCE };
+    static const uint8_t  tags[] = { HDX_SUB_OBJECT_ARRAY, HDX_SUB_PRIMITIVE_ARRAY, HDX_SUB_INSTANCE };
     static const uint32_t counts[] = { 0x20000008, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF };
     for (unsigned t = 0; t < 3; t++)
         for (unsigned c = 0; c < 4; c++) {
@@ -421,7 +434,8 @@ Test(counts, counts_that_no_file_holds_are_never_believed)
             const uint64_t end = dump_maker_mark(m);
             dump_maker_segment(m);
             surveyed *s = both_of(m);
-            expect_damage(s, 0, HDX_DAMAGE_COUNT, dump_maker_heap_at(m) + at, HEAP_OBJECTS, end - at, hdx_sub_name(tags[t]));
+            expect_damage(s, 0, HDX_DAMAGE_COUNT, dump_maker_heap_at(m) + at, HEAP_OBJECTS, end - at,
+                          hdx_sub_name(tags[t]));
             cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
             surveyed_free(s);
             dump_maker_free(m);
@@ -445,7 +459,10 @@ Test(tail, r16_zero_bytes_are_a_warning_other_bytes_garbage)
             cr_expect(eq(u64, s->survey.damage_count, other), "tail of %zu", tail);
             cr_expect(eq(u32, s->survey.warning_count, 1 - other), "tail of %zu", tail);
             if (other)
-                expect_damage(s, 0, tail < 9 ? HDX_DAMAGE_TRUNCATED : HDX_DAMAGE_GARBAGE, len, HEAP_OBJECTS, tail, tail < 9 ? "RECORD" : tail == 1 ? "0x78" : "0x00");
+                expect_damage(s, 0, tail < 9 ? HDX_DAMAGE_TRUNCATED : HDX_DAMAGE_GARBAGE, len, HEAP_OBJECTS, tail,
+                              tail < 9    ? "RECORD"
+                              : tail == 1 ? "0x78"
+                                          : "0x00");
             surveyed_free(s);
             free(longer);
         }
@@ -454,10 +471,10 @@ Test(tail, r16_zero_bytes_are_a_warning_other_bytes_garbage)
 
 Test(objects, r18_id_0_is_damage_and_not_kept)
 {
-    static const char *records[] = { "INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP", "CLASS_DUMP" };
+    static const char    *records[] = { "INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP", "CLASS_DUMP" };
     static const uint64_t sizes[] = { 25, 25, 18, 71 };
     for (unsigned kind = 0; kind < 4; kind++) {
-        dump_maker *m = dump_maker_new(8);
+        dump_maker    *m = dump_maker_new(8);
         const uint64_t object = make_heap(m, 0), at = dump_maker_mark(m);
         if (kind == 0)
             (void)dump_maker_instance_at(m, 0, object, NULL);
@@ -491,7 +508,8 @@ Test(dumps, r20_the_first_of_several_is_used_unless_told_otherwise)
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
     cr_expect(eq(u32, s->survey.dumps_in_file, 2));
     cr_assert(eq(u32, s->survey.warning_count, 1));
-    cr_expect(eq(str, (char *)s->survey.warnings[0], (char *)"2 heap dumps in this file, number 1 is used (--dump-number)"));
+    cr_expect(
+        eq(str, (char *)s->survey.warnings[0], (char *)"2 heap dumps in this file, number 1 is used (--dump-number)"));
     cr_expect(not(s->survey.sequential));
     surveyed_free(s);
     for (unsigned sequential = 0; sequential < 2; sequential++) {

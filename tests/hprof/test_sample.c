@@ -1,5 +1,6 @@
 /*
- * test_sample.c - a sample reads as a sound dump: every record in it stands in the dump, tables are complete, cuts lie between sub-records.
+ * test_sample.c - a sample reads as a sound dump: every record in it stands in the dump, tables are complete, cuts lie
+ * between sub-records.
  */
 #include "hprof/sample.h"
 #include "support/dump_maker.h"
@@ -74,13 +75,13 @@ static dump_maker *make(bool segments, bool whole)
 
 static void check(dump_maker *m, bool packed, uint64_t bytes, bool spread)
 {
-    size_t     len;
-    gm_bytes   file = { 0 };
-    hdx_mem    mem = { 0 };
-    hdx_error  err;
-    hdx_survey all, part;
-    hdx_source *source, *small;
-    hdx_sample sample;
+    size_t         len;
+    gm_bytes       file = { 0 };
+    hdx_mem        mem = { 0 };
+    hdx_error      err;
+    hdx_survey     all, part;
+    hdx_source    *source, *small;
+    hdx_sample     sample;
     const uint8_t *plain = dump_maker_bytes(m, &len);
     if (packed)
         gm_member_put(&file, plain, len, &(gm_member){ 0 });
@@ -93,8 +94,8 @@ static void check(dump_maker *m, bool packed, uint64_t bytes, bool spread)
     cr_expect_not(sample.all);
     cr_expect_eq(sample.spread, spread);
     /* pieces end behind a batch of events, which is more than so small ones were meant to be */
-    cr_expect(sample.taken_bytes > bytes / 2 && sample.taken_bytes < bytes + 64 * 16384, "%llu bytes of %llu", (unsigned long long)sample.taken_bytes,
-              (unsigned long long)bytes);
+    cr_expect(sample.taken_bytes > bytes / 2 && sample.taken_bytes < bytes + 64 * 16384, "%llu bytes of %llu",
+              (unsigned long long)sample.taken_bytes, (unsigned long long)bytes);
     cr_assert_eq(hdx_source_open_io(&sample.io, "a.hprof", NULL, &small, &err), HDX_OK);
     seen s = survey(small, &part), a = survey(source, &all);
     cr_expect_eq(part.damage_count, 0);
@@ -129,11 +130,11 @@ Test(sample, takes_the_beginning_of_a_compressed_dump) { check(make(true, false)
 
 Test(sample, leaves_short_dumps_as_they_are)
 {
-    dump_maker *m = make(true, false);
-    size_t      len;
-    gm_bytes    file = { 0 };
-    hdx_source *source;
-    hdx_sample  sample;
+    dump_maker    *m = make(true, false);
+    size_t         len;
+    gm_bytes       file = { 0 };
+    hdx_source    *source;
+    hdx_sample     sample;
     const uint8_t *plain = dump_maker_bytes(m, &len);
     gm_put(&file, plain, len);
     gm_file door = gm_file_of(&file);
@@ -155,10 +156,10 @@ static bool refuse_at(void *context, uint64_t bytes)
 
 Test(sample, survives_refused_memory)
 {
-    dump_maker *m = make(true, false);
-    size_t      len;
-    gm_bytes    file = { 0 };
-    hdx_code    code = HDX_LIMIT;
+    dump_maker    *m = make(true, false);
+    size_t         len;
+    gm_bytes       file = { 0 };
+    hdx_code       code = HDX_LIMIT;
     const uint8_t *plain = dump_maker_bytes(m, &len);
     gm_put(&file, plain, len);
     for (int n = 0; code == HDX_LIMIT && n < 1000; n++) {

@@ -1,6 +1,6 @@
 /*
- * forged.h - an index folder, or that of a checkpoint, as somebody who means harm would hand it over: its catalog and its index files with other contents
- * and right sums.
+ * forged.h - an index folder, or that of a checkpoint, as somebody who means harm would hand it over: its catalog and
+ * its index files with other contents and right sums.
  */
 #ifndef HDX_TESTS_INDEXES_FORGED_H
 #define HDX_TESTS_INDEXES_FORGED_H
@@ -55,8 +55,10 @@ static inline forgery forge_begin(const char *folder, const char *inner)
     hdx_error             err = { .code = HDX_OK };
     (void)snprintf(f.folder, sizeof f.folder, "%s", folder);
     (void)snprintf(f.inner, sizeof f.inner, "%s%s%s", f.folder, inner[0] == '\0' ? "" : "/", inner);
-    forged_must(hdx_catalog_open(hdx_io_system(), f.inner, &f.catalog, &err) == HDX_OK && hdx_catalog_classes(f.catalog, &classes, &f.class_count, &err) == HDX_OK &&
-                    hdx_catalog_roots(f.catalog, &roots, &f.root_count, &err) == HDX_OK && hdx_catalog_threads(f.catalog, &threads, &f.thread_count, &err) == HDX_OK &&
+    forged_must(hdx_catalog_open(hdx_io_system(), f.inner, &f.catalog, &err) == HDX_OK &&
+                    hdx_catalog_classes(f.catalog, &classes, &f.class_count, &err) == HDX_OK &&
+                    hdx_catalog_roots(f.catalog, &roots, &f.root_count, &err) == HDX_OK &&
+                    hdx_catalog_threads(f.catalog, &threads, &f.thread_count, &err) == HDX_OK &&
                     hdx_catalog_heaps(f.catalog, &heaps, &f.heap_count, &err) == HDX_OK,
                 "catalog", &err);
     f.m = *hdx_catalog_manifest(f.catalog);
@@ -75,9 +77,10 @@ static inline void forge_end(forgery *f)
     forged_must(hdx_catalog_create(hdx_io_system(), f->inner, NULL, &w, &err) == HDX_OK, "catalog", &err);
     for (uint32_t i = 0; i < f->class_count; i++)
         forged_must(hdx_catalog_put_class(w, &f->classes[i], &err) == HDX_OK, "class", &err);
-    forged_must(hdx_catalog_put_roots(w, f->roots, f->root_count, &err) == HDX_OK && hdx_catalog_put_threads(w, f->threads, f->thread_count, &err) == HDX_OK &&
-                    hdx_catalog_put_heaps(w, f->heaps, f->heap_count, &err) == HDX_OK && hdx_catalog_put_manifest(w, &f->m, &err) == HDX_OK &&
-                    hdx_catalog_commit(w, &err) == HDX_OK,
+    forged_must(hdx_catalog_put_roots(w, f->roots, f->root_count, &err) == HDX_OK &&
+                    hdx_catalog_put_threads(w, f->threads, f->thread_count, &err) == HDX_OK &&
+                    hdx_catalog_put_heaps(w, f->heaps, f->heap_count, &err) == HDX_OK &&
+                    hdx_catalog_put_manifest(w, &f->m, &err) == HDX_OK && hdx_catalog_commit(w, &err) == HDX_OK,
                 "catalog", &err);
     hdx_catalog_close(f->catalog);
     free(f->classes);
@@ -93,7 +96,10 @@ static inline hdx_index_place forged_place(const forgery *f)
     return place;
 }
 
-static inline hdx_index_file forged_file(const forgery *f, hdx_kind kind) { return (hdx_index_file){ f->m.files[kind].bytes, f->m.files[kind].sum }; }
+static inline hdx_index_file forged_file(const forgery *f, hdx_kind kind)
+{
+    return (hdx_index_file){ f->m.files[kind].bytes, f->m.files[kind].sum };
+}
 
 static inline void forged_written(forgery *f, hdx_kind kind, const hdx_index_file *file)
 {
@@ -136,7 +142,8 @@ static inline void forge_ints_end(forgery *f, hdx_kind kind, forged_ints *c)
     const hdx_index_place place = forged_place(f);
     hdx_index_file        file;
     hdx_error             err = { .code = HDX_OK };
-    forged_must(hdx_ints_write(&place, kind, c->count, forged_fill, c, &file, &err) == HDX_OK, hdx_kind_name(kind), &err);
+    forged_must(hdx_ints_write(&place, kind, c->count, forged_fill, c, &file, &err) == HDX_OK, hdx_kind_name(kind),
+                &err);
     forged_written(f, kind, &file);
     free(c->values);
 }
@@ -154,7 +161,8 @@ static inline hdx_code forged_degrees(void *context, uint64_t first, uint32_t n,
     return HDX_OK;
 }
 
-static inline hdx_code forged_lists_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+static inline hdx_code forged_lists_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys,
+                                         hdx_error *err)
 {
     const forged_lists *l = context;
     (void)err;
@@ -172,7 +180,8 @@ static inline forged_lists forge_lists_begin(const forgery *f, hdx_kind kind, ui
     hdx_one_to_n         *lists;
     hdx_error             err = { .code = HDX_OK };
     uint64_t              first, length;
-    forged_must(hdx_one_to_n_open(&place, kind, &file, keys, f->m.objects, &note, &lists, &err) == HDX_OK, hdx_kind_name(kind), &err);
+    forged_must(hdx_one_to_n_open(&place, kind, &file, keys, f->m.objects, &note, &lists, &err) == HDX_OK,
+                hdx_kind_name(kind), &err);
     l.count = hdx_one_to_n_values(lists);
     l.degrees = forged_copy(NULL, 0, 8 * (keys + 1));
     l.values = forged_copy(NULL, 0, 8 * (l.count + 1));
@@ -193,7 +202,9 @@ static inline void forge_lists_end(forgery *f, hdx_kind kind, forged_lists *l)
     const hdx_index_place place = forged_place(f);
     hdx_index_file        file;
     hdx_error             err = { .code = HDX_OK };
-    forged_must(hdx_one_to_n_write(&place, kind, l->keys, l->count, forged_degrees, forged_lists_fill, l, &file, &err) == HDX_OK, hdx_kind_name(kind), &err);
+    forged_must(hdx_one_to_n_write(&place, kind, l->keys, l->count, forged_degrees, forged_lists_fill, l, &file,
+                                   &err) == HDX_OK,
+                hdx_kind_name(kind), &err);
     forged_written(f, kind, &file);
     free(l->degrees);
     free(l->values);

@@ -1,6 +1,6 @@
 /*
- * hostile.h - index files in memory: made of any sections with the right sums, as somebody who means harm would make them.
- * The map is exactly as long as the file, so that ASan sees a read past its end.
+ * hostile.h - index files in memory: made of any sections with the right sums, as somebody who means harm would make
+ * them. The map is exactly as long as the file, so that ASan sees a read past its end.
  */
 #ifndef HDX_TESTS_INDEXES_HOSTILE_H
 #define HDX_TESTS_INDEXES_HOSTILE_H
@@ -111,14 +111,22 @@ static inline void memory_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 }
 static inline memory_io memory_io_new(void)
 {
-    return (memory_io){ .io = { .open = memory_open, .create = memory_create, .read_at = memory_read_at, .write_at = memory_write_at,
-                                .sync = memory_sync, .push = memory_push, .close = memory_close, .remove = memory_remove, .map = memory_map,
-                                .unmap = memory_unmap, .forget = memory_forget } };
+    return (memory_io){ .io = { .open = memory_open,
+                                .create = memory_create,
+                                .read_at = memory_read_at,
+                                .write_at = memory_write_at,
+                                .sync = memory_sync,
+                                .push = memory_push,
+                                .close = memory_close,
+                                .remove = memory_remove,
+                                .map = memory_map,
+                                .unmap = memory_unmap,
+                                .forget = memory_forget } };
 }
 static inline void memory_io_free(memory_io *m) { free(m->bytes); }
 
-static inline hdx_code hostile_write(const hdx_index_place *place, hdx_kind kind, const uint64_t counts[3], const hdx_view *sections, unsigned n,
-                                     hdx_index_file *file)
+static inline hdx_code hostile_write(const hdx_index_place *place, hdx_kind kind, const uint64_t counts[3],
+                                     const hdx_view *sections, unsigned n, hdx_index_file *file)
 {
     hdx_container_writer w;
     hdx_code             code = hdx_container_create(&w, place, kind, counts, NULL);
@@ -143,7 +151,7 @@ static inline unsigned hostile_sections(const uint8_t *bytes, size_t len, hdx_vi
 /* Keys all over a file and beyond its end, for what is read ahead. */
 #define HOSTILE_KEYS 70u
 static const hdx_pace at_once = { HOSTILE_KEYS, HOSTILE_KEYS }; /* all rounds of all keys before the first */
-static inline void keys_all_over(uint64_t keys[HOSTILE_KEYS], uint64_t count)
+static inline void    keys_all_over(uint64_t keys[HOSTILE_KEYS], uint64_t count)
 {
     for (unsigned i = 0; i < HOSTILE_KEYS; i++)
         keys[i] = i == 7 ? UINT64_MAX : i == 8 ? UINT64_MAX - 1 : i == 9 ? count : (count + 3) * i / (HOSTILE_KEYS - 3);
@@ -220,7 +228,8 @@ static inline void ask_ranks(const hdx_index_place *place, const hdx_index_file 
             abort();
     hdx_ranks_close(r);
 }
-static inline void ask_addresses(const hdx_index_place *place, const hdx_index_file *file, uint64_t count, const uint64_t *addresses, size_t n)
+static inline void ask_addresses(const hdx_index_place *place, const hdx_index_file *file, uint64_t count,
+                                 const uint64_t *addresses, size_t n)
 {
     hdx_damage_note note = { 0 };
     hdx_addresses  *s;

@@ -1,4 +1,6 @@
-/* place.h - a folder of its own for each test, numbers at random from a printed seed, and files to look at and to harm. */
+/*
+ * place.h - a folder of its own for each test, numbers at random from a printed seed, and files to look at and to harm.
+ */
 #ifndef HDX_TESTS_INDEXES_PLACE_H
 #define HDX_TESTS_INDEXES_PLACE_H
 
@@ -37,7 +39,7 @@ static inline void place_path(const test_place *t, hdx_kind kind, char path[128]
 {
     (void)snprintf(path, 128, "%s/%s.hdx", t->folder, hdx_kind_name(kind));
 }
-static inline bool there(const char *path) { return access(path, F_OK) == 0; }
+static inline bool     there(const char *path) { return access(path, F_OK) == 0; }
 static inline uint8_t *place_bytes(const test_place *t, hdx_kind kind, size_t *len)
 {
     char path[128];
@@ -61,7 +63,9 @@ static inline void place_replace(const test_place *t, hdx_kind kind, const uint8
     (void)fclose(f);
 }
 
-typedef struct dice { uint64_t state; } dice;
+typedef struct dice {
+    uint64_t state;
+} dice;
 static inline uint64_t roll(dice *d) /* splitmix64 */
 {
     uint64_t z = d->state += 0x9e3779b97f4a7c15u;

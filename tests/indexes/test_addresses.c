@@ -14,7 +14,8 @@ static void answers(const hdx_addresses *s, const uint64_t *sorted, uint64_t n, 
     cr_assert(eq(u64, hdx_addresses_count(s), n));
     for (uint64_t i = 0; i < n; i++) {
         cr_assert(hdx_addresses_find(s, sorted[i]) == i, "address %llx", (unsigned long long)sorted[i]);
-        cr_assert(n > 100000 && i % 64 > 1 ? true : hdx_addresses_at(s, i) == sorted[i], "id %llu", (unsigned long long)i);
+        cr_assert(n > 100000 && i % 64 > 1 ? true : hdx_addresses_at(s, i) == sorted[i], "id %llu",
+                  (unsigned long long)i);
         cr_assert(hdx_addresses_has(s, sorted[i]));
     }
     for (unsigned i = 0; i < 2000 && n > 0; i++) {
@@ -48,7 +49,8 @@ static void insert_part(void *context, unsigned thread)
     job     *j = context;
     uint64_t end = j->n * (thread + 1) / j->threads;
     for (uint64_t at = j->n * thread / j->threads; at < end && j->code[thread] == HDX_OK; at += 1000)
-        j->code[thread] = hdx_addresses_insert(j->set, j->a + at, end - at < 1000 ? end - at : 1000, &j->repeated[thread], NULL);
+        j->code[thread] =
+            hdx_addresses_insert(j->set, j->a + at, end - at < 1000 ? end - at : 1000, &j->repeated[thread], NULL);
 }
 
 /* a: in any order, with repeats. */
@@ -86,7 +88,8 @@ static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsi
     answers(s, sorted, distinct, d);
     cr_expect(eq(int, hdx_addresses_insert(s, a, 1, &repeated, &err), HDX_USAGE));
     cr_assert(eq(int, hdx_addresses_write(&t.place, HDX_KIND_ADDRESS, s, &file, &err), HDX_OK));
-    cr_assert(eq(int, hdx_addresses_open(&t.place, HDX_KIND_ADDRESS, &file, distinct, &t.note, &m, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, hdx_addresses_open(&t.place, HDX_KIND_ADDRESS, &file, distinct, &t.note, &m, &err), HDX_OK), "%s",
+              err.message);
     answers(m, sorted, distinct, d);
     cr_assert(eq(int, hdx_note_check(&t.note, &err), HDX_OK), "%s", err.message);
     hdx_addresses_close(m);
@@ -119,7 +122,10 @@ Test(addresses, a_heap_in_order_and_shuffled_by_several_threads)
     free(a);
 }
 
-/* Between two samples lie 64 ids; here these are in chunks of their own, and far more blocks must be searched than in a heap. */
+/*
+ * Between two samples lie 64 ids; here these are in chunks of their own, and far more blocks must be searched than in a
+ * heap.
+ */
 Test(addresses, ids_of_lonely_objects_among_dense_ones)
 {
     enum { DENSE = 90000, LONELY = 200 };
@@ -151,7 +157,8 @@ Test(addresses, unaligned_ones_make_the_unit_finer)
     unsigned  n = 30000;
     uint64_t *a = calloc(n, sizeof *a);
     for (unsigned i = 0; i < n; i++)
-        a[i] = 0x10000 + 8 * below(&d, 100000) + (i > n / 2 ? 4 * (below(&d, 100) == 0) : 0) + (i > n * 3 / 4 ? below(&d, 200) == 0 : 0);
+        a[i] = 0x10000 + 8 * below(&d, 100000) + (i > n / 2 ? 4 * (below(&d, 100) == 0) : 0) +
+               (i > n * 3 / 4 ? below(&d, 200) == 0 : 0);
     round_trip(a, n, 8, 4, HDX_ADDRESSES_MAP, &d);
     for (unsigned i = 0; i < n; i++)
         a[i] = i + 1;
@@ -179,7 +186,8 @@ Test(addresses, a_heap_touched_everywhere_at_first_is_a_map_in_the_end)
     dice      d = dice_new("addresses zgc");
     unsigned  n = 1000000;
     uint64_t *a = calloc(n, sizeof *a);
-    for (unsigned i = 0; i < n; i++) /* 20 000 chunks of 256 KiB touched one after the other: 100 MB of map for 20 000 objects */
+    for (unsigned i = 0; i < n;
+         i++) /* 20 000 chunks of 256 KiB touched one after the other: 100 MB of map for 20 000 objects */
         a[i] = 0x400000000000 + ((uint64_t)(i % 20000) << 18) + 8 * below(&d, 1 << 15);
     test_place     t;
     hdx_addresses *s;
@@ -286,20 +294,21 @@ Test(addresses, bytes_as_in_the_readme)
     cr_assert(eq(int, hdx_addresses_freeze(s, NULL), HDX_OK));
     cr_assert(eq(int, hdx_addresses_write(&t.place, HDX_KIND_ADDRESS, s, &file, NULL), HDX_OK));
     uint8_t *b = place_bytes(&t, HDX_KIND_ADDRESS, &len);
-    cr_expect(eq(u64, hdx_le64(b + 32), 4));              /* objects */
-    cr_expect(eq(u64, hdx_le64(b + 40), 3 << 16));        /* map, flat, unit 2^3 */
+    cr_expect(eq(u64, hdx_le64(b + 32), 4));                /* objects */
+    cr_expect(eq(u64, hdx_le64(b + 40), 3 << 16));          /* map, flat, unit 2^3 */
     cr_expect(eq(u64, hdx_le64(b + 48), 0x12c00000 >> 18)); /* chunk 0 is left out of `find` */
-    cr_expect(eq(u64, hdx_le64(b + 64), 0));              /* order: chunk 0 from id 0 */
+    cr_expect(eq(u64, hdx_le64(b + 64), 0));                /* order: chunk 0 from id 0 */
     cr_expect(eq(u64, hdx_le64(b + 72), 0));
     cr_expect(eq(u64, hdx_le64(b + 80), 0x12c00000 >> 18)); /* and chunk 0x4b0 from id 1 */
     cr_expect(eq(u64, hdx_le64(b + 88), 1));
-    cr_expect(eq(u32, hdx_le32(b + 128), 1));             /* find: index 1 of order */
+    cr_expect(eq(u32, hdx_le32(b + 128), 1)); /* find: index 1 of order */
     const uint8_t *chunk = b + 192 + HDX_CHUNK_BYTES;
     cr_expect(eq(u64, hdx_le64(chunk), 0x11));
     cr_expect(eq(u32, hdx_le16(chunk + 8), 0));
     cr_expect(eq(u64, hdx_le64(chunk + 20), 1));
     cr_expect(eq(u32, hdx_le16(chunk + 28), 2));
-    const uint8_t *samples = b + 192 + 2 * HDX_CHUNK_BYTES; /* id 0 is in block 0 of chunk 0; a multiple of 64 already */
+    const uint8_t *samples =
+        b + 192 + 2 * HDX_CHUNK_BYTES; /* id 0 is in block 0 of chunk 0; a multiple of 64 already */
     cr_expect(eq(u64, hdx_sample_at(samples, 0), 0));
     cr_expect(eq(u64, hdx_le64(samples + HDX_SAMPLE_BYTES) & 0xffffff, 0), "gap before the sums");
     free(b);

@@ -1,4 +1,7 @@
-/* test_container.c - what happens to files that are not as they were written: flipped, cut, swapped, refused by the disk, or made to harm. */
+/*
+ * test_container.c - what happens to files that are not as they were written: flipped, cut, swapped, refused by the
+ * disk, or made to harm.
+ */
 #include "tests/indexes/place.h"
 #include "tests/indexes/hostile.h"
 #include "indexes/addresses/set.h"
@@ -8,7 +11,8 @@
 #include <criterion/parameterized.h>
 
 enum { INTS, LISTS, RANKS, ADDRESSES, TABLE, FILES };
-static const hdx_kind kind_of[FILES] = { HDX_KIND_CLASS, HDX_KIND_OUTBOUND, HDX_KIND_SPECIAL, HDX_KIND_ADDRESS, HDX_KIND_ADDRESS };
+static const hdx_kind kind_of[FILES] = { HDX_KIND_CLASS, HDX_KIND_OUTBOUND, HDX_KIND_SPECIAL, HDX_KIND_ADDRESS,
+                                         HDX_KIND_ADDRESS };
 #define N 700u
 
 typedef struct content {
@@ -56,12 +60,9 @@ static content *content_new(void)
 static hdx_code write_file(unsigned file, const hdx_index_place *place, content *c, hdx_index_file *out, hdx_error *err)
 {
     switch (file) {
-    case INTS:
-        return hdx_ints_write(place, kind_of[file], N, fill_from, c->value, out, err);
-    case LISTS:
-        return hdx_one_to_n_write(place, kind_of[file], N, c->values, give_degrees, give_lists, c, out, err);
-    case RANKS:
-        return hdx_ranks_write(place, kind_of[file], N, c->words, out, err);
+    case INTS: return hdx_ints_write(place, kind_of[file], N, fill_from, c->value, out, err);
+    case LISTS: return hdx_one_to_n_write(place, kind_of[file], N, c->values, give_degrees, give_lists, c, out, err);
+    case RANKS: return hdx_ranks_write(place, kind_of[file], N, c->words, out, err);
     default: {
         hdx_addresses *s;
         uint64_t       repeated = 0;
@@ -80,8 +81,12 @@ static hdx_code write_file(unsigned file, const hdx_index_place *place, content 
     }
 }
 
-/* Opens and compares every answer; OK: all right. DAMAGED: refused, or noted. A wrong answer without a note fails the test. */
-static hdx_code read_file(unsigned file, const hdx_index_place *place, const content *c, const hdx_index_file *f, hdx_error *err)
+/*
+ * Opens and compares every answer; OK: all right. DAMAGED: refused, or noted. A wrong answer without a note fails the
+ * test.
+ */
+static hdx_code read_file(unsigned file, const hdx_index_place *place, const content *c, const hdx_index_file *f,
+                          hdx_error *err)
 {
     hdx_damage_note note = { 0 };
     hdx_code        code;
@@ -125,7 +130,8 @@ static hdx_code read_file(unsigned file, const hdx_index_place *place, const con
         if ((code = hdx_addresses_open(place, kind_of[file], f, N, &note, &x, err)) != HDX_OK)
             return code;
         for (unsigned i = 0; i < N; i++)
-            wrong += hdx_addresses_find(x, c->address[i] << shift) != i || hdx_addresses_at(x, i) != c->address[i] << shift;
+            wrong += hdx_addresses_find(x, c->address[i] << shift) != i || hdx_addresses_at(x, i) != c->address[i]
+                                                                                                         << shift;
         hdx_addresses_close(x);
     }
     code = hdx_note_check(&note, err);
@@ -152,7 +158,8 @@ static void whole_open(whole *w, unsigned file)
     memset(w, 0, sizeof *w);
     w->m = memory_io_new();
     w->c = content_new();
-    w->place = (hdx_index_place){ .io = &w->m.io, .folder = "memory", .mem = &w->mem, .threads = 1, .identity = { 1, 2, 3 } };
+    w->place =
+        (hdx_index_place){ .io = &w->m.io, .folder = "memory", .mem = &w->mem, .threads = 1, .identity = { 1, 2, 3 } };
     cr_assert(eq(int, write_file(file, &w->place, w->c, &w->file, NULL), HDX_OK));
     cr_assert(eq(u64, w->m.len, w->file.bytes));
     cr_assert(eq(int, read_file(file, &w->place, w->c, &w->file, NULL), HDX_OK));
@@ -270,7 +277,8 @@ Test(container, the_first_damage_is_told_with_block_and_byte)
     place_replace(&t, HDX_KIND_SIZE, bytes, len);
     cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_SIZE, &file, 200000, 0, &t.note, &x, NULL), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 0), v[0]));
-    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1, 0, (hdx_pace){ 8, 8 }); /* notes nothing: who only reads ahead has not asked */
+    hdx_ints_ahead(x, &(uint64_t){ 70000 }, 1, 0,
+                   (hdx_pace){ 8, 8 }); /* notes nothing: who only reads ahead has not asked */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_OK));
     cr_expect(eq(u64, hdx_ints_get(x, 70000), 0)); /* two bytes each: in the third block, not at the flipped byte */
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_DAMAGED));
@@ -348,7 +356,10 @@ Test(container, refused_memory_is_a_limit_and_leaves_nothing)
     }
 }
 
-/* Right sums, wrong content: nothing may crash, hang or give a number beyond its bound. Sections are changed where it hurts. */
+/*
+ * Right sums, wrong content: nothing may crash, hang or give a number beyond its bound. Sections are changed where it
+ * hurts.
+ */
 Test(container, hostile_content_with_right_sums_does_no_harm)
 {
     dice     d = dice_new("hostile");
@@ -398,11 +409,14 @@ Test(container, hostile_content_with_right_sums_does_no_harm)
     }
 }
 
-/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the same. So is where a line says
-   that its sums are, and how many values are before it. */
+/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the
+   same. So is where a line says that its sums are, and how many values are before it. */
 Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_right)
 {
-    static const struct { unsigned file, directory; bool sums; } cases[] = { { INTS, 0, false }, { LISTS, 0, true }, { LISTS, 0, false }, { LISTS, 2, false } };
+    static const struct {
+        unsigned file, directory;
+        bool     sums;
+    } cases[] = { { INTS, 0, false }, { LISTS, 0, true }, { LISTS, 0, false }, { LISTS, 2, false } };
     const uint64_t low = (1ull << HDX_OFFSET_BITS) - 1, far = 1ull << 36;
     for (unsigned i = 0; i < 4; i++) {
         whole           w;

@@ -13,8 +13,11 @@ static void round_trip(const uint64_t *v, uint64_t n, unsigned threads)
     hdx_ints      *ints;
     hdx_error      err = { 0 };
     place_open(&t, threads);
-    cr_assert(eq(int, hdx_ints_write(&t.place, HDX_KIND_CLASS, n, fill_from, (void *)(uintptr_t)v, &file, &err), HDX_OK), "%s", err.message);
-    cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_CLASS, &file, n, 0, &t.note, &ints, &err), HDX_OK), "%s", err.message);
+    cr_assert(
+        eq(int, hdx_ints_write(&t.place, HDX_KIND_CLASS, n, fill_from, (void *)(uintptr_t)v, &file, &err), HDX_OK),
+        "%s", err.message);
+    cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_CLASS, &file, n, 0, &t.note, &ints, &err), HDX_OK), "%s",
+              err.message);
     uint64_t *back = calloc(n + 1, sizeof *back);
     for (uint64_t i = 0; i < n; i++)
         cr_assert(hdx_ints_get(ints, i) == v[i], "value %llu: %llx, should be %llx", (unsigned long long)i,
@@ -69,7 +72,8 @@ ParameterizedTest(unsigned *count, ints, every_count)
 /* Shapes that lead to every form of page, mixed page by page. */
 static void shape(dice *d, uint64_t *v, unsigned n)
 {
-    uint64_t base = roll(d) >> below(d, 64), step = below(d, 3) == 0 ? below(d, 1u << 20) : below(d, 100), odd = below(d, 40);
+    uint64_t base = roll(d) >> below(d, 64), step = below(d, 3) == 0 ? below(d, 1u << 20) : below(d, 100),
+             odd = below(d, 40);
     unsigned width = (unsigned)below(d, 65), kind = (unsigned)below(d, 8), shift = (unsigned)below(d, 10);
     for (unsigned i = 0; i < n; i++)
         switch (kind) {
@@ -157,7 +161,9 @@ Test(ints, a_value_beyond_the_bound_is_damage)
 static hdx_code fails_at(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
 {
     memset(values, 0, n * sizeof *values);
-    return first <= *(uint64_t *)context && *(uint64_t *)context < first + n ? hdx_fail(err, HDX_BAD_DUMP, "x", first, "here") : HDX_OK;
+    return first <= *(uint64_t *)context && *(uint64_t *)context < first + n
+               ? hdx_fail(err, HDX_BAD_DUMP, "x", first, "here")
+               : HDX_OK;
 }
 Test(ints, an_error_of_fill_comes_back_and_no_file_stays)
 {
@@ -190,7 +196,8 @@ static hdx_code fill_part(void *context, uint64_t first, uint32_t n, uint64_t *v
 }
 
 /* Parts of so many times HDX_PART, the least in turn; 0: all at once. */
-static hdx_code write_in_parts(test_place *t, const uint64_t *v, uint64_t n, unsigned most, hdx_index_file *file, hdx_error *err)
+static hdx_code write_in_parts(test_place *t, const uint64_t *v, uint64_t n, unsigned most, hdx_index_file *file,
+                               hdx_error *err)
 {
     hdx_ints_writer *w;
     hdx_code         code = hdx_ints_begin(&t->place, HDX_KIND_RETAINED, n, &w, err);
@@ -208,7 +215,9 @@ static hdx_code write_in_parts(test_place *t, const uint64_t *v, uint64_t n, uns
 
 ParameterizedTestParameters(ints_parts, give_the_bytes_of_one_write)
 {
-    static unsigned counts[] = { 0, 1, HDX_PART - 1, HDX_PART, HDX_PART + 1, 4 * HDX_PART, 11 * HDX_PART + 777, 20 * HDX_PART };
+    static unsigned counts[] = {
+        0, 1, HDX_PART - 1, HDX_PART, HDX_PART + 1, 4 * HDX_PART, 11 * HDX_PART + 777, 20 * HDX_PART
+    };
     return cr_make_param_array(unsigned, counts, sizeof counts / sizeof *counts);
 }
 ParameterizedTest(unsigned *count, ints_parts, give_the_bytes_of_one_write)
@@ -230,7 +239,8 @@ ParameterizedTest(unsigned *count, ints_parts, give_the_bytes_of_one_write)
             place_open(&t, threads);
             cr_assert(eq(int, write_in_parts(&t, v, *count, most, &file, &err), HDX_OK), "%s", err.message);
             uint8_t *parts = place_bytes(&t, HDX_KIND_RETAINED, &len_parts);
-            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%u values, parts of up to %u, %u threads", *count, most, threads);
+            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%u values, parts of up to %u, %u threads",
+                      *count, most, threads);
             cr_expect(file.bytes == whole.bytes && file.sum == whole.sum);
             free(parts);
             place_close(&t);
@@ -312,7 +322,8 @@ Test(ints_parts, fewer_or_more_values_than_announced_are_refused)
         place_open(&t, 1);
         place_path(&t, HDX_KIND_RETAINED, path);
         cr_assert(eq(int, hdx_ints_begin(&t.place, HDX_KIND_RETAINED, 2 * HDX_PART, &w, NULL), HDX_OK));
-        for (part p = { v, 0, HDX_PART }; p.end <= (uint64_t)parts * HDX_PART && code == HDX_OK; p.first += HDX_PART, p.end += HDX_PART)
+        for (part p = { v, 0, HDX_PART }; p.end <= (uint64_t)parts * HDX_PART && code == HDX_OK;
+             p.first += HDX_PART, p.end += HDX_PART)
             code = hdx_ints_append(w, HDX_PART, fill_part, &p, &err);
         if (code == HDX_OK)
             code = hdx_ints_end(w, &file, &err);
@@ -481,7 +492,10 @@ Test(ints_page, window_as_in_the_readme)
 {
     uint64_t v[16] = { 0 };
     v[5] = 0x1234;
-    page_is(v, 16, 0, 2ull << 47 | 1ull << 53 | 2ull << 61, "0b" "05" "006824");
+    page_is(v, 16, 0, 2ull << 47 | 1ull << 53 | 2ull << 61,
+            "0b"
+            "05"
+            "006824");
 }
 
 static int by_value(const void *a, const void *b)
@@ -501,7 +515,8 @@ static uint64_t least_bytes(const uint64_t *v, unsigned n)
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = i; k < n; k++) {
             const unsigned odd = n - (k - i + 1);
-            const uint64_t bytes = hdx_pack_bytes(n, hdx_pack_width(s[k] - s[i] + 1)) + 1 + odd + hdx_pack_bytes(odd + 1u, widest);
+            const uint64_t bytes =
+                hdx_pack_bytes(n, hdx_pack_width(s[k] - s[i] + 1)) + 1 + odd + hdx_pack_bytes(odd + 1u, widest);
             least = odd > 0 && bytes < least ? bytes : least;
         }
     return least;
@@ -513,7 +528,8 @@ Test(ints_page, windows_are_hardly_larger_than_the_best_of_all)
     uint8_t  out[HDX_PAGE_BYTES];
     uint64_t v[HDX_PAGE], first, second, used = 0, least = 0;
     for (unsigned round = 0; round < 600; round++) {
-        const unsigned n = round % 5 == 0 ? 16 + (unsigned)below(&d, HDX_PAGE - 16) : HDX_PAGE, range = 20 + (unsigned)below(&d, 36);
+        const unsigned n = round % 5 == 0 ? 16 + (unsigned)below(&d, HDX_PAGE - 16) : HDX_PAGE,
+                       range = 20 + (unsigned)below(&d, 36);
         const unsigned close = 4 + (unsigned)below(&d, range - 12), odd = 1 + (unsigned)below(&d, n / 5);
         const uint64_t low = below(&d, 1ull << range) & ~1ull;
         for (unsigned i = 0; i < n; i++) /* most close together, some below and above */
@@ -521,11 +537,15 @@ Test(ints_page, windows_are_hardly_larger_than_the_best_of_all)
         used += hdx_ints_encode(v, n, out, &first, &second);
         least += least_bytes(v, n);
     }
-    cr_expect(used <= least + least / 50, "%llu bytes, %llu would do", (unsigned long long)used, (unsigned long long)least);
+    cr_expect(used <= least + least / 50, "%llu bytes, %llu would do", (unsigned long long)used,
+              (unsigned long long)least);
     cr_expect(used >= least - least / 50); /* else these are no pages for windows */
 }
 
-/* 226 values below 15 and 30 above: fields of four bits and a tail take 183 bytes, fields of six 192, and a look-up finds its value there at once. */
+/*
+ * 226 values below 15 and 30 above: fields of four bits and a tail take 183 bytes, fields of six 192, and a look-up
+ * finds its value there at once.
+ */
 Test(ints_page, has_exceptions_only_where_they_save_more_than_two_bytes_each)
 {
     uint8_t  out[HDX_PAGE_BYTES];
@@ -542,7 +562,11 @@ Test(pack, select_finds_every_bit)
 {
     dice d = { 11 };
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t x = round < 64 ? 1ull << round : round == 64 ? UINT64_MAX : round % 3 == 0 ? roll(&d) & roll(&d) : round % 3 == 1 ? roll(&d) : roll(&d) | roll(&d);
+        uint64_t x = round < 64       ? 1ull << round
+                     : round == 64    ? UINT64_MAX
+                     : round % 3 == 0 ? roll(&d) & roll(&d)
+                     : round % 3 == 1 ? roll(&d)
+                                      : roll(&d) | roll(&d);
         unsigned rank = 0;
         for (unsigned bit = 0; bit < 64; bit++)
             if (x >> bit & 1)

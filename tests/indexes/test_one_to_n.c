@@ -54,9 +54,11 @@ static void runs_agree(const hdx_one_to_n *read, const lists *l)
         hdx_one_to_n_degrees(read, k, (uint32_t)n, degrees);
         hdx_one_to_n_firsts(read, k, (uint32_t)n, again, values);
         for (uint64_t i = 0; i < n; at += l->degree[k + i++])
-            cr_assert(degrees[i] == l->degree[k + i] && again[i] == degrees[i] && values[i] == (degrees[i] == 0 ? 0 : l->value[at]),
-                      "key %llu: %llu values, should be %llu; first %llu", (unsigned long long)(k + i), (unsigned long long)degrees[i],
-                      (unsigned long long)l->degree[k + i], (unsigned long long)values[i]);
+            cr_assert(degrees[i] == l->degree[k + i] && again[i] == degrees[i] &&
+                          values[i] == (degrees[i] == 0 ? 0 : l->value[at]),
+                      "key %llu: %llu values, should be %llu; first %llu", (unsigned long long)(k + i),
+                      (unsigned long long)degrees[i], (unsigned long long)l->degree[k + i],
+                      (unsigned long long)values[i]);
     }
 }
 
@@ -68,16 +70,22 @@ static void round_trip(lists *l, unsigned threads)
     hdx_error      err = { 0 };
     uint64_t       at = 0, first, length, *out = calloc(l->values + 1, sizeof *out);
     place_open(&t, threads);
-    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, l->keys, l->values, give_degrees, give_lists, l, &file, &err), HDX_OK), "%s",
-              err.message);
-    cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_OUTBOUND, &file, l->keys, 0, &t.note, &read, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int,
+                 hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, l->keys, l->values, give_degrees, give_lists, l, &file,
+                                    &err),
+                 HDX_OK),
+              "%s", err.message);
+    cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_OUTBOUND, &file, l->keys, 0, &t.note, &read, &err), HDX_OK),
+              "%s", err.message);
     cr_assert(eq(u64, hdx_one_to_n_values(read), l->values));
     for (uint64_t k = 0; k < l->keys; k++) {
         hdx_one_to_n_list(read, k, &first, &length);
-        cr_assert(first == at && length == l->degree[k], "key %llu: %llu + %llu, should be %llu + %llu", (unsigned long long)k,
-                  (unsigned long long)first, (unsigned long long)length, (unsigned long long)at, (unsigned long long)l->degree[k]);
+        cr_assert(first == at && length == l->degree[k], "key %llu: %llu + %llu, should be %llu + %llu",
+                  (unsigned long long)k, (unsigned long long)first, (unsigned long long)length, (unsigned long long)at,
+                  (unsigned long long)l->degree[k]);
         hdx_one_to_n_read(read, k, first, (uint32_t)length, out);
-        cr_assert(length == 0 || memcmp(out, l->value + at, length * sizeof *out) == 0, "values of key %llu", (unsigned long long)k);
+        cr_assert(length == 0 || memcmp(out, l->value + at, length * sizeof *out) == 0, "values of key %llu",
+                  (unsigned long long)k);
         for (uint64_t i = 0; i < length; i += 1 + length / 5)
             cr_assert(hdx_one_to_n_get(read, k, first + i) == l->value[first + i]);
         at += length;
@@ -206,7 +214,10 @@ Test(one_to_n, bytes_do_not_depend_on_threads)
         test_place     t;
         hdx_index_file file;
         place_open(&t, threads[i]);
-        cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+        cr_assert(eq(
+            int,
+            hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL),
+            HDX_OK));
         bytes[i] = place_bytes(&t, HDX_KIND_INBOUND, &len[i]);
         cr_assert(i == 0 || (len[i] == len[0] && memcmp(bytes[i], bytes[0], len[0]) == 0));
         place_close(&t);
@@ -223,7 +234,8 @@ Test(one_to_n, another_number_of_values_than_announced_is_refused)
     uint64_t       degree[] = { 1, 2 }, value[] = { 0, 0, 0, 0 }, key[] = { 0, 1, 1, 1 };
     lists          l = { 2, 4, degree, value, key };
     place_open(&t, 1);
-    cr_expect(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 4, give_degrees, give_lists, &l, &file, NULL), HDX_USAGE));
+    cr_expect(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 4, give_degrees, give_lists, &l, &file, NULL),
+                 HDX_USAGE));
     place_close(&t);
 }
 
@@ -240,7 +252,8 @@ static hdx_code degrees_of_part(void *context, uint64_t first, uint32_t n, uint6
         return hdx_fail(err, HDX_BAD_DUMP, "", first, "asked for what is not of this part");
     return give_degrees(p->all, first, n, degrees, err);
 }
-static hdx_code values_of_part(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+static hdx_code values_of_part(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys,
+                               hdx_error *err)
 {
     const part *p = context;
     if (first < p->first || first + n > p->end)
@@ -249,7 +262,8 @@ static hdx_code values_of_part(void *context, uint64_t first, uint32_t n, uint64
 }
 
 /* Up to `most` times HDX_PART at a time; keys and values of the announced numbers, or fewer or more. */
-static hdx_code write_in_parts(test_place *t, lists *l, unsigned most, uint64_t keys, uint64_t values, hdx_index_file *file, hdx_error *err)
+static hdx_code write_in_parts(test_place *t, lists *l, unsigned most, uint64_t keys, uint64_t values,
+                               hdx_index_file *file, hdx_error *err)
 {
     hdx_one_to_n_writer *w;
     hdx_code             code = hdx_one_to_n_begin(&t->place, HDX_KIND_INBOUND, l->keys, l->values, &w, err);
@@ -276,16 +290,21 @@ static void parts_agree(lists *l, const char *what)
     hdx_index_file whole, file;
     size_t         len, len_parts;
     place_open(&t, 1);
-    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l->keys, l->values, give_degrees, give_lists, l, &whole, NULL), HDX_OK));
+    cr_assert(eq(
+        int,
+        hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l->keys, l->values, give_degrees, give_lists, l, &whole, NULL),
+        HDX_OK));
     uint8_t *bytes = place_bytes(&t, HDX_KIND_INBOUND, &len);
     place_close(&t);
     for (unsigned threads = 1; threads <= 3; threads += 2)
         for (unsigned most = 1; most <= 5; most += 4) {
             hdx_error err = { 0 };
             place_open(&t, threads);
-            cr_assert(eq(int, write_in_parts(&t, l, most, l->keys, l->values, &file, &err), HDX_OK), "%s: %s", what, err.message);
+            cr_assert(eq(int, write_in_parts(&t, l, most, l->keys, l->values, &file, &err), HDX_OK), "%s: %s", what,
+                      err.message);
             uint8_t *parts = place_bytes(&t, HDX_KIND_INBOUND, &len_parts);
-            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%s, parts of up to %u, %u threads", what, most, threads);
+            cr_expect(len_parts == len && memcmp(parts, bytes, len) == 0, "%s, parts of up to %u, %u threads", what,
+                      most, threads);
             cr_expect(file.bytes == whole.bytes && file.sum == whole.sum);
             free(parts);
             place_close(&t);
@@ -344,7 +363,8 @@ Test(one_to_n_parts, abandoned_leave_no_file)
         if (at > 2)
             cr_assert(eq(int, hdx_one_to_n_append_values(w, HDX_PART, values_of_part, &values, NULL), HDX_OK));
         if (at > 3)
-            cr_assert(eq(int, hdx_one_to_n_append_values(w, l.values - HDX_PART, values_of_part, &values, NULL), HDX_OK));
+            cr_assert(
+                eq(int, hdx_one_to_n_append_values(w, l.values - HDX_PART, values_of_part, &values, NULL), HDX_OK));
         hdx_one_to_n_abandon(w);
         hdx_one_to_n_abandon(NULL);
         cr_expect(access(path, F_OK) != 0, "at %u", at);
@@ -369,9 +389,15 @@ Test(one_to_n_parts, other_numbers_than_announced_are_refused)
         bool        fine;
         const char *what;
     } cases[] = {
-        { 2, 2, 2, true, "all" },           { 2, 2, 1, false, "more values than announced" }, { 2, 2, 3, false, "fewer values than announced" },
-        { 1, 1, 1, false, "fewer keys" },   { 3, 2, 2, false, "more keys" },                  { 2, 1, 2, false, "fewer values than lists hold" },
-        { 2, 0, 2, false, "no values" },    { 2, 3, 2, false, "more values than lists hold" }, { 0, 0, 2, false, "nothing" },
+        { 2, 2, 2, true, "all" },
+        { 2, 2, 1, false, "more values than announced" },
+        { 2, 2, 3, false, "fewer values than announced" },
+        { 1, 1, 1, false, "fewer keys" },
+        { 3, 2, 2, false, "more keys" },
+        { 2, 1, 2, false, "fewer values than lists hold" },
+        { 2, 0, 2, false, "no values" },
+        { 2, 3, 2, false, "more values than lists hold" },
+        { 0, 0, 2, false, "nothing" },
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         test_place     t;
@@ -381,7 +407,8 @@ Test(one_to_n_parts, other_numbers_than_announced_are_refused)
         place_open(&t, 2);
         place_path(&t, HDX_KIND_INBOUND, path);
         l.values = cases[i].announced * HDX_PART;
-        const hdx_code code = write_in_parts(&t, &l, 1, cases[i].keys * HDX_PART, cases[i].values * HDX_PART, &file, &err);
+        const hdx_code code =
+            write_in_parts(&t, &l, 1, cases[i].keys * HDX_PART, cases[i].values * HDX_PART, &file, &err);
         cr_expect(eq(int, code, cases[i].fine ? HDX_OK : HDX_USAGE), "%s", cases[i].what);
         cr_expect(there(path) == cases[i].fine, "%s", cases[i].what);
         place_close(&t);
@@ -461,7 +488,10 @@ Test(one_to_n, forgotten_are_read_again)
     hdx_index_file file;
     hdx_one_to_n  *read;
     place_open(&t, 1);
-    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+    cr_assert(
+        eq(int,
+           hdx_one_to_n_write(&t.place, HDX_KIND_INBOUND, l.keys, l.values, give_degrees, give_lists, &l, &file, NULL),
+           HDX_OK));
     cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_INBOUND, &file, l.keys, 0, &t.note, &read, NULL), HDX_OK));
     for (unsigned round = 0; round < 3; round++) {
         hdx_one_to_n_forget(read);
@@ -481,7 +511,8 @@ Test(one_to_n, a_value_beyond_the_bound_is_damage)
     uint64_t       degree[] = { 1, 2 }, value[] = { 4, 5, 9 }, key[] = { 0, 1, 1 }, first, length, degrees[2];
     lists          l = { 2, 3, degree, value, key };
     place_open(&t, 1);
-    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 3, give_degrees, give_lists, &l, &file, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, 2, 3, give_degrees, give_lists, &l, &file, NULL),
+                 HDX_OK));
     cr_assert(eq(int, hdx_one_to_n_open(&t.place, HDX_KIND_OUTBOUND, &file, 2, 9, &t.note, &read, NULL), HDX_OK));
     cr_expect(eq(u64, hdx_one_to_n_get(read, 1, 1), 5));
     cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_OK));
@@ -524,10 +555,12 @@ static void line_is(const uint64_t *degrees, unsigned n, uint64_t first, const c
     cr_expect(hdx_offsets_are_far(&o) == (used > 0));
     for (unsigned k = 0; k < n; at += degrees[k++]) {
         cr_assert(hdx_offsets_find(&o, k, &from, &to));
-        cr_assert(from == at && to == at + degrees[k], "key %u: %llu to %llu", k, (unsigned long long)from, (unsigned long long)to);
+        cr_assert(from == at && to == at + degrees[k], "key %u: %llu to %llu", k, (unsigned long long)from,
+                  (unsigned long long)to);
         for (unsigned end = k + 1; end <= n; end += 1 + (n - end) / 3) {
             cr_assert(hdx_offsets_decode(&o, k, end - k, &before, again));
-            cr_assert(before == at && memcmp(again, degrees + k, (end - k) * sizeof *again) == 0, "keys %u to %u", k, end);
+            cr_assert(before == at && memcmp(again, degrees + k, (end - k) * sizeof *again) == 0, "keys %u to %u", k,
+                      end);
         }
     }
     cr_expect(eq(u64, sum, at));
@@ -536,13 +569,21 @@ Test(offsets_line, is_as_in_the_readme)
 {
     uint64_t some[] = { 2, 0, 1, 12, 3, 7, 9 }, many[HDX_LINE_KEYS];
     line_is(some, 7, 1000,
-            "e803000000000300" "ed01000000000000"                          /* w 3; sums 5, 5, 7 */
-            "7c000000000000000000000000000000" "79000000000000000000000000000000" "68000000000000000000000000000000", "");
+            "e803000000000300"
+            "ed01000000000000" /* w 3; sums 5, 5, 7 */
+            "7c000000000000000000000000000000"
+            "79000000000000000000000000000000"
+            "68000000000000000000000000000000",
+            "");
     for (unsigned k = 0; k < HDX_LINE_KEYS; k++)
         many[k] = k < 20 ? 8 : 1;
     line_is(many, HDX_LINE_KEYS, 3,
-            "0300000000000580" "4d00000000" "0d0000"                       /* w 5, far: at byte 77, 13 bytes */
-            "ffffffffffffffffffffffffffffffff" "ffff0f00000000000000000000000000" "ffff0f00000000000000000000000000",
+            "0300000000000580"
+            "4d00000000"
+            "0d0000" /* w 5, far: at byte 77, 13 bytes */
+            "ffffffffffffffffffffffffffffffff"
+            "ffff0f00000000000000000000000000"
+            "ffff0f00000000000000000000000000",
             "410c52cc41492dd6dc83514e0a");
 }
 /* 64 bits of sums are in the line, 72 are not. */
@@ -552,8 +593,12 @@ Test(offsets_line, has_its_sums_where_they_fit)
     for (unsigned k = 0; k < 9; k++)
         lists[k] = 7 + 20;
     line_is(lists, 8, 0,
-            "0000000000000800" "14283c5064788ca0"                          /* w 8 */
-            "ff000000000000000000000000000000" "ff000000000000000000000000000000" "ff000000000000000000000000000000", "");
+            "0000000000000800"
+            "14283c5064788ca0" /* w 8 */
+            "ff000000000000000000000000000000"
+            "ff000000000000000000000000000000"
+            "ff000000000000000000000000000000",
+            "");
     line_is(lists, 9, 0, NULL, "14283c5064788ca0b4");
 }
 Test(offsets_line, of_any_lengths_are_found_again)
@@ -565,7 +610,8 @@ Test(offsets_line, of_any_lengths_are_found_again)
     uint32_t used;
     uint64_t sum;
     for (unsigned round = 0; round < 400; round++) {
-        const unsigned n = 1 + (unsigned)below(&d, HDX_LINE_KEYS), odd = (unsigned)below(&d, 100), wide = (unsigned)below(&d, 40);
+        const unsigned n = 1 + (unsigned)below(&d, HDX_LINE_KEYS), odd = (unsigned)below(&d, 100),
+                       wide = (unsigned)below(&d, 40);
         for (unsigned k = 0; k < n; k++)
             degrees[k] = below(&d, 100) < odd ? below(&d, 1ull << wide) + 1 : below(&d, 8);
         const uint64_t first = below(&d, 1ull << 40);
@@ -616,7 +662,8 @@ Test(offsets_line, whose_sums_are_missing_gives_nothing)
     o.head |= 63ull << 48; /* no such width */
     cr_expect(not(hdx_offsets_find(&o, 5, &from, &to)));
 }
-static void values_are(const uint64_t *v, const uint64_t *keys, unsigned n, uint64_t first, uint64_t second, const char *hex)
+static void values_are(const uint64_t *v, const uint64_t *keys, unsigned n, uint64_t first, uint64_t second,
+                       const char *hex)
 {
     uint8_t  out[HDX_PAGE_BYTES];
     char     text[2 * HDX_PAGE_BYTES + 1];
@@ -639,15 +686,27 @@ Test(values_page, forms_as_in_the_readme)
         keys[i] = 100 + 10 * i;
         v[i] = i == 2 || i == 5 ? 70000 + i : keys[i] + 1;
     }
-    values_are(v, keys, 8, 70002, 2ull << 40 | 2ull << 47 | 2ull << 61, "24" "aa0a" "0c");
+    values_are(v, keys, 8, 70002, 2ull << 40 | 2ull << 47 | 2ull << 61,
+               "24"
+               "aa0a"
+               "0c");
     for (unsigned i = 0; i < 32; i++) {
         keys[i] = i * 1000;
         v[i] = i == 7 ? 3 : i == 20 ? 9999999 : 1000000 + (i * 5 & 7);
     }
-    values_are(v, keys, 32, 1000000, 4ull << 40 | 3ull << 61, "02" "507214f65072143650721f3650721436" "18" "0714" "3d420f000000" "7c9698");
+    values_are(v, keys, 32, 1000000, 4ull << 40 | 3ull << 61,
+               "02"
+               "507214f65072143650721f3650721436"
+               "18"
+               "0714"
+               "3d420f000000"
+               "7c9698");
     for (unsigned i = 0; i < 16; i++) {
         keys[i] = 3;
         v[i] = 500 + 10 * i + (i & 1);
     }
-    values_are(v, keys, 16, 500, 3ull << 40 | 4ull << 61, "0500" "188ff1188ff1" "55aa54a902");
+    values_are(v, keys, 16, 500, 3ull << 40 | 4ull << 61,
+               "0500"
+               "188ff1188ff1"
+               "55aa54a902");
 }

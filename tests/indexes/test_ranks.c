@@ -11,8 +11,10 @@ static void round_trip(const uint64_t *words, uint64_t size)
     hdx_error      err = { 0 };
     uint64_t       rank = 0, got;
     place_open(&t, 1);
-    cr_assert(eq(int, hdx_ranks_write(&t.place, HDX_KIND_SPECIAL, size, words, &file, &err), HDX_OK), "%s", err.message);
-    cr_assert(eq(int, hdx_ranks_open(&t.place, HDX_KIND_SPECIAL, &file, size, &t.note, &r, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, hdx_ranks_write(&t.place, HDX_KIND_SPECIAL, size, words, &file, &err), HDX_OK), "%s",
+              err.message);
+    cr_assert(eq(int, hdx_ranks_open(&t.place, HDX_KIND_SPECIAL, &file, size, &t.note, &r, &err), HDX_OK), "%s",
+              err.message);
     for (uint64_t i = 0; i < size; i++) {
         bool in = hdx_bits_test(words, i);
         cr_assert(hdx_ranks_find(r, i, &got) == in);
@@ -38,8 +40,8 @@ ParameterizedTestParameters(ranks, every_size_and_density)
 ParameterizedTest(unsigned *size, ranks, every_size_and_density)
 {
     static const unsigned per_mille[] = { 0, 1, 50, 500, 999, 1000 };
-    dice      d = { *size };
-    uint64_t *words = calloc(*size / 64 + 2, 8);
+    dice                  d = { *size };
+    uint64_t             *words = calloc(*size / 64 + 2, 8);
     for (unsigned p = 0; p < 6; p++) {
         for (unsigned i = 0; i <= *size / 64; i++) {
             words[i] = 0;

@@ -42,7 +42,8 @@ static void random_points(points *p, dice *d, uint64_t count)
 static hdx_code opened(test_place *t, points *p, hdx_seek **s, hdx_error *err)
 {
     hdx_index_file file;
-    cr_assert(eq(int, hdx_seek_write(&t->place, p->count, p->windows, p->size, give, p, &file, err), HDX_OK), "%s", err->message);
+    cr_assert(eq(int, hdx_seek_write(&t->place, p->count, p->windows, p->size, give, p, &file, err), HDX_OK), "%s",
+              err->message);
     return hdx_seek_open(&t->place, &file, p->size, p->file_bytes, &t->note, s, err);
 }
 
@@ -64,8 +65,9 @@ Test(seek, gives_back_what_was_written)
         for (uint64_t i = 0; i < p.count; i++) {
             const hdx_seek_point *want = &p.at[i];
             cr_assert(hdx_seek_next(s, &cursor, &got), "point %llu", (unsigned long long)i);
-            cr_assert(got.out == want->out && got.bit == want->bit && got.header_bit == want->header_bit && got.sum == want->sum && got.kind == want->kind &&
-                      got.window_len == want->window_len && got.window_size == want->window_size);
+            cr_assert(got.out == want->out && got.bit == want->bit && got.header_bit == want->header_bit &&
+                      got.sum == want->sum && got.kind == want->kind && got.window_len == want->window_len &&
+                      got.window_size == want->window_size);
             cr_assert(hdx_seek_window(s, got.window_at, got.window_size, window));
             for (uint32_t k = 0; k < got.window_size; k++)
                 cr_assert(window[k] == (i & 0xff));
@@ -105,8 +107,13 @@ Test(seek, refuses_points_that_cannot_be)
         case 4: bad.at[2].bit = 9; break;
         case 5: bad.file_bytes = bad.at[39].bit / 8; break;
         case 6: bad.at[1].header_bit = 9; break;
-        case 7: bad.at[1].kind = HDX_SEEK_MEMBER, bad.at[1].window_size = bad.at[1].window_len = 0, bad.windows--; break; /* at bit 9 */
-        case 8: bad.at[0].kind = HDX_SEEK_BLOCK; bad.windows++; break;
+        case 7:
+            bad.at[1].kind = HDX_SEEK_MEMBER, bad.at[1].window_size = bad.at[1].window_len = 0, bad.windows--;
+            break; /* at bit 9 */
+        case 8:
+            bad.at[0].kind = HDX_SEEK_BLOCK;
+            bad.windows++;
+            break;
         case 9: bad.at[1].kind = (hdx_seek_kind)3; break;
         default: break;
         }
@@ -123,11 +130,11 @@ Test(seek, refuses_points_that_cannot_be)
 
 Test(seek, refuses_another_size_and_too_few_windows)
 {
-    static points p;
-    dice          d = { 6 };
-    test_place    t;
-    hdx_seek     *s;
-    hdx_error     err = { 0 };
+    static points  p;
+    dice           d = { 6 };
+    test_place     t;
+    hdx_seek      *s;
+    hdx_error      err = { 0 };
     hdx_index_file file;
     random_points(&p, &d, 30);
     place_open(&t, 1);
@@ -141,18 +148,32 @@ Test(seek, refuses_another_size_and_too_few_windows)
 Test(seek, bytes_as_in_the_readme)
 {
     static const uint8_t wanted[3][60] = {
-        { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x11, 0x11, 0x11,
+        { 0, 0, 0,    0, 0, 0, 0, 0, 0,    0,    0,    0, 0, 0, 0, 0, 0x11, 0x11, 0x11, 0x11,
           0, 0, 0x0c, 0, 0, 0, 0, 0, 0x0d, 0xa8, 0x61, 0, 0, 0, 0, 0, 0x22, 0x22, 0x22, 0x22,
           0, 0, 0x18, 0, 0, 0, 0, 0, 0x16, 0x50, 0xc3, 0, 0, 0, 0, 0, 0x33, 0x33, 0x33, 0x33 },
-        { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 5, 0, 0x60, 0x4d, 0x2f, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0 },
+        { 0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 5, 0,
+          0x60, 0x4d, 0x2f, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0 },
         { 1, 1, 1, 2, 2, 2, 2 },
     };
     static const size_t lengths[3] = { 60, 40, 7 };
     static points       p = {
-        .at = { { .sum = 0x11111111 },
-                { .out = 786432, .bit = 1600003, .window_size = 3, .window_len = 5, .sum = 0x22222222, .kind = HDX_SEEK_BLOCK },
-                { .out = 1572864, .bit = 3200005, .header_bit = 3100000, .window_size = 4, .window_len = 4, .sum = 0x33333333, .kind = HDX_SEEK_INSIDE } },
-        .count = 3, .windows = 2, .size = 2000000,
+              .at = { { .sum = 0x11111111 },
+                      { .out = 786432,
+                        .bit = 1600003,
+                        .window_size = 3,
+                        .window_len = 5,
+                        .sum = 0x22222222,
+                        .kind = HDX_SEEK_BLOCK },
+                      { .out = 1572864,
+                        .bit = 3200005,
+                        .header_bit = 3100000,
+                        .window_size = 4,
+                        .window_len = 4,
+                        .sum = 0x33333333,
+                        .kind = HDX_SEEK_INSIDE } },
+              .count = 3,
+              .windows = 2,
+              .size = 2000000,
     };
     test_place     t;
     hdx_index_file file;

@@ -1,6 +1,6 @@
 /*
- * walk.c - a program of somebody else: builds or finds the index of a dump and walks the dominator tree, three levels deep, along
- * the largest objects. Built against the installed headers and library by tests/install/test.sh.
+ * walk.c - a program of somebody else: builds or finds the index of a dump and walks the dominator tree, three levels
+ * deep, along the largest objects. Built against the installed headers and library by tests/install/test.sh.
  */
 #include <heapdex/heapdex.h>
 
@@ -44,10 +44,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "walk: header %s, library %s\n", HEAPDEX_VERSION, hdx_version());
         return 1;
     }
-    if (hdx_index_build(&options, &report, &err) != HDX_OK || hdx_graph_open(report.path, options.dump, &g, &err) != HDX_OK)
+    if (hdx_index_build(&options, &report, &err) != HDX_OK ||
+        hdx_graph_open(report.path, options.dump, &g, &err) != HDX_OK)
         return complain(&err);
 
-    struct { hdx_id top[BROAD]; unsigned count, next; } stack[DEEP];
+    struct {
+        hdx_id   top[BROAD];
+        unsigned count, next;
+    } stack[DEEP];
     unsigned depth = 0;
     stack[0].count = largest(g, HDX_VIRTUAL_ROOT, stack[0].top);
     stack[0].next = 0;
@@ -59,8 +63,8 @@ int main(int argc, char **argv)
         }
         hdx_id           id = stack[depth].top[stack[depth].next++];
         const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
-        printf("%*s%.*s@0x%" PRIx64 " %" PRIu64 "\n", 2 * (int)depth, "", c != NULL ? (int)c->name.len : 1, c != NULL ? c->name.at : "?",
-               hdx_graph_address(g, id), hdx_graph_retained(g, id));
+        printf("%*s%.*s@0x%" PRIx64 " %" PRIu64 "\n", 2 * (int)depth, "", c != NULL ? (int)c->name.len : 1,
+               c != NULL ? c->name.at : "?", hdx_graph_address(g, id), hdx_graph_retained(g, id));
         if (depth + 1 < DEEP) {
             depth++;
             stack[depth].count = largest(g, id, stack[depth].top);

@@ -1,20 +1,33 @@
 /*
- * test_android.c - what objects of Android say of themselves: each rule of android.c and of leak_states, both ways (table inspectors.tsv of the facts).
+ * test_android.c - what objects of Android say of themselves: each rule of android.c and of leak_states, both ways
+ * (table inspectors.tsv of the facts).
  *
- * A heap is two tables of words. Classes: "name", "super", "field:TYPE ...", "static:TYPE=value ...". Objects: "name", "class", "field=value ...", what
- * the finder by state says of it, and its notes: reasons first ("L code", "N code"), then labels ("code: text"), with | between them. Values are numbers,
- * @object, #class or 'text'; {object} in a note is its address. Arrays have their elements with commas between them.
+ * A heap is two tables of words. Classes: "name", "super", "field:TYPE ...", "static:TYPE=value ...". Objects: "name",
+ * "class", "field=value ...", what the finder by state says of it, and its notes: reasons first ("L code", "N code"),
+ * then labels ("code: text"), with | between them. Values are numbers, @object, #class or 'text'; {object} in a note is
+ * its address. Arrays have their elements with commas between them.
  */
 #include "../query/heap.h"
 #include "leaks/leaks.h"
 
 #define OBJECT_AT(n) (0x100000u + 0x100u * (unsigned)(n))
-#define CLASS_AT(n) (0x1000u + 0x10u * (unsigned)(n))
-#define MOST 200
+#define CLASS_AT(n)  (0x1000u + 0x10u * (unsigned)(n))
+#define MOST         200
 
-typedef struct kind { const char *name, *super, *fields, *statics; } kind;
-typedef struct thing { const char *name, *class, *fields; bool found; const char *notes; } thing;
-typedef struct world { const kind *kinds; size_t kind_count; const thing *things; size_t thing_count; } world;
+typedef struct kind {
+    const char *name, *super, *fields, *statics;
+} kind;
+typedef struct thing {
+    const char *name, *class, *fields;
+    bool        found;
+    const char *notes;
+} thing;
+typedef struct world {
+    const kind  *kinds;
+    size_t       kind_count;
+    const thing *things;
+    size_t       thing_count;
+} world;
 
 static size_t kind_named(const world *w, const char *name, size_t len)
 {
@@ -71,7 +84,9 @@ static void put_kinds(const world *w, dump_maker *m)
             dump_maker_static(m, name, at[colon + 1], value_of(w, m, at + colon + 3, word - colon - 3));
             at += word;
         }
-        (void)dump_maker_class_at(m, CLASS_AT(n), k->name, *k->super == '\0' ? 0 : CLASS_AT(kind_named(w, k->super, strlen(k->super))), k->fields);
+        (void)dump_maker_class_at(m, CLASS_AT(n), k->name,
+                                  *k->super == '\0' ? 0 : CLASS_AT(kind_named(w, k->super, strlen(k->super))),
+                                  k->fields);
         dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, CLASS_AT(n), 0, 0);
     }
 }
@@ -88,7 +103,8 @@ static void put_elements(const world *w, dump_maker *m, size_t n)
     if (strcmp(w->things[n].class, "int[]") == 0)
         (void)dump_maker_primitives_at(m, OBJECT_AT(n), 'I', values, count);
     else
-        (void)dump_maker_array_at(m, OBJECT_AT(n), CLASS_AT(kind_named(w, w->things[n].class, strlen(w->things[n].class))), values, count);
+        (void)dump_maker_array_at(
+            m, OBJECT_AT(n), CLASS_AT(kind_named(w, w->things[n].class, strlen(w->things[n].class))), values, count);
 }
 
 static void put_things(const world *w, dump_maker *m)
@@ -101,7 +117,8 @@ static void put_things(const world *w, dump_maker *m)
             put_elements(w, m, n);
         } else {
             const size_t own = kind_named(w, t->class, strlen(t->class));
-            for (const kind *k = &w->kinds[own]; k != NULL; k = *k->super == '\0' ? NULL : &w->kinds[kind_named(w, k->super, strlen(k->super))])
+            for (const kind *k = &w->kinds[own]; k != NULL;
+                 k = *k->super == '\0' ? NULL : &w->kinds[kind_named(w, k->super, strlen(k->super))])
                 for (const char *at = k->fields; *at != '\0'; at += strspn(at, " ")) {
                     values[count++] = field_of(w, m, t->fields, at, strcspn(at, ":"));
                     at += strcspn(at, " ");
@@ -133,7 +150,8 @@ static void notes_of(const leak_look *l, char *out, size_t size)
     size_t n = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < l->reason_count && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? "|" : "", l->reasons[i].means == HDX_LEAK_LEAKING ? "L" : "N", l->reasons[i].code);
+        n += (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? "|" : "",
+                              l->reasons[i].means == HDX_LEAK_LEAKING ? "L" : "N", l->reasons[i].code);
     for (uint32_t i = 0; i < l->label_count && n < size; i++)
         n += (size_t)snprintf(out + n, size - n, "%s%s: %s", n > 0 ? "|" : "", l->labels[i].code, l->labels[i].text);
 }
@@ -167,7 +185,8 @@ static void expect_world(const world *w)
         expand(w, t->notes, want, sizeof want);
         notes_of(&l, got, sizeof got);
         cr_expect(strcmp(want, got) == 0, "%s (%s)\n   want %s\n    got %s", t->name, t->class, want, got);
-        cr_expect(found == t->found, "%s (%s): the finder by state %s", t->name, t->class, found ? "takes it" : "does not take it");
+        cr_expect(found == t->found, "%s (%s): the finder by state %s", t->name, t->class,
+                  found ? "takes it" : "does not take it");
         leak_look_drop(&l);
     }
     cr_expect(eq(int, lh.code, HDX_OK), "%s", lh.err.message);
@@ -177,13 +196,16 @@ static void expect_world(const world *w)
     heap_close(&h);
 }
 
-#define CORE                                                                                                                      \
-    { "java.lang.Object", "", "", "" }, { "java.lang.Class", "java.lang.Object", "", "" },                                       \
-        { "java.lang.ClassLoader", "java.lang.Object", "", "" }, { "java.lang.String", "java.lang.Object", "value:L coder:B hash:I", "" }, \
-        { "[Ljava.lang.Object;", "java.lang.Object", "", "" }, { "java.lang.Enum", "java.lang.Object", "name:L", "" },             \
-        { "java.lang.Thread", "java.lang.Object", "name:L", "" }, { "android.os.Build", "java.lang.Object", "", "" },              \
-        { "app.Plain", "java.lang.Object", "", "" }, { "android.content.Context", "java.lang.Object", "", "" },                    \
-        { "android.util.ArrayMap", "java.lang.Object", "mArray:L", "" }
+#define CORE                                                                                                           \
+    { "java.lang.Object", "", "", "" }, { "java.lang.Class", "java.lang.Object", "", "" },                             \
+        { "java.lang.ClassLoader", "java.lang.Object", "", "" },                                                       \
+        { "java.lang.String", "java.lang.Object", "value:L coder:B hash:I", "" },                                      \
+        { "[Ljava.lang.Object;", "java.lang.Object", "", "" }, { "java.lang.Enum", "java.lang.Object", "name:L", "" }, \
+        { "java.lang.Thread", "java.lang.Object", "name:L", "" }, { "android.os.Build", "java.lang.Object", "", "" },  \
+        { "app.Plain", "java.lang.Object", "", "" }, { "android.content.Context", "java.lang.Object", "", "" },        \
+    {                                                                                                                  \
+        "android.util.ArrayMap", "java.lang.Object", "mArray:L", ""                                                    \
+    }
 
 /* ---- Android as it is ---- */
 static const kind kinds[] = {
@@ -228,18 +250,20 @@ static const kind kinds[] = {
     { "androidx.compose.runtime.CompositionImpl", "java.lang.Object", "disposed:Z", "" },
     { "android.animation.Animator", "java.lang.Object", "mListeners:L", "" },
     { "android.animation.ValueAnimator", "android.animation.Animator",
-      "mInitialized:Z mStarted:Z mRunning:Z mAnimationEndRequested:Z mDuration:J mStartDelay:J mRepeatCount:I mRepeatMode:I", "" },
+      "mInitialized:Z mStarted:Z mRunning:Z mAnimationEndRequested:Z mDuration:J mStartDelay:J mRepeatCount:I "
+      "mRepeatMode:I",
+      "" },
     { "android.animation.ObjectAnimator", "android.animation.ValueAnimator", "mPropertyName:L mProperty:L", "" },
     { "android.util.Property", "java.lang.Object", "mName:L mType:L", "" },
     { "shark.AndroidResourceIdNames", "java.lang.Object", "resourceIds:L names:L", "holderField:L=@id_names" },
 };
-#define DEAD "context.field: mContext is a context: app.Main, mDestroyed = true"
-#define LIVING "context.field: mContext is a context: app.Main, mDestroyed = false"
-#define IN "view.in_window: part of the hierarchy of a window"
-#define OUT "view.in_window: not part of the hierarchy of a window"
-#define ON "view.attached: View.mAttachInfo is set (attached)"
-#define OFF "view.attached: View.mAttachInfo is null (detached)"
-#define NO_ID "view.id: mID = R.id.null"
+#define DEAD     "context.field: mContext is a context: app.Main, mDestroyed = true"
+#define LIVING   "context.field: mContext is a context: app.Main, mDestroyed = false"
+#define IN       "view.in_window: part of the hierarchy of a window"
+#define OUT      "view.in_window: not part of the hierarchy of a window"
+#define ON       "view.attached: View.mAttachInfo is set (attached)"
+#define OFF      "view.attached: View.mAttachInfo is null (detached)"
+#define NO_ID    "view.id: mID = R.id.null"
 #define COUNT(n) "view.window_attach_count: View.mWindowAttachCount = " #n
 static const thing things[] = {
     { "plain", "app.Plain", "", false, "" },
@@ -262,38 +286,51 @@ static const thing things[] = {
     { "wraps_dead", "android.content.ContextWrapper", "mBase=@dead", true,
       "L context_wrapper.activity_destroyed|context.field: mBase is a context: app.Main, mDestroyed = true" },
     { "wraps_living", "android.content.ContextWrapper", "mBase=@living", false,
-      "context.field: mBase is a context: app.Main, mDestroyed = false|context_wrapper.activity: wraps the activity app.Main, mDestroyed = false" },
+      "context.field: mBase is a context: app.Main, mDestroyed = false|context_wrapper.activity: wraps the activity "
+      "app.Main, mDestroyed = false" },
     { "wraps_twice", "android.content.ContextWrapper", "mBase=@wraps_dead", true,
-      "L context_wrapper.activity_destroyed|context.field: mBase is a context: android.content.ContextWrapper, wrapping app.Main, mDestroyed = true" },
+      "L context_wrapper.activity_destroyed|context.field: mBase is a context: android.content.ContextWrapper, "
+      "wrapping app.Main, mDestroyed = true" },
     { "wraps_app", "android.content.ContextWrapper", "mBase=@application", false,
       "context.field: mBase is a context: android.app.Application|context_wrapper.application: wraps the application" },
     { "wraps_service", "android.content.ContextWrapper", "mBase=@ended", false,
       "context.field: mBase is a context: app.Player|context_wrapper.service: wraps the service app.Player" },
-    { "wraps_null", "android.content.ContextWrapper", "", false, "context_wrapper.nothing: wraps no activity, application or service" },
+    { "wraps_null", "android.content.ContextWrapper", "", false,
+      "context_wrapper.nothing: wraps no activity, application or service" },
     { "wraps_impl", "android.content.ContextWrapper", "mBase=@impl_dead", false,
-      "context.field: mBase is a context: android.app.ContextImpl|context_wrapper.nothing: wraps no activity, application or service" },
+      "context.field: mBase is a context: android.app.ContextImpl|context_wrapper.nothing: wraps no activity, "
+      "application or service" },
     { "circle_a", "android.content.ContextWrapper", "mBase=@circle_b", false,
-      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, application or service" },
+      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, "
+      "application or service" },
     { "circle_b", "android.content.ContextWrapper", "mBase=@circle_c", false,
-      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, application or service" },
+      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, "
+      "application or service" },
     { "circle_c", "android.content.ContextWrapper", "mBase=@circle_b", false,
-      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, application or service" },
+      "context.field: mBase is a context: android.content.ContextWrapper|context_wrapper.nothing: wraps no activity, "
+      "application or service" },
     { "decor_dead", "com.android.internal.policy.DecorContext", "mBase=@impl_app mPhoneWindow=@window_dead", true,
       "L context_wrapper.activity_destroyed|context.field: mBase is a context: android.app.ContextImpl" },
-    { "decor_living", "com.android.internal.policy.DecorContext", "mBase=@application mPhoneWindow=@window_living", false,
-      "context.field: mBase is a context: android.app.Application|context_wrapper.activity: wraps the activity app.Main, mDestroyed = false" },
+    { "decor_living", "com.android.internal.policy.DecorContext", "mBase=@application mPhoneWindow=@window_living",
+      false,
+      "context.field: mBase is a context: android.app.Application|context_wrapper.activity: wraps the activity "
+      "app.Main, mDestroyed = false" },
     { "decor_without", "com.android.internal.policy.DecorContext", "mBase=@application", false,
-      "context.field: mBase is a context: android.app.Application|context_wrapper.nothing: wraps no activity, application or service" },
+      "context.field: mBase is a context: android.app.Application|context_wrapper.nothing: wraps no activity, "
+      "application or service" },
     { "decor_activity", "com.android.internal.policy.DecorContext", "mBase=@living mPhoneWindow=@window_dead", false,
-      "context.field: mBase is a context: app.Main, mDestroyed = false|context_wrapper.activity: wraps the activity app.Main, mDestroyed = false" },
+      "context.field: mBase is a context: app.Main, mDestroyed = false|context_wrapper.activity: wraps the activity "
+      "app.Main, mDestroyed = false" },
     { "impl_dead", "android.app.ContextImpl", "mOuterContext=@dead", true,
-      "L context_impl.outer_activity_destroyed|context.field: mOuterContext is a context: app.Main, mDestroyed = true" },
+      "L context_impl.outer_activity_destroyed|context.field: mOuterContext is a context: app.Main, mDestroyed = "
+      "true" },
     { "impl_living", "android.app.ContextImpl", "mOuterContext=@living", false,
       "N context_impl.outer_activity|context.field: mOuterContext is a context: app.Main, mDestroyed = false" },
     { "impl_app", "android.app.ContextImpl", "mOuterContext=@application", false,
       "N context_impl.outer_application|context.field: mOuterContext is a context: android.app.Application" },
     { "impl_self", "android.app.ContextImpl", "mOuterContext=@impl_self", false,
-      "context.field: mOuterContext is a context: android.app.ContextImpl|context_impl.outer_self: mOuterContext is the object itself" },
+      "context.field: mOuterContext is a context: android.app.ContextImpl|context_impl.outer_self: mOuterContext is "
+      "the object itself" },
     { "impl_service", "android.app.ContextImpl", "mOuterContext=@ended", false,
       "context.field: mOuterContext is a context: app.Player|context_impl.outer_other: mOuterContext is app.Player" },
     { "impl_null", "android.app.ContextImpl", "", false, "context_impl.outer_other: mOuterContext is null" },
@@ -304,48 +341,68 @@ static const thing things[] = {
     { "manager_app", "android.app.ApplicationContextManager", "mContext=@impl_app", false,
       "N context_manager.outer_application|context.field: mContext is a context: android.app.ContextImpl" },
     { "manager_other", "android.app.ApplicationContextManager", "mContext=@impl_service", false,
-      "context.field: mContext is a context: android.app.ContextImpl|context_manager.outer_other: mOuterContext is app.Player" },
+      "context.field: mContext is a context: android.app.ContextImpl|context_manager.outer_other: mOuterContext is "
+      "app.Player" },
     /* views */
-    { "view_dead", "app.Button", "mContext=@dead mID=-1", true, "L view.context_destroyed|" OUT "|" OFF "|" COUNT(0) "|" DEAD },
-    { "view_loose", "app.Button", "mContext=@living mID=7", false, OUT "|" OFF "|view.id: mID = R.id.ok|" COUNT(0) "|" LIVING },
-    { "view_loose_once", "app.Button", "mContext=@living mID=8 mWindowAttachCount=3", false, OUT "|" OFF "|view.id: mID = R.id.title|" COUNT(3) "|" LIVING },
-    { "view_loose_on", "app.Button", "mAttachInfo=@plain mWindowAttachCount=1", false, OUT "|" ON "|" NO_ID "|" COUNT(1) },
-    { "decor", "com.android.internal.policy.DecorView", "mParent=@root_set mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
+    { "view_dead", "app.Button", "mContext=@dead mID=-1", true,
+      "L view.context_destroyed|" OUT "|" OFF "|" COUNT(0) "|" DEAD },
+    { "view_loose", "app.Button", "mContext=@living mID=7", false,
+      OUT "|" OFF "|view.id: mID = R.id.ok|" COUNT(0) "|" LIVING },
+    { "view_loose_once", "app.Button", "mContext=@living mID=8 mWindowAttachCount=3", false,
+      OUT "|" OFF "|view.id: mID = R.id.title|" COUNT(3) "|" LIVING },
+    { "view_loose_on", "app.Button", "mAttachInfo=@plain mWindowAttachCount=1", false,
+      OUT "|" ON "|" NO_ID "|" COUNT(1) },
+    { "decor", "com.android.internal.policy.DecorView",
+      "mParent=@root_set mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
       "N view.attached_in_window|" IN "|" ON "|" COUNT(1) },
     { "decor_off", "com.android.internal.policy.DecorView", "mParent=@root_set mWindowAttachCount=1 mID=-1", true,
       "L view.detached_in_window|" IN "|" OFF "|" COUNT(1) },
-    { "decor_alone", "com.android.internal.policy.DecorView", "mWindowAttachCount=1 mID=-1", true, OUT "|" OFF "|" COUNT(1) },
-    { "decor_never", "com.android.internal.policy.DecorView", "mParent=@root_set mID=-1", false, IN "|" OFF "|" COUNT(0) },
-    { "child_on", "app.Button", "mParent=@decor mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false, "N view.attached_in_window|" IN "|" ON "|" COUNT(1) },
-    { "child_off", "app.Button", "mParent=@decor mWindowAttachCount=2 mID=-1", false, "L view.detached_in_window|" IN "|" OFF "|" COUNT(2) },
+    { "decor_alone", "com.android.internal.policy.DecorView", "mWindowAttachCount=1 mID=-1", true,
+      OUT "|" OFF "|" COUNT(1) },
+    { "decor_never", "com.android.internal.policy.DecorView", "mParent=@root_set mID=-1", false,
+      IN "|" OFF "|" COUNT(0) },
+    { "child_on", "app.Button", "mParent=@decor mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
+      "N view.attached_in_window|" IN "|" ON "|" COUNT(1) },
+    { "child_off", "app.Button", "mParent=@decor mWindowAttachCount=2 mID=-1", false,
+      "L view.detached_in_window|" IN "|" OFF "|" COUNT(2) },
     { "child_never", "app.Button", "mParent=@decor mID=-1", false, IN "|" OFF "|" COUNT(0) },
-    { "child_disorder", "app.Button", "mParent=@decor_off mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false, "L view.attach_disorder|" IN "|" ON "|" COUNT(1) },
-    { "child_of_alone", "app.Button", "mParent=@decor_alone mWindowAttachCount=1 mID=-1", false, "L view.detached_in_window|" IN "|" OFF "|" COUNT(1) },
-    { "grandchild_dead", "app.Button", "mParent=@child_on mContext=@dead mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
+    { "child_disorder", "app.Button", "mParent=@decor_off mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
+      "L view.attach_disorder|" IN "|" ON "|" COUNT(1) },
+    { "child_of_alone", "app.Button", "mParent=@decor_alone mWindowAttachCount=1 mID=-1", false,
+      "L view.detached_in_window|" IN "|" OFF "|" COUNT(1) },
+    { "grandchild_dead", "app.Button",
+      "mParent=@child_on mContext=@dead mAttachInfo=@plain mWindowAttachCount=1 mID=-1", false,
       "L view.context_destroyed|" IN "|" ON "|" COUNT(1) "|" DEAD },
     { "ring_a", "app.Button", "mParent=@ring_b mWindowAttachCount=1 mID=-1", false, OUT "|" OFF "|" COUNT(1) },
     { "ring_b", "app.Button", "mParent=@ring_a mWindowAttachCount=1 mID=-1", false, OUT "|" OFF "|" COUNT(1) },
     { "editor_dead", "android.widget.Editor", "mTextView=@view_dead", true,
       "L view.context_destroyed|view.in_window: Editor.mTextView: not part of the hierarchy of a window|"
-      "view.attached: Editor.mTextView: View.mAttachInfo is null (detached)|view.window_attach_count: Editor.mTextView: View.mWindowAttachCount = 0" },
+      "view.attached: Editor.mTextView: View.mAttachInfo is null (detached)|view.window_attach_count: "
+      "Editor.mTextView: View.mWindowAttachCount = 0" },
     { "editor_living", "android.widget.Editor", "mTextView=@child_on", false,
       "N view.attached_in_window|view.in_window: Editor.mTextView: part of the hierarchy of a window|"
-      "view.attached: Editor.mTextView: View.mAttachInfo is set (attached)|view.window_attach_count: Editor.mTextView: View.mWindowAttachCount = 1" },
+      "view.attached: Editor.mTextView: View.mAttachInfo is set (attached)|view.window_attach_count: Editor.mTextView: "
+      "View.mWindowAttachCount = 1" },
     { "editor_empty", "android.widget.Editor", "", false, "" },
     { "editor_odd", "android.widget.Editor", "mTextView=@plain", false, "" },
     /* windows */
     { "params", "android.view.WindowManager$LayoutParams", "mTitle='Main' type=1", false, "" },
     { "toast_params", "android.view.WindowManager$LayoutParams", "type=2005", false, "" },
     { "root_set", "android.view.ViewRootImpl", "mView=@decor mContext=@living mWindowAttributes=@params", false,
-      LIVING "|view_root.view_set: ViewRootImpl.mView is set|view_root.title: mWindowAttributes.mTitle = Main|view_root.type: mWindowAttributes.type = 1" },
+      LIVING "|view_root.view_set: ViewRootImpl.mView is set|view_root.title: mWindowAttributes.mTitle = "
+             "Main|view_root.type: mWindowAttributes.type = 1" },
     { "root_null", "android.view.ViewRootImpl", "mContext=@dead mWindowAttributes=@toast_params", true,
-      "L view_root.view_null|" DEAD "|view_root.title: mWindowAttributes.mTitle = null|view_root.type: mWindowAttributes.type = 2005 (a toast)" },
+      "L view_root.view_null|" DEAD
+      "|view_root.title: mWindowAttributes.mTitle = null|view_root.type: mWindowAttributes.type = 2005 (a toast)" },
     { "root_dead", "android.view.ViewRootImpl", "mView=@decor mContext=@dead", true,
-      "L view_root.context_destroyed|" DEAD "|view_root.view_set: ViewRootImpl.mView is set|view_root.title: mWindowAttributes.mTitle = null|"
+      "L view_root.context_destroyed|" DEAD
+      "|view_root.view_set: ViewRootImpl.mView is set|view_root.title: mWindowAttributes.mTitle = null|"
       "view_root.type: mWindowAttributes.type = 0" },
     { "window_dead", "android.view.Window", "mContext=@dead mDestroyed=1", true, "L window.destroyed|" DEAD },
-    { "window_living", "android.view.Window", "mContext=@living mDestroyed=0", false, LIVING "|window.not_destroyed: Window.mDestroyed is false" },
-    { "dialog_shown", "android.app.Dialog", "mDecor=@decor", false, "dialog.decor: mDecor is set: the dialog has a window" },
+    { "window_living", "android.view.Window", "mContext=@living mDestroyed=0", false,
+      LIVING "|window.not_destroyed: Window.mDestroyed is false" },
+    { "dialog_shown", "android.app.Dialog", "mDecor=@decor", false,
+      "dialog.decor: mDecor is set: the dialog has a window" },
     { "dialog_hidden", "android.app.Dialog", "", false, "dialog.decor: mDecor is null: the dialog is not shown" },
     { "tn_done", "android.widget.Toast$TN", "mWM=@plain", false, "" },
     { "tn_shown", "android.widget.Toast$TN", "mWM=@plain mView=@plain", false, "" },
@@ -358,16 +415,21 @@ static const thing things[] = {
     { "DESTROYED", "app.State", "name='DESTROYED'", false, "" },
     { "RESUMED", "app.State", "name='RESUMED'", false, "" },
     { "nameless", "app.State", "", false, "" },
-    { "registry_dead", "androidx.lifecycle.LifecycleRegistry", "state=@DESTROYED", false, "lifecycle.state: state is DESTROYED" },
+    { "registry_dead", "androidx.lifecycle.LifecycleRegistry", "state=@DESTROYED", false,
+      "lifecycle.state: state is DESTROYED" },
     { "registry_living", "androidx.lifecycle.LifecycleRegistry", "state=@RESUMED", false, "N lifecycle.state" },
     { "registry_empty", "androidx.lifecycle.LifecycleRegistry", "", false, "" },
     { "registry_nameless", "androidx.lifecycle.LifecycleRegistry", "state=@nameless", false, "" },
-    { "fragment_off", "android.app.Fragment", "mTag='first'", true, "L fragment.manager_null|fragment.tag: mTag = first" },
+    { "fragment_off", "android.app.Fragment", "mTag='first'", true,
+      "L fragment.manager_null|fragment.tag: mTag = first" },
     { "fragment_on", "android.app.Fragment", "mFragmentManager=@plain mTag=''", false, "N fragment.manager_set" },
     { "support_off", "android.support.v4.app.Fragment", "", true, "L fragment.manager_null" },
-    { "support_on", "android.support.v4.app.Fragment", "mFragmentManager=@plain mTag='list'", false, "N fragment.manager_set|fragment.tag: mTag = list" },
-    { "x_dead", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_dead mTag='x'", true, "L fragment.lifecycle_destroyed|fragment.tag: mTag = x" },
-    { "x_living", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_living", false, "N fragment.lifecycle" },
+    { "support_on", "android.support.v4.app.Fragment", "mFragmentManager=@plain mTag='list'", false,
+      "N fragment.manager_set|fragment.tag: mTag = list" },
+    { "x_dead", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_dead mTag='x'", true,
+      "L fragment.lifecycle_destroyed|fragment.tag: mTag = x" },
+    { "x_living", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_living", false,
+      "N fragment.lifecycle" },
     { "x_none", "androidx.fragment.app.Fragment", "", false, "fragment.no_lifecycle: mLifecycleRegistry is null" },
     { "x_empty", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_empty", false, "" },
     /* queues, receivers */
@@ -380,11 +442,14 @@ static const thing things[] = {
     { "handler_alone", "android.os.Handler", "mLooper=@looper_alone", false, "" },
     { "message", "android.os.Message", "what=-4 when=1200 obj=@plain callback=@main target=@handler", false,
       "message.what: Message.what = -4|message.when: Message.when = 1200|message.obj: Message.obj = app.Plain@{plain}|"
-      "message.callback: Message.callback = java.lang.Thread@{main}|message.target: Message.target = android.os.Handler@{handler}" },
+      "message.callback: Message.callback = java.lang.Thread@{main}|message.target: Message.target = "
+      "android.os.Handler@{handler}" },
     { "message_alone", "android.os.Message", "target=@handler_alone", false,
-      "message.what: Message.what = 0|message.when: Message.when = 0|message.obj: Message.obj = null|message.callback: Message.callback = null|"
+      "message.what: Message.what = 0|message.when: Message.when = 0|message.obj: Message.obj = null|message.callback: "
+      "Message.callback = null|"
       "message.target: Message.target = android.os.Handler@{handler_alone}" },
-    { "queue_on", "android.os.MessageQueue", "mMessages=@message", false, "N message_queue.running|message_queue.thread: thread of its handler: main-2" },
+    { "queue_on", "android.os.MessageQueue", "mMessages=@message", false,
+      "N message_queue.running|message_queue.thread: thread of its handler: main-2" },
     { "queue_off", "android.os.MessageQueue", "mQuitting=1 mMessages=@message_alone", true,
       "L message_queue.quitting|message_queue.thread: thread of its handler: null" },
     { "queue_empty", "android.os.MessageQueue", "", false, "N message_queue.running" },
@@ -393,21 +458,28 @@ static const thing things[] = {
     { "outer", "[Ljava.lang.Object;", "@living,@inner_map,0,@inner_map,@application,0", false, "" },
     { "outer_map", "android.util.ArrayMap", "mArray=@outer", false, "" },
     { "apk", "android.app.LoadedApk", "mReceivers=@outer_map", false,
-      "loaded_apk.receivers: receivers are registered|loaded_apk.context: for the context Main@{living}|loaded_apk.receiver:   receiver Plain@{plain}|"
-      "loaded_apk.receiver:   receiver Toast@{toast_without}|loaded_apk.context: for the context Application@{application}" },
+      "loaded_apk.receivers: receivers are registered|loaded_apk.context: for the context "
+      "Main@{living}|loaded_apk.receiver:   receiver Plain@{plain}|"
+      "loaded_apk.receiver:   receiver Toast@{toast_without}|loaded_apk.context: for the context "
+      "Application@{application}" },
     { "apk_without", "android.app.LoadedApk", "", false, "" },
     /* libraries */
     { "presenter_off", "mortar.Presenter", "", false, "mortar_presenter.view: view is null" },
     { "presenter_on", "mortar.Presenter", "view=@plain", false, "mortar_presenter.view: view is set" },
     { "scope_dead", "mortar.MortarScope", "dead=1 name='s'", true, "L mortar_scope.dead" },
     { "scope_living", "mortar.MortarScope", "", false, "N mortar_scope.alive" },
-    { "coordinator_on", "com.squareup.coordinators.Coordinator", "attached=1", false, "coordinator.attached: attached is true" },
-    { "coordinator_off", "com.squareup.coordinators.Coordinator", "", false, "coordinator.attached: attached is false" },
+    { "coordinator_on", "com.squareup.coordinators.Coordinator", "attached=1", false,
+      "coordinator.attached: attached is true" },
+    { "coordinator_off", "com.squareup.coordinators.Coordinator", "", false,
+      "coordinator.attached: attached is false" },
     { "composition_off", "androidx.compose.runtime.CompositionImpl", "disposed=1", false, "L composition.disposed" },
     { "composition_on", "androidx.compose.runtime.CompositionImpl", "", false, "N composition.not_disposed" },
-#define RECOMPOSER(state, notes)                                                                                               \
-    { state, "app.State", "name='" state "'", false, "" }, { "flow" state, "kotlinx.coroutines.flow.StateFlowImpl", "_state=@" state, false, "" }, \
-        { "recomposer" state, "androidx.compose.runtime.Recomposer", "_state=@flow" state, false, notes }
+#define RECOMPOSER(state, notes)                                                                                       \
+    { state, "app.State", "name='" state "'", false, "" },                                                             \
+        { "flow" state, "kotlinx.coroutines.flow.StateFlowImpl", "_state=@" state, false, "" },                        \
+    {                                                                                                                  \
+        "recomposer" state, "androidx.compose.runtime.Recomposer", "_state=@flow" state, false, notes                  \
+    }
     RECOMPOSER("ShutDown", "L recomposer.state"),
     RECOMPOSER("ShuttingDown", "L recomposer.state"),
     RECOMPOSER("Inactive", "recomposer.state: the recomposer is Inactive"),
@@ -423,25 +495,33 @@ static const thing things[] = {
     { "list_empty", "java.util.ArrayList", "size=0 elementData=@listeners", false, "" },
     { "list_odd", "java.util.ArrayList", "size=-1 elementData=@listeners", false, "" },
     { "animator_listened", "android.animation.Animator", "mListeners=@list", false,
-      "animator.listener: mListeners[0] = app.Plain@{plain}|animator.listener: mListeners[2] = java.lang.Thread@{main}" },
-    { "animator_empty", "android.animation.Animator", "mListeners=@list_empty", false, "animator.listeners_empty: mListeners is empty" },
-    { "animator_odd", "android.animation.Animator", "mListeners=@list_odd", false, "animator.listeners_empty: mListeners is empty" },
+      "animator.listener: mListeners[0] = app.Plain@{plain}|animator.listener: mListeners[2] = "
+      "java.lang.Thread@{main}" },
+    { "animator_empty", "android.animation.Animator", "mListeners=@list_empty", false,
+      "animator.listeners_empty: mListeners is empty" },
+    { "animator_odd", "android.animation.Animator", "mListeners=@list_odd", false,
+      "animator.listeners_empty: mListeners is empty" },
 #define F "object_animator.field: "
     { "property", "android.util.Property", "mName='alpha' mType=#app.Plain", false, "" },
     { "property_bare", "android.util.Property", "mType=@plain", false, "" },
     { "object_animator", "android.animation.ObjectAnimator",
-      "mPropertyName='alpha' mProperty=@property mInitialized=1 mRunning=1 mDuration=300 mStartDelay=-5 mRepeatCount=-1 mRepeatMode=1", false,
-      "animator.no_listeners: mListeners is null|" F "mPropertyName = alpha|" F "mProperty.mName = alpha|" F "mProperty.mType = app.Plain|"
-      F "mInitialized = true|" F "mStarted = false|" F "mRunning = true|" F "mAnimationEndRequested = false|" F "mDuration = 300|" F "mStartDelay = -5|"
-      F "mRepeatCount = -1 (for ever)|" F "mRepeatMode = 1 (from the start)" },
-    { "object_animator_bare", "android.animation.ObjectAnimator", "mProperty=@property_bare mStarted=1 mAnimationEndRequested=1 mRepeatCount=2 mRepeatMode=2", false,
-      "animator.no_listeners: mListeners is null|" F "mPropertyName = null|" F "mProperty.mName = null|" F "mProperty.mType = null|"
-      F "mInitialized = false|" F "mStarted = true|" F "mRunning = false|" F "mAnimationEndRequested = true|" F "mDuration = 0|" F "mStartDelay = 0|"
-      F "mRepeatCount = 2|" F "mRepeatMode = 2 (back and forth)" },
+      "mPropertyName='alpha' mProperty=@property mInitialized=1 mRunning=1 mDuration=300 mStartDelay=-5 "
+      "mRepeatCount=-1 mRepeatMode=1",
+      false,
+      "animator.no_listeners: mListeners is null|" F "mPropertyName = alpha|" F "mProperty.mName = alpha|" F
+      "mProperty.mType = app.Plain|" F "mInitialized = true|" F "mStarted = false|" F "mRunning = true|" F
+      "mAnimationEndRequested = false|" F "mDuration = 300|" F "mStartDelay = -5|" F "mRepeatCount = -1 (for ever)|" F
+      "mRepeatMode = 1 (from the start)" },
+    { "object_animator_bare", "android.animation.ObjectAnimator",
+      "mProperty=@property_bare mStarted=1 mAnimationEndRequested=1 mRepeatCount=2 mRepeatMode=2", false,
+      "animator.no_listeners: mListeners is null|" F "mPropertyName = null|" F "mProperty.mName = null|" F
+      "mProperty.mType = null|" F "mInitialized = false|" F "mStarted = true|" F "mRunning = false|" F
+      "mAnimationEndRequested = true|" F "mDuration = 0|" F "mStartDelay = 0|" F "mRepeatCount = 2|" F
+      "mRepeatMode = 2 (back and forth)" },
     { "object_animator_null", "android.animation.ObjectAnimator", "", false,
-      "animator.no_listeners: mListeners is null|" F "mPropertyName = null|" F "mProperty = null|"
-      F "mInitialized = false|" F "mStarted = false|" F "mRunning = false|" F "mAnimationEndRequested = false|" F "mDuration = 0|" F "mStartDelay = 0|"
-      F "mRepeatCount = 0|" F "mRepeatMode = 0" },
+      "animator.no_listeners: mListeners is null|" F "mPropertyName = null|" F "mProperty = null|" F
+      "mInitialized = false|" F "mStarted = false|" F "mRunning = false|" F "mAnimationEndRequested = false|" F
+      "mDuration = 0|" F "mStartDelay = 0|" F "mRepeatCount = 0|" F "mRepeatMode = 0" },
 };
 
 Test(android, objects_say_what_the_table_of_inspectors_has)
@@ -486,27 +566,37 @@ static const thing old_things[] = {
       "context.field: mBase is a context: android.app.Activity, mDestroyed = false|"
       "context_wrapper.activity: wraps the activity android.app.Activity, mDestroyed = false" },
     { "decor_service", "com.android.internal.policy.DecorContext", "mBase=@service", false,
-      "context.field: mBase is a context: android.app.Service|context_wrapper.service: wraps the service android.app.Service" },
+      "context.field: mBase is a context: android.app.Service|context_wrapper.service: wraps the service "
+      "android.app.Service" },
     { "service", "android.app.Service", "", true, "L service.not_held" },
     { "impl", "android.app.ContextImpl", "mOuterContext=@activity", false,
-      "context.field: mOuterContext is a context: android.app.Activity, mDestroyed = false|context_impl.outer_other: mOuterContext is android.app.Activity" },
+      "context.field: mOuterContext is a context: android.app.Activity, mDestroyed = false|context_impl.outer_other: "
+      "mOuterContext is android.app.Activity" },
     { "view", "android.view.View", "mID=7", false, OUT "|" OFF "|" COUNT(0) },
-    { "root", "android.view.ViewRootImpl", "", false, "view_root.title: mWindowAttributes.mTitle = null|view_root.type: mWindowAttributes.type = 0" },
+    { "root", "android.view.ViewRootImpl", "", false,
+      "view_root.title: mWindowAttributes.mTitle = null|view_root.type: mWindowAttributes.type = 0" },
     { "window", "android.view.Window", "", false, "" },
     { "dialog", "android.app.Dialog", "", false, "" },
     { "support", "android.support.v4.app.Fragment", "", false, "" },
     { "CREATED", "app.State", "name='CREATED'", false, "" },
     { "DESTROYED", "app.State", "name='DESTROYED'", false, "" },
     { "registry", "androidx.lifecycle.LifecycleRegistry", "mState=@CREATED", false, "N lifecycle.state" },
-    { "registry_dead", "androidx.lifecycle.LifecycleRegistry", "mState=@DESTROYED", false, "lifecycle.state: state is DESTROYED" },
+    { "registry_dead", "androidx.lifecycle.LifecycleRegistry", "mState=@DESTROYED", false,
+      "lifecycle.state: state is DESTROYED" },
     { "x", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry", false, "N fragment.lifecycle" },
-    { "x_dead", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_dead", true, "L fragment.lifecycle_destroyed" },
+    { "x_dead", "androidx.fragment.app.Fragment", "mLifecycleRegistry=@registry_dead", true,
+      "L fragment.lifecycle_destroyed" },
     { "queue_on", "android.os.MessageQueue", "", false, "N message_queue.running" },
     { "queue_off", "android.os.MessageQueue", "mQuiting=1", true, "L message_queue.quitting" },
-    { "queue_below", "app.Queue", "mQuitting=1", false, "N message_queue.running" }, /* a field of another class says nothing */
-#define MESSAGE(when, text) \
-    { "message" #when, "android.os.Message", "when=" #when, false, "message.what: Message.what = 0|message.when: Message.when = " #when " (" text ")|" \
-      "message.obj: Message.obj = null|message.callback: Message.callback = null|message.target: Message.target = null" }
+    { "queue_below", "app.Queue", "mQuitting=1", false,
+      "N message_queue.running" }, /* a field of another class says nothing */
+#define MESSAGE(when, text)                                                                                            \
+    {                                                                                                                  \
+        "message" #when, "android.os.Message", "when=" #when, false,                                                   \
+            "message.what: Message.what = 0|message.when: Message.when = " #when " (" text ")|"                        \
+            "message.obj: Message.obj = null|message.callback: Message.callback = null|message.target: "               \
+            "Message.target = null"                                                                                    \
+    }
     MESSAGE(5001, "after the dump by 1 ms"),
     MESSAGE(5000, "before the dump by 0 ms"),
     MESSAGE(4000, "before the dump by 1000 ms"),
@@ -514,12 +604,14 @@ static const thing old_things[] = {
     { "composition", "androidx.compose.runtime.CompositionImpl", "", false, "" },
     { "listeners", "[Ljava.lang.Object;", "@plain", false, "" },
     { "list", "java.util.ArrayList", "size=1 array=@listeners", false, "" },
-    { "animator", "android.animation.Animator", "mListeners=@list", false, "animator.listener: mListeners[0] = app.Plain@{plain}" },
+    { "animator", "android.animation.Animator", "mListeners=@list", false,
+      "animator.listener: mListeners[0] = app.Plain@{plain}" },
     { "tn", "android.widget.Toast$TN", "mWM=@plain", false, "" },
     { "toast", "android.widget.Toast", "mTN=@tn", false, "" },
 };
 
 Test(android, objects_of_other_releases_say_what_their_fields_tell)
 {
-    expect_world(&(world){ old_kinds, sizeof old_kinds / sizeof *old_kinds, old_things, sizeof old_things / sizeof *old_things });
+    expect_world(&(world){ old_kinds, sizeof old_kinds / sizeof *old_kinds, old_things,
+                           sizeof old_things / sizeof *old_things });
 }

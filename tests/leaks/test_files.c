@@ -1,4 +1,7 @@
-/* test_files.c - mapping files, files of matchers and rules, signatures, answers as bytes: what stands in them, and what is refused. */
+/*
+ * test_files.c - mapping files, files of matchers and rules, signatures, answers as bytes: what stands in them, and
+ * what is refused.
+ */
 #include "leaks/leaks.h"
 
 #include <criterion/criterion.h>
@@ -23,9 +26,12 @@ Test(signature, is_the_sha1_of_the_published_examples)
     char hex[41];
     cr_expect_str_eq(sha1("", hex), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
     cr_expect_str_eq(sha1("abc", hex), "a9993e364706816aba3e25717850c26c9cd0d89d");
-    cr_expect_str_eq(sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", hex), "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
-    cr_expect_str_eq(sha1("com.example.RegistryINSTANCEcom.example.Plainajava.lang.Object[][x]", hex), "d26d168877ef3c5e7eac3653aeb21b4ccac80d50"); /* SHARK 5.5 */
-    cr_expect_str_eq(sha1("static field android.text.TextLine#sCached", hex), "be7dccb56053fcb3c0b1cc796d047078c9f85d57");                        /* 5.6 */
+    cr_expect_str_eq(sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", hex),
+                     "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
+    cr_expect_str_eq(sha1("com.example.RegistryINSTANCEcom.example.Plainajava.lang.Object[][x]", hex),
+                     "d26d168877ef3c5e7eac3653aeb21b4ccac80d50"); /* SHARK 5.5 */
+    cr_expect_str_eq(sha1("static field android.text.TextLine#sCached", hex),
+                     "be7dccb56053fcb3c0b1cc796d047078c9f85d57"); /* 5.6 */
 }
 
 /* ---- mapping ---- */
@@ -40,9 +46,9 @@ Test(mapping, gives_back_classes_arrays_fields_and_methods)
                                "    com.example.Session this$0 -> a\n"
                                "nonsense:\n"
                                "    int lost -> a\n";
-    leak_mapping *m;
-    hdx_error     err;
-    hdx_arena     arena = hdx_arena_of(NULL);
+    leak_mapping     *m;
+    hdx_error         err;
+    hdx_arena         arena = hdx_arena_of(NULL);
     cr_assert(eq(int, leak_mapping_read(file, sizeof file - 1, &m, &err), HDX_OK));
     cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b"), &arena), "com.example.Session"));
     cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b[][]"), &arena), "com.example.Session[][]"));
@@ -50,7 +56,8 @@ Test(mapping, gives_back_classes_arrays_fields_and_methods)
     cr_expect(hdx_text_is(leak_mapping_class(m, text("a.x"), &arena), "a.x"));
     cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("a")), "current"));
     cr_expect(hdx_text_is(leak_mapping_field(m, text("a.c$d"), text("a")), "this$0"));
-    cr_expect(hdx_text_is(leak_mapping_field(m, text("nonsense"), text("a")), "a"), "a line without an arrow opens no class");
+    cr_expect(hdx_text_is(leak_mapping_field(m, text("nonsense"), text("a")), "a"),
+              "a line without an arrow opens no class");
     cr_expect(hdx_text_is(leak_mapping_method(m, text("a.b"), text("c")), "open"));
     cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("c")), "c"), "a method is no field");
     leak_mapping_free(m);
@@ -81,10 +88,15 @@ Test(matchers, of_a_file_stand_behind_those_built_in)
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)hdx_leak_matchers(&own);
     cr_assert(eq(u64, (uint64_t)own, 109));
-    cr_assert(eq(int, read_lines("# mine\n\nlibrary static-field com.acme.Sdk#sContext sdk=21..28 manufacturer=samsung|LGE build=TP1 keeps  it\r\nignored java-local worker-1", false, &r, &err), HDX_OK));
+    cr_assert(eq(int,
+                 read_lines("# mine\n\nlibrary static-field com.acme.Sdk#sContext sdk=21..28 manufacturer=samsung|LGE "
+                            "build=TP1 keeps  it\r\nignored java-local worker-1",
+                            false, &r, &err),
+                 HDX_OK));
     cr_assert(eq(u64, r.matcher_count, own + 2));
     const hdx_leak_matcher *m = &r.matchers[own];
-    cr_expect(m->kind == HDX_LEAK_STATIC_FIELD && !m->ignored && !m->everywhere && m->sdk_min == 21 && m->sdk_max == 28);
+    cr_expect(m->kind == HDX_LEAK_STATIC_FIELD && !m->ignored && !m->everywhere && m->sdk_min == 21 &&
+              m->sdk_max == 28);
     cr_expect_str_eq(m->class_name, "com.acme.Sdk");
     cr_expect_str_eq(m->member, "sContext");
     cr_expect_str_eq(m->manufacturer, "samsung|LGE");
@@ -102,7 +114,11 @@ Test(rules, say_class_condition_and_text)
 {
     leak_rules r;
     hdx_error  err;
-    cr_assert(eq(int, read_lines("leaking com.acme.Screen+ closed = true the screen was closed\nlabel a.B\nnot-leaking a.C n >= -3", true, &r, &err), HDX_OK));
+    cr_assert(eq(
+        int,
+        read_lines("leaking com.acme.Screen+ closed = true the screen was closed\nlabel a.B\nnot-leaking a.C n >= -3",
+                   true, &r, &err),
+        HDX_OK));
     cr_assert(eq(u64, r.rule_count, 3));
     cr_expect(r.rules[0].means == HDX_LEAK_LEAKING && r.rules[0].subclasses && r.rules[0].op == 1);
     cr_expect_str_eq(r.rules[0].class_name, "com.acme.Screen");
@@ -115,14 +131,19 @@ Test(rules, say_class_condition_and_text)
 
 Test(rules, that_are_not_understood_are_refused_with_their_line)
 {
-    static const struct { bool rules; const char *lines, *said; } cases[] = {
+    static const struct {
+        bool        rules;
+        const char *lines, *said;
+    } cases[] = {
         { false, "\nforget instance-field a#b", "line 2: 'ignored' or 'library' is expected: 'forget'" },
-        { false, "ignored field a#b", "line 1: instance-field, static-field, native-global or java-local is expected: 'field'" },
+        { false, "ignored field a#b",
+          "line 1: instance-field, static-field, native-global or java-local is expected: 'field'" },
         { false, "ignored instance-field a.b", "line 1: CLASS#FIELD is expected: 'a.b'" },
         { false, "ignored instance-field #b", "line 1: CLASS#FIELD is expected: '#b'" },
         { false, "ignored native-global", "line 1: a class is expected: ''" },
         { false, "library static-field a#b sdk=x", "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=x'" },
-        { false, "library static-field a#b sdk=1..999999", "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=1..999999'" },
+        { false, "library static-field a#b sdk=1..999999",
+          "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=1..999999'" },
         { true, "leaks a", "line 1: 'leaking', 'not-leaking' or 'label' is expected: 'leaks'" },
         { true, "label", "line 1: a class is expected: ''" },
         { true, "label a b =", "line 1: a value is expected behind: '='" },
@@ -190,6 +211,8 @@ Test(statuses, of_every_path_of_up_to_six_objects_spread_as_the_rule_says)
             leak_statuses(fast, (size_t)n);
             slow_statuses(slow, n);
             for (int i = 0; i < n; i++)
-                cr_assert(fast[i].status == slow[i].status && fast[i].conflict == slow[i].conflict && fast[i].from == slow[i].from, "%d objects, reasons 0x%x, object %d", n, bits, i);
+                cr_assert(fast[i].status == slow[i].status && fast[i].conflict == slow[i].conflict &&
+                              fast[i].from == slow[i].from,
+                          "%d objects, reasons 0x%x, object %d", n, bits, i);
         }
 }

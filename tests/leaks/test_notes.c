@@ -1,8 +1,8 @@
 /*
  * test_notes.c - answers kept beside an index that somebody crafted: their sums are right, what they say is not.
  *
- * One sound note is written as a list of numbers and texts; a row of the table changes one of them. None may be read beyond its bytes, hang or be
- * believed: it is searched anew, or its trace says that it makes no sense (exit code 5).
+ * One sound note is written as a list of numbers and texts; a row of the table changes one of them. None may be read
+ * beyond its bytes, hang or be believed: it is searched anew, or its trace says that it makes no sense (exit code 5).
  */
 #include "../query/heap.h"
 #include "leaks/leaks.h"
@@ -11,17 +11,60 @@
 #include <unistd.h>
 
 #define HEAD 48u
-#define BIG (1ull << 62)
+#define BIG  (1ull << 62)
 
 /* Places of the numbers of the one answer. */
-enum { WATCHED, RETAINED, DANGLING, FACTS, LEAKS, KIND, SIGNATURE, PATTERN, NOTE, SUSPECTS, SIZED, BYTES, OBJECTS, TRACES, ROOT, ADDRESS, CLASS, OWN, TRACE_SIZED,
-       TRACE_BYTES, TRACE_OBJECTS, STEPS, LENGTH, FLAGS, STEP_ADDRESS, STEP_CLASS, CONFLICT, INHERITED, STEP_BYTES, STEP_OBJECTS, REASONS, LABELS, NUMBERS,
-       /* and of what is not a number of it */
-       NOTHING, TEXT_COUNT, TEXT_LENGTH, TEXT_END, CUT, MORE };
+enum {
+    WATCHED,
+    RETAINED,
+    DANGLING,
+    FACTS,
+    LEAKS,
+    KIND,
+    SIGNATURE,
+    PATTERN,
+    NOTE,
+    SUSPECTS,
+    SIZED,
+    BYTES,
+    OBJECTS,
+    TRACES,
+    ROOT,
+    ADDRESS,
+    CLASS,
+    OWN,
+    TRACE_SIZED,
+    TRACE_BYTES,
+    TRACE_OBJECTS,
+    STEPS,
+    LENGTH,
+    FLAGS,
+    STEP_ADDRESS,
+    STEP_CLASS,
+    CONFLICT,
+    INHERITED,
+    STEP_BYTES,
+    STEP_OBJECTS,
+    REASONS,
+    LABELS,
+    NUMBERS,
+    /* and of what is not a number of it */
+    NOTHING,
+    TEXT_COUNT,
+    TEXT_LENGTH,
+    TEXT_END,
+    CUT,
+    MORE
+};
 enum { FOUND_ANEW, NOT_PRINTED, TAKEN };
 
 static const char *const texts[] = { "p.Leak", "d26d168877ef3c5e7eac3653aeb21b4ccac80d50", "", "STICKY_CLASS" };
-static const struct { int place; uint64_t value; int outcome; const char *what; } crafted[] = {
+static const struct {
+    int         place;
+    uint64_t    value;
+    int         outcome;
+    const char *what;
+} crafted[] = {
     { NOTHING, 0, TAKEN, "nothing is changed" },
     { TEXT_COUNT, BIG, FOUND_ANEW, "more texts than bytes" },
     { TEXT_COUNT, 3, FOUND_ANEW, "a text is not counted" },
@@ -83,8 +126,9 @@ static void number(hdx_buffer *b, uint64_t v)
 /* The answer of one row, without its head. */
 static void craft(hdx_buffer *out, hdx_addr leak, int place, uint64_t value)
 {
-    uint64_t   at[NUMBERS] = { [LEAKS] = 1, [SIGNATURE] = 2, [SUSPECTS] = 3, [TRACES] = 1, [ROOT] = 4, [ADDRESS] = leak, [CLASS] = 1, [OWN] = 2, [STEPS] = 1,
-                               [FLAGS] = 1 | 2 << 2 | 32, [STEP_ADDRESS] = leak, [STEP_CLASS] = 1 };
+    uint64_t   at[NUMBERS] = { [LEAKS] = 1, [SIGNATURE] = 2,           [SUSPECTS] = 3,        [TRACES] = 1,
+                               [ROOT] = 4,  [ADDRESS] = leak,          [CLASS] = 1,           [OWN] = 2,
+                               [STEPS] = 1, [FLAGS] = 1 | 2 << 2 | 32, [STEP_ADDRESS] = leak, [STEP_CLASS] = 1 };
     hdx_buffer steps = hdx_buffer_of(NULL);
     if (place < NUMBERS)
         at[place] = value;
@@ -114,7 +158,9 @@ static hdx_addr                leak;
 static uint8_t                 head[HEAD]; /* of the note that the first search left */
 static char                    note[320];
 static const char *const       of_class[] = { "p.Leak" };
-static const hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = of_class, .class_count = 1, .retained = true, .threads = 1 };
+static const hdx_leaks_options options = {
+    .finder = HDX_LEAKS_CLASSES, .classes = of_class, .class_count = 1, .retained = true, .threads = 1
+};
 
 static hdx_leaks *search(void)
 {
@@ -174,9 +220,10 @@ Test(notes, with_right_sums_that_make_no_sense_are_not_believed)
         cr_expect(eq(int, leaks->remembered, crafted[i].outcome != FOUND_ANEW), "%s", crafted[i].what);
         cr_expect(leaks->leaks[0].traces[0].address == leak, "%s", crafted[i].what);
         const hdx_code code = hdx_leak_steps_read(leaks, &leaks->leaks[0].traces[0], &steps, &h.err);
-        cr_expect(eq(int, code, crafted[i].outcome == NOT_PRINTED ? HDX_DAMAGED : HDX_OK), "%s: steps", crafted[i].what);
+        cr_expect(eq(int, code, crafted[i].outcome == NOT_PRINTED ? HDX_DAMAGED : HDX_OK), "%s: steps",
+                  crafted[i].what);
         hdx_leak_steps_free(&steps);
-        hdx_rows *rows;
+        hdx_rows      *rows;
         const hdx_code printed = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &h.err);
         cr_expect(eq(int, printed, code), "%s: the document", crafted[i].what);
         if (printed == HDX_OK)
@@ -188,7 +235,10 @@ Test(notes, with_right_sums_that_make_no_sense_are_not_believed)
 
 Test(notes, whose_steps_name_other_objects_are_found_by_verify)
 {
-    static const struct { int place; uint64_t value; } lies[] = { { STEP_ADDRESS, 0x123456 }, { STEP_CLASS, 4 } };
+    static const struct {
+        int      place;
+        uint64_t value;
+    } lies[] = { { STEP_ADDRESS, 0x123456 }, { STEP_CLASS, 4 } };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         hdx_buffer body = hdx_buffer_of(NULL);
         craft(&body, leak, lies[i].place, lies[i].value);
@@ -201,8 +251,11 @@ Test(notes, whose_steps_name_other_objects_are_found_by_verify)
 /* What the head says: each is passed over by a search, and verify says why. */
 Test(notes, of_another_index_length_name_or_kind_of_file_are_passed_over)
 {
-    static const struct { unsigned at; const char *why; } heads[] = { { 0, "begins as no kept answer" }, { 8, "another index" }, { 24, "the key of another name" },
-                                                                      { 32, "another length" }, { 40, "its sum" }, { 44, "the sum of its head" } };
+    static const struct {
+        unsigned    at;
+        const char *why;
+    } heads[] = { { 0, "begins as no kept answer" }, { 8, "another index" }, { 24, "the key of another name" },
+                  { 32, "another length" },          { 40, "its sum" },      { 44, "the sum of its head" } };
     hdx_buffer body = hdx_buffer_of(NULL);
     craft(&body, leak, NOTHING, 0);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
@@ -230,7 +283,8 @@ Test(notes, of_another_index_length_name_or_kind_of_file_are_passed_over)
     hdx_leaks *leaks = search();
     cr_expect(leaks->remembered == false);
     hdx_leaks_free(leaks);
-    cr_assert(eq(int, hdx_graph_verify(h.g, false, &h.err), HDX_OK), "the search put its answer in the place of the pipe: %s", h.err.message);
+    cr_assert(eq(int, hdx_graph_verify(h.g, false, &h.err), HDX_OK),
+              "the search put its answer in the place of the pipe: %s", h.err.message);
     (void)unlink(note);
     FILE *f = fopen(note, "wb");
     cr_assert(f != NULL && fseek(f, (1l << 40) - 1, SEEK_SET) == 0 && fputc(0, f) == 0 && fclose(f) == 0);

@@ -1,15 +1,17 @@
 /*
- * test_search.c - the search on random small heaps equals a plain, slow transcription of its rules (SHARK 3.1 to 3.5, 4.1, 4.4).
+ * test_search.c - the search on random small heaps equals a plain, slow transcription of its rules (SHARK 3.1 to 3.5,
+ * 4.1, 4.4).
  *
- * The model is made beside the dump: objects with their references in order, which of them are followed late or not at all, roots in
- * order. It has two lists for queues, finds things by walking them, and retains what is not reached without an object. A failure names its seed.
+ * The model is made beside the dump: objects with their references in order, which of them are followed late or not at
+ * all, roots in order. It has two lists for queues, finds things by walking them, and retains what is not reached
+ * without an object. A failure names its seed.
  */
 #include "../query/heap.h"
 
 #include <heapdex/leaks.h>
 
 #define SEEDS 120u
-#define MOST 90
+#define MOST  90
 
 enum { PLAIN, ARRAY, WEAK, LIST, LEAK, KLASS, THREAD };
 
@@ -28,12 +30,16 @@ typedef struct object {
 typedef struct model {
     object objects[MOST];
     int    count;
-    struct { int object, rank; bool low; const char *type; } roots[64];
-    int    root_count;
+    struct {
+        int         object, rank;
+        bool        low;
+        const char *type;
+    } roots[64];
+    int root_count;
     /* of the search */
-    int    parent[MOST], root_of[MOST], first[4 * MOST], last[4 * MOST];
-    int    first_count, last_count;
-    bool   seen[MOST], waiting[MOST], turned, reached[MOST];
+    int  parent[MOST], root_of[MOST], first[4 * MOST], last[4 * MOST];
+    int  first_count, last_count;
+    bool seen[MOST], waiting[MOST], turned, reached[MOST];
 } model;
 
 static int find(const model *m, uint64_t address)
@@ -122,9 +128,18 @@ static const char *const fields = "b:L a:L n:I c:L"; /* sorted by name: a, b, c 
 
 static void put_roots(model *m, dump_maker *d, unsigned *seed)
 {
-    static const struct { uint8_t tag; int rank; bool low; const char *type; } kinds[] = {
-        { HDX_SUB_ROOT_STICKY_CLASS, 2, false, "STICKY_CLASS" }, { HDX_SUB_ROOT_JNI_GLOBAL, 7, false, "JNI_GLOBAL" }, { HDX_SUB_ROOT_JAVA_FRAME, 8, true, "JAVA_FRAME" },
-        { HDX_SUB_ROOT_MONITOR_USED, 4, false, "MONITOR_USED" }, { HDX_SUB_ROOT_VM_INTERNAL, -1, false, "" }, { HDX_SUB_ROOT_NATIVE_STACK, 3, false, "NATIVE_STACK" },
+    static const struct {
+        uint8_t     tag;
+        int         rank;
+        bool        low;
+        const char *type;
+    } kinds[] = {
+        { HDX_SUB_ROOT_STICKY_CLASS, 2, false, "STICKY_CLASS" },
+        { HDX_SUB_ROOT_JNI_GLOBAL, 7, false, "JNI_GLOBAL" },
+        { HDX_SUB_ROOT_JAVA_FRAME, 8, true, "JAVA_FRAME" },
+        { HDX_SUB_ROOT_MONITOR_USED, 4, false, "MONITOR_USED" },
+        { HDX_SUB_ROOT_VM_INTERNAL, -1, false, "" },
+        { HDX_SUB_ROOT_NATIVE_STACK, 3, false, "NATIVE_STACK" },
     };
     int n = 2 + rand_r(seed) % 5;
     for (int i = 0; i < n; i++) {
@@ -135,8 +150,10 @@ static void put_roots(model *m, dump_maker *d, unsigned *seed)
         if (kinds[k].rank < 0 || before >= 0)
             continue;
         int place = m->root_count++; /* stable: behind those of its rank and name */
-        while (place > 0 && (m->roots[place - 1].rank > kinds[k].rank ||
-                             (m->roots[place - 1].rank == kinds[k].rank && strcmp(m->objects[m->roots[place - 1].object].class_name, m->objects[at].class_name) > 0))) {
+        while (place > 0 &&
+               (m->roots[place - 1].rank > kinds[k].rank ||
+                (m->roots[place - 1].rank == kinds[k].rank &&
+                 strcmp(m->objects[m->roots[place - 1].object].class_name, m->objects[at].class_name) > 0))) {
             m->roots[place] = m->roots[place - 1];
             place--;
         }
@@ -163,7 +180,14 @@ static void random_heap(model *m, heap *h, unsigned number)
     m->count = 12 + rand_r(&seed) % (MOST - 12);
     for (int i = 0; i < m->count; i++) {
         int r = rand_r(&seed) % 12;
-        m->objects[i] = (object){ .address = 0x10000 + 64 * (uint64_t)i, .kind = i < 2 ? KLASS : i == 2 ? THREAD : r < 5 ? PLAIN : r < 7 ? ARRAY : r < 8 ? WEAK : r < 9 ? LIST : LEAK };
+        m->objects[i] = (object){ .address = 0x10000 + 64 * (uint64_t)i,
+                                  .kind = i < 2    ? KLASS
+                                          : i == 2 ? THREAD
+                                          : r < 5  ? PLAIN
+                                          : r < 7  ? ARRAY
+                                          : r < 8  ? WEAK
+                                          : r < 9  ? LIST
+                                                   : LEAK };
     }
     uint64_t object_class = dump_maker_class_at(d, 0x100, "java/lang/Object", 0, "");
     uint64_t reference = dump_maker_class_at(d, 0x180, "java/lang/ref/Reference", object_class, "referent:L queue:L");
@@ -275,7 +299,9 @@ static void complete(model *m, heap *h)
             continue;
         const int data = o->refs[0].to;
         cr_assert(eq(int, hdx_graph_field(h->g, id, "java.util.ArrayList", "size", &value, &found, &err), HDX_OK));
-        cr_assert(eq(int, hdx_graph_elements(h->g, id_at(h, m->objects[data].address), 0, (uint64_t)value.as.integer, &v, &err), HDX_OK));
+        cr_assert(eq(
+            int, hdx_graph_elements(h->g, id_at(h, m->objects[data].address), 0, (uint64_t)value.as.integer, &v, &err),
+            HDX_OK));
         o->ref_count = 0;
         for (uint64_t e = 0; e < v.count; e++)
             refer(m, i, v.at[e].value.as.address, false);
@@ -295,17 +321,20 @@ static bool leak_above(const model *m, int at)
 static void compare_trace(const model *m, const hdx_leak_trace *t, const hdx_leak_steps *s, unsigned seed)
 {
     int at = find(m, t->address);
-    cr_assert(at >= 0 && m->reached[at] && !leak_above(m, at), "seed %u: 0x%llx has a trace", seed, (unsigned long long)t->address);
+    cr_assert(at >= 0 && m->reached[at] && !leak_above(m, at), "seed %u: 0x%llx has a trace", seed,
+              (unsigned long long)t->address);
     for (uint64_t i = s->count; i-- > 0; at = m->parent[at]) {
         bool     seen[MOST];
         uint64_t bytes = 0, objects = 0;
-        cr_assert(at >= 0 && s->at[i].address == m->objects[at].address, "seed %u: step %llu to 0x%llx is 0x%llx", seed, (unsigned long long)i,
-                  (unsigned long long)t->address, (unsigned long long)s->at[i].address);
+        cr_assert(at >= 0 && s->at[i].address == m->objects[at].address, "seed %u: step %llu to 0x%llx is 0x%llx", seed,
+                  (unsigned long long)i, (unsigned long long)t->address, (unsigned long long)s->at[i].address);
         if (i == 0)
-            cr_assert(m->parent[at] < 0, "seed %u: the path to 0x%llx begins at 0x%llx, which 0x%llx refers to", seed, (unsigned long long)t->address,
-                      (unsigned long long)m->objects[at].address, (unsigned long long)m->objects[m->parent[at]].address);
+            cr_assert(m->parent[at] < 0, "seed %u: the path to 0x%llx begins at 0x%llx, which 0x%llx refers to", seed,
+                      (unsigned long long)t->address, (unsigned long long)m->objects[at].address,
+                      (unsigned long long)m->objects[m->parent[at]].address);
         if (i == 0)
-            cr_assert_str_eq(t->root_type, m->roots[m->root_of[at]].type, "seed %u: 0x%llx", seed, (unsigned long long)t->address);
+            cr_assert_str_eq(t->root_type, m->roots[m->root_of[at]].type, "seed %u: 0x%llx", seed,
+                             (unsigned long long)t->address);
         if (!s->at[i].sized)
             continue;
         mark(m, at, seen);
@@ -317,9 +346,11 @@ static void compare_trace(const model *m, const hdx_leak_trace *t, const hdx_lea
         bool held = false;
         for (int o = 0; o < 2; o++)
             held |= m->reached[o] && !seen[o];
-        cr_assert(s->at[i].retained_objects == objects && (held || s->at[i].retained_bytes == bytes), "seed %u: 0x%llx retains %llu in %llu, expected %llu in %llu", seed,
-                  (unsigned long long)s->at[i].address, (unsigned long long)s->at[i].retained_bytes, (unsigned long long)s->at[i].retained_objects,
-                  (unsigned long long)bytes, (unsigned long long)objects);
+        cr_assert(s->at[i].retained_objects == objects && (held || s->at[i].retained_bytes == bytes),
+                  "seed %u: 0x%llx retains %llu in %llu, expected %llu in %llu", seed,
+                  (unsigned long long)s->at[i].address, (unsigned long long)s->at[i].retained_bytes,
+                  (unsigned long long)s->at[i].retained_objects, (unsigned long long)bytes,
+                  (unsigned long long)objects);
     }
     cr_assert(eq(int, at, -1), "seed %u", seed);
 }
@@ -334,7 +365,8 @@ static void compare(const model *m, const hdx_leaks *leaks, unsigned seed)
             const hdx_leak_trace *trace = &leaks->leaks[i].traces[t];
             if (leaks->leaks[i].kind == HDX_LEAK_UNREACHABLE) {
                 without++;
-                cr_assert(m->reached[find(m, trace->address)] == false, "seed %u: 0x%llx is reached", seed, (unsigned long long)trace->address);
+                cr_assert(m->reached[find(m, trace->address)] == false, "seed %u: 0x%llx is reached", seed,
+                          (unsigned long long)trace->address);
                 continue;
             }
             with++;
@@ -346,12 +378,13 @@ static void compare(const model *m, const hdx_leaks *leaks, unsigned seed)
             expected_without += !m->reached[i];
             expected_with += m->reached[i] && !leak_above(m, i);
         }
-    cr_assert(with == expected_with && without == expected_without, "seed %u: %llu traces and %llu unreachable, expected %llu and %llu", seed, (unsigned long long)with,
+    cr_assert(with == expected_with && without == expected_without,
+              "seed %u: %llu traces and %llu unreachable, expected %llu and %llu", seed, (unsigned long long)with,
               (unsigned long long)without, (unsigned long long)expected_with, (unsigned long long)expected_without);
     hdx_leak_steps_free(&steps);
 }
 
-static const char *const leak_class[] = { "p.Leak" };
+static const char *const      leak_class[] = { "p.Leak" };
 static const hdx_leak_matcher late[] = {
     { HDX_LEAK_STATIC_FIELD, false, true, 0, 0, "p.Holder0", "late", "", "", "" },
     { HDX_LEAK_STATIC_FIELD, false, true, 0, 0, "p.Holder1", "late", "", "", "" },
@@ -370,8 +403,14 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
         bool any = false;
         for (int i = 0; i < m.count; i++)
             any |= m.objects[i].kind == LEAK;
-        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .matchers = late, .matcher_count = 3,
-                                .threads = 1 + seed % 2, .width = seed % 3 == 2 ? 64 : 0 };
+        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES,
+                                .classes = leak_class,
+                                .class_count = 1,
+                                .retained = true,
+                                .matchers = late,
+                                .matcher_count = 3,
+                                .threads = 1 + seed % 2,
+                                .width = seed % 3 == 2 ? 64 : 0 };
         if (any) {
             cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
             compare(&m, leaks, seed);
@@ -386,9 +425,10 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
 }
 
 /*
- * A list of `length` nodes that ends in the leak; with `crossed` each node refers to one object more, the same for all. What a node retains are the nodes
- * behind it, the leak, and for the first that object. Crossed, the list makes the flood walk up to the first node from each: dominators of all are
- * the faster way from some hundred nodes on (flood_wide.c), and give the same.
+ * A list of `length` nodes that ends in the leak; with `crossed` each node refers to one object more, the same for all.
+ * What a node retains are the nodes behind it, the leak, and for the first that object. Crossed, the list makes the
+ * flood walk up to the first node from each: dominators of all are the faster way from some hundred nodes on
+ * (flood_wide.c), and give the same.
  */
 static void list_with_a_leak(unsigned length, bool crossed, unsigned width)
 {
@@ -396,23 +436,31 @@ static void list_with_a_leak(unsigned length, bool crossed, unsigned width)
     hdx_leaks     *leaks;
     hdx_leak_steps steps = { .count = 0 };
     dump_maker    *d = dump_maker_new(8);
-    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), node = dump_maker_class(d, "p/Node", object_class, "next:L all:L");
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""),
+                   node = dump_maker_class(d, "p/Node", object_class, "next:L all:L");
     const uint64_t at_end = dump_maker_instance(d, dump_maker_class(d, "p/Leak", object_class, "n:J"), DUMP_VALUES(0));
-    const uint64_t all = crossed ? dump_maker_instance(d, dump_maker_class(d, "p/All", object_class, "n:I"), DUMP_VALUES(0)) : 0;
-    uint64_t       next = at_end;
+    const uint64_t all =
+        crossed ? dump_maker_instance(d, dump_maker_class(d, "p/All", object_class, "n:I"), DUMP_VALUES(0)) : 0;
+    uint64_t next = at_end;
     for (unsigned i = 0; i < length; i++)
         next = dump_maker_instance(d, node, DUMP_VALUES(next, all));
     dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, next, 0, 0);
     heap_open(&h, d);
-    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .width = width, .no_memory_of_it = true };
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES,
+                            .classes = leak_class,
+                            .class_count = 1,
+                            .retained = true,
+                            .width = width,
+                            .no_memory_of_it = true };
     cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
     cr_assert(eq(int, hdx_leak_steps_read(leaks, &leaks->leaks[0].traces[0], &steps, &h.err), HDX_OK));
     cr_assert(eq(u64, steps.count, length + 1));
     for (uint64_t i = 0; i < steps.count; i++) {
         const uint64_t behind = length - i, more = i == 0 && crossed;
-        cr_assert(steps.at[i].retained_objects == behind + 1 + more && steps.at[i].retained_bytes == 16 * behind + 8 + 4 * more,
-                  "%u nodes, step %llu: %llu bytes in %llu objects", length, (unsigned long long)i, (unsigned long long)steps.at[i].retained_bytes,
-                  (unsigned long long)steps.at[i].retained_objects);
+        cr_assert(steps.at[i].retained_objects == behind + 1 + more &&
+                      steps.at[i].retained_bytes == 16 * behind + 8 + 4 * more,
+                  "%u nodes, step %llu: %llu bytes in %llu objects", length, (unsigned long long)i,
+                  (unsigned long long)steps.at[i].retained_bytes, (unsigned long long)steps.at[i].retained_objects);
     }
     hdx_leak_steps_free(&steps);
     hdx_leaks_free(leaks);
@@ -429,8 +477,9 @@ Test(search, sums_up_what_a_long_list_retains_in_either_way)
 }
 
 /*
- * An object on a path that is reached late from elsewhere. a and z, both below x, refer to u, so x seems to retain u; then y3, which lies deeper than
- * both, refers to a: all that was concluded while a seemed to hang below x alone is concluded again.
+ * An object on a path that is reached late from elsewhere. a and z, both below x, refer to u, so x seems to retain u;
+ * then y3, which lies deeper than both, refers to a: all that was concluded while a seemed to hang below x alone is
+ * concluded again.
  *
  *     root -> x -> a -> A       a -> u <- z       root -> y1 -> y2 -> y3 -> B
  *             x -> z -> Z                         y3 -> a
@@ -441,18 +490,29 @@ Test(search, concludes_again_when_a_second_way_to_an_object_shows_late)
     hdx_leaks     *leaks;
     hdx_leak_steps steps = { .count = 0 };
     dump_maker    *d = dump_maker_new(8);
-    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), plain = dump_maker_class(d, "p/Plain", object_class, "a:L b:L");
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""),
+                   plain = dump_maker_class(d, "p/Plain", object_class, "a:L b:L");
     const uint64_t leak = dump_maker_class(d, "p/Leak", plain, "");
-    const uint64_t u = dump_maker_instance(d, plain, DUMP_VALUES(0, 0)), below_a = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
-    const uint64_t below_b = dump_maker_instance(d, leak, DUMP_VALUES(0, 0)), below_z = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
-    const uint64_t a = dump_maker_instance(d, plain, DUMP_VALUES(below_a, u)), z = dump_maker_instance(d, plain, DUMP_VALUES(below_z, u));
-    const uint64_t x = dump_maker_instance(d, plain, DUMP_VALUES(a, z)), y3 = dump_maker_instance(d, plain, DUMP_VALUES(below_b, a));
-    const uint64_t y2 = dump_maker_instance(d, plain, DUMP_VALUES(y3, 0)), y1 = dump_maker_instance(d, plain, DUMP_VALUES(y2, 0));
-    const struct { uint64_t address, objects; } want[] = { { x, 3 }, { a, 2 }, { below_a, 1 }, { z, 2 }, { below_z, 1 }, { y1, 4 }, { y2, 3 }, { y3, 2 }, { below_b, 1 } };
+    const uint64_t u = dump_maker_instance(d, plain, DUMP_VALUES(0, 0)),
+                   below_a = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
+    const uint64_t below_b = dump_maker_instance(d, leak, DUMP_VALUES(0, 0)),
+                   below_z = dump_maker_instance(d, leak, DUMP_VALUES(0, 0));
+    const uint64_t a = dump_maker_instance(d, plain, DUMP_VALUES(below_a, u)),
+                   z = dump_maker_instance(d, plain, DUMP_VALUES(below_z, u));
+    const uint64_t x = dump_maker_instance(d, plain, DUMP_VALUES(a, z)),
+                   y3 = dump_maker_instance(d, plain, DUMP_VALUES(below_b, a));
+    const uint64_t y2 = dump_maker_instance(d, plain, DUMP_VALUES(y3, 0)),
+                   y1 = dump_maker_instance(d, plain, DUMP_VALUES(y2, 0));
+    const struct {
+        uint64_t address, objects;
+    } want[] = { { x, 3 },  { a, 2 },  { below_a, 1 }, { z, 2 },      { below_z, 1 },
+                 { y1, 4 }, { y2, 3 }, { y3, 2 },      { below_b, 1 } };
     dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, x, 0, 0);
     dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, y1, 0, 0);
     heap_open(&h, d);
-    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .no_memory_of_it = true };
+    hdx_leaks_options o = {
+        .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .no_memory_of_it = true
+    };
     cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
     unsigned seen = 0; /* x is on two paths */
     for (uint64_t l = 0; l < leaks->leak_count; l++)
@@ -479,7 +539,12 @@ Test(search, answers_again_from_what_it_kept_and_anew_when_a_rule_changes)
     random_heap(&m, &h, 7);
     complete(&m, &h);
     search(&m);
-    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .matchers = late, .matcher_count = 3 };
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES,
+                            .classes = leak_class,
+                            .class_count = 1,
+                            .retained = true,
+                            .matchers = late,
+                            .matcher_count = 3 };
     cr_assert(eq(int, hdx_leaks_search(h.g, &o, &first, &h.err), HDX_OK), "%s", h.err.message);
     cr_expect(first->remembered == false);
     cr_assert(eq(int, hdx_leaks_search(h.g, &o, &again, &h.err), HDX_OK), "%s", h.err.message);
@@ -499,7 +564,10 @@ Test(search, answers_again_from_what_it_kept_and_anew_when_a_rule_changes)
     heap_close(&h);
 }
 
-typedef struct patience { unsigned asked, left; unsigned steps; } patience;
+typedef struct patience {
+    unsigned asked, left;
+    unsigned steps;
+} patience;
 static bool impatient(void *context)
 {
     patience *p = context;
@@ -521,7 +589,13 @@ Test(search, ends_when_it_is_told_to_and_says_where_it_is)
     search(&m);
     patience          p = { .left = UINT32_MAX };
     hdx_progress      progress = { &p, count_steps, impatient };
-    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .retained = true, .progress = &progress, .no_memory_of_it = true, .threads = 1 };
+    hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES,
+                            .classes = leak_class,
+                            .class_count = 1,
+                            .retained = true,
+                            .progress = &progress,
+                            .no_memory_of_it = true,
+                            .threads = 1 };
     cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
     hdx_leaks_free(leaks);
     cr_expect(eq(uint, p.steps, 5));
@@ -529,7 +603,8 @@ Test(search, ends_when_it_is_told_to_and_says_where_it_is)
     cr_assert(gt(uint, asked, 2));
     for (unsigned left = 0; left < asked; left++) { /* at every place where it asks */
         p = (patience){ .left = left };
-        cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_CANCELLED), "asked %u times, stopped at %u", asked, left);
+        cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_CANCELLED), "asked %u times, stopped at %u",
+                  asked, left);
         cr_assert(leaks == NULL);
     }
     heap_close(&h);
@@ -539,7 +614,8 @@ Test(search, ends_when_it_is_told_to_and_says_where_it_is)
 static void hierarchy(heap *h, uint64_t of[4])
 {
     dump_maker    *d = dump_maker_new(8);
-    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""), base = dump_maker_class(d, "p/Base", object_class, "hold:L size:I");
+    const uint64_t object_class = dump_maker_class(d, "java/lang/Object", 0, ""),
+                   base = dump_maker_class(d, "p/Base", object_class, "hold:L size:I");
     const uint64_t mid = dump_maker_class(d, "p/Mid", base, ""), low = dump_maker_class(d, "p/Low", mid, "own:L");
     const uint64_t other = dump_maker_class(d, "p/Other", object_class, "hold:L");
     of[0] = dump_maker_instance(d, dump_maker_class(d, "p/Leak", object_class, "n:J"), DUMP_VALUES(0));
@@ -561,12 +637,20 @@ Test(search, takes_matchers_and_fields_of_classes_further_up)
     uint64_t                 of[4];
     hierarchy(&h, of);
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        const hdx_leak_matcher m[] = { { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, classes[i], "hold", "", "", notes[i] },
-                                       { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, "p.Low", "own", "", "", "own" } }; /* nearer, and of another field */
-        hdx_leaks_options      o = { .finder = HDX_LEAKS_CLASSES, .classes = leak_class, .class_count = 1, .matchers = m, .matcher_count = 2, .no_memory_of_it = true };
-        hdx_leaks             *leaks;
+        const hdx_leak_matcher m[] = {
+            { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, classes[i], "hold", "", "", notes[i] },
+            { HDX_LEAK_INSTANCE_FIELD, false, true, 0, 0, "p.Low", "own", "", "", "own" }
+        }; /* nearer, and of another field */
+        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES,
+                                .classes = leak_class,
+                                .class_count = 1,
+                                .matchers = m,
+                                .matcher_count = 2,
+                                .no_memory_of_it = true };
+        hdx_leaks        *leaks;
         cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);
-        cr_assert(leaks->leak_count == 1 && leaks->leaks[0].kind == (i < 3 ? HDX_LEAK_LIBRARY : HDX_LEAK_APPLICATION), "%s#hold", classes[i]);
+        cr_assert(leaks->leak_count == 1 && leaks->leaks[0].kind == (i < 3 ? HDX_LEAK_LIBRARY : HDX_LEAK_APPLICATION),
+                  "%s#hold", classes[i]);
         if (i < 3)
             cr_expect_str_eq(leaks->leaks[0].note, notes[i]);
         hdx_leaks_free(leaks);
@@ -577,15 +661,25 @@ Test(search, takes_matchers_and_fields_of_classes_further_up)
 /* Each class is asked about, and its objects again; the answers stay the same. */
 Test(search, takes_rules_for_subclasses)
 {
-    static const struct { const char *rule; unsigned found; } cases[] = {
-        { "leaking p.Base+", 3 }, { "leaking p.Mid+", 2 }, { "leaking p.Low+", 1 }, { "leaking p.Base", 1 }, { "leaking p.Mid+\nleaking p.Low+", 2 },
-        { "leaking p.None+", 0 }, { "leaking p.Other+\nleaking p.Low+", 2 },
+    static const struct {
+        const char *rule;
+        unsigned    found;
+    } cases[] = {
+        { "leaking p.Base+", 3 },
+        { "leaking p.Mid+", 2 },
+        { "leaking p.Low+", 1 },
+        { "leaking p.Base", 1 },
+        { "leaking p.Mid+\nleaking p.Low+", 2 },
+        { "leaking p.None+", 0 },
+        { "leaking p.Other+\nleaking p.Low+", 2 },
     };
     heap     h;
     uint64_t of[4];
     hierarchy(&h, of);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        hdx_leaks_options o = { .finder = HDX_LEAKS_FILTERS, .rule_file = { "mine.txt", cases[i].rule, strlen(cases[i].rule) }, .no_memory_of_it = true };
+        hdx_leaks_options o = { .finder = HDX_LEAKS_FILTERS,
+                                .rule_file = { "mine.txt", cases[i].rule, strlen(cases[i].rule) },
+                                .no_memory_of_it = true };
         hdx_leaks        *leaks;
         unsigned          found = 0;
         cr_assert(eq(int, hdx_leaks_search(h.g, &o, &leaks, &h.err), HDX_OK), "%s", h.err.message);

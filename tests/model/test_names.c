@@ -13,7 +13,8 @@ static void expect_name_of(const void *raw, size_t len, const char *want, size_t
     uint8_t  *exact = malloc(len == 0 ? 1 : len);
     memcpy(exact, raw, len);
     cr_assert(hdx_java_class_name(&arena, (hdx_view){ exact, len }, &name));
-    cr_expect(name.len == want_len && memcmp(name.at, want, want_len) == 0, "\"%.*s\" is not \"%s\"", (int)name.len, name.at, want);
+    cr_expect(name.len == want_len && memcmp(name.at, want, want_len) == 0, "\"%.*s\" is not \"%s\"", (int)name.len,
+              name.at, want);
     free(exact);
     hdx_arena_free(&arena);
 }
@@ -47,14 +48,17 @@ Test(names, addresses_of_hidden_classes_stay_as_they_are)
 
 Test(names, modified_utf_8_becomes_utf_8_and_broken_bytes_are_kept)
 {
-    NAME("app/Z\xc0\x80" "ero", "app.Z\0ero");
+    NAME("app/Z\xc0\x80"
+         "ero",
+         "app.Z\0ero");
     NAME("app/\xed\xa0\xbd\xed\xb8\x80", "app.\xf0\x9f\x98\x80");
     NAME("app/\xff\xfe", "app.\xff\xfe");
     NAME("\xed\xa0\xbd", "\xed\xa0\xbd");
     NAME("\xed\xa0\xbd\xed\xb8", "\xed\xa0\xbd\xed\xb8");
     NAME("\xc0", "\xc0");
     NAME("\xed\xb8\x80\xed\xa0\xbd", "\xed\xb8\x80\xed\xa0\xbd");
-    NAME("\xed\xa0\xbd\xe2\xb8\x80", "\xed\xa0\xbd\xe2\xb8\x80"); /* no half of a pair, though its second byte is as in one */
+    NAME("\xed\xa0\xbd\xe2\xb8\x80",
+         "\xed\xa0\xbd\xe2\xb8\x80"); /* no half of a pair, though its second byte is as in one */
     NAME("\xe2\xa0\xbd\xed\xb8\x80", "\xe2\xa0\xbd\xed\xb8\x80");
 }
 
@@ -66,9 +70,12 @@ Test(names, nothing_behind_a_name_is_looked_at)
         hdx_arena arena = hdx_arena_of(NULL);
         hdx_text  text;
         cr_assert(hdx_java_text(&arena, (hdx_view){ (const uint8_t *)whole, len }, &text));
-        cr_expect(len == 6 ? text.len == 4 && memcmp(text.at, "\xf0\x9f\x98\x80", 4) == 0 : text.len == len && memcmp(text.at, whole, len) == 0, "%zu bytes", len);
+        cr_expect(len == 6 ? text.len == 4 && memcmp(text.at, "\xf0\x9f\x98\x80", 4) == 0
+                           : text.len == len && memcmp(text.at, whole, len) == 0,
+                  "%zu bytes", len);
         cr_assert(hdx_java_text(&arena, (hdx_view){ (const uint8_t *)zero, len < 4 ? len : 4 }, &text));
-        cr_expect(text.len == (len < 3 ? len : 3) && memcmp(text.at, len < 4 ? zero : "ab\0", text.len) == 0, "%zu bytes", len);
+        cr_expect(text.len == (len < 3 ? len : 3) && memcmp(text.at, len < 4 ? zero : "ab\0", text.len) == 0,
+                  "%zu bytes", len);
         hdx_arena_free(&arena);
     }
 }
@@ -133,7 +140,7 @@ Test(kinds, types_roots_and_objects_have_names)
         const bool real = type == 2 || (type >= 4 && type <= 11);
         cr_expect(eq(int, hdx_type_name((uint8_t)type) != NULL, real), "%u", type);
         cr_expect(eq(int, hdx_type_size((uint8_t)type, 8) != 0, real), "%u", type);
-        cr_expect(eq(int, hdx_type_is_primitive((uint8_t)type), real && type != 2), "%u", type);
+        cr_expect(eq(int, hdx_type_is_primitive((uint8_t)type), real &&type != 2), "%u", type);
     }
     cr_expect(eq(str, (char *)hdx_type_name(2), (char *)"ref"));
     cr_expect(eq(str, (char *)hdx_type_name(9), (char *)"short"));

@@ -42,15 +42,17 @@ static hdx_field F(uint8_t type) { return (hdx_field){ { "f", 1 }, type }; }
 
 static hdx_class K(uint32_t super, const hdx_field *fields, uint32_t count)
 {
-    return (hdx_class){ .super = super, .super_address = super == HDX_NO_CLASS ? 0 : super + 1, .fields = fields, .field_count = count };
+    return (hdx_class){
+        .super = super, .super_address = super == HDX_NO_CLASS ? 0 : super + 1, .fields = fields, .field_count = count
+    };
 }
 
 Test(classes, rounding_happens_at_every_level)
 {
     /* java.security.BasicPermissionCollection: Object 12, one boolean 13 -> 16, ref + boolean + ref 25 -> 28 -> 32 */
     const hdx_field one[] = { F(4) }, three[] = { F(2), F(4), F(2) }, string6[] = { F(2), F(10), F(10), F(10) };
-    hdx_class classes[4];
-    uint32_t  cut[4], cuts;
+    hdx_class       classes[4];
+    uint32_t        cut[4], cuts;
     for (unsigned run = 0; run < 2; run++) {
         classes[3] = K(HDX_NO_CLASS, NULL, 0);
         classes[1] = K(3, one, 1);
@@ -100,7 +102,9 @@ Test(cycles, are_cut_where_they_repeat)
     const hdx_field one[] = { F(11) };
     uint32_t        cut[8], cuts;
     /* 0 <- 1 itself; 2 -> 3 -> 4 -> 2; 5 hangs on the cycle; 6 is its own super */
-    hdx_class c[7] = { K(HDX_NO_CLASS, NULL, 0), K(0, one, 1), K(3, one, 1), K(4, one, 1), K(2, one, 1), K(3, one, 1), K(6, one, 1) };
+    hdx_class c[7] = {
+        K(HDX_NO_CLASS, NULL, 0), K(0, one, 1), K(3, one, 1), K(4, one, 1), K(2, one, 1), K(3, one, 1), K(6, one, 1)
+    };
     cr_assert(hdx_model_cut_cycles(c, 7, NULL, cut, &cuts));
     cr_assert(hdx_model_sizes(&wide, c, 7, NULL));
     cr_assert(eq(u32, cuts, 2));

@@ -9,7 +9,8 @@
  *     expect_rows(rows, "0x40,app.Node,-,SYSTEM_CLASS,-\n");      closes the rows
  *     heap_close(&h);
  *
- * A row is its cells with commas between them: null is -, absent is !, texts are bare, reals have two decimals, lists [a b], objects {key=a key=b}.
+ * A row is its cells with commas between them: null is -, absent is !, texts are bare, reals have two decimals, lists
+ * [a b], objects {key=a key=b}.
  */
 #ifndef HDX_TESTS_QUERY_HEAP_H
 #define HDX_TESTS_QUERY_HEAP_H
@@ -119,20 +120,20 @@ static inline const hdx_cell *extra(const hdx_rows *rows, const char *key)
     return NULL;
 }
 
-#define expect_rows(rows, want)                                                    \
-    do {                                                                           \
-        hdx_buffer text_ = rows_text(rows);                                        \
-        cr_expect(eq(str, text_.at == NULL ? (char *)"" : text_.at, (char *)want)); \
-        hdx_buffer_free(&text_);                                                   \
-        hdx_rows_close(rows);                                                      \
+#define expect_rows(rows, want)                                                                                        \
+    do {                                                                                                               \
+        hdx_buffer text_ = rows_text(rows);                                                                            \
+        cr_expect(eq(str, text_.at == NULL ? (char *)"" : text_.at, (char *)want));                                    \
+        hdx_buffer_free(&text_);                                                                                       \
+        hdx_rows_close(rows);                                                                                          \
     } while (0)
 
-#define expect_extra(rows, key, want)                 \
-    do {                                              \
-        hdx_buffer text_ = hdx_buffer_of(NULL);       \
-        put_cell(&text_, extra(rows, key));           \
-        cr_expect(eq(str, text_.at, (char *)want));   \
-        hdx_buffer_free(&text_);                      \
+#define expect_extra(rows, key, want)                                                                                  \
+    do {                                                                                                               \
+        hdx_buffer text_ = hdx_buffer_of(NULL);                                                                        \
+        put_cell(&text_, extra(rows, key));                                                                            \
+        cr_expect(eq(str, text_.at, (char *)want));                                                                    \
+        hdx_buffer_free(&text_);                                                                                       \
     } while (0)
 
 #define ok(call) cr_assert(eq(int, (call), HDX_OK), "%s", h.err.message)

@@ -1,6 +1,6 @@
 /*
- * test_declared.c - answers are what they declare: names, sentences and parameters make sense, and on made heaps every cell of every form
- * has the declared type, nested documents included.
+ * test_declared.c - answers are what they declare: names, sentences and parameters make sense, and on made heaps every
+ * cell of every form has the declared type, nested documents included.
  */
 #include "heap.h"
 #include "leaks/leaks.h"
@@ -27,7 +27,8 @@ static void check_sentence(const char *of, const char *name, const char *sentenc
     const size_t len = strlen(sentence);
     cr_expect(le(sz, len, 120), "%s: %s: %s", of, name, sentence);
     cr_expect(sentence[len - 1] != '.', "%s: %s: %s", of, name, sentence);
-    const bool capital = isupper((unsigned char)sentence[0]) != 0, name_of_capitals = isupper((unsigned char)sentence[1]) != 0;
+    const bool capital = isupper((unsigned char)sentence[0]) != 0,
+               name_of_capitals = isupper((unsigned char)sentence[1]) != 0;
     cr_expect(capital == false || name_of_capitals, "%s: %s: %s", of, name, sentence);
 }
 
@@ -61,11 +62,14 @@ static const hdx_parameter *parameter_of(const hdx_answer *a, const char *name)
 static void check_parameter(const hdx_answer *a, const hdx_parameter *p)
 {
     check_sentence(a->name, p->name, p->sentence);
-    cr_expect(eq(ptr, (void *)(uintptr_t)parameter_of(a, p->name), (void *)(uintptr_t)p), "%s: %s is there twice", a->name, p->name);
+    cr_expect(eq(ptr, (void *)(uintptr_t)parameter_of(a, p->name), (void *)(uintptr_t)p), "%s: %s is there twice",
+              a->name, p->name);
     cr_expect(eq(int, p->value == NULL, p->kind == HDX_PARAMETER_FLAG), "%s: %s", a->name, p->name);
-    cr_expect(eq(int, p->choices != NULL, p->kind == HDX_PARAMETER_CHOICE || p->kind == HDX_PARAMETER_CHOICES), "%s: %s", a->name, p->name);
+    cr_expect(eq(int, p->choices != NULL, p->kind == HDX_PARAMETER_CHOICE || p->kind == HDX_PARAMETER_CHOICES),
+              "%s: %s", a->name, p->name);
     if (p->choices != NULL && p->preset != NULL)
-        cr_expect(ge(int, hdx_word_place(p->choices, p->preset, strlen(p->preset)), 0), "%s: %s: %s", a->name, p->name, p->preset);
+        cr_expect(ge(int, hdx_word_place(p->choices, p->preset, strlen(p->preset)), 0), "%s: %s: %s", a->name, p->name,
+                  p->preset);
     if (p->needs != NULL)
         cr_expect(parameter_of(a, p->needs) != NULL, "%s: %s needs %s", a->name, p->name, p->needs);
     for (const char *word = p->excludes; word != NULL && *word != '\0';) {
@@ -87,12 +91,15 @@ static void check_answer(const hdx_answer *a, bool is_table)
     for (unsigned i = 0; i < a->form_count; i++) {
         const hdx_form *f = &a->forms[i];
         check_columns(a->name, f->columns, f->column_count);
-        cr_expect(eq(int, f->parameter == NULL, i + 1 == a->form_count), "%s: only the last form holds always", a->name);
+        cr_expect(eq(int, f->parameter == NULL, i + 1 == a->form_count), "%s: only the last form holds always",
+                  a->name);
         const hdx_parameter *p = f->parameter == NULL ? NULL : parameter_of(a, f->parameter);
         if (f->parameter == NULL)
             continue;
         cr_assert(p != NULL, "%s: %s", a->name, f->parameter);
-        cr_expect(p->kind == HDX_PARAMETER_FLAG ? strcmp(f->is, "true") == 0 : hdx_word_place(p->choices, f->is, strlen(f->is)) >= 0, "%s: %s", a->name, f->is);
+        cr_expect(p->kind == HDX_PARAMETER_FLAG ? strcmp(f->is, "true") == 0
+                                                : hdx_word_place(p->choices, f->is, strlen(f->is)) >= 0,
+                  "%s: %s", a->name, f->is);
     }
     if (a->document_count > 0)
         check_columns(a->name, a->document, a->document_count);
@@ -123,7 +130,8 @@ static bool is_optional(const hdx_column *c) { return (c->flags & HDX_COLUMN_OPT
 static void check_cell(const char *of, const hdx_cell *cell, const hdx_column *c);
 
 /* Every key that occurs is declared, in that order, and keys that are not optional occur. */
-static void check_keys(const char *of, const hdx_member *at, uint64_t count, const hdx_column *columns, unsigned column_count)
+static void check_keys(const char *of, const hdx_member *at, uint64_t count, const hdx_column *columns,
+                       unsigned column_count)
 {
     unsigned next = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -152,10 +160,11 @@ static void check_object(const char *of, const hdx_cell *cell, const hdx_column 
 static void check_cell(const char *of, const hdx_cell *cell, const hdx_column *c)
 {
     const char *name = c->name == NULL ? "(entry)" : c->name;
-    cr_expect(hdx_cell_is(cell, c), "%s: %s is declared %s%s and has a cell of kind %d", of, name, hdx_column_type_name(c->type),
-              c->flags & HDX_COLUMN_NULLABLE ? " or null" : "", (int)cell->kind);
+    cr_expect(hdx_cell_is(cell, c), "%s: %s is declared %s%s and has a cell of kind %d", of, name,
+              hdx_column_type_name(c->type), c->flags & HDX_COLUMN_NULLABLE ? " or null" : "", (int)cell->kind);
     if (c->member_count == 0) {
-        cr_expect(cell->kind != HDX_CELL_OBJECT && (cell->kind != HDX_CELL_LIST || c->type == HDX_TYPE_ANY), "%s: %s nests", of, name);
+        cr_expect(cell->kind != HDX_CELL_OBJECT && (cell->kind != HDX_CELL_LIST || c->type == HDX_TYPE_ANY),
+                  "%s: %s nests", of, name);
         return;
     }
     if (cell->kind == HDX_CELL_OBJECT)
@@ -202,8 +211,27 @@ static uint64_t check_rows(const hdx_answer *a, const hdx_form *form, hdx_rows *
 
 /* ---- heaps ---- */
 
-enum { OBJECT = 0x100, CLASS = 0x200, LOADER = 0x300, THREAD = 0x400, WEAK_CLASS = 0x500, NODE = 0x600, LEAF = 0x700, OBJECTS = 0x800, BYTES = 0x900,
-       STRING = 0xa00, A = 0x1000, B = 0x1020, C = 0x1040, D = 0x1068, WEAK = 0x1080, T = 0x10c0, E = 0x10e0, LIST = 0x1100, X = 0x1120 };
+enum {
+    OBJECT = 0x100,
+    CLASS = 0x200,
+    LOADER = 0x300,
+    THREAD = 0x400,
+    WEAK_CLASS = 0x500,
+    NODE = 0x600,
+    LEAF = 0x700,
+    OBJECTS = 0x800,
+    BYTES = 0x900,
+    STRING = 0xa00,
+    A = 0x1000,
+    B = 0x1020,
+    C = 0x1040,
+    D = 0x1068,
+    WEAK = 0x1080,
+    T = 0x10c0,
+    E = 0x10e0,
+    LIST = 0x1100,
+    X = 0x1120
+};
 
 /* That of test_questions.c, with a text; android: every object lies in the heap "app". */
 static void make(heap *h, bool android)
@@ -254,15 +282,19 @@ static void make(heap *h, bool android)
 
 static const char *a_value(const hdx_parameter *p) { return p->kind == HDX_PARAMETER_OBJECTS ? "0x1040" : "app.*"; }
 
-/* What the answer cannot be asked without, the condition of the form, and one flag more; false: the flag is another form's. */
-static bool arguments_for(const hdx_answer *a, const hdx_form *form, const hdx_parameter *flag, hdx_argument *at, size_t *count)
+/*
+ * What the answer cannot be asked without, the condition of the form, and one flag more; false: the flag is another
+ * form's.
+ */
+static bool arguments_for(const hdx_answer *a, const hdx_form *form, const hdx_parameter *flag, hdx_argument *at,
+                          size_t *count)
 {
     bool either = false;
     *count = 0;
     for (unsigned i = 0; i < a->parameter_count; i++) {
         const hdx_parameter *p = &a->parameters[i];
         const bool           needed = flag != NULL && flag->needs != NULL && strcmp(flag->needs, p->name) == 0;
-        const bool           one = (p->flags & HDX_PARAMETER_EITHER) && !either && (flag == NULL || flag->needs == NULL);
+        const bool one = (p->flags & HDX_PARAMETER_EITHER) && !either && (flag == NULL || flag->needs == NULL);
         either |= one;
         if ((p->flags & HDX_PARAMETER_REQUIRED) || needed || one)
             at[(*count)++] = (hdx_argument){ p->name, a_value(p) };
@@ -285,7 +317,8 @@ static uint64_t ask(heap *h, const hdx_question *question, const hdx_form *form,
     if (!arguments_for(&question->declared, form, flag, at, &a.count))
         return 0;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
-    cr_assert(eq(ptr, (void *)(uintptr_t)hdx_arguments_form(&a), (void *)(uintptr_t)form), "%s", question->declared.name);
+    cr_assert(eq(ptr, (void *)(uintptr_t)hdx_arguments_form(&a), (void *)(uintptr_t)form), "%s",
+              question->declared.name);
     cr_assert(eq(int, question->open(&h->q, &a, &rows, &h->err), HDX_OK), "%s", h->err.message);
     return check_rows(&question->declared, form, rows, true);
 }
@@ -334,9 +367,10 @@ Test(declared, cells_of_every_answer_without_the_dump) { check_heap(true, false)
 
 Test(declared, documents_of_objects_of_every_kind)
 {
-    heap               h;
-    hdx_rows          *rows;
-    const hdx_argument at[] = { { "object", "0x10c0" }, { "object", "0x600" }, { "object", "0x1100" }, { "object", "0x1068" }, { "object", "0x1120" }, { "object", "#0" } };
+    heap                      h;
+    hdx_rows                 *rows;
+    const hdx_argument        at[] = { { "object", "0x10c0" }, { "object", "0x600" },  { "object", "0x1100" },
+                                       { "object", "0x1068" }, { "object", "0x1120" }, { "object", "#0" } };
     const hdx_question *const of[] = { &hdx_question_object, &hdx_question_path, &hdx_question_retained };
     make(&h, true);
     for (size_t i = 0; i < HDX_COUNT(of); i++) {
@@ -356,7 +390,9 @@ Test(declared, leaks_of_one_dump_and_of_two)
     hdx_rows                *rows;
     make(&h, true);
     for (int retained = 0; retained < 2; retained++) {
-        hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 2, .retained = retained == 1 };
+        hdx_leaks_options options = {
+            .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 2, .retained = retained == 1
+        };
         ok(hdx_leaks_search(h.g, &options, &leaks, &h.err));
         const hdx_leaks *const both[] = { leaks, leaks };
         cr_expect(gt(u64, leaks->leak_count, 0));
@@ -373,10 +409,12 @@ Test(declared, leaks_of_one_dump_and_of_two)
 
 /* ---- arguments reach the question ---- */
 
-#define open(question, rows, ...)                                                                                             \
-    hdx_question_##question.open(&h.q, &(hdx_arguments){ &hdx_question_##question.declared, (const hdx_argument[]){ __VA_ARGS__ }, \
-                                                         sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument) },   \
-                                 rows, &h.err)
+#define open(question, rows, ...)                                                                                      \
+    hdx_question_##question.open(                                                                                      \
+        &h.q,                                                                                                          \
+        &(hdx_arguments){ &hdx_question_##question.declared, (const hdx_argument[]){ __VA_ARGS__ },                    \
+                          sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument) },                      \
+        rows, &h.err)
 
 Test(arguments, reach_the_question)
 {
@@ -390,7 +428,8 @@ Test(arguments, reach_the_question)
     expect_rows(rows, "app.Leaf,0x0,1,32,64\n");
     ok(open(dominators, &rows, { "object", "0x10c0" }, { "depth", "2" }));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x10e0,app.Node,-,32,80,") != NULL && strstr(text.at, ",1,1\n0x1100,") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "0x10e0,app.Node,-,32,80,") != NULL && strstr(text.at, ",1,1\n0x1100,") != NULL, "%s",
+              text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(dominators, &rows, { "object", "0x1000" }, { "by", "class" }));
@@ -404,11 +443,14 @@ Test(arguments, reach_the_question)
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(objects, &rows, { "class", "app.Node" }, { "subclasses", "true" }));
-    expect_rows(rows, "0x1000,app.Node,-,32,64\n0x1020,app.Node,-,32,32\n0x10e0,app.Node,-,32,80\n0x1040,app.Leaf,-,32,64\n");
+    expect_rows(rows,
+                "0x1000,app.Node,-,32,64\n0x1020,app.Node,-,32,32\n0x10e0,app.Node,-,32,80\n0x1040,app.Leaf,-,32,64\n");
     ok(open(refs, &rows, { "object", "0x1040" }, { "in", NULL }, { "by", "class" }));
     expect_rows(rows, "java.lang.Object[],1,48,48\napp.Node,1,32,32\njava.lang.ref.WeakReference,1,24,24\n");
     ok(open(refs, &rows, { "object", "0x1100" }));
-    expect_rows(rows, "0x800,java.lang.Class,class java.lang.Object[],<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2],element,32,80\n");
+    expect_rows(rows, "0x800,java.lang.Class,class "
+                      "java.lang.Object[],<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2]"
+                      ",element,32,80\n");
     ok(open(retained, &rows, { "class", "app.Leaf" }));
     expect_rows(rows, "byte[],1,32\napp.Leaf,1,32\n");
     ok(open(roots, &rows, { "by", "type" }));
@@ -418,7 +460,9 @@ Test(arguments, reach_the_question)
     hdx_rows_close(rows);
     ok(open(threads, &rows, { "locals", NULL }));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x10c0,main,true,5,RUNNABLE,") == text.at && strstr(text.at, "locals=[0x10e0]}]\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "0x10c0,main,true,5,RUNNABLE,") == text.at &&
+                  strstr(text.at, "locals=[0x10e0]}]\n") != NULL,
+              "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     heap_close(&h);
@@ -436,7 +480,8 @@ Test(arguments, of_paths_take_references_out)
     cr_expect(strstr(text.at, "0,0x600,java.lang.Class,class app.Node,1,") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
-    ok(open(path, &rows, { "object", "0x1040" }, { "exclude", "weak" }, { "exclude-field", "app.Node#next" }, { "exclude-field", "*Object[]#[*]" }));
+    ok(open(path, &rows, { "object", "0x1040" }, { "exclude", "weak" }, { "exclude-field", "app.Node#next" },
+            { "exclude-field", "*Object[]#[*]" }));
     expect_extra(rows, "paths", "[{target=0x1040 reachable=false length=- root=- steps=[]}]");
     hdx_rows_close(rows);
     ok(open(path, &rows, { "object", "0x1040" }, { "paths", "2" }));

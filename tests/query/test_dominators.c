@@ -1,5 +1,6 @@
 /*
- * test_dominators.c - children in falling order of retained size, also far behind the ones that a reader usually looks at.
+ * test_dominators.c - children in falling order of retained size, also far behind the ones that a reader usually looks
+ * at.
  */
 #include "graph/little_index.h"
 #include "support/dump_maker.h"
@@ -32,12 +33,15 @@ Test(dominators, are_in_order_from_the_first_to_the_last)
     hdx_error         err;
     const hdx_cell   *cells;
     uint64_t          seen = 0, last = UINT64_MAX, last_address = 0, total = 0;
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+                  hdx_graph_open(report.path, dump, &g, &err) == HDX_OK,
+              "%s", err.message);
     hdx_query q = { .graph = g };
     cr_assert(hdx_query_dominators(&q, HDX_BY_OBJECT, NULL, 1, &rows, &err) == HDX_OK);
     while (hdx_rows_next(rows, &cells)) {
         const uint64_t retained = cells[4].as.natural;
-        cr_assert(retained < last || (retained == last && cells[0].as.address > last_address), "row %llu", (unsigned long long)seen);
+        cr_assert(retained < last || (retained == last && cells[0].as.address > last_address), "row %llu",
+                  (unsigned long long)seen);
         cr_expect(cells[3].as.natural <= retained);
         last = retained;
         last_address = cells[0].as.address;

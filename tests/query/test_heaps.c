@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_text(const hdx_cell *c, const char *s) { return c->kind == HDX_CELL_TEXT && c->as.text.len == strlen(s) && memcmp(c->as.text.at, s, c->as.text.len) == 0; }
+static bool is_text(const hdx_cell *c, const char *s)
+{
+    return c->kind == HDX_CELL_TEXT && c->as.text.len == strlen(s) && memcmp(c->as.text.at, s, c->as.text.len) == 0;
+}
 
 Test(heaps, tell_zygote_roots_from_those_of_the_app)
 {
@@ -44,7 +47,9 @@ Test(heaps, tell_zygote_roots_from_those_of_the_app)
     hdx_error         err;
     const hdx_cell   *cells;
     unsigned          columns, zygote = 0, app = 0;
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
+                  hdx_graph_open(report.path, dump, &g, &err) == HDX_OK,
+              "%s", err.message);
     hdx_query q = { .graph = g };
     cr_assert(hdx_query_roots(&q, HDX_BY_NONE, &rows, &err) == HDX_OK);
     const hdx_column *names = hdx_rows_columns(rows, &columns);
@@ -60,7 +65,8 @@ Test(heaps, tell_zygote_roots_from_those_of_the_app)
     cr_assert(hdx_query_histogram(&q, HDX_BY_HEAP, NULL, false, &rows, &err) == HDX_OK);
     unsigned found = 0;
     while (hdx_rows_next(rows, &cells))
-        found += (is_text(&cells[0], "app") && cells[1].as.natural == 1) || (is_text(&cells[0], "zygote") && cells[1].as.natural == 7);
+        found += (is_text(&cells[0], "app") && cells[1].as.natural == 1) ||
+                 (is_text(&cells[0], "zygote") && cells[1].as.natural == 7);
     cr_expect(found == 2, "live objects: one in app, four classes and three instances in zygote");
     hdx_rows_close(rows);
     /* what is stored of a heap is what its objects add up to */
@@ -78,7 +84,9 @@ Test(heaps, tell_zygote_roots_from_those_of_the_app)
             hdx_rows_close(rows);
         }
         for (unsigned of = 0; of < 2; of++)
-            cr_expect(objects[0][of] == objects[1][of] && bytes[0][of] == bytes[1][of] && (bytes[0][of] > 0) == (scope != HDX_GARBAGE || of == 1), "scope %d", scope);
+            cr_expect(objects[0][of] == objects[1][of] && bytes[0][of] == bytes[1][of] &&
+                          (bytes[0][of] > 0) == (scope != HDX_GARBAGE || of == 1),
+                      "scope %d", scope);
     }
     hdx_graph_close(g);
     test_folder_remove(folder);

@@ -1,7 +1,7 @@
 /*
- * test_hostile.c - index folders that somebody else hands over: one thing in them is a lie, and all sums are right. Every question is asked, of what lives
- * and of all, and the index is verified: answers may be nonsense or refused, but they end, and touch nothing that is not theirs (the sanitizers'
- * presets see that). Verify finds each lie.
+ * test_hostile.c - index folders that somebody else hands over: one thing in them is a lie, and all sums are right.
+ * Every question is asked, of what lives and of all, and the index is verified: answers may be nonsense or refused, but
+ * they end, and touch nothing that is not theirs (the sanitizers' presets see that). Verify finds each lie.
  */
 #include "build/parted.h"
 #include "fuzz/ask.h"
@@ -20,7 +20,10 @@ static char folder[TEST_FOLDER], dump[128], place[160];
 /* ---- changing one file ---- */
 static uint64_t count_of(const forgery *f, hdx_kind kind)
 {
-    return kind == HDX_KIND_DOMINATOR || kind == HDX_KIND_NEAREST ? f->m.specials : kind == HDX_KIND_INSTANCES ? f->m.classes : kind == HDX_KIND_DOMINATED ? f->m.dominators + 1 : f->m.objects;
+    return kind == HDX_KIND_DOMINATOR || kind == HDX_KIND_NEAREST ? f->m.specials
+           : kind == HDX_KIND_INSTANCES                           ? f->m.classes
+           : kind == HDX_KIND_DOMINATED                           ? f->m.dominators + 1
+                                                                  : f->m.objects;
 }
 
 typedef uint64_t other(const forgery *f, uint64_t key, uint64_t value);
@@ -49,7 +52,8 @@ static void other_set(forgery *f, hdx_kind kind, const uint64_t *words)
     const hdx_index_place place_of = forged_place(f);
     hdx_index_file        file;
     hdx_error             err = { .code = HDX_OK };
-    forged_must(hdx_ranks_write(&place_of, kind, f->m.objects, words, &file, &err) == HDX_OK, hdx_kind_name(kind), &err);
+    forged_must(hdx_ranks_write(&place_of, kind, f->m.objects, words, &file, &err) == HDX_OK, hdx_kind_name(kind),
+                &err);
     forged_written(f, kind, &file);
 }
 
@@ -105,18 +109,42 @@ static void every_third_byte(uint8_t *at, size_t len)
 }
 
 /* ---- values ---- */
-static uint64_t beyond(const forgery *f, uint64_t key, uint64_t value) { return key % 3 == 1 ? f->m.objects + key : value; }
-static uint64_t far_beyond(const forgery *f, uint64_t key, uint64_t value) { return (void)f, key % 5 == 2 ? UINT64_MAX / 2 + key : value; }
-static uint64_t next_one(const forgery *f, uint64_t key, uint64_t value) { return (void)value, (key + 1) % f->m.objects; }
-static uint64_t last_of_all(const forgery *f, uint64_t key, uint64_t value) { return (void)key, (void)value, f->m.objects - 1; }
+static uint64_t beyond(const forgery *f, uint64_t key, uint64_t value)
+{
+    return key % 3 == 1 ? f->m.objects + key : value;
+}
+static uint64_t far_beyond(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)f, key % 5 == 2 ? UINT64_MAX / 2 + key : value;
+}
+static uint64_t next_one(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)value, (key + 1) % f->m.objects;
+}
+static uint64_t last_of_all(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)key, (void)value, f->m.objects - 1;
+}
 static uint64_t zero(const forgery *f, uint64_t key, uint64_t value) { return (void)f, (void)key, (void)value, 0; }
 static uint64_t itself(const forgery *f, uint64_t key, uint64_t value) { return (void)f, (void)value, key; }
 static uint64_t one_more(const forgery *f, uint64_t key, uint64_t value) { return (void)f, (void)key, value + 1; }
-static uint64_t class_after(const forgery *f, uint64_t key, uint64_t value) { return (void)key, (value + 1) % f->m.classes; }
+static uint64_t class_after(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)key, (value + 1) % f->m.classes;
+}
 static uint64_t one_class(const forgery *f, uint64_t key, uint64_t value) { return (void)f, (void)key, (void)value, 0; }
-static uint64_t inside_dump(const forgery *f, uint64_t key, uint64_t value) { return (void)value, key * 7919 % f->m.dump_size + 1; }
-static uint64_t longest(const forgery *f, uint64_t key, uint64_t value) { return (void)f, (void)key, (void)value, UINT32_MAX; }
-static uint64_t all_bytes(const forgery *f, uint64_t key, uint64_t value) { return (void)key, (void)value, f->m.live_bytes; }
+static uint64_t inside_dump(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)value, key * 7919 % f->m.dump_size + 1;
+}
+static uint64_t longest(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)f, (void)key, (void)value, UINT32_MAX;
+}
+static uint64_t all_bytes(const forgery *f, uint64_t key, uint64_t value)
+{
+    return (void)key, (void)value, f->m.live_bytes;
+}
 
 /* Parents of special objects, in a circle: id + 2 of another special object. Every one of them is its neighbour's. */
 static void circle(forgery *f, hdx_kind kind)
@@ -126,7 +154,8 @@ static void circle(forgery *f, hdx_kind kind)
     hdx_damage_note       note = { 0 };
     hdx_ranks            *special;
     hdx_error             err = { .code = HDX_OK };
-    forged_must(hdx_ranks_open(&place_of, HDX_KIND_SPECIAL, &file, f->m.objects, &note, &special, &err) == HDX_OK, "special", &err);
+    forged_must(hdx_ranks_open(&place_of, HDX_KIND_SPECIAL, &file, f->m.objects, &note, &special, &err) == HDX_OK,
+                "special", &err);
     forged_ints c = forge_ints_begin(f, kind, f->m.specials);
     for (uint64_t i = 0; i < c.count; i++)
         c.values[i] = c.values[i] == 0 ? 0 : hdx_ranks_at(special, (i + 1) % c.count) + 2;
@@ -143,7 +172,8 @@ static void circle_of_two(forgery *f)
     hdx_ranks            *special;
     hdx_error             err = { .code = HDX_OK };
     uint64_t              at = 0, before = HDX_NO_ID, before_at = 0, rank;
-    forged_must(hdx_ranks_open(&place_of, HDX_KIND_SPECIAL, &file, f->m.objects, &note, &special, &err) == HDX_OK, "special", &err);
+    forged_must(hdx_ranks_open(&place_of, HDX_KIND_SPECIAL, &file, f->m.objects, &note, &special, &err) == HDX_OK,
+                "special", &err);
     forged_lists l = forge_lists_begin(f, HDX_KIND_INBOUND, f->m.objects);
     for (uint64_t id = 0; id < l.keys; at += l.degrees[id++]) {
         if (l.degrees[id] != 1 || hdx_ranks_find(special, id, &rank))
@@ -324,19 +354,52 @@ static void threads_of_anything(forgery *f)
 static const struct hostile_case {
     const char *name;
     void (*change)(forgery *f);
-    bool        unseen; /* nothing that another file or the dump contradicts */
+    bool unseen; /* nothing that another file or the dump contradicts */
 } cases[] = {
-#define CASE(change) { #change, change, false }
-#define UNSEEN(change) { #change, change, true }
-    CASE(address_order), CASE(address_first), CASE(address_find), CASE(address_find_far), CASE(address_chunks), CASE(address_bits), CASE(address_samples), CASE(address_shape),
-    CASE(position_anywhere), CASE(position_beyond), CASE(position_next), CASE(class_beyond), CASE(class_other), CASE(class_one), CASE(size_longest), CASE(size_beyond), CASE(size_pages),
-    UNSEEN(heap_of_nobody), CASE(outbound_beyond), CASE(outbound_itself), CASE(outbound_last), CASE(outbound_count), CASE(outbound_lines), CASE(inbound_beyond), CASE(inbound_next),
-    CASE(circle_of_two), CASE(inbound_directory), CASE(instances_beyond), CASE(instances_next), CASE(special_all), CASE(special_none), CASE(special_lines), CASE(special_samples),
-    CASE(dominator_circle), CASE(dominator_beyond), CASE(dominator_zero), CASE(nearest_circle), CASE(nearest_beyond), CASE(nearest_zero), CASE(dominators_other), CASE(dominated_beyond),
-    CASE(dominated_last), CASE(dominated_next), CASE(retained_all), CASE(retained_beyond), CASE(retained_zero), CASE(seek_points), CASE(seek_far), CASE(seek_count), CASE(seek_round),
-    CASE(catalog_objects), CASE(catalog_fewer), CASE(catalog_classes), CASE(catalog_specials), CASE(catalog_dominators), CASE(catalog_live), CASE(catalog_references), CASE(catalog_id_size),
-    CASE(catalog_dump_size), CASE(catalog_alignment), CASE(catalog_layout), CASE(classes_of_one_object), CASE(classes_without), CASE(classes_kinds), CASE(classes_elements),
-    UNSEEN(classes_supers), CASE(classes_circle), CASE(classes_sizes), UNSEEN(classes_fields), CASE(roots_elsewhere), CASE(roots_of_threads), UNSEEN(threads_of_anything),
+#define CASE(change)                                                                                                   \
+    {                                                                                                                  \
+#change, change, false                                                                                         \
+    }
+#define UNSEEN(change)                                                                                                 \
+    {                                                                                                                  \
+#change, change, true                                                                                          \
+    }
+    CASE(address_order),      CASE(address_first),
+    CASE(address_find),       CASE(address_find_far),
+    CASE(address_chunks),     CASE(address_bits),
+    CASE(address_samples),    CASE(address_shape),
+    CASE(position_anywhere),  CASE(position_beyond),
+    CASE(position_next),      CASE(class_beyond),
+    CASE(class_other),        CASE(class_one),
+    CASE(size_longest),       CASE(size_beyond),
+    CASE(size_pages),         UNSEEN(heap_of_nobody),
+    CASE(outbound_beyond),    CASE(outbound_itself),
+    CASE(outbound_last),      CASE(outbound_count),
+    CASE(outbound_lines),     CASE(inbound_beyond),
+    CASE(inbound_next),       CASE(circle_of_two),
+    CASE(inbound_directory),  CASE(instances_beyond),
+    CASE(instances_next),     CASE(special_all),
+    CASE(special_none),       CASE(special_lines),
+    CASE(special_samples),    CASE(dominator_circle),
+    CASE(dominator_beyond),   CASE(dominator_zero),
+    CASE(nearest_circle),     CASE(nearest_beyond),
+    CASE(nearest_zero),       CASE(dominators_other),
+    CASE(dominated_beyond),   CASE(dominated_last),
+    CASE(dominated_next),     CASE(retained_all),
+    CASE(retained_beyond),    CASE(retained_zero),
+    CASE(seek_points),        CASE(seek_far),
+    CASE(seek_count),         CASE(seek_round),
+    CASE(catalog_objects),    CASE(catalog_fewer),
+    CASE(catalog_classes),    CASE(catalog_specials),
+    CASE(catalog_dominators), CASE(catalog_live),
+    CASE(catalog_references), CASE(catalog_id_size),
+    CASE(catalog_dump_size),  CASE(catalog_alignment),
+    CASE(catalog_layout),     CASE(classes_of_one_object),
+    CASE(classes_without),    CASE(classes_kinds),
+    CASE(classes_elements),   UNSEEN(classes_supers),
+    CASE(classes_circle),     CASE(classes_sizes),
+    UNSEEN(classes_fields),   CASE(roots_elsewhere),
+    CASE(roots_of_threads),   UNSEEN(threads_of_anything),
 };
 
 static void make(void)
@@ -366,7 +429,10 @@ static void drop(void) { test_folder_remove(folder); }
 
 TestSuite(hostile, .init = make, .fini = drop, .timeout = 120);
 
-static bool is_plain_answer(hdx_code code) { return code == HDX_OK || code == HDX_DAMAGED || code == HDX_NOT_FOUND || code == HDX_LIMIT || code == HDX_BAD_DUMP; }
+static bool is_plain_answer(hdx_code code)
+{
+    return code == HDX_OK || code == HDX_DAMAGED || code == HDX_NOT_FOUND || code == HDX_LIMIT || code == HDX_BAD_DUMP;
+}
 
 static void ask_everything(const struct hostile_case *c)
 {
@@ -378,10 +444,12 @@ static void ask_everything(const struct hostile_case *c)
         return;
     }
     code = hdx_graph_verify(g, true, &err); /* first: damage once met stays the answer */
-    cr_expect(c->unseen ? code == HDX_OK || code == HDX_DAMAGED : code == HDX_DAMAGED || code == HDX_BAD_DUMP, "%s: verify says %s %s", c->name, hdx_code_name(code), err.message);
+    cr_expect(c->unseen ? code == HDX_OK || code == HDX_DAMAGED : code == HDX_DAMAGED || code == HDX_BAD_DUMP,
+              "%s: verify says %s %s", c->name, hdx_code_name(code), err.message);
     hdx_graph_close(g);
     for (unsigned scope = 0; scope < 2; scope++)
-        for (unsigned question = 0; question < ASK_QUESTIONS; question++) { /* each by a graph that has seen nothing yet */
+        for (unsigned question = 0; question < ASK_QUESTIONS;
+             question++) { /* each by a graph that has seen nothing yet */
             cr_assert(hdx_graph_open(place, dump, &g, &err) == HDX_OK, "%s", c->name);
             const answer a = ask(g, question, scope == 0 ? HDX_LIVE : HDX_ALL);
             cr_expect(is_plain_answer(a.code), "%s: question %u: %s", c->name, question, hdx_code_name(a.code));

@@ -19,7 +19,9 @@ Test(glob, matches_the_whole_text_and_knows_two_wildcards)
     cr_expect(hdx_glob_match(t("*"), t("")));
     cr_expect(hdx_glob_match(t(""), t("")));
     cr_expect(not(hdx_glob_match(t("?"), t(""))));
-    cr_expect(hdx_glob_match(t("a?b"), t("a\xc3\xa9" "b")), "one character, not one byte");
+    cr_expect(hdx_glob_match(t("a?b"), t("a\xc3\xa9"
+                                         "b")),
+              "one character, not one byte");
 }
 
 /* The obvious recursive definition. */
@@ -43,7 +45,8 @@ Test(glob, agrees_with_the_recursive_definition)
         for (unsigned i = 0; i < m; i++)
             text[i] = "ab"[rand_r(&seed) % 2];
         pattern[n] = text[m] = '\0';
-        cr_assert(eq(int, hdx_glob_match(t(pattern), t(text)), slow(pattern, text)), "seed 20260701 round %u: %s on %s", round, pattern, text);
+        cr_assert(eq(int, hdx_glob_match(t(pattern), t(text)), slow(pattern, text)), "seed 20260701 round %u: %s on %s",
+                  round, pattern, text);
     }
 }
 

@@ -1,18 +1,37 @@
 /*
- * test_questions.c - every question on one small heap whose answers were worked out by hand (sizes: MAT 2.3 to 2.6 with 8-byte references;
- * the address of d is no multiple of 16, so that the alignment is 8).
+ * test_questions.c - every question on one small heap whose answers were worked out by hand (sizes: MAT 2.3 to 2.6 with
+ * 8-byte references; the address of d is no multiple of 16, so that the alignment is 8).
  *
  *     sticky: Object Class ClassLoader Thread WeakReference Node Leaf Object[] byte[]      app.Node.head -> a
  *
  *     a (Node, 0x1000) -next-> b (Node, 0x1020) -next-> c (Leaf, 0x1040) -next-> d (byte[], 0x1068)
  *     weak (0x1080) -referent-> c              root: JNI global
- *     t (Thread, 0x10c0)                       root; local of frame 1: e (Node, 0x10e0) -next-> list (Object[], 0x1100) = { c, null, e }
+ *     t (Thread, 0x10c0)                       root; local of frame 1: e (Node, 0x10e0) -next-> list (Object[], 0x1100)
+ *                                              = { c, null, e }
  *     x (Node, 0x1120) -next-> b               nobody's: garbage
  */
 #include "heap.h"
 
-enum { OBJECT = 0x100, CLASS = 0x200, LOADER = 0x300, THREAD = 0x400, WEAK_CLASS = 0x500, NODE = 0x600, LEAF = 0x700, OBJECTS = 0x800, BYTES = 0x900,
-       A = 0x1000, B = 0x1020, C = 0x1040, D = 0x1068, WEAK = 0x1080, T = 0x10c0, E = 0x10e0, LIST = 0x1100, X = 0x1120 };
+enum {
+    OBJECT = 0x100,
+    CLASS = 0x200,
+    LOADER = 0x300,
+    THREAD = 0x400,
+    WEAK_CLASS = 0x500,
+    NODE = 0x600,
+    LEAF = 0x700,
+    OBJECTS = 0x800,
+    BYTES = 0x900,
+    A = 0x1000,
+    B = 0x1020,
+    C = 0x1040,
+    D = 0x1068,
+    WEAK = 0x1080,
+    T = 0x10c0,
+    E = 0x10e0,
+    LIST = 0x1100,
+    X = 0x1120
+};
 
 static void make(heap *h)
 {
@@ -70,7 +89,10 @@ Test(histogram, gives_exact_retained_sets)
     heap      h;
     hdx_rows *rows;
     make(&h);
-    /* Without Node's class object and all Nodes: a, b, e and with e the list go; c stays (weak), d with it. Class Node: one static, 8 bytes. */
+    /*
+     * Without Node's class object and all Nodes: a, b, e and with e the list go; c stays (weak), d with it. Class Node:
+     * one static, 8 bytes.
+     */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Node", true, &rows, &h.err));
     expect_rows(rows, "app.Node,0x0,3,96,152\n"); /* 96 + 8 + list: up(16 + 4 + 24, 8) = 48 */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Leaf", true, &rows, &h.err));
@@ -106,7 +128,8 @@ Test(dominators, shows_the_tree_from_the_top_and_from_an_object)
     hdx_id t = id_at(&h, T), node = id_at(&h, NODE);
     ok(hdx_query_dominators(&h.q, HDX_BY_NONE, NULL, 1, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x10c0,java.lang.Thread,-,32,112,") == text.at, "%s", text.at); /* 25 -> 32, e 32, list 48 */
+    cr_expect(strstr(text.at, "0x10c0,java.lang.Thread,-,32,112,") == text.at, "%s",
+              text.at); /* 25 -> 32, e 32, list 48 */
     cr_expect(strstr(text.at, "\n0x1040,app.Leaf,-,32,64,") != NULL, "c hangs on the root: %s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
@@ -134,12 +157,16 @@ Test(object, is_a_document)
     char   want[1400];
     ok(hdx_query_object(&h.q, ids, 5, 0, &rows, &h.err));
     snprintf(want, sizeof want,
-             "0x10e0,%llu,app.Node,instance,32,80,0x10c0,-,[JAVA_LOCAL],true,-,-,[{name=next type=ref owner=app.Node value=0x1100} {name=count type=int owner=app.Node value=4}],-,-\n"
+             "0x10e0,%llu,app.Node,instance,32,80,0x10c0,-,[JAVA_LOCAL],true,-,-,[{name=next type=ref owner=app.Node "
+             "value=0x1100} {name=count type=int owner=app.Node value=4}],-,-\n"
              "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,-,[],true,3,-,-,[0x1040 - 0x10e0],-\n"
              "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,..,-,[7 -1],-\n"
-             "0x600,%llu,java.lang.Class,class,8,72,root,-,[SYSTEM_CLASS],true,-,class app.Node,-,-,[{name=head type=ref owner=app.Node value=0x1000}]\n"
-             "0x1120,%llu,app.Node,instance,32,-,-,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020} {name=count type=int owner=app.Node value=5}],-,-\n",
-             (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2], (unsigned long long)ids[3], (unsigned long long)ids[4]);
+             "0x600,%llu,java.lang.Class,class,8,72,root,-,[SYSTEM_CLASS],true,-,class app.Node,-,-,[{name=head "
+             "type=ref owner=app.Node value=0x1000}]\n"
+             "0x1120,%llu,app.Node,instance,32,-,-,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020} "
+             "{name=count type=int owner=app.Node value=5}],-,-\n",
+             (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2],
+             (unsigned long long)ids[3], (unsigned long long)ids[4]);
     expect_rows(rows, want);
     heap_close(&h);
 }
@@ -154,7 +181,8 @@ Test(object, says_absent_when_the_dump_is_not_at_hand)
     h.q.graph = h.g;
     hdx_id d = id_at(&h, D);
     char   want[200];
-    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,-,-,!,-\n", (unsigned long long)d);
+    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,-,-,!,-\n",
+             (unsigned long long)d);
     ok(hdx_query_object(&h.q, &d, 1, 0, &rows, &h.err));
     expect_rows(rows, want);
     ok(hdx_query_path(&h.q, &d, 1, NULL, &rows, &h.err));
@@ -173,7 +201,8 @@ Test(objects, lists_instances_with_and_without_subclasses)
     ok(hdx_query_objects(&h.q, "app.Node", false, &rows, &h.err));
     expect_rows(rows, "0x1000,app.Node,-,32,64\n0x1020,app.Node,-,32,32\n0x10e0,app.Node,-,32,80\n");
     ok(hdx_query_objects(&h.q, "app.Node", true, &rows, &h.err));
-    expect_rows(rows, "0x1000,app.Node,-,32,64\n0x1020,app.Node,-,32,32\n0x10e0,app.Node,-,32,80\n0x1040,app.Leaf,-,32,64\n");
+    expect_rows(rows,
+                "0x1000,app.Node,-,32,64\n0x1020,app.Node,-,32,32\n0x10e0,app.Node,-,32,80\n0x1040,app.Leaf,-,32,64\n");
     h.q.scope = HDX_GARBAGE;
     ok(hdx_query_objects(&h.q, "app.Node", false, &rows, &h.err));
     expect_rows(rows, "0x1120,app.Node,-,32,-\n");
@@ -186,9 +215,12 @@ Test(refs, names_what_an_object_holds_and_who_holds_it)
     hdx_rows *rows;
     make(&h);
     ok(hdx_query_refs(&h.q, id_at(&h, LIST), false, HDX_BY_NONE, &rows, &h.err));
-    expect_rows(rows, "0x800,java.lang.Class,class java.lang.Object[],<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2],element,32,80\n");
+    expect_rows(rows, "0x800,java.lang.Class,class "
+                      "java.lang.Object[],<class>,class,0,0\n0x1040,app.Leaf,-,[0],element,32,64\n0x10e0,app.Node,-,[2]"
+                      ",element,32,80\n");
     ok(hdx_query_refs(&h.q, id_at(&h, C), true, HDX_BY_NONE, &rows, &h.err));
-    expect_rows(rows, "0x1020,app.Node,-,next,field,32,32\n0x1080,java.lang.ref.WeakReference,-,referent,field,24,24\n0x1100,java.lang.Object[],-,[0],element,48,48\n");
+    expect_rows(rows, "0x1020,app.Node,-,next,field,32,32\n0x1080,java.lang.ref.WeakReference,-,referent,field,24,"
+                      "24\n0x1100,java.lang.Object[],-,[0],element,48,48\n");
     ok(hdx_query_refs(&h.q, id_at(&h, B), true, HDX_BY_NONE, &rows, &h.err));
     expect_rows(rows, "0x1000,app.Node,-,next,field,32,64\n"); /* x is garbage: it counts nowhere */
     h.q.scope = HDX_ALL;
@@ -196,7 +228,9 @@ Test(refs, names_what_an_object_holds_and_who_holds_it)
     expect_rows(rows, "app.Node,2,64,64\n");
     h.q.scope = HDX_LIVE;
     ok(hdx_query_refs(&h.q, id_at(&h, T), false, HDX_BY_NONE, &rows, &h.err));
-    expect_rows(rows, "0x400,java.lang.Class,class java.lang.Thread,<class>,class,0,0\n0x10e0,app.Node,-,<Java Local>,local,32,80\n");
+    expect_rows(
+        rows,
+        "0x400,java.lang.Class,class java.lang.Thread,<class>,class,0,0\n0x10e0,app.Node,-,<Java Local>,local,32,80\n");
     cr_expect(eq(int, hdx_query_refs(&h.q, 99999, false, HDX_BY_NONE, &rows, &h.err), HDX_NOT_FOUND));
     heap_close(&h);
 }
@@ -210,13 +244,16 @@ Test(path, starts_at_a_root_and_names_each_reference)
     ok(hdx_query_path(&h.q, ids, 3, NULL, &rows, &h.err));
     expect_extra(rows, "paths",
                  "[{target=0x1100 reachable=true length=2 root={types=[THREAD_OBJ] thread=0x10c0 thread_name=-} steps=["
-                 "{address=0x10c0 class=java.lang.Thread label=- shallow=32 retained=112 reference={name=<Java Local> kind=local owner=-}} "
-                 "{address=0x10e0 class=app.Node label=- shallow=32 retained=80 reference={name=next kind=field owner=app.Node}} "
+                 "{address=0x10c0 class=java.lang.Thread label=- shallow=32 retained=112 reference={name=<Java Local> "
+                 "kind=local owner=-}} "
+                 "{address=0x10e0 class=app.Node label=- shallow=32 retained=80 reference={name=next kind=field "
+                 "owner=app.Node}} "
                  "{address=0x1100 class=java.lang.Object[] label=- shallow=48 retained=48 reference=-}]} "
                  "{target=0x1120 reachable=false length=- root=- steps=[]} "
                  "{target=0x600 reachable=true length=0 root={types=[SYSTEM_CLASS] thread=- thread_name=-} steps=["
                  "{address=0x600 class=java.lang.Class label=class app.Node shallow=8 retained=72 reference=-}]}]");
-    expect_rows(rows, "1,0,0x10c0,java.lang.Thread,-,<Java Local>,32,112\n1,1,0x10e0,app.Node,-,next,32,80\n1,2,0x1100,java.lang.Object[],-,-,48,48\n"
+    expect_rows(rows, "1,0,0x10c0,java.lang.Thread,-,<Java "
+                      "Local>,32,112\n1,1,0x10e0,app.Node,-,next,32,80\n1,2,0x1100,java.lang.Object[],-,-,48,48\n"
                       "3,0,0x600,java.lang.Class,class app.Node,-,8,72\n");
     heap_close(&h);
 }
@@ -231,8 +268,12 @@ Test(path, passes_over_excluded_references)
     expect_rows(rows, "1,0,0x1080,java.lang.ref.WeakReference,-,referent,24,24\n1,1,0x1040,app.Leaf,-,-,32,64\n");
     hdx_path_options options = { .exclude = HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_FINALIZER, .paths = 5 };
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err)); /* both ways round the weak reference have three steps */
-    expect_rows(rows, "1,0,0x600,java.lang.Class,class app.Node,head,8,72\n1,1,0x1000,app.Node,-,next,32,64\n1,2,0x1020,app.Node,-,next,32,32\n1,3,0x1040,app.Leaf,-,-,32,64\n"
-                      "2,0,0x10c0,java.lang.Thread,-,<Java Local>,32,112\n2,1,0x10e0,app.Node,-,next,32,80\n2,2,0x1100,java.lang.Object[],-,[0],48,48\n2,3,0x1040,app.Leaf,-,-,32,64\n");
+    expect_rows(rows, "1,0,0x600,java.lang.Class,class "
+                      "app.Node,head,8,72\n1,1,0x1000,app.Node,-,next,32,64\n1,2,0x1020,app.Node,-,next,32,32\n1,3,"
+                      "0x1040,app.Leaf,-,-,32,64\n"
+                      "2,0,0x10c0,java.lang.Thread,-,<Java "
+                      "Local>,32,112\n2,1,0x10e0,app.Node,-,next,32,80\n2,2,0x1100,java.lang.Object[],-,[0],48,48\n2,3,"
+                      "0x1040,app.Leaf,-,-,32,64\n");
     options.merge = true;
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
@@ -262,7 +303,8 @@ Test(retained, of_one_object_several_and_a_class)
     expect_rows(rows, "app.Node,2,64\n");
     ok(hdx_query_retained(&h.q, ids, 4, &rows, &h.err)); /* all three ways to c are cut; the garbage adds nothing */
     expect_extra(rows, "total", "{objects=8 bytes=264}");
-    expect_rows(rows, "app.Node,3,96\njava.lang.Object[],1,48\njava.lang.Thread,1,32\napp.Leaf,1,32\nbyte[],1,32\njava.lang.ref.WeakReference,1,24\n");
+    expect_rows(rows, "app.Node,3,96\njava.lang.Object[],1,48\njava.lang.Thread,1,32\napp.Leaf,1,32\nbyte[],1,32\njava."
+                      "lang.ref.WeakReference,1,24\n");
     ok(hdx_query_retained(&h.q, ids + 3, 1, &rows, &h.err));
     expect_extra(rows, "total", "{objects=0 bytes=0}");
     expect_rows(rows, "");
@@ -281,8 +323,9 @@ Test(roots, lists_roots_and_locals)
     make(&h);
     ok(hdx_query_roots(&h.q, HDX_BY_NONE, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x1080,java.lang.ref.WeakReference,-,NATIVE_STATIC,-\n0x10c0,java.lang.Thread,-,THREAD_OBJ,-\n0x10e0,app.Node,-,JAVA_LOCAL,0x10c0\n") != NULL, "%s",
-              text.at);
+    cr_expect(strstr(text.at, "0x1080,java.lang.ref.WeakReference,-,NATIVE_STATIC,-\n0x10c0,java.lang.Thread,-,THREAD_"
+                              "OBJ,-\n0x10e0,app.Node,-,JAVA_LOCAL,0x10c0\n") != NULL,
+              "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(hdx_query_roots(&h.q, HDX_BY_TYPE, &rows, &h.err));
@@ -324,7 +367,8 @@ Test(table, of_objects_counts_references_in_scope)
     cr_assert(hdx_graph_position(h.g, id_at(&h, B), &pos));
     ok(table_named(&h.q, "objects", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    snprintf(want, sizeof want, "%llu,0x1020,app.Node,0x600,instance,32,32,0x1000,2,1,1,-,%llu,-\n", (unsigned long long)id_at(&h, B), (unsigned long long)pos);
+    snprintf(want, sizeof want, "%llu,0x1020,app.Node,0x600,instance,32,32,0x1000,2,1,1,-,%llu,-\n",
+             (unsigned long long)id_at(&h, B), (unsigned long long)pos);
     cr_expect(strstr(text.at, want) != NULL, "%s", text.at);
     cr_expect(strstr(text.at, "0x1120") == NULL, "garbage is no row: %s", text.at);
     hdx_buffer_free(&text);
@@ -365,7 +409,8 @@ Test(table, of_classes_loaders_packages_and_the_dump)
     make(&h);
     ok(table_named(&h.q, "classes", &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x600,app.Node,0x100,0x0,4,32,96,3,8\n0x700,app.Leaf,0x600,0x0,1,32,32,1,0\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "0x600,app.Node,0x100,0x0,4,32,96,3,8\n0x700,app.Leaf,0x600,0x0,1,32,32,1,0\n") != NULL,
+              "%s", text.at);
     cr_expect(strstr(text.at, "0x100,java.lang.Object,-,0x0,0,16,0,0,0\n") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
@@ -378,7 +423,9 @@ Test(table, of_classes_loaders_packages_and_the_dump)
     hdx_rows_close(rows);
     ok(table_named(&h.q, "dump", &rows, &h.err));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, "unreachable_objects,1\n") != NULL && strstr(text.at, "records.OBJECT_ARRAY_DUMP,1\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "unreachable_objects,1\n") != NULL &&
+                  strstr(text.at, "records.OBJECT_ARRAY_DUMP,1\n") != NULL,
+              "%s", text.at);
     cr_expect(eq(int, extra(rows, "info")->kind, HDX_CELL_OBJECT));
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
@@ -406,7 +453,8 @@ static void expect_named(heap *h, const char *name, hdx_code code, size_t count,
 {
     hdx_id *ids;
     size_t  n;
-    cr_expect(eq(int, hdx_query_objects_named(&h->q, &name, 1, &ids, &n, &h->err), code), "%s: %s", name, h->err.message);
+    cr_expect(eq(int, hdx_query_objects_named(&h->q, &name, 1, &ids, &n, &h->err), code), "%s: %s", name,
+              h->err.message);
     cr_expect(eq(sz, n, count), "%s", name);
     if (n > 0)
         cr_expect(eq(u64, hdx_graph_address(h->g, ids[0]), first), "%s", name);
@@ -425,7 +473,8 @@ Test(names, of_objects_have_five_forms)
     expect_named(&h, "app.Leaf@0x1000", HDX_NOT_FOUND, 0, 0);
     expect_named(&h, "class:app.Node", HDX_OK, 1, NODE);
     expect_named(&h, "class:app.*", HDX_OK, 2, NODE);
-    expect_named(&h, "class:/^java\\.lang\\.(Object|Class)$/", HDX_OK, 2, CLASS); /* numbers by falling instance count */
+    expect_named(&h, "class:/^java\\.lang\\.(Object|Class)$/", HDX_OK, 2,
+                 CLASS); /* numbers by falling instance count */
     expect_named(&h, "class:app.Noode", HDX_NOT_FOUND, 0, 0);
     expect_named(&h, "thread:nobody", HDX_NOT_FOUND, 0, 0);
     expect_named(&h, "0x1001", HDX_NOT_FOUND, 0, 0);

@@ -1,13 +1,13 @@
 /*
  * test_random.c - paths, retained sets and histograms of random small heaps against the obvious definitions.
  *
- * The model reads edges, classes and sizes through the graph once and then asks itself: what is reachable when these are not entered,
- * how far is it from a root. A failure names its seed.
+ * The model reads edges, classes and sizes through the graph once and then asks itself: what is reachable when these
+ * are not entered, how far is it from a root. A failure names its seed.
  */
 #include "heap.h"
 #include "query/query.h"
 
-#define SEEDS 16u
+#define SEEDS     16u
 #define NODES_MAX 160u
 
 typedef struct model {
@@ -21,7 +21,9 @@ typedef struct model {
 
 enum { CLASSES = 6 };
 
-/* Nodes of a few classes and arrays with random references, some weak; a thread with locals; garbage comes by itself. */
+/*
+ * Nodes of a few classes and arrays with random references, some weak; a thread with locals; garbage comes by itself.
+ */
 static void random_heap(heap *h, unsigned seed)
 {
     dump_maker *m = dump_maker_new(seed % 2 ? 4 : 8);
@@ -38,7 +40,8 @@ static void random_heap(heap *h, unsigned seed)
         snprintf(name, sizeof name, "p%u.C%u", c / 3, c);
         if (rand_r(&seed) % 2)
             dump_maker_static(m, "s", 'L', at[(unsigned)rand_r(&seed) % n]);
-        classes[c] = dump_maker_class_at(m, 0x1000 + 32 * (uint64_t)c, name, c % 3 == 2 ? classes[c - 1] : object, "a:L b:L");
+        classes[c] =
+            dump_maker_class_at(m, 0x1000 + 32 * (uint64_t)c, name, c % 3 == 2 ? classes[c - 1] : object, "a:L b:L");
         if (rand_r(&seed) % 3 == 0)
             dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, classes[c], 0, 0);
     }
@@ -64,7 +67,9 @@ static void random_heap(heap *h, unsigned seed)
     heap_open(h, m);
 }
 
-typedef struct names_of { bool any, strong; } names_of;
+typedef struct names_of {
+    bool any, strong;
+} names_of;
 
 static bool see(void *context, const hdx_named_ref *ref)
 {
@@ -109,7 +114,10 @@ static void model_close(model *m)
     free(m->root);
 }
 
-/* Least number of references from a root, UINT64_MAX where there is no way. A root is its own beginning: no way passes through one. */
+/*
+ * Least number of references from a root, UINT64_MAX where there is no way. A root is its own beginning: no way passes
+ * through one.
+ */
 static void distances(const model *m, const bool *without, bool no_weak, uint64_t *out)
 {
     bool grew = true;
@@ -119,7 +127,8 @@ static void distances(const model *m, const bool *without, bool no_weak, uint64_
         grew = false;
         for (hdx_id v = 0; v < m->n; v++)
             for (hdx_id to = 0; out[v] != UINT64_MAX && to < m->n; to++)
-                if (m->edge[v * m->n + to] && !(no_weak && m->weak[v * m->n + to]) && !(without != NULL && without[to]) && out[v] + 1 < out[to]) {
+                if (m->edge[v * m->n + to] && !(no_weak && m->weak[v * m->n + to]) &&
+                    !(without != NULL && without[to]) && out[v] + 1 < out[to]) {
                     out[to] = out[v] + 1;
                     grew = true;
                 }
@@ -180,7 +189,8 @@ static bool in_set(heap *h, hdx_by by, uint32_t c, hdx_text key)
 {
     const hdx_class *k = hdx_graph_class(h->g, c);
     if (by == HDX_BY_PACKAGE)
-        return k->name.len > key.len && memcmp(k->name.at, key.at, key.len) == 0 && k->name.at[key.len] == '.' && memchr(k->name.at + key.len + 1, '.', k->name.len - key.len - 1) == NULL;
+        return k->name.len > key.len && memcmp(k->name.at, key.at, key.len) == 0 && k->name.at[key.len] == '.' &&
+               memchr(k->name.at + key.len + 1, '.', k->name.len - key.len - 1) == NULL;
     for (; k != NULL; k = by == HDX_BY_SUPERCLASS && k->super != HDX_NO_CLASS ? hdx_graph_class(h->g, k->super) : NULL)
         if (hdx_text_same(k->name, key))
             return true;
@@ -206,17 +216,20 @@ static void check_histogram(heap *h, const model *m, hdx_by by, unsigned seed)
             want_shallow += instance && live[v] != UINT64_MAX ? m->shallow[v] : 0;
         }
         retained_by(m, without, &objects, &bytes);
-        cr_expect(eq(u64, cells[2].as.natural, want_objects), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
-        cr_expect(eq(u64, cells[3].as.natural, want_shallow), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
-        cr_expect(eq(u64, cells[4].as.natural, bytes), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len, cells[0].as.text.at);
+        cr_expect(eq(u64, cells[2].as.natural, want_objects), "seed %u by %d %.*s", seed, (int)by,
+                  (int)cells[0].as.text.len, cells[0].as.text.at);
+        cr_expect(eq(u64, cells[3].as.natural, want_shallow), "seed %u by %d %.*s", seed, (int)by,
+                  (int)cells[0].as.text.len, cells[0].as.text.at);
+        cr_expect(eq(u64, cells[4].as.natural, bytes), "seed %u by %d %.*s", seed, (int)by, (int)cells[0].as.text.len,
+                  cells[0].as.text.at);
     }
     cr_assert(eq(int, hdx_rows_end(rows, &h->err), HDX_OK));
     hdx_rows_close(rows);
 }
 
 /*
- * Three sets for each class (itself, itself again, itself with another class): a pool that is full at once, so that few sets are asked at a
- * time, gives the same sizes.
+ * Three sets for each class (itself, itself again, itself with another class): a pool that is full at once, so that few
+ * sets are asked at a time, gives the same sizes.
  */
 static void check_narrow(heap *h, unsigned seed)
 {
@@ -267,7 +280,8 @@ static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, u
         hdx_id          target = id_at(h, child(p, "target")->as.address), before = HDX_NO_ID;
         uint64_t        length = child(p, "length")->as.natural;
         bool            reachable = child(p, "reachable")->as.boolean;
-        cr_expect(eq(int, reachable, want[target] != UINT64_MAX && live[target] != UINT64_MAX), "seed %u target %llu", seed, (unsigned long long)target);
+        cr_expect(eq(int, reachable, want[target] != UINT64_MAX && live[target] != UINT64_MAX), "seed %u target %llu",
+                  seed, (unsigned long long)target);
         if (!reachable) {
             cr_expect(eq(u64, steps->as.list.count, 0));
             seen[target] = true;
@@ -296,7 +310,10 @@ static void check_paths(heap *h, const model *m, bool no_weak, unsigned paths, u
     hdx_rows_close(rows);
 }
 
-/* MAT 6.9: level by level, each in the order of ids, so whoever comes first is the parent with the lowest id. Roots are their own. */
+/*
+ * MAT 6.9: level by level, each in the order of ids, so whoever comes first is the parent with the lowest id. Roots are
+ * their own.
+ */
 static void lowest_parents(const model *m, bool no_weak, hdx_id *parent)
 {
     uint64_t level[NODES_MAX];
@@ -329,10 +346,11 @@ static void check_merged(heap *h, const model *m, bool no_weak, unsigned seed)
     for (size_t i = 0; i < count; i++) {
         const hdx_cell *steps = child(&list->as.list.at[i], "steps");
         hdx_id          v = ids[i];
-        cr_expect(eq(int, steps->as.list.count > 0, parent[v] != HDX_NO_ID), "seed %u target %llu", seed, (unsigned long long)v);
+        cr_expect(eq(int, steps->as.list.count > 0, parent[v] != HDX_NO_ID), "seed %u target %llu", seed,
+                  (unsigned long long)v);
         for (uint64_t s = steps->as.list.count; s > 0; s--, v = parent[v]) {
-            cr_assert(eq(u64, id_at(h, child(&steps->as.list.at[s - 1], "address")->as.address), v), "seed %u target %llu step %llu", seed,
-                      (unsigned long long)ids[i], (unsigned long long)s);
+            cr_assert(eq(u64, id_at(h, child(&steps->as.list.at[s - 1], "address")->as.address), v),
+                      "seed %u target %llu step %llu", seed, (unsigned long long)ids[i], (unsigned long long)s);
             cr_expect(eq(int, s == 1, parent[v] == v), "seed %u: one root, at the beginning", seed);
         }
     }

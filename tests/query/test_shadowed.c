@@ -6,13 +6,26 @@
 
 /* ---- labels ---- */
 
-typedef enum thing { NONE, TEXT, BYTES, INTS, CLASS, CELLS, PAIR, DATA, MANAGER, GENERATION, HOLDER, ADDRESS,
-                     THINGS } thing;
+typedef enum thing {
+    NONE,
+    TEXT,
+    BYTES,
+    INTS,
+    CLASS,
+    CELLS,
+    PAIR,
+    DATA,
+    MANAGER,
+    GENERATION,
+    HOLDER,
+    ADDRESS,
+    THINGS
+} thing;
 
 typedef struct rule {
     const char *class, *super; /* super NULL: java.lang.Object; else it declares the fields */
     const char *fields;
-    uint64_t    values[6];     /* of references: a thing */
+    uint64_t    values[6]; /* of references: a thing */
 } rule;
 
 static const rule rules[] = {
@@ -33,7 +46,9 @@ static const rule rules[] = {
     { "java.lang.Package", NULL, "name:L", { TEXT } },
     { "java.lang.ProcessEnvironment$ExternalData", NULL, "str:L", { TEXT } },
     { "java.lang.Short", NULL, "value:S", { 8 } },
-    { "java.lang.StackTraceElement", NULL, "declaringClass:L methodName:L fileName:L lineNumber:I",
+    { "java.lang.StackTraceElement",
+      NULL,
+      "declaringClass:L methodName:L fileName:L lineNumber:I",
       { TEXT, TEXT, TEXT, 9 } },
     { "java.lang.String", NULL, "value:L coder:B hash:I", { BYTES, 0, 0 } },
     { "java.lang.StringBuffer", "java.lang.AbstractStringBuilder", "value:L count:I coder:B", { BYTES, 2, 0 } },
@@ -43,7 +58,9 @@ static const rule rules[] = {
     { "java.lang.invoke.MemberName", NULL, "clazz:L name:L", { CLASS, TEXT } },
     { "java.lang.reflect.Constructor", NULL, "clazz:L modifiers:I", { CLASS, 1 } },
     { "java.lang.reflect.Field", NULL, "clazz:L name:L type:L modifiers:I", { CLASS, TEXT, CLASS, 1 } },
-    { "java.lang.reflect.Method", "java.lang.reflect.AccessibleObject", "clazz:L name:L returnType:L modifiers:I",
+    { "java.lang.reflect.Method",
+      "java.lang.reflect.AccessibleObject",
+      "clazz:L name:L returnType:L modifiers:I",
       { CLASS, TEXT, CLASS, 1 } },
     { "java.math.BigDecimal", NULL, "scale:I precision:I intCompact:J", { 2, 0, 1234 } },
     { "java.math.BigInteger", NULL, "signum:I mag:L", { 1, INTS } },
@@ -60,9 +77,13 @@ static const rule rules[] = {
     { "java.util.concurrent.atomic.AtomicLong", NULL, "value:J", { 11 } },
     { "java.util.concurrent.atomic.AtomicReference", NULL, "value:L", { TEXT } },
     { "java.util.concurrent.atomic.AtomicStampedReference", NULL, "pair:L", { PAIR } },
-    { "java.util.concurrent.atomic.DoubleAdder", "java.util.concurrent.atomic.Striped64", "base:J cells:L",
+    { "java.util.concurrent.atomic.DoubleAdder",
+      "java.util.concurrent.atomic.Striped64",
+      "base:J cells:L",
       { 0, CELLS } },
-    { "java.util.concurrent.atomic.LongAdder", "java.util.concurrent.atomic.Striped64", "base:J cells:L",
+    { "java.util.concurrent.atomic.LongAdder",
+      "java.util.concurrent.atomic.Striped64",
+      "base:J cells:L",
       { 12, CELLS } },
     { "org.eclipse.core.runtime.adaptor.EclipseClassLoader", NULL, "hostdata:L", { DATA } },
     { "org.eclipse.osgi.internal.baseadaptor.DefaultClassLoader", NULL, "manager:L", { MANAGER } },
@@ -77,7 +98,10 @@ static const rule rules[] = {
 
 enum { RULES = sizeof rules / sizeof *rules };
 
-static struct { char name[96]; uint64_t id; } known[4 * RULES];
+static struct {
+    char     name[96];
+    uint64_t id;
+} known[4 * RULES];
 static size_t known_count;
 
 /* A class is made once, by whoever speaks of it first. */
@@ -95,7 +119,7 @@ static uint64_t class_of(dump_maker *m, uint64_t super, const char *name, const 
 static void make_things(dump_maker *m, uint64_t object, const char *text, uint64_t number, uint64_t *out)
 {
     uint64_t string = class_of(m, object, "java.lang.String", "value:L coder:B hash:I"),
-        bytes[2] = { (uint64_t)text[0], (uint64_t)text[1] }, cell;
+             bytes[2] = { (uint64_t)text[0], (uint64_t)text[1] }, cell;
     uint64_t array = class_of(m, object, "[Ljava/util/concurrent/atomic/Striped64$Cell;", "");
     out[NONE] = 0;
     out[TEXT] = dump_maker_string(m, string, text);
@@ -105,13 +129,14 @@ static void make_things(dump_maker *m, uint64_t object, const char *text, uint64
     cell = dump_maker_instance(m, class_of(m, object, "java.util.concurrent.atomic.Striped64$Cell", "value:J"),
                                DUMP_VALUES(number));
     out[CELLS] = dump_maker_array(m, array, &cell, 1);
-    out[PAIR] = dump_maker_instance(m, class_of(m, object, "java.util.concurrent.atomic.AtomicStampedReference$Pair",
-                                                "reference:L"), &out[TEXT]);
+    out[PAIR] = dump_maker_instance(
+        m, class_of(m, object, "java.util.concurrent.atomic.AtomicStampedReference$Pair", "reference:L"), &out[TEXT]);
     out[DATA] = dump_maker_instance(m, class_of(m, object, "p.Data", "symbolicName:L"), &out[TEXT]);
     out[MANAGER] = dump_maker_instance(m, class_of(m, object, "p.Manager", "data:L"), &out[DATA]);
     out[GENERATION] = dump_maker_instance(m, class_of(m, object, "p.Generation", "revision:L"), &out[DATA]);
-    out[HOLDER] = dump_maker_instance(m, class_of(m, object, "java.net.InetAddress$InetAddressHolder",
-                                                  "hostName:L address:I"), DUMP_VALUES(out[TEXT], number));
+    out[HOLDER] =
+        dump_maker_instance(m, class_of(m, object, "java.net.InetAddress$InetAddressHolder", "hostName:L address:I"),
+                            DUMP_VALUES(out[TEXT], number));
     out[ADDRESS] = dump_maker_instance(m, class_of(m, object, "java.net.Inet6Address$Inet6AddressHolder", "hostName:L"),
                                        &out[TEXT]);
 }
@@ -129,9 +154,9 @@ Test(shadowed, labels_are_those_of_the_class_that_has_the_rule)
 {
     dump_maker *m = dump_maker_new(8);
     uint64_t    object = dump_maker_class_at(m, 0x100, "java.lang.Object", 0, ""), right[THINGS] = { 0 },
-        wrong[THINGS] = { 0 };
-    uint64_t    plain[RULES], hiding[RULES], values[12];
-    heap        h;
+             wrong[THINGS] = { 0 };
+    uint64_t plain[RULES], hiding[RULES], values[12];
+    heap     h;
     make_things(m, object, "ok", 41, right);
     make_things(m, object, "no", 99, wrong);
     for (size_t i = 0; i < RULES; i++) {
@@ -161,9 +186,22 @@ Test(shadowed, labels_are_those_of_the_class_that_has_the_rule)
 
 /* ---- threads, loaders, references ---- */
 
-enum { OBJECT = 0x100, STRING = 0x200, THREAD = 0x300, LOADER = 0x400, BOX = 0x600, REFERENCE = 0x700, WEAK = 0x800,
-       TOP = 0x1000, SUB = 0x1040,
-       WORKER = 0x1080, BOXED = 0x10c0, CACHE = 0x1100, KEPT = 0x1140, LET_GO = 0x1180 };
+enum {
+    OBJECT = 0x100,
+    STRING = 0x200,
+    THREAD = 0x300,
+    LOADER = 0x400,
+    BOX = 0x600,
+    REFERENCE = 0x700,
+    WEAK = 0x800,
+    TOP = 0x1000,
+    SUB = 0x1040,
+    WORKER = 0x1080,
+    BOXED = 0x10c0,
+    CACHE = 0x1100,
+    KEPT = 0x1140,
+    LET_GO = 0x1180
+};
 
 #define FIELDS "name:L priority:I daemon:Z threadStatus:I contextClassLoader:L"
 
@@ -181,12 +219,12 @@ static void make_heap(heap *h, bool with_holder)
     dump_maker_class_at(m, WEAK, "java.lang.ref.WeakReference", REFERENCE, "");
     uint64_t facts = dump_maker_class(m, "java.lang.Thread$FieldHolder", OBJECT, "priority:I daemon:Z threadStatus:I");
     uint64_t pool = dump_maker_class(m, "p.PoolThread", THREAD, FIELDS " holder:L box:L"),
-        loader = dump_maker_class(m, "p.Loader", LOADER, "parent:L name:L");
+             loader = dump_maker_class(m, "p.Loader", LOADER, "parent:L name:L");
     uint64_t entry = dump_maker_class(m, "p.Entry", WEAK, "referent:L");
     uint64_t worker = dump_maker_string(m, STRING, "worker"), pooled = dump_maker_string(m, STRING, "pooled"),
-        top = dump_maker_string(m, STRING, "top");
+             top = dump_maker_string(m, STRING, "top");
     uint64_t holder = dump_maker_instance(m, facts, DUMP_VALUES(7, 1, 0x400)),
-        other = dump_maker_instance(m, facts, DUMP_VALUES(2, 0, 0x4));
+             other = dump_maker_instance(m, facts, DUMP_VALUES(2, 0, 0x4));
     dump_maker_instance_at(m, TOP, LOADER, DUMP_VALUES(0, top));
     dump_maker_instance_at(m, SUB, loader, DUMP_VALUES(SUB, pooled, TOP, worker));
     dump_maker_instance_at(m, BOXED, BOX, NULL);
@@ -224,7 +262,8 @@ static void check_thread(bool with_holder)
     text = hdx_buffer_of(NULL);
     put_cell(&text, extra(rows, "paths"));
     cr_expect(strstr(text.at, "thread_name=worker") != NULL && strstr(text.at, "label=worker") != NULL &&
-              strstr(text.at, "pooled") == NULL, "%s", text.at);
+                  strstr(text.at, "pooled") == NULL,
+              "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     heap_close(&h);
@@ -236,12 +275,12 @@ Test(shadowed, threads_with_a_holder_are_too) { check_thread(true); }
 
 Test(shadowed, leaks_and_threads_name_a_thread_alike)
 {
-    heap                h;
-    hdx_leaks          *leaks;
-    hdx_leak_steps      steps = { 0 };
-    const char         *classes[] = { "p.Box" };
-    hdx_leaks_options   options = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1 };
-    unsigned            named = 0;
+    heap              h;
+    hdx_leaks        *leaks;
+    hdx_leak_steps    steps = { 0 };
+    const char       *classes[] = { "p.Box" };
+    hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1 };
+    unsigned          named = 0;
     make_heap(&h, false);
     ok(hdx_leaks_search(h.g, &options, &leaks, &h.err));
     for (uint64_t i = 0; i < leaks->leak_count; i++)
@@ -318,13 +357,13 @@ Test(loaders, are_called_by_name_url_or_module)
     dump_maker_class_at(m, STRING, "java.lang.String", OBJECT, "value:L coder:B hash:I");
     dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "parent:L name:L");
     uint64_t url_loader = dump_maker_class(m, "java.net.URLClassLoader", LOADER, "ucp:L"),
-        path = dump_maker_class(m, "jdk.internal.loader.URLClassPath", OBJECT, "path:L");
+             path = dump_maker_class(m, "jdk.internal.loader.URLClassPath", OBJECT, "path:L");
     uint64_t list = dump_maker_class(m, "java.util.ArrayList", OBJECT, "elementData:L size:I"),
-        urls = dump_maker_class(m, "[Ljava/lang/Object;", OBJECT, "");
+             urls = dump_maker_class(m, "[Ljava/lang/Object;", OBJECT, "");
     uint64_t url = dump_maker_class(m, "java.net.URL", OBJECT, "protocol:L authority:L path:L"),
-        module = dump_maker_class(m, "java.lang.Module", OBJECT, "name:L loader:L");
-    uint64_t file = dump_maker_instance(m, url, DUMP_VALUES(dump_maker_string(m, STRING, "file"), 0,
-                                                            dump_maker_string(m, STRING, "/lib/a.jar")));
+             module = dump_maker_class(m, "java.lang.Module", OBJECT, "name:L loader:L");
+    uint64_t file = dump_maker_instance(
+        m, url, DUMP_VALUES(dump_maker_string(m, STRING, "file"), 0, dump_maker_string(m, STRING, "/lib/a.jar")));
     uint64_t one = dump_maker_instance(m, list, DUMP_VALUES(dump_maker_array(m, urls, &file, 1), 1));
     uint64_t none = dump_maker_instance(m, list, DUMP_VALUES(dump_maker_array(m, urls, NULL, 10), 0));
     uint64_t searched = dump_maker_instance(m, path, &one), empty = dump_maker_instance(m, path, &none);

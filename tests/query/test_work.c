@@ -1,5 +1,6 @@
 /*
- * test_work.c - what questions cost, counted in how often they ask whether to stop: once for so and so many objects they look at.
+ * test_work.c - what questions cost, counted in how often they ask whether to stop: once for so and so many objects
+ * they look at.
  */
 #include "heap.h"
 
@@ -52,8 +53,11 @@ Test(work, paths_of_objects_deep_in_a_list_share_what_is_said_of_their_steps)
 {
     const hdx_path_options each[] = { { .paths = 1 }, { .paths = 3 }, { .paths = 1, .merge = true } };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        const uint64_t one = asked_for_paths(4000, 1, each[i]), eight = asked_for_paths(4000, 8, each[i]), longer = asked_for_paths(16000, 8, each[i]);
-        cr_expect(lt(u64, eight, 6 * one), "%zu: %llu for one, %llu for eight", i, (unsigned long long)one, (unsigned long long)eight);
-        cr_expect(lt(u64, longer, 5 * eight), "%zu: %llu, %llu for a list four times as long", i, (unsigned long long)eight, (unsigned long long)longer);
+        const uint64_t one = asked_for_paths(4000, 1, each[i]), eight = asked_for_paths(4000, 8, each[i]),
+                       longer = asked_for_paths(16000, 8, each[i]);
+        cr_expect(lt(u64, eight, 6 * one), "%zu: %llu for one, %llu for eight", i, (unsigned long long)one,
+                  (unsigned long long)eight);
+        cr_expect(lt(u64, longer, 5 * eight), "%zu: %llu, %llu for a list four times as long", i,
+                  (unsigned long long)eight, (unsigned long long)longer);
     }
 }

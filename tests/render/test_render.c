@@ -11,7 +11,10 @@
 
 #define ANY(name, unit) HDX_COLUMN(name, ANY, unit, HDX_COLUMN_NULLABLE, "whatever a test puts here")
 static const hdx_column columns[] = {
-    ANY("class", NONE), ANY("size", BYTES), ANY("share", PERCENT), ANY("at", NONE),
+    ANY("class", NONE),
+    ANY("size", BYTES),
+    ANY("share", PERCENT),
+    ANY("at", NONE),
     HDX_COLUMN("more", ANY, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "nested, and no column of a table"),
 };
 enum { COLUMNS = 5 };
@@ -61,8 +64,16 @@ static hdx_rows *sample(void)
     list[0] = hdx_cell_uint(1);
     list[1] = hdx_cell_object(inner, 2);
     list[2] = hdx_cell_list(NULL, 0);
-    hdx_cell cells[2 * COLUMNS] = { hdx_cell_string("com.acme.A"), hdx_cell_uint(1536), hdx_cell_real(12.5), hdx_cell_address(0x7F3A10), hdx_cell_list(list, 3),
-                                    hdx_cell_string("a,\"b\"\n\\"), hdx_cell_int(-7), hdx_cell_null(), hdx_cell_bool(true), { .kind = HDX_CELL_ABSENT } };
+    hdx_cell cells[2 * COLUMNS] = { hdx_cell_string("com.acme.A"),
+                                    hdx_cell_uint(1536),
+                                    hdx_cell_real(12.5),
+                                    hdx_cell_address(0x7F3A10),
+                                    hdx_cell_list(list, 3),
+                                    hdx_cell_string("a,\"b\"\n\\"),
+                                    hdx_cell_int(-7),
+                                    hdx_cell_null(),
+                                    hdx_cell_bool(true),
+                                    { .kind = HDX_CELL_ABSENT } };
     return rows_of(cells, 2, COLUMNS);
 }
 
@@ -81,8 +92,10 @@ Test(json, is_one_document_with_a_row_a_line)
                 "  \"heapdex\": \"0.1.0\",\n"
                 "  \"damage\": [],\n"
                 "  \"rows\": [\n"
-                "    {\"class\": \"com.acme.A\", \"size\": 1536, \"share\": 12.5, \"at\": \"0x7f3a10\", \"more\": [1, {\"name\": \"x\", \"value\": {\"absent\": true}}, []]},\n"
-                "    {\"class\": \"a,\\\"b\\\"\\n\\\\\", \"size\": -7, \"share\": null, \"at\": true, \"more\": {\"absent\": true}}\n"
+                "    {\"class\": \"com.acme.A\", \"size\": 1536, \"share\": 12.5, \"at\": \"0x7f3a10\", \"more\": [1, "
+                "{\"name\": \"x\", \"value\": {\"absent\": true}}, []]},\n"
+                "    {\"class\": \"a,\\\"b\\\"\\n\\\\\", \"size\": -7, \"share\": null, \"at\": true, \"more\": "
+                "{\"absent\": true}}\n"
                 "  ],\n"
                 "  \"paths\": [\n"
                 "    1,\n"
@@ -103,12 +116,17 @@ Test(jsonl, is_rows_alone)
 Test(csv, quotes_as_rfc_4180_says)
 {
     hdx_render_options options = { .format = HDX_FORMAT_CSV };
-    expect_text(sample(), &options,
-                "class,size,share,at,more\n"
-                "com.acme.A,1536,12.5,0x7f3a10,\"[1, {\"\"name\"\": \"\"x\"\", \"\"value\"\": {\"\"absent\"\": true}}, []]\"\n"
-                "\"a,\"\"b\"\"\n\\\",-7,,true,\"{\"\"absent\"\": true}\"\n");
-    hdx_cell odd[6] = { hdx_cell_string(""), hdx_cell_null(), hdx_cell_text((hdx_text){ "a\xff\xc3\xa4\r", 5 }), hdx_cell_real(NAN), hdx_cell_string("x\xc3"), hdx_cell_real(0.1) };
-    expect_text(rows_of(odd, 3, 2), &options, "class,size\n\"\",\n\"a\xef\xbf\xbd\xc3\xa4\r\",NaN\nx\xef\xbf\xbd,0.1\n");
+    expect_text(
+        sample(), &options,
+        "class,size,share,at,more\n"
+        "com.acme.A,1536,12.5,0x7f3a10,\"[1, {\"\"name\"\": \"\"x\"\", \"\"value\"\": {\"\"absent\"\": true}}, []]\"\n"
+        "\"a,\"\"b\"\"\n\\\",-7,,true,\"{\"\"absent\"\": true}\"\n");
+    hdx_cell odd[6] = {
+        hdx_cell_string(""), hdx_cell_null(),          hdx_cell_text((hdx_text){ "a\xff\xc3\xa4\r", 5 }),
+        hdx_cell_real(NAN),  hdx_cell_string("x\xc3"), hdx_cell_real(0.1)
+    };
+    expect_text(rows_of(odd, 3, 2), &options,
+                "class,size\n\"\",\n\"a\xef\xbf\xbd\xc3\xa4\r\",NaN\nx\xef\xbf\xbd,0.1\n");
     hdx_cell alone[2] = { hdx_cell_null(), hdx_cell_uint(5) }; /* an empty line would be skipped by readers */
     expect_text(rows_of(alone, 2, 1), &options, "class\n\"\"\n5\n");
 }
@@ -116,15 +134,18 @@ Test(csv, quotes_as_rfc_4180_says)
 Test(tsv, escapes_tabs_lines_and_backslashes)
 {
     hdx_render_options options = { .format = HDX_FORMAT_TSV };
-    hdx_cell           cells[4] = { hdx_cell_string("a\tb\nc\\d\re\"f,"), hdx_cell_uint(UINT64_MAX), hdx_cell_string(""), hdx_cell_null() };
+    hdx_cell cells[4] = { hdx_cell_string("a\tb\nc\\d\re\"f,"), hdx_cell_uint(UINT64_MAX), hdx_cell_string(""),
+                          hdx_cell_null() };
     expect_text(rows_of(cells, 2, 2), &options, "class\tsize\na\\tb\\nc\\\\d\\re\"f,\t18446744073709551615\n\t\n");
 }
 
-/* Every control character of Unicode, between letters and behind eight of them, and the characters beside the ranges. */
+/*
+ * Every control character of Unicode, between letters and behind eight of them, and the characters beside the ranges.
+ */
 Test(csv_and_tsv, let_no_control_character_out)
 {
     for (uint32_t c = 0; c < 0xa1; c++) {
-        char text[32] = "abcdefgh.", want[2][64];
+        char       text[32] = "abcdefgh.", want[2][64];
         const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
         size_t     len = 9;
         if (c < 0x80) {
@@ -137,11 +158,18 @@ Test(csv_and_tsv, let_no_control_character_out)
         const char *const shown = c == '"' ? "\"\"" : text + 9;
         char              picture[4] = { '\xe2', '\x90', (char)(c == 0x7f ? 0xa1 : 0x80 + c), '\0' };
         if (!control || c == '\t' || c == '\n' || c == '\r')
-            snprintf(want[0], sizeof want[0], strchr("\",\n\r", (int)c) != NULL && c != 0 ? "class\n\"abcdefgh.%sz\"\n" : "class\nabcdefgh.%sz\n", shown);
+            snprintf(want[0], sizeof want[0],
+                     strchr("\",\n\r", (int)c) != NULL && c != 0 ? "class\n\"abcdefgh.%sz\"\n"
+                                                                 : "class\nabcdefgh.%sz\n",
+                     shown);
         else
             snprintf(want[0], sizeof want[0], "class\nabcdefgh.%sz\n", c < 0x80 ? picture : "\xef\xbf\xbd");
         if (c == '\t' || c == '\n' || c == '\r' || c == '\\')
-            snprintf(want[1], sizeof want[1], "class\nabcdefgh.\\%cz\n", c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\');
+            snprintf(want[1], sizeof want[1], "class\nabcdefgh.\\%cz\n",
+                     c == '\t'   ? 't'
+                     : c == '\n' ? 'n'
+                     : c == '\r' ? 'r'
+                                 : '\\');
         else
             snprintf(want[1], sizeof want[1], "class\nabcdefgh.%sz\n", text + 9);
         if (control && strchr("\t\n\r", (int)c) == NULL)
@@ -180,7 +208,8 @@ Test(table, shows_plain_bytes_when_asked_and_colors_its_head)
 Test(table, cuts_long_texts_in_the_middle_to_the_width_of_the_terminal)
 {
     hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 30 };
-    hdx_cell           cells[4] = { hdx_cell_string("com.acme.internal.very.long.CacheEntry"), hdx_cell_uint(123456), hdx_cell_string("ä"), hdx_cell_uint(1) };
+    hdx_cell           cells[4] = { hdx_cell_string("com.acme.internal.very.long.CacheEntry"), hdx_cell_uint(123456),
+                                    hdx_cell_string("ä"), hdx_cell_uint(1) };
     expect_text(rows_of(cells, 2, 2), &options,
                 "class                     size\n"
                 "com.acme.i….CacheEntry  123456\n"
@@ -189,18 +218,23 @@ Test(table, cuts_long_texts_in_the_middle_to_the_width_of_the_terminal)
 
 Test(table, never_is_wider_than_eighty_columns_where_texts_can_be_cut)
 {
-    static const hdx_column wide[] = { ANY("address", NONE), ANY("class", NONE), ANY("label", NONE), ANY("shallow", BYTES), ANY("retained", BYTES), ANY("percent", PERCENT) };
-    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 80, .human_sizes = true };
-    char               text[300];
-    hdx_table         *t;
-    hdx_rows          *rows;
-    kept               k = { .text = hdx_buffer_of(NULL) };
-    hdx_sink           sink = { keep, &k };
+    static const hdx_column wide[] = { ANY("address", NONE),  ANY("class", NONE),     ANY("label", NONE),
+                                       ANY("shallow", BYTES), ANY("retained", BYTES), ANY("percent", PERCENT) };
+    hdx_render_options      options = { .format = HDX_FORMAT_TABLE, .width = 80, .human_sizes = true };
+    char                    text[300];
+    hdx_table              *t;
+    hdx_rows               *rows;
+    kept                    k = { .text = hdx_buffer_of(NULL) };
+    hdx_sink                sink = { keep, &k };
     memset(text, 'c', sizeof text);
     cr_assert(eq(int, hdx_table_new(wide, 6, &t, NULL), HDX_OK));
     for (uint32_t i = 0; i < 3000; i++) { /* beyond the rows that decide the widths, too */
-        hdx_cell cells[6] = { hdx_cell_address(0x7f3a10000000 + i), hdx_cell_text((hdx_text){ text, i % 300 }), hdx_cell_text((hdx_text){ text, 299 - i % 300 }),
-                              hdx_cell_uint(1023), hdx_cell_uint(1ull << 40), hdx_cell_real(99.9) };
+        hdx_cell cells[6] = { hdx_cell_address(0x7f3a10000000 + i),
+                              hdx_cell_text((hdx_text){ text, i % 300 }),
+                              hdx_cell_text((hdx_text){ text, 299 - i % 300 }),
+                              hdx_cell_uint(1023),
+                              hdx_cell_uint(1ull << 40),
+                              hdx_cell_real(99.9) };
         cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
     }
     cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
@@ -220,8 +254,12 @@ Test(table, never_is_wider_than_eighty_columns_where_texts_can_be_cut)
 Test(table, lets_no_name_drive_the_terminal)
 {
     hdx_render_options options = { .format = HDX_FORMAT_TABLE };
-    hdx_cell           cells[3] = { hdx_cell_string("\x1b[2J\x07\x7f"), hdx_cell_string("\xc2\x9b" "2J\xff\xe2\x80\xae"), hdx_cell_string("日本\xed\xa0\x80") };
-    expect_text(rows_of(cells, 3, 1), &options, "class\n\\x1b[2J\\x07\\x7f\n\\xc2\\x9b2J\\xff\\xe2\\x80\\xae\n日本\\xed\\xa0\\x80\n");
+    hdx_cell           cells[3] = { hdx_cell_string("\x1b[2J\x07\x7f"),
+                                    hdx_cell_string("\xc2\x9b"
+                                                              "2J\xff\xe2\x80\xae"),
+                                    hdx_cell_string("日本\xed\xa0\x80") };
+    expect_text(rows_of(cells, 3, 1), &options,
+                "class\n\\x1b[2J\\x07\\x7f\n\\xc2\\x9b2J\\xff\\xe2\\x80\\xae\n日本\\xed\\xa0\\x80\n");
 }
 
 Test(table, says_how_many_rows_were_left_out)
@@ -246,11 +284,13 @@ static void expect_json(hdx_cell cell, const char *should)
 
 Test(json, escapes_what_is_no_plain_text)
 {
-    expect_json(hdx_cell_text((hdx_text){ "\0\x01\b\t\n\f\r\x1f\x7f", 9 }), "\"\\u0000\\u0001\\b\\t\\n\\f\\r\\u001f\\u007f\"");
+    expect_json(hdx_cell_text((hdx_text){ "\0\x01\b\t\n\f\r\x1f\x7f", 9 }),
+                "\"\\u0000\\u0001\\b\\t\\n\\f\\r\\u001f\\u007f\"");
     expect_json(hdx_cell_string("ä日\xf0\x9f\x98\x80"), "\"ä日\xf0\x9f\x98\x80\"");
     expect_json(hdx_cell_string("\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xc0\x80"),
                 "\"\\ufffd\\ufffd(\\ud800\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
-    expect_json(hdx_cell_string("\xed\xbf\xbf\xed\xa0"), "\"\\udfff\\ufffd\\ufffd\""); /* half a pair, and half of that */
+    expect_json(hdx_cell_string("\xed\xbf\xbf\xed\xa0"),
+                "\"\\udfff\\ufffd\\ufffd\""); /* half a pair, and half of that */
     expect_json(hdx_cell_string("\xe6\x97"), "\"\\ufffd\\ufffd\"");
     expect_json(hdx_cell_string("\xc2\x85\xe2\x80\xa8"), "\"\\u0085\\u2028\"");
 }
@@ -302,10 +342,14 @@ Test(json, nests_a_hundred_thousand_deep)
 
 Test(human, has_at_most_four_digits)
 {
-    static const struct { uint64_t bytes; const char *text; } cases[] = {
-        { 0, "0 bytes" }, { 1, "1 byte" }, { 312, "312 bytes" }, { 1023, "1023 bytes" }, { 1024, "1.0 KB" }, { 1536, "1.5 KB" }, { 1023999, "1000 KB" },
-        { 1023897, "999.9 KB" }, { 1048064, "1.0 MB" }, { 1047552, "1023 KB" }, { 1572864, "1.5 MB" }, { 1ull << 30, "1.0 GB" }, { 1ull << 40, "1.0 TB" },
-        { 1ull << 50, "1.0 PB" }, { 1ull << 60, "1.0 EB" }, { UINT64_MAX, "16.0 EB" },
+    static const struct {
+        uint64_t    bytes;
+        const char *text;
+    } cases[] = {
+        { 0, "0 bytes" },         { 1, "1 byte" },          { 312, "312 bytes" },     { 1023, "1023 bytes" },
+        { 1024, "1.0 KB" },       { 1536, "1.5 KB" },       { 1023999, "1000 KB" },   { 1023897, "999.9 KB" },
+        { 1048064, "1.0 MB" },    { 1047552, "1023 KB" },   { 1572864, "1.5 MB" },    { 1ull << 30, "1.0 GB" },
+        { 1ull << 40, "1.0 TB" }, { 1ull << 50, "1.0 PB" }, { 1ull << 60, "1.0 EB" }, { UINT64_MAX, "16.0 EB" },
     };
     char text[16];
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -321,10 +365,11 @@ Test(human, has_at_most_four_digits)
             digits += *c >= '0' && *c <= '9';
         cr_assert(le(u32, digits, 4), "%s", text);
         static const char units[] = "bKMGTPE";
-        double shown = strtod(text, NULL);
+        double            shown = strtod(text, NULL);
         for (long unit = strchr(units, strchr(text, ' ')[1]) - units; unit > 0; unit--)
             shown *= 1024;
-        cr_assert(fabs(shown - (double)bytes) <= (double)bytes * 0.051, "%s is not %llu", text, (unsigned long long)bytes);
+        cr_assert(fabs(shown - (double)bytes) <= (double)bytes * 0.051, "%s is not %llu", text,
+                  (unsigned long long)bytes);
     }
 }
 

@@ -15,9 +15,9 @@ enum { COLUMNS = 4 };
 /* ---- a streaming maker over numbers, whose texts die with each row ---- */
 
 typedef struct counting {
-    uint64_t at, count, fail_at;
-    char     text[32];
-    unsigned closed;
+    uint64_t        at, count, fail_at;
+    char            text[32];
+    unsigned        closed;
     const hdx_cell *cells; /* when set: these instead */
 } counting;
 
@@ -126,7 +126,8 @@ Test(rows, of_a_table_stay_where_they_are)
     const hdx_cell *row, *first = NULL;
     cr_assert(eq(int, hdx_table_new(columns, COLUMNS, &t, NULL), HDX_OK));
     for (unsigned i = 0; i < 100; i++) {
-        hdx_cell cells[COLUMNS] = { hdx_cell_copy(hdx_table_arena(t), "name"), hdx_cell_uint(i), hdx_cell_real(i / 2.0), hdx_cell_null() };
+        hdx_cell cells[COLUMNS] = { hdx_cell_copy(hdx_table_arena(t), "name"), hdx_cell_uint(i), hdx_cell_real(i / 2.0),
+                                    hdx_cell_null() };
         cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
     }
     cr_expect(eq(u64, hdx_table_count(t), 100));
@@ -209,7 +210,10 @@ static unsigned meeting(const hdx_cell *cells, unsigned count, const char *condi
     return n;
 }
 
-static void expect_one(hdx_cell cell, const char *condition, bool meets) { cr_expect(eq(int, meeting(&cell, 1, condition) == 1, meets), "%s", condition); }
+static void expect_one(hdx_cell cell, const char *condition, bool meets)
+{
+    cr_expect(eq(int, meeting(&cell, 1, condition) == 1, meets), "%s", condition);
+}
 
 Test(where, compares_numbers_of_all_kinds_by_value)
 {
@@ -318,10 +322,12 @@ Test(where, refuses_what_is_no_condition)
 /* ---- sort and limit against a naive version ---- */
 
 enum { MOST = 5000 };
-static hdx_cell        random_cells[MOST * COLUMNS];
-static char            random_texts[MOST][12];
-static const hdx_cell  nested_inside[2] = { { .kind = HDX_CELL_UINT, .as.natural = 300 }, { .kind = HDX_CELL_TEXT, .as.text = { "deep", 4 } } };
-static const hdx_member nested_members[2] = { { "first", { .kind = HDX_CELL_LIST, .as.list = { nested_inside, 2 } } }, { "second", { .kind = HDX_CELL_REAL, .as.real = 0.5 } } };
+static hdx_cell         random_cells[MOST * COLUMNS];
+static char             random_texts[MOST][12];
+static const hdx_cell   nested_inside[2] = { { .kind = HDX_CELL_UINT, .as.natural = 300 },
+                                             { .kind = HDX_CELL_TEXT, .as.text = { "deep", 4 } } };
+static const hdx_member nested_members[2] = { { "first", { .kind = HDX_CELL_LIST, .as.list = { nested_inside, 2 } } },
+                                              { "second", { .kind = HDX_CELL_REAL, .as.real = 0.5 } } };
 
 static hdx_cell random_cell(unsigned i)
 {
@@ -352,7 +358,10 @@ static int naive_class(const hdx_cell *c)
 }
 static double naive_value(const hdx_cell *c)
 {
-    return c->kind == HDX_CELL_INT ? (double)c->as.integer : c->kind == HDX_CELL_REAL ? c->as.real : c->kind == HDX_CELL_BOOL ? c->as.boolean : (double)c->as.natural;
+    return c->kind == HDX_CELL_INT    ? (double)c->as.integer
+           : c->kind == HDX_CELL_REAL ? c->as.real
+           : c->kind == HDX_CELL_BOOL ? c->as.boolean
+                                      : (double)c->as.natural;
 }
 static bool naive_before(const hdx_cell *a, const hdx_cell *b, bool descending)
 {
@@ -391,7 +400,8 @@ static void check_sorted(unsigned count, bool stable, bool descending, uint64_t 
     uint64_t        more;
     for (unsigned i = 0; i < count; i++) { /* insertion keeps equals in order */
         unsigned j = i;
-        for (; j > 0 && naive_before(&random_cells[i * COLUMNS], &random_cells[order[j - 1] * COLUMNS], descending); j--)
+        for (; j > 0 && naive_before(&random_cells[i * COLUMNS], &random_cells[order[j - 1] * COLUMNS], descending);
+             j--)
             order[j] = order[j - 1];
         order[j] = i;
     }
@@ -431,7 +441,10 @@ Test(sort, is_stable_and_bounded_like_the_naive_one)
     for (unsigned k = 0; k < sizeof counts / sizeof *counts; k++)
         for (unsigned mode = 0; mode < 8; mode++) {
             for (unsigned i = 0; i < counts[k]; i++) {
-                random_cells[i * COLUMNS] = mode < 4 ? random_cell(i) : hdx_cell_uint(mode == 4 ? i : mode == 5 ? counts[k] - i : (unsigned)rand() % 50);
+                random_cells[i * COLUMNS] = mode < 4 ? random_cell(i)
+                                                     : hdx_cell_uint(mode == 4   ? i
+                                                                     : mode == 5 ? counts[k] - i
+                                                                                 : (unsigned)rand() % 50);
                 random_cells[i * COLUMNS + 1] = hdx_cell_uint(i);
                 random_cells[i * COLUMNS + 2] = random_cell(MOST - 1);
                 random_cells[i * COLUMNS + 3] = hdx_cell_object(nested_members, 2);
@@ -491,7 +504,8 @@ Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
     counting  c = { .count = 3 };
     hdx_rows *rows = make(&c);
     cr_assert(eq(int, hdx_rows_limit(&rows, 0, NULL), HDX_OK)); /* all */
-    cr_expect(hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && !hdx_rows_next(rows, &row));
+    cr_expect(hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) &&
+              !hdx_rows_next(rows, &row));
     cr_expect(not(hdx_rows_cut_off(rows, &more)));
     hdx_rows_close(rows);
 }
@@ -503,9 +517,10 @@ Test(sort, keeps_rows_that_nest_a_hundred_thousand_deep)
     for (unsigned i = 0; i + 1 < DEEP; i++)
         chain[i] = hdx_cell_list(&chain[i + 1], 1);
     chain[DEEP - 1] = hdx_cell_uint(42);
-    hdx_cell  cells[2 * COLUMNS] = { hdx_cell_uint(2), chain[0], hdx_cell_null(), hdx_cell_null(), hdx_cell_uint(1), chain[0], hdx_cell_null(), hdx_cell_null() };
-    counting  c = { .count = 2, .cells = cells };
-    hdx_rows *rows = make(&c);
+    hdx_cell        cells[2 * COLUMNS] = { hdx_cell_uint(2), chain[0], hdx_cell_null(), hdx_cell_null(),
+                                           hdx_cell_uint(1), chain[0], hdx_cell_null(), hdx_cell_null() };
+    counting        c = { .count = 2, .cells = cells };
+    hdx_rows       *rows = make(&c);
     const hdx_cell *row;
     cr_assert(eq(int, hdx_rows_sort(&rows, "name", false, NULL), HDX_OK));
     for (unsigned i = 1; i <= 2; i++) {

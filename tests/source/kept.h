@@ -1,5 +1,6 @@
 /*
- * kept.h - the points of a source that was read to its end, kept in memory, and given to another source of the same file.
+ * kept.h - the points of a source that was read to its end, kept in memory, and given to another source of the same
+ * file.
  */
 #ifndef TESTS_SOURCE_KEPT_H
 #define TESTS_SOURCE_KEPT_H

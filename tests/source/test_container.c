@@ -36,7 +36,9 @@ static gm_bytes read_all(gm_file *door, hdx_source **out)
     return got;
 }
 
-/* The file gives `want` bytes of `plain` from `from` on, and these damage kinds ("crc garbage"); also at random places. */
+/*
+ * The file gives `want` bytes of `plain` from `from` on, and these damage kinds ("crc garbage"); also at random places.
+ */
 static void expect_part(size_t want, const char *kinds)
 {
     gm_file           door = gm_file_of(&file);
@@ -84,7 +86,9 @@ Test(container, gives_a_member_with_every_optional_field)
     char *name = malloc(70001);
     memset(name, 'n', 70000);
     name[70000] = 0;
-    gm_member_put(&file, plain.at, plain.len, &(gm_member){ .extra = &extra, .name = name, .comment = "HPROF BLOCKSIZE=-4096", .hcrc = true, .flags = 1 });
+    gm_member_put(
+        &file, plain.at, plain.len,
+        &(gm_member){ .extra = &extra, .name = name, .comment = "HPROF BLOCKSIZE=-4096", .hcrc = true, .flags = 1 });
     expect_all("");
     free(name);
     gm_free(&extra);
@@ -99,8 +103,14 @@ Test(container, an_empty_extra_field_is_one)
 
 Test(container, gives_every_way_to_deflate)
 {
-    static const gm_member how[] = { { .stored = true }, { .strategy = Z_FIXED, .level = 9 }, { .strategy = Z_HUFFMAN_ONLY }, { .window_bits = 9, .mem_level = 1 },
-                                     { .flush_every = 200 }, { .level = 1 }, { .mem_level = 9 }, { .comment = "HPROF BLOCKSIZE=1" },
+    static const gm_member how[] = { { .stored = true },
+                                     { .strategy = Z_FIXED, .level = 9 },
+                                     { .strategy = Z_HUFFMAN_ONLY },
+                                     { .window_bits = 9, .mem_level = 1 },
+                                     { .flush_every = 200 },
+                                     { .level = 1 },
+                                     { .mem_level = 9 },
+                                     { .comment = "HPROF BLOCKSIZE=1" },
                                      { .comment = "HPROF BLOCKSIZE=99999999999999999999" } };
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         file.len = 0;
@@ -138,7 +148,8 @@ Test(container, fifty_thousand_empty_members_are_fast)
     gm_member_put(&file, plain.at, plain.len, &(gm_member){ 0 });
     uint64_t from = hdx_cpu_ns();
     expect_all("");
-    cr_expect(hdx_cpu_ns() - from < 2000000000u); /* 20 reads at random begin at the start of the file each; sanitizers included */
+    cr_expect(hdx_cpu_ns() - from <
+              2000000000u); /* 20 reads at random begin at the start of the file each; sanitizers included */
 }
 
 Test(container, thousands_of_empty_blocks_are_no_data)
@@ -229,7 +240,11 @@ Test(container, members_of_impossible_kinds_behind_the_first_are_garbage)
 
 Test(container, wrong_sums_are_noted_in_order_and_the_data_stand)
 {
-    static const gm_member how[] = { { .hcrc = true, .bad_hcrc = true }, { .bad_crc = true }, { .bad_size = true }, { 0 }, { .hcrc = true, .bad_hcrc = true, .bad_crc = true } };
+    static const gm_member how[] = { { .hcrc = true, .bad_hcrc = true },
+                                     { .bad_crc = true },
+                                     { .bad_size = true },
+                                     { 0 },
+                                     { .hcrc = true, .bad_hcrc = true, .bad_crc = true } };
     for (size_t i = 0; i < 5; i++)
         gm_member_put(&file, plain.at + i * 60000, 60000, &how[i]);
     gm_put(&file, "xyz", 3);
@@ -317,7 +332,8 @@ Test(container, an_error_in_a_block_keeps_all_before_it)
     expect_part(200000, "gzip");
 
     file.len = first;
-    gm_member_put(&file, "x", 1, &(gm_member){ .body = &(gm_bytes){ (uint8_t *)"\1\5\0\0\0hello", 10, 0 } }); /* stored length */
+    gm_member_put(&file, "x", 1,
+                  &(gm_member){ .body = &(gm_bytes){ (uint8_t *)"\1\5\0\0\0hello", 10, 0 } }); /* stored length */
     expect_part(200000, "gzip");
 
     file.len = first;

@@ -1,6 +1,6 @@
 /*
- * test_interrupted.c - reads that signals interrupt, and that give less than was asked for, as file systems over a network do: under the real
- * file door, whose pread is this program's own.
+ * test_interrupted.c - reads that signals interrupt, and that give less than was asked for, as file systems over a
+ * network do: under the real file door, whose pread is this program's own.
  */
 #include "support/folder.h"
 #include "support/gzip_maker.h"
@@ -55,7 +55,8 @@ Test(interrupted, reads_give_all_bytes)
         FILE *f = fopen(path, "wb");
         cr_assert(f != NULL && fwrite(file.at, 1, file.len, f) == file.len && fclose(f) == 0);
         atomic_store(&nasty, true);
-        cr_assert(eq(int, hdx_source_open(path, &(hdx_source_options){ .threads = 3 }, &source, &err), HDX_OK), "%s", err.message);
+        cr_assert(eq(int, hdx_source_open(path, &(hdx_source_options){ .threads = 3 }, &source, &err), HDX_OK), "%s",
+                  err.message);
         cr_assert(eq(int, hdx_stream_open(source, 0, &stream, &err), HDX_OK));
         do {
             cr_assert(eq(int, hdx_stream_read(stream, part, sizeof part, &got, &err), HDX_OK), "%s", err.message);
@@ -75,6 +76,6 @@ Test(interrupted, reads_give_all_bytes)
         gm_free(&file);
     }
     test_folder_remove(folder);
-    cr_expect(atomic_load(&interrupted) > 20 && atomic_load(&shortened) > 20, "%llu reads, %llu interrupted", (unsigned long long)atomic_load(&calls),
-              (unsigned long long)atomic_load(&interrupted));
+    cr_expect(atomic_load(&interrupted) > 20 && atomic_load(&shortened) > 20, "%llu reads, %llu interrupted",
+              (unsigned long long)atomic_load(&calls), (unsigned long long)atomic_load(&interrupted));
 }

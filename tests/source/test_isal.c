@@ -1,6 +1,6 @@
 /*
- * test_isal.c - the same file read with ISA-L and by zlib alone: bytes, points, windows, sums, damage and errors are the same. Where heapdex
- * was built without ISA-L both are zlib, and the tests hold trivially.
+ * test_isal.c - the same file read with ISA-L and by zlib alone: bytes, points, windows, sums, damage and errors are
+ * the same. Where heapdex was built without ISA-L both are zlib, and the tests hold trivially.
  */
 #include "tests/source/kept.h"
 
@@ -31,7 +31,9 @@ static told tell(const gm_bytes *file, bool zlib_alone, unsigned threads, uint64
     hdx_stream       *stream;
     const hdx_damage *entries;
     size_t            got;
-    if ((t.code = hdx_source_open_io(&door.io, "app", &(hdx_source_options){ .threads = threads, .max_uncompressed = max }, &source, &t.err)) != HDX_OK)
+    if ((t.code =
+             hdx_source_open_io(&door.io, "app", &(hdx_source_options){ .threads = threads, .max_uncompressed = max },
+                                &source, &t.err)) != HDX_OK)
         return t;
     source->zlib_alone = zlib_alone;
     cr_assert(eq(int, hdx_stream_open(source, 0, &stream, NULL), HDX_OK));
@@ -63,22 +65,29 @@ static void forget(told *t)
 static void expect_same(const gm_bytes *file, unsigned threads, uint64_t max, const char *name, uint64_t nth)
 {
     told a = tell(file, true, threads, max), b = tell(file, false, threads, max);
-    cr_expect(a.len == b.len && a.crc == b.crc, "%s %llu: %llu bytes, by zlib %llu", name, (unsigned long long)nth, (unsigned long long)b.len, (unsigned long long)a.len);
-    cr_expect(a.code == b.code && a.err.offset == b.err.offset && strcmp(a.err.message, b.err.message) == 0, "%s %llu: \"%s\", by zlib \"%s\"", name,
-              (unsigned long long)nth, b.err.message, a.err.message);
+    cr_expect(a.len == b.len && a.crc == b.crc, "%s %llu: %llu bytes, by zlib %llu", name, (unsigned long long)nth,
+              (unsigned long long)b.len, (unsigned long long)a.len);
+    cr_expect(a.code == b.code && a.err.offset == b.err.offset && strcmp(a.err.message, b.err.message) == 0,
+              "%s %llu: \"%s\", by zlib \"%s\"", name, (unsigned long long)nth, b.err.message, a.err.message);
     cr_expect(eq(sz, a.places, b.places), "%s %llu", name, (unsigned long long)nth);
     for (size_t i = 0; i < a.places && i < b.places; i++)
-        cr_expect(memcmp(&a.damage[i], &b.damage[i], sizeof a.damage[i]) == 0, "%s %llu: \"%s\" at %llu, by zlib \"%s\" at %llu", name, (unsigned long long)nth,
-                  b.damage[i].expected, (unsigned long long)b.damage[i].offset, a.damage[i].expected, (unsigned long long)a.damage[i].offset);
+        cr_expect(memcmp(&a.damage[i], &b.damage[i], sizeof a.damage[i]) == 0,
+                  "%s %llu: \"%s\" at %llu, by zlib \"%s\" at %llu", name, (unsigned long long)nth,
+                  b.damage[i].expected, (unsigned long long)b.damage[i].offset, a.damage[i].expected,
+                  (unsigned long long)a.damage[i].offset);
     cr_expect(a.whole == b.whole && a.k.count == b.k.count && a.k.bytes.len == b.k.bytes.len && a.k.size == b.k.size &&
                   (a.k.count == 0 || memcmp(a.k.at, b.k.at, a.k.count * sizeof *a.k.at) == 0) &&
                   (a.k.bytes.len == 0 || memcmp(a.k.bytes.at, b.k.bytes.at, a.k.bytes.len) == 0),
-              "%s %llu: %llu points, by zlib %llu", name, (unsigned long long)nth, (unsigned long long)b.k.count, (unsigned long long)a.k.count);
+              "%s %llu: %llu points, by zlib %llu", name, (unsigned long long)nth, (unsigned long long)b.k.count,
+              (unsigned long long)a.k.count);
     forget(&a);
     forget(&b);
 }
 
-/* Blocks of all lengths: levels, strategies and sizes of hash tables that change where blocks end, sync flushes, stored and giant blocks. */
+/*
+ * Blocks of all lengths: levels, strategies and sizes of hash tables that change where blocks end, sync flushes, stored
+ * and giant blocks.
+ */
 static void make(gm_bytes *file, uint64_t *seed)
 {
     gm_bytes       plain = { 0 }, body = { 0 };
@@ -129,7 +138,8 @@ Test(isal, damage_is_told_in_the_words_of_zlib)
         if (n % 4 == 3)
             file.len = 1 + gm_random(&seed) % file.len; /* truncated */
         for (uint64_t flips = n % 4 == 3 ? 0 : 1 + gm_random(&seed) % 3; flips > 0; flips--)
-            file.at[n % 2 == 0 && file.len > 200 ? 10 + gm_random(&seed) % 150 : gm_random(&seed) % file.len] ^= (uint8_t)(1u << (gm_random(&seed) & 7));
+            file.at[n % 2 == 0 && file.len > 200 ? 10 + gm_random(&seed) % 150 : gm_random(&seed) % file.len] ^=
+                (uint8_t)(1u << (gm_random(&seed) & 7));
         expect_same(&file, n % 3 == 0 ? 4 : 1, 0, "damaged stream", n);
         gm_free(&file);
     }
@@ -143,7 +153,8 @@ Test(isal, random_bits_read_as_by_zlib_alone)
         gm_bytes file = { 0 }, body = { 0 };
         for (uint64_t i = 50 + gm_random(&seed) % 400; i > 0; i--)
             gm_byte(&body, (unsigned)(gm_random(&seed) & (gm_random(&seed) % 4 == 0 ? 0x49 : 0xff)));
-        body.at[0] = (uint8_t)((body.at[0] & ~6u) | (n % 8 == 0 ? 2 : 4)); /* a block with fixed codes, or with its own */
+        body.at[0] =
+            (uint8_t)((body.at[0] & ~6u) | (n % 8 == 0 ? 2 : 4)); /* a block with fixed codes, or with its own */
         gm_member_put(&file, "", 0, &(gm_member){ .body = &body });
         expect_same(&file, 1, 0, "bits", n);
         gm_free(&body);
@@ -161,7 +172,9 @@ static void code(gm_bits *b, unsigned bits, unsigned width)
 /* 'A', three times, in a block with codes of its own: two literals and two distances of these lengths. */
 static void own_codes(gm_bytes *body, unsigned literal, unsigned distance)
 {
-    static const uint8_t lengths[18] = { [2] = 1, [15] = 2, [17] = 2 }; /* of 18 (a run of zeros), 2 and 1, as the format orders them */
+    static const uint8_t lengths[18] = {
+        [2] = 1, [15] = 2, [17] = 2
+    }; /* of 18 (a run of zeros), 2 and 1, as the format orders them */
     gm_bits b = { body, 0, 0 };
     gm_bits_put(&b, 1 | 2 << 1, 3);
     gm_bits_put(&b, 0 | 1 << 5 | 14 << 10, 14); /* 257 literals, 2 distances, 18 lengths */

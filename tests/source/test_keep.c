@@ -1,6 +1,6 @@
 /*
- * test_keep.c - seek points that outlive their source: every read from them is right and bounded, every file that changed is noticed;
- * and points do not depend on who found them.
+ * test_keep.c - seek points that outlive their source: every read from them is right and bounded, every file that
+ * changed is noticed; and points do not depend on who found them.
  */
 #include "tests/source/kept.h"
 
@@ -9,9 +9,31 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SINGLE, FAST, JDK, BGZF, STORED, FIXED, GIANT, LITERALS, ZLIB, SMALL_MEMBERS, MIXED, FLUSHED, NESTED, EMPTY_MEMBERS, LONG_HEADERS, DAMAGED, TRUNCATED, KINDS };
-static const char *const names[] = { "single", "fast", "jdk", "bgzf", "stored", "fixed", "giant", "literals", "zlib", "small members", "mixed members", "flushed",
-                                     "gzip in members", "empty members", "long headers", "wrong sums", "truncated" };
+enum {
+    SINGLE,
+    FAST,
+    JDK,
+    BGZF,
+    STORED,
+    FIXED,
+    GIANT,
+    LITERALS,
+    ZLIB,
+    SMALL_MEMBERS,
+    MIXED,
+    FLUSHED,
+    NESTED,
+    EMPTY_MEMBERS,
+    LONG_HEADERS,
+    DAMAGED,
+    TRUNCATED,
+    KINDS
+};
+static const char *const names[] = {
+    "single",          "fast",          "jdk",          "bgzf",          "stored",        "fixed",
+    "giant",           "literals",      "zlib",         "small members", "mixed members", "flushed",
+    "gzip in members", "empty members", "long headers", "wrong sums",    "truncated"
+};
 #define SIZE (7u << 19)
 
 static void members_of(gm_bytes *file, const gm_bytes *plain, const size_t *sizes, size_t n, const gm_member *how)
@@ -25,7 +47,9 @@ static void members_of(gm_bytes *file, const gm_bytes *plain, const size_t *size
 
 static void make(int kind, gm_bytes *plain, gm_bytes *file)
 {
-    static const size_t mixed[] = { 1u << 20, 195845, 1u << 20, 1, 9, 700000, 1048577, 300000, 1u << 20, 1u << 20, 20000 };
+    static const size_t mixed[] = {
+        1u << 20, 195845, 1u << 20, 1, 9, 700000, 1048577, 300000, 1u << 20, 1u << 20, 20000
+    };
     static const size_t even[] = { 1u << 20 };
     const gm_member     plainly[2] = { { .level = 1 }, { .level = 1 } };
     gm_bytes            body = { 0 }, extra = { 0 }, inner = { 0 };
@@ -57,7 +81,9 @@ static void make(int kind, gm_bytes *plain, gm_bytes *file)
     case SMALL_MEMBERS: gm_jdk_put(file, plain, 2000); break;
     case MIXED: members_of(file, plain, mixed, sizeof mixed / sizeof *mixed, plainly); break;
     case FLUSHED: gm_member_put(file, plain->at, plain->len, &(gm_member){ .flush_every = 1000, .level = 6 }); break;
-    case NESTED: members_of(file, plain, even, 1, (const gm_member[2]){ { .stored = true }, { .stored = true } }); break;
+    case NESTED:
+        members_of(file, plain, even, 1, (const gm_member[2]){ { .stored = true }, { .stored = true } });
+        break;
     case EMPTY_MEMBERS:
         gm_jdk_put(file, plain, 1u << 20);
         for (int i = 0; i < 300; i++)
@@ -67,7 +93,8 @@ static void make(int kind, gm_bytes *plain, gm_bytes *file)
         for (unsigned i = 0; i < 65535; i++)
             gm_byte(&extra, i * 31);
         members_of(file, plain, even, 1,
-                   (const gm_member[2]){ { .extra = &extra, .name = "a name", .hcrc = true }, { .comment = "HPROF BLOCKSIZE=1", .level = 9 } });
+                   (const gm_member[2]){ { .extra = &extra, .name = "a name", .hcrc = true },
+                                         { .comment = "HPROF BLOCKSIZE=1", .level = 9 } });
         break;
     case DAMAGED:
         members_of(file, plain, even, 1, (const gm_member[2]){ { .bad_crc = true }, { .bad_size = true } });
@@ -86,7 +113,9 @@ static hdx_source *opened(gm_file *door, unsigned threads)
 {
     hdx_source *source;
     hdx_error   err = { 0 };
-    cr_assert(eq(int, hdx_source_open_io(&door->io, "app", &(hdx_source_options){ .threads = threads }, &source, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, hdx_source_open_io(&door->io, "app", &(hdx_source_options){ .threads = threads }, &source, &err),
+                 HDX_OK),
+              "%s", err.message);
     return source;
 }
 
@@ -124,12 +153,16 @@ Test(keep, two_thousand_reads_of_every_kind_are_right_and_bounded)
         hdx_source_close(source);
         for (uint64_t i = 0; i < k.count; i++) {
             const uint64_t end = i + 1 < k.count ? k.at[i + 1].out : k.size;
-            cr_expect(end - k.at[i].out <= 1u << 20, "%s: slice %llu has %llu bytes", names[kind], (unsigned long long)i, (unsigned long long)(end - k.at[i].out));
+            cr_expect(end - k.at[i].out <= 1u << 20, "%s: slice %llu has %llu bytes", names[kind],
+                      (unsigned long long)i, (unsigned long long)(end - k.at[i].out));
         }
-        if (kind == JDK || kind == BGZF || kind == SMALL_MEMBERS || kind == EMPTY_MEMBERS || kind == LONG_HEADERS || kind == DAMAGED)
+        if (kind == JDK || kind == BGZF || kind == SMALL_MEMBERS || kind == EMPTY_MEMBERS || kind == LONG_HEADERS ||
+            kind == DAMAGED)
             cr_expect(eq(u64, k.windows, 0), "%s: windows at starts of members", names[kind]);
-        if (kind == FAST || kind == SINGLE || kind == ZLIB) /* this data hardly packs: a heap dump's windows are a third */
-            cr_expect(kept_bytes(&k) <= plain.len * 5 / 100, "%s: %llu bytes", names[kind], (unsigned long long)kept_bytes(&k));
+        if (kind == FAST || kind == SINGLE ||
+            kind == ZLIB) /* this data hardly packs: a heap dump's windows are a third */
+            cr_expect(kept_bytes(&k) <= plain.len * 5 / 100, "%s: %llu bytes", names[kind],
+                      (unsigned long long)kept_bytes(&k));
         source = opened(&door, 0);
         cr_assert(eq(int, kept_load(&k, source, &err), HDX_OK), "%s", err.message);
         hdx_pos size;
@@ -137,13 +170,18 @@ Test(keep, two_thousand_reads_of_every_kind_are_right_and_bounded)
         for (int i = 0; i < 2000; i++) {
             uint8_t  bytes[5000];
             uint64_t r = gm_random(&seed), at = gm_random(&seed) % (plain.len + 10);
-            size_t   want = r % sizeof bytes, got, right = at >= plain.len ? 0 : plain.len - at < want ? plain.len - at : want;
+            size_t   want = r % sizeof bytes, got,
+                   right = at >= plain.len         ? 0
+                           : plain.len - at < want ? plain.len - at
+                                                   : want;
             if (i % 40 == 0) { /* cold: also where no slice is at hand */
                 hdx_cache_free(source->cache);
                 source->cache = hdx_cache_new(source);
             }
-            cr_assert(eq(int, hdx_source_read_at(source, at, bytes, want, &got, &err), HDX_OK), "%s: %s", names[kind], err.message);
-            cr_assert(got == right && memcmp(bytes, plain.at + at, got) == 0, "%s: at %llu", names[kind], (unsigned long long)at);
+            cr_assert(eq(int, hdx_source_read_at(source, at, bytes, want, &got, &err), HDX_OK), "%s: %s", names[kind],
+                      err.message);
+            cr_assert(got == right && memcmp(bytes, plain.at + at, got) == 0, "%s: at %llu", names[kind],
+                      (unsigned long long)at);
         }
         cr_expect(eq(sz, read_whole(source, &plain, 77777), plain.len));
         const hdx_damage *entries; /* it was told when the points were made */
@@ -181,13 +219,16 @@ Test(keep, points_and_damage_do_not_depend_on_who_finds_them)
                 damage = places;
             } else {
                 bool same = k.count == first.count && k.bytes.len == first.bytes.len && places == damage &&
-                            memcmp(k.at, first.at, k.count * sizeof *k.at) == 0 && (k.bytes.len == 0 || memcmp(k.bytes.at, first.bytes.at, k.bytes.len) == 0);
-                cr_expect(same, "%s, way %u: %llu points, %llu on one thread", names[kind], way, (unsigned long long)k.count, (unsigned long long)first.count);
+                            memcmp(k.at, first.at, k.count * sizeof *k.at) == 0 &&
+                            (k.bytes.len == 0 || memcmp(k.bytes.at, first.bytes.at, k.bytes.len) == 0);
+                cr_expect(same, "%s, way %u: %llu points, %llu on one thread", names[kind], way,
+                          (unsigned long long)k.count, (unsigned long long)first.count);
                 kept_free(&k);
             }
             hdx_source_close(source);
         }
-        cr_expect(eq(int, damage > 0, kind == DAMAGED || kind == TRUNCATED), "%s: %zu places of damage", names[kind], damage);
+        cr_expect(eq(int, damage > 0, kind == DAMAGED || kind == TRUNCATED), "%s: %zu places of damage", names[kind],
+                  damage);
         kept_free(&first);
         gm_free(&plain);
         gm_free(&file);
@@ -218,7 +259,8 @@ Test(keep, a_file_that_changed_never_gives_wrong_bytes)
             cr_assert(eq(int, kept_load(&k, source, &err), HDX_OK));
             for (uint64_t at = 0; at < plain.len; at += 100000) {
                 hdx_code code = hdx_source_read_at(source, at, bytes, sizeof bytes, &got, &err);
-                cr_assert(code == HDX_OK ? memcmp(bytes, plain.at + at, got) == 0 : code == HDX_BAD_DUMP, "%s: flip at %zu", names[kinds[i]], place);
+                cr_assert(code == HDX_OK ? memcmp(bytes, plain.at + at, got) == 0 : code == HDX_BAD_DUMP,
+                          "%s: flip at %zu", names[kinds[i]], place);
                 cr_assert(code == HDX_OK || strstr(err.message, "the dump changed") != NULL, "%s", err.message);
                 found |= code != HDX_OK;
             }
@@ -226,7 +268,8 @@ Test(keep, a_file_that_changed_never_gives_wrong_bytes)
             hdx_source_close(source);
             file.at[place] ^= bit;
         }
-        cr_expect(noticed >= 10, "%s: %u of 12 noticed", names[kinds[i]], noticed); /* trailers and headers are not read for a slice */
+        cr_expect(noticed >= 10, "%s: %u of 12 noticed", names[kinds[i]],
+                  noticed); /* trailers and headers are not read for a slice */
         kept_free(&k);
         gm_free(&plain);
         gm_free(&file);
@@ -292,19 +335,25 @@ Test(keep, a_failing_disk_ahead_of_the_reader_is_no_wrong_byte)
 
 /* A door that gives what it likes: one byte, or some, of what was asked for. */
 typedef struct stingy {
-    hdx_io  io; /* first */
+    hdx_io   io; /* first */
     gm_file *inner;
     uint64_t seed;
 } stingy;
 
 static int64_t stingy_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)
 {
-    stingy *s = (stingy *)io;
+    stingy  *s = (stingy *)io;
     uint64_t r = gm_random(&s->seed);
     return s->inner->io.read_at(&s->inner->io, fd, to, len > 1 ? 1 + r % (r % 16 == 0 ? 3 : len) : len, offset);
 }
-static int stingy_open(hdx_io *io, const char *path) { return ((stingy *)io)->inner->io.open(&((stingy *)io)->inner->io, path); }
-static int stingy_stat(hdx_io *io, const char *path, struct stat *st) { return ((stingy *)io)->inner->io.stat(&((stingy *)io)->inner->io, path, st); }
+static int stingy_open(hdx_io *io, const char *path)
+{
+    return ((stingy *)io)->inner->io.open(&((stingy *)io)->inner->io, path);
+}
+static int stingy_stat(hdx_io *io, const char *path, struct stat *st)
+{
+    return ((stingy *)io)->inner->io.stat(&((stingy *)io)->inner->io, path, st);
+}
 static int stingy_close(hdx_io *io, int fd) { return ((stingy *)io)->inner->io.close(&((stingy *)io)->inner->io, fd); }
 
 Test(keep, short_reads_change_nothing)
@@ -319,8 +368,11 @@ Test(keep, short_reads_change_nothing)
         cr_assert(eq(sz, read_whole(source, &plain, 65536), plain.len));
         cr_assert(eq(int, kept_from(source, &whole, NULL), HDX_OK));
         hdx_source_close(source);
-        stingy s = { .io = { .open = stingy_open, .read_at = stingy_read, .stat = stingy_stat, .close = stingy_close }, .inner = &door, .seed = 3 };
-        cr_assert(eq(int, hdx_source_open_io(&s.io, "app", &(hdx_source_options){ .threads = 1 }, &source, NULL), HDX_OK));
+        stingy s = { .io = { .open = stingy_open, .read_at = stingy_read, .stat = stingy_stat, .close = stingy_close },
+                     .inner = &door,
+                     .seed = 3 };
+        cr_assert(
+            eq(int, hdx_source_open_io(&s.io, "app", &(hdx_source_options){ .threads = 1 }, &source, NULL), HDX_OK));
         cr_assert(eq(sz, read_whole(source, &plain, 65536), plain.len));
         cr_assert(eq(int, kept_from(source, &k, NULL), HDX_OK));
         cr_expect(k.count == whole.count && memcmp(k.at, whole.at, k.count * sizeof *k.at) == 0, "%s", names[kinds[i]]);

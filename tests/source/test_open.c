@@ -73,7 +73,7 @@ Test(open, refuses_a_file_below_a_file)
 
 Test(open, tells_permission_from_a_failing_system)
 {
-    gm_bytes    bytes = { 0 };
+    gm_bytes bytes = { 0 };
     gm_put(&bytes, "JAVA", 4);
     gm_file     door = gm_file_of(&bytes);
     hdx_source *source;
@@ -101,10 +101,22 @@ Test(open, refuses_no_name)
 
 Test(open, tells_the_container_by_its_first_bytes)
 {
-    static const struct { const char *bytes; size_t len; hdx_compression kind; } cases[] = {
-        { "JAVA PROFILE 1.0.2", 18, HDX_PLAIN }, { "\x1f", 1, HDX_PLAIN }, { "\x1f\x8b", 2, HDX_GZIP }, { "\x1f\x8b\x08\0\0", 5, HDX_GZIP },
-        { "\x78\x01", 2, HDX_ZLIB }, { "\x78\x5e", 2, HDX_ZLIB }, { "\x78\x9c", 2, HDX_ZLIB }, { "\x78\xda", 2, HDX_ZLIB },
-        { "\x78\x02", 2, HDX_PLAIN }, { "x", 1, HDX_PLAIN }, { "PK\3\4", 4, HDX_PLAIN },
+    static const struct {
+        const char     *bytes;
+        size_t          len;
+        hdx_compression kind;
+    } cases[] = {
+        { "JAVA PROFILE 1.0.2", 18, HDX_PLAIN },
+        { "\x1f", 1, HDX_PLAIN },
+        { "\x1f\x8b", 2, HDX_GZIP },
+        { "\x1f\x8b\x08\0\0", 5, HDX_GZIP },
+        { "\x78\x01", 2, HDX_ZLIB },
+        { "\x78\x5e", 2, HDX_ZLIB },
+        { "\x78\x9c", 2, HDX_ZLIB },
+        { "\x78\xda", 2, HDX_ZLIB },
+        { "\x78\x02", 2, HDX_PLAIN },
+        { "x", 1, HDX_PLAIN },
+        { "PK\3\4", 4, HDX_PLAIN },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hdx_source *source;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 enum { SINGLE, SPARSE, JDK, BGZF, STORED, GIANT, LITERALS, ZLIB, SMALL_MEMBERS, KINDS };
-static const char *const names[] = { "single", "sparse", "jdk", "bgzf", "stored", "giant", "literals", "zlib", "small members" };
+static const char *const names[] = { "single", "sparse",   "jdk",  "bgzf",         "stored",
+                                     "giant",  "literals", "zlib", "small members" };
 
 static void make(int kind, gm_bytes *plain, gm_bytes *file)
 {
@@ -23,9 +24,7 @@ static void make(int kind, gm_bytes *plain, gm_bytes *file)
             gm_byte(plain, gm_random(&seed) % 400 == 0 ? (unsigned)(gm_random(&seed) & 7) : 0);
         gm_member_put(file, plain->at, plain->len, &(gm_member){ .mem_level = 9, .level = 6 });
         return;
-    case GIANT:
-        gm_giant(&body, plain, size, 4);
-        break;
+    case GIANT: gm_giant(&body, plain, size, 4); break;
     case LITERALS:
         gm_data(plain, size, 5);
         gm_fixed_begin(&b, true);
@@ -34,9 +33,7 @@ static void make(int kind, gm_bytes *plain, gm_bytes *file)
         gm_fixed_end(&b);
         gm_bits_end(&b);
         break;
-    default:
-        gm_data(plain, size, 6);
-        break;
+    default: gm_data(plain, size, 6); break;
     }
     switch (kind) {
     case JDK: gm_jdk_put(file, plain, 1u << 20); break;
@@ -44,7 +41,9 @@ static void make(int kind, gm_bytes *plain, gm_bytes *file)
     case STORED: gm_member_put(file, plain->at, plain->len, &(gm_member){ .stored = true }); break;
     case ZLIB: gm_zlib_put(file, plain->at, plain->len, 6); break;
     case SMALL_MEMBERS: gm_jdk_put(file, plain, 2000); break;
-    default: gm_member_put(file, plain->at, plain->len, &(gm_member){ .body = body.len > 0 ? &body : NULL, .level = 1 }); break;
+    default:
+        gm_member_put(file, plain->at, plain->len, &(gm_member){ .body = body.len > 0 ? &body : NULL, .level = 1 });
+        break;
     }
     gm_free(&body);
 }
@@ -73,10 +72,10 @@ static void read_to_end(hdx_source *source)
 static void one_read(hdx_source *source, const gm_bytes *plain, uint64_t *seed)
 {
     static _Thread_local uint8_t bytes[200000];
-    hdx_error err = { 0 };
-    uint64_t  r = gm_random(seed), at = gm_random(seed) % (plain->len + 10);
-    size_t    want = r % 50 == 0 ? sizeof bytes : r % 5000, got;
-    size_t    right = at >= plain->len ? 0 : plain->len - at < want ? plain->len - at : want;
+    hdx_error                    err = { 0 };
+    uint64_t                     r = gm_random(seed), at = gm_random(seed) % (plain->len + 10);
+    size_t                       want = r % 50 == 0 ? sizeof bytes : r % 5000, got;
+    size_t                       right = at >= plain->len ? 0 : plain->len - at < want ? plain->len - at : want;
     cr_assert(eq(int, hdx_source_read_at(source, at, bytes, want, &got, &err), HDX_OK), "%s", err.message);
     cr_assert(eq(sz, got, right));
     cr_assert(got == 0 || memcmp(bytes, plain->at + at, got) == 0, "at %llu", (unsigned long long)at);
@@ -105,10 +104,11 @@ Test(random, two_thousand_reads_of_every_kind_are_right)
         cr_expect(p->end_known && p->end == plain.len);
         for (uint64_t i = 0; i < p->count; i++) {
             uint64_t end = i + 1 < p->count ? p->list[i + 1].out : p->end;
-            cr_expect(end - p->list[i].out <= 1u << 20, "%s: slice %llu has %llu bytes", names[kind], (unsigned long long)i,
-                      (unsigned long long)(end - p->list[i].out));
+            cr_expect(end - p->list[i].out <= 1u << 20, "%s: slice %llu has %llu bytes", names[kind],
+                      (unsigned long long)i, (unsigned long long)(end - p->list[i].out));
             cr_expect(p->list[i].slice_known, "%s: slice %llu", names[kind], (unsigned long long)i);
-            cr_expect(eq(u32, p->list[i].slice_crc, (uint32_t)crc32(0, plain.at + p->list[i].out, (uInt)(end - p->list[i].out))));
+            cr_expect(eq(u32, p->list[i].slice_crc,
+                         (uint32_t)crc32(0, plain.at + p->list[i].out, (uInt)(end - p->list[i].out))));
         }
         if (kind == JDK || kind == BGZF || kind == SMALL_MEMBERS)
             cr_expect(eq(u64, p->bytes, 0), "%s: windows at starts of members", names[kind]);
@@ -176,11 +176,13 @@ Test(random, a_file_that_changed_is_found_out)
         hdx_code code = HDX_OK;
         for (uint64_t at = 0; code == HDX_OK && at < plain.len; at += 100000) {
             code = hdx_source_read_at(source, at, bytes, sizeof bytes, &got, &err);
-            cr_assert(code != HDX_OK || memcmp(bytes, plain.at + at, got) == 0, "%s gave wrong bytes", names[kinds[kind]]);
+            cr_assert(code != HDX_OK || memcmp(bytes, plain.at + at, got) == 0, "%s gave wrong bytes",
+                      names[kinds[kind]]);
         }
         cr_expect(eq(int, code, HDX_BAD_DUMP), "%s", names[kinds[kind]]);
         cr_expect(strstr(err.message, "the dump changed") != NULL, "%s", err.message);
-        cr_expect(eq(int, hdx_source_read_at(source, 0, bytes, sizeof bytes, &got, &err), HDX_OK)); /* the rest still is good */
+        cr_expect(eq(int, hdx_source_read_at(source, 0, bytes, sizeof bytes, &got, &err),
+                     HDX_OK)); /* the rest still is good */
         hdx_source_close(source);
         gm_free(&plain);
         gm_free(&file);
@@ -203,14 +205,19 @@ Test(random, a_file_that_lost_its_end_is_found_out)
     gm_free(&file);
 }
 
-/* Two decoders pass over the last member: the slower one meets a block where the faster one took its point back, and has summed the slice. */
+/*
+ * Two decoders pass over the last member: the slower one meets a block where the faster one took its point back, and
+ * has summed the slice.
+ */
 Test(random, a_point_that_was_taken_back_stays_away)
 {
     const hdx_pos member = 1u << 20, inside = member + (800u << 10), end = 2u << 20;
     for (int last = 0; last < 2; last++) {
         const uint8_t   window[HDX_WINDOW] = { 0 };
         const hdx_point start = { .out = member, .kind = HDX_POINT_MEMBER, .member_out = member };
-        const hdx_point block = { .out = inside, .kind = HDX_POINT_BLOCK, .member_out = member, .window_len = HDX_WINDOW };
+        const hdx_point block = {
+            .out = inside, .kind = HDX_POINT_BLOCK, .member_out = member, .window_len = HDX_WINDOW
+        };
         const hdx_point next = { .out = end, .kind = HDX_POINT_MEMBER, .member_out = end };
         hdx_points      points;
         hdx_pos         from;
@@ -228,7 +235,8 @@ Test(random, a_point_that_was_taken_back_stays_away)
         cr_expect(hdx_points_add(&points, &block, window, &added, NULL) == HDX_OK && !added, "the slower one");
         cr_expect(eq(int, hdx_points_passed(&points, member, inside, 0x1111), HDX_PASSED_NOTHING));
         if (!last)
-            cr_expect(hdx_points_add(&points, &next, window, &added, NULL) == HDX_OK && added, "where the member ended");
+            cr_expect(hdx_points_add(&points, &next, window, &added, NULL) == HDX_OK && added,
+                      "where the member ended");
         cr_expect(eq(int, hdx_points_passed(&points, member, end, 0x2222), HDX_PASSED_POINT));
         cr_expect(eq(int, hdx_points_passed(&points, member, end, 0x2223), HDX_PASSED_CHANGED));
         hdx_points_free(&points);

@@ -98,7 +98,7 @@ Test(stream, begins_anywhere_with_points_and_without)
             for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
                 gm_file     door = gm_file_of(&files[kind]);
                 hdx_source *source = opened(&door);
-                size_t      got, right = from[i] >= SIZE ? 0 : SIZE - from[i] < sizeof part ? SIZE - from[i] : sizeof part;
+                size_t got, right = from[i] >= SIZE ? 0 : SIZE - from[i] < sizeof part ? SIZE - from[i] : sizeof part;
                 if (warm)
                     cr_assert(eq(int, hdx_source_read_at(source, SIZE - 1, part, 1, &got, NULL), HDX_OK));
                 hdx_stream *stream = stream_from(source, from[i]);
@@ -208,7 +208,10 @@ Test(stream, a_limit_is_kept_to_the_byte)
             hdx_error   err = { 0 };
             hdx_code    code;
             size_t      got, at = 0;
-            cr_assert(eq(int, hdx_source_open_io(&door.io, "app", &(hdx_source_options){ .max_uncompressed = limit }, &source, NULL), HDX_OK));
+            cr_assert(eq(
+                int,
+                hdx_source_open_io(&door.io, "app", &(hdx_source_options){ .max_uncompressed = limit }, &source, NULL),
+                HDX_OK));
             hdx_stream *stream = stream_from(source, 0);
             do {
                 code = hdx_stream_read(stream, part, sizeof part, &got, &err);

@@ -1,8 +1,8 @@
 /*
  * droid.h - a small Android-like dump with all that stripping tools look at, and a folder to strip it in.
  *
- * Three heaps; Strings in Latin-1 and UTF-16; bitmaps: three with equal pixels, two with others, one recycled; every primitive type with 0, 1, 3 and 40
- * elements; boxes; overhead arrays; names outside ASCII.
+ * Three heaps; Strings in Latin-1 and UTF-16; bitmaps: three with equal pixels, two with others, one recycled; every
+ * primitive type with 0, 1, 3 and 40 elements; boxes; overhead arrays; names outside ASCII.
  */
 #ifndef HDX_TESTS_STRIP_DROID_H
 #define HDX_TESTS_STRIP_DROID_H
@@ -79,18 +79,21 @@ static inline uint64_t droid_string(dump_maker *m, uint64_t string, const char *
 /* ids: 4 or 8. slashes: class names as a JVM writes them. */
 static inline dump_maker *droid_new(uint32_t ids, bool slashes)
 {
-    static const char types[] = "ZCFDBSIJ";
+    static const char     types[] = "ZCFDBSIJ";
     static const uint32_t counts[] = { 0, 1, 3, 40 };
-    dump_maker *m = dump_maker_new(ids);
+    dump_maker           *m = dump_maker_new(ids);
     m->version = "1.0.3";
     m->time_ms = 1700000000000;
 #define NAME(dots, slashed) (slashes ? slashed : dots)
     const uint64_t object = dump_maker_class(m, NAME("java.lang.Object", "java/lang/Object"), 0, "");
     dump_maker_heap_info(m, 'A', "app");
-    const uint64_t string = dump_maker_class(m, NAME("java.lang.String", "java/lang/String"), object, "value:L count:I hash:I");
-    const uint64_t bitmap = dump_maker_class(m, NAME("android.graphics.Bitmap", "android/graphics/Bitmap"), object, "mBuffer:L mWidth:I mRecycled:Z");
+    const uint64_t string =
+        dump_maker_class(m, NAME("java.lang.String", "java/lang/String"), object, "value:L count:I hash:I");
+    const uint64_t bitmap = dump_maker_class(m, NAME("android.graphics.Bitmap", "android/graphics/Bitmap"), object,
+                                             "mBuffer:L mWidth:I mRecycled:Z");
     const uint64_t integer = dump_maker_class(m, NAME("java.lang.Integer", "java/lang/Integer"), object, "value:I");
-    const uint64_t lang = dump_maker_class(m, "app.Gr\303\266\303\237e\346\227\245", object, "schl\303\274ssel:L next:L");
+    const uint64_t lang =
+        dump_maker_class(m, "app.Gr\303\266\303\237e\346\227\245", object, "schl\303\274ssel:L next:L");
     const uint64_t array = dump_maker_class(m, "app.A[]", object, "");
     dump_maker_segment(m);
     dump_maker_heap_info(m, 'Z', "zygote");
@@ -133,7 +136,8 @@ static inline dump_maker *droid_new(uint32_t ids, bool slashes)
 #undef NAME
 }
 
-static inline hdx_code strip_to(const char *dump, hdx_strip_policy policy, const char *output, hdx_strip_report *report, hdx_error *err)
+static inline hdx_code strip_to(const char *dump, hdx_strip_policy policy, const char *output, hdx_strip_report *report,
+                                hdx_error *err)
 {
     const hdx_strip_options o = { .dump = dump, .output = output, .policy = policy };
     return hdx_strip_write(&o, report, err);
@@ -151,9 +155,6 @@ static inline hdx_strip_policy policy_of_file(const char *path)
     cr_expect((d.what.policy == HDX_STRIP_NONE) == (d.what.evidence_count == 0), "%s", path);
     return d.what.policy;
 }
-static inline bool contains(bytes in, const char *what)
-{
-    return memmem(in.at, in.len, what, strlen(what)) != NULL;
-}
+static inline bool contains(bytes in, const char *what) { return memmem(in.at, in.len, what, strlen(what)) != NULL; }
 
 #endif

@@ -1,18 +1,19 @@
 /*
- * test_golden.c - every dump of the reference collection (../shared beside this tree; skipped where it is not) through every policy and back:
- * stripped, recognised, indexed, restored, indexed. Objects that are there have the same class, array length and references as in the whole dump;
- * paths to them that need nothing else are the same.
+ * test_golden.c - every dump of the reference collection (../shared beside this tree; skipped where it is not) through
+ * every policy and back: stripped, recognised, indexed, restored, indexed. Objects that are there have the same class,
+ * array length and references as in the whole dump; paths to them that need nothing else are the same.
  */
 #include "droid.h"
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOST (900u << 10)  /* of a packed dump: the larger ones take minutes with the sanitizers */
+#define MOST (900u << 10) /* of a packed dump: the larger ones take minutes with the sanitizers */
 #else
-#define MOST (1u << 30)    /* all of them */
+#define MOST (1u << 30) /* all of them */
 #endif
 
-static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK, HDX_STRIP_REDACTED };
+static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
+                                             HDX_STRIP_REDACTED };
 
 static hdx_graph *graph_of(const char *path, const char *index_dir, hdx_step until)
 {
@@ -42,16 +43,20 @@ static void compare(const char *what, hdx_graph *part, hdx_graph *whole, bool eq
     const uint64_t n = hdx_graph_objects(part);
     uint64_t       bad = 0;
     if (equal)
-        cr_expect(n == hdx_graph_objects(whole), "%s: %llu objects of %llu", what, (unsigned long long)n, (unsigned long long)hdx_graph_objects(whole));
+        cr_expect(n == hdx_graph_objects(whole), "%s: %llu objects of %llu", what, (unsigned long long)n,
+                  (unsigned long long)hdx_graph_objects(whole));
     for (hdx_id id = 0; id < n && bad < 5; id++) {
         hdx_id id2, a, b;
         if (!hdx_graph_find(whole, hdx_graph_address(part, id), &id2)) {
             bad++;
-            cr_expect(false, "%s: 0x%llx is not in the whole dump", what, (unsigned long long)hdx_graph_address(part, id));
+            cr_expect(false, "%s: 0x%llx is not in the whole dump", what,
+                      (unsigned long long)hdx_graph_address(part, id));
             continue;
         }
-        const hdx_class *c = hdx_graph_class(part, hdx_graph_class_of(part, id)), *d = hdx_graph_class(whole, hdx_graph_class_of(whole, id2));
-        bool             good = c != NULL && d != NULL && c->name.len == d->name.len && memcmp(c->name.at, d->name.at, c->name.len) == 0;
+        const hdx_class *c = hdx_graph_class(part, hdx_graph_class_of(part, id)),
+                        *d = hdx_graph_class(whole, hdx_graph_class_of(whole, id2));
+        bool good =
+            c != NULL && d != NULL && c->name.len == d->name.len && memcmp(c->name.at, d->name.at, c->name.len) == 0;
         good = good && hdx_graph_length(part, id) == hdx_graph_length(whole, id2);
         hdx_refs x, y;
         hdx_graph_outbound(part, id, HDX_ALL, &x);
@@ -87,10 +92,10 @@ static void check_dump(const char *path, const char *name)
     whole = graph_of(path, dirs[0], HDX_STEP_OUTBOUND);
     const hdx_graph_summary *s = hdx_graph_summary_of(whole);
     for (unsigned k = 0; k < 5; k++) {
-        const char      *out = place_path(&p, "out.hprof"), *back = place_path(&p, "back.hprof");
-        char             what[320];
-        hdx_strip_report r;
-        hdx_error        err = { 0 };
+        const char            *out = place_path(&p, "out.hprof"), *back = place_path(&p, "back.hprof");
+        char                   what[320];
+        hdx_strip_report       r;
+        hdx_error              err = { 0 };
         const hdx_strip_policy policy = policies[k];
         (void)snprintf(what, sizeof what, "%s, %s", name, hdx_strip_name(policy));
         const hdx_code code = strip_to(path, policy, out, &r, &err);
@@ -100,10 +105,12 @@ static void check_dump(const char *path, const char *name)
         }
         cr_assert(code == HDX_OK, "%s: %s", what, err.message);
         const hdx_strip_policy seen = policy_of_file(out);
-        cr_expect(seen == policy || (policy == HDX_STRIP_MATRIX && seen == HDX_STRIP_NONE), "%s: recognised as %s", what, hdx_strip_name(seen));
+        cr_expect(seen == policy || (policy == HDX_STRIP_MATRIX && seen == HDX_STRIP_NONE), "%s: recognised as %s",
+                  what, hdx_strip_name(seen));
         const bool all = policy == HDX_STRIP_TAILOR || policy == HDX_STRIP_SHARK || policy == HDX_STRIP_REDACTED;
         hdx_graph *g = graph_of(out, dirs[1], HDX_STEP_OUTBOUND);
-        cr_expect(hdx_graph_summary_of(g)->damage_count == 0 && hdx_graph_summary_of(g)->stripping->policy == seen, "%s", what);
+        cr_expect(hdx_graph_summary_of(g)->damage_count == 0 && hdx_graph_summary_of(g)->stripping->policy == seen,
+                  "%s", what);
         /* Matrix lets equal bitmaps share their pixels: references change on purpose */
         if (policy != HDX_STRIP_MATRIX || r.merged == 0)
             compare(what, g, whole, all);
@@ -115,7 +122,8 @@ static void check_dump(const char *path, const char *name)
             hdx_graph_close(h);
             cr_assert(unlink(back) == 0);
         } else
-            cr_expect(restore_to(out, back, &r, &err) == HDX_BAD_DUMP && access(back, F_OK) != 0, "%s: nothing to restore", what);
+            cr_expect(restore_to(out, back, &r, &err) == HDX_BAD_DUMP && access(back, F_OK) != 0,
+                      "%s: nothing to restore", what);
         hdx_graph_close(g);
         cr_assert(unlink(out) == 0);
     }
@@ -171,7 +179,8 @@ Test(golden, paths_of_a_real_dump_cut_by_koom_are_those_of_the_whole_one)
             continue;
         }
         for (;;) {
-            cr_assert(hdx_graph_live(cut, b) && hdx_graph_address(cut, b) == hdx_graph_address(whole, a), "0x%llx", (unsigned long long)hdx_graph_address(cut, id));
+            cr_assert(hdx_graph_live(cut, b) && hdx_graph_address(cut, b) == hdx_graph_address(whole, a), "0x%llx",
+                      (unsigned long long)hdx_graph_address(cut, id));
             if (hdx_graph_nearest(whole, a) == a)
                 break;
             a = hdx_graph_nearest(whole, a);
@@ -179,7 +188,8 @@ Test(golden, paths_of_a_real_dump_cut_by_koom_are_those_of_the_whole_one)
         }
         same_paths++;
     }
-    cr_expect(same_paths > 4000 && needs_dropped < 100, "%llu the same, %llu need what was dropped", (unsigned long long)same_paths, (unsigned long long)needs_dropped);
+    cr_expect(same_paths > 4000 && needs_dropped < 100, "%llu the same, %llu need what was dropped",
+              (unsigned long long)same_paths, (unsigned long long)needs_dropped);
     hdx_graph_close(whole);
     hdx_graph_close(cut);
     place_remove(&p);

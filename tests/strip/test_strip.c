@@ -1,5 +1,6 @@
 /*
- * test_strip.c - stripping and restoring a made dump by every policy, ids of both widths, plain and packed; what is refused leaves nothing.
+ * test_strip.c - stripping and restoring a made dump by every policy, ids of both widths, plain and packed; what is
+ * refused leaves nothing.
  */
 #include "droid.h"
 #include "strip/inside.h"
@@ -7,7 +8,8 @@
 #include <errno.h>
 #include <zlib.h>
 
-static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK, HDX_STRIP_REDACTED };
+static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
+                                             HDX_STRIP_REDACTED };
 
 static uint64_t dropped(const hdx_strip_report *r, const char *kind)
 {
@@ -30,12 +32,13 @@ Test(strip, every_policy_is_recognised_in_what_it_wrote)
             cr_expect(policy_of_file(dump) == HDX_STRIP_NONE);
             const hdx_code code = strip_to(dump, policies[k], out, &r, &err);
             if (ids == 8 && policies[k] == HDX_STRIP_TAILOR) {
-                cr_expect(code == HDX_BAD_DUMP && access(out, F_OK) != 0, "its container has no room for ids of 8 bytes");
+                cr_expect(code == HDX_BAD_DUMP && access(out, F_OK) != 0,
+                          "its container has no room for ids of 8 bytes");
             } else {
                 cr_assert(code == HDX_OK, "%s: %s", hdx_strip_name(policies[k]), err.message);
                 /* Matrix shows by what is absent from hundreds of objects, which this dump has not */
-                cr_expect(policies[k] == HDX_STRIP_MATRIX || policy_of_file(out) == policies[k], "%s: %s", hdx_strip_name(policies[k]),
-                          hdx_strip_name(policy_of_file(out)));
+                cr_expect(policies[k] == HDX_STRIP_MATRIX || policy_of_file(out) == policies[k], "%s: %s",
+                          hdx_strip_name(policies[k]), hdx_strip_name(policy_of_file(out)));
             }
             dump_maker_free(m);
             place_remove(&p);
@@ -45,19 +48,22 @@ Test(strip, every_policy_is_recognised_in_what_it_wrote)
 Test(strip, koom_drops_shared_heaps_and_cuts_contents_and_restoring_fills_in_zeros)
 {
     for (uint32_t ids = 4; ids <= 8; ids += 4) {
-        place            p = place_new();
-        const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *back = place_path(&p, "c.hprof"), *again = place_path(&p, "d.hprof");
+        place       p = place_new();
+        const char *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"),
+                   *back = place_path(&p, "c.hprof"), *again = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
         dump_maker      *m = droid_new(ids, false);
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_KOOM, out, &r, &err) == HDX_OK, "%s", err.message);
-        cr_expect(dropped(&r, "INSTANCE_DUMP") == 2 && dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 3 && dropped(&r, "HEAP_DUMP_INFO") == 2 &&
-                  dropped(&r, "OBJECT_ARRAY_DUMP") == 1 && dropped(&r, "CLASS_DUMP") == 0);
+        cr_expect(dropped(&r, "INSTANCE_DUMP") == 2 && dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 3 &&
+                  dropped(&r, "HEAP_DUMP_INFO") == 2 && dropped(&r, "OBJECT_ARRAY_DUMP") == 1 &&
+                  dropped(&r, "CLASS_DUMP") == 0);
         cr_assert(restore_to(out, back, &r, &err) == HDX_OK, "%s", err.message);
         cr_expect(r.policy == HDX_STRIP_KOOM && r.absent_bytes > 0 && !r.truncated);
         cr_expect(policy_of_file(back) == HDX_STRIP_KOOM, "a restored dump still says what it went through");
-        cr_expect(restore_to(back, again, &r, &err) == HDX_BAD_DUMP && access(again, F_OK) != 0, "and is not restored twice");
+        cr_expect(restore_to(back, again, &r, &err) == HDX_BAD_DUMP && access(again, F_OK) != 0,
+                  "and is not restored twice");
         bytes a = slurp(out), b = slurp(back);
         cr_expect(b.len - a.len == r.absent_bytes || b.len > a.len);
         cr_expect(!contains(b, "secret") && !contains(b, "zygote text"));
@@ -70,9 +76,10 @@ Test(strip, koom_drops_shared_heaps_and_cuts_contents_and_restoring_fills_in_zer
 
 Test(strip, tailor_and_back_gives_all_but_serials_and_contents)
 {
-    place            p = place_new();
-    const char      *dump = place_path(&p, "a.hprof"), *zlib = place_path(&p, "b.tailor"), *raw = place_path(&p, "c.tailor"), *gz = place_path(&p, "d.gz");
-    const char      *one = place_path(&p, "e.hprof"), *two = place_path(&p, "f.hprof"), *three = place_path(&p, "g.hprof");
+    place       p = place_new();
+    const char *dump = place_path(&p, "a.hprof"), *zlib = place_path(&p, "b.tailor"), *raw = place_path(&p, "c.tailor"),
+               *gz = place_path(&p, "d.gz");
+    const char *one = place_path(&p, "e.hprof"), *two = place_path(&p, "f.hprof"), *three = place_path(&p, "g.hprof");
     hdx_strip_report r;
     hdx_error        err = { 0 };
     dump_maker      *m = droid_new(4, false);
@@ -81,7 +88,9 @@ Test(strip, tailor_and_back_gives_all_but_serials_and_contents)
     cr_assert(strip_to(dump, HDX_STRIP_TAILOR, gz, &r, &err) == HDX_OK, "%s", err.message);
     const hdx_strip_options plain = { .dump = dump, .output = raw, .policy = HDX_STRIP_TAILOR, .plain = true };
     cr_assert(hdx_strip_write(&plain, &r, &err) == HDX_OK, "%s", err.message);
-    cr_assert(restore_to(zlib, one, &r, &err) == HDX_OK && restore_to(raw, two, &r, &err) == HDX_OK && restore_to(gz, three, &r, &err) == HDX_OK, "%s", err.message);
+    cr_assert(restore_to(zlib, one, &r, &err) == HDX_OK && restore_to(raw, two, &r, &err) == HDX_OK &&
+                  restore_to(gz, three, &r, &err) == HDX_OK,
+              "%s", err.message);
     bytes a = slurp(one), b = slurp(two), c = slurp(three), packed = slurp(zlib), container = slurp(raw);
     cr_expect(same(a, b) && same(a, c));
     cr_expect(packed.at[0] == 0x78 && packed.at[1] == 0x01 && memcmp(container.at, "JAVA PROFILE 6.0.1", 18) == 0);
@@ -123,18 +132,21 @@ Test(strip, tailor_refuses_by_name_what_its_container_cannot_hold)
 Test(strip, matrix_keeps_texts_and_one_of_equal_bitmaps_with_dots_and_slashes)
 {
     for (unsigned slashes = 0; slashes < 2; slashes++) {
-        place            p = place_new();
-        const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *all = place_path(&p, "c.hprof"), *none = place_path(&p, "d.hprof");
+        place       p = place_new();
+        const char *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"),
+                   *all = place_path(&p, "c.hprof"), *none = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
         dump_maker      *m = droid_new(slashes ? 8 : 4, slashes == 1);
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_MATRIX, out, &r, &err) == HDX_OK, "%s", err.message);
         cr_expect(r.merged == 2, "three are equal: %llu", (unsigned long long)r.merged);
-        cr_expect(dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 1 + 32 + 5, "%llu", (unsigned long long)dropped(&r, "PRIMITIVE_ARRAY_DUMP"));
+        cr_expect(dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 1 + 32 + 5, "%llu",
+                  (unsigned long long)dropped(&r, "PRIMITIVE_ARRAY_DUMP"));
         const hdx_strip_options o = { .dump = dump, .output = all, .policy = HDX_STRIP_MATRIX, .keep_bitmaps = true };
         cr_assert(hdx_strip_write(&o, &r, &err) == HDX_OK);
-        cr_expect(dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 1 + 32 + 3, "the recycled one and the two merged ones: %llu", (unsigned long long)dropped(&r, "PRIMITIVE_ARRAY_DUMP"));
+        cr_expect(dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 1 + 32 + 3, "the recycled one and the two merged ones: %llu",
+                  (unsigned long long)dropped(&r, "PRIMITIVE_ARRAY_DUMP"));
         bytes b = slurp(out);
         cr_expect(contains(b, "secret text of a user") && contains(b, "app.Gr\303\266\303\237e\346\227\245"));
         cr_expect(restore_to(out, none, &r, &err) == HDX_BAD_DUMP && access(none, F_OK) != 0, "nothing to restore");
@@ -154,8 +166,9 @@ Test(strip, bitmaps_are_merged_by_type_count_and_bytes)
     dump_maker      *m = dump_maker_new(4);
     const uint64_t   object = dump_maker_class(m, "java.lang.Object", 0, "");
     const uint64_t   bitmap = dump_maker_class(m, "android.graphics.Bitmap", object, "mBuffer:L");
-    const uint64_t   buffers[] = { dump_maker_primitives(m, 'B', NULL, 64), dump_maker_primitives(m, 'I', NULL, 16), dump_maker_primitives(m, 'B', NULL, 63),
-                                   dump_maker_primitives(m, 'Z', NULL, 64), dump_maker_primitives(m, 'B', NULL, 64) };
+    const uint64_t   buffers[] = { dump_maker_primitives(m, 'B', NULL, 64), dump_maker_primitives(m, 'I', NULL, 16),
+                                   dump_maker_primitives(m, 'B', NULL, 63), dump_maker_primitives(m, 'Z', NULL, 64),
+                                   dump_maker_primitives(m, 'B', NULL, 64) };
     for (unsigned k = 0; k < 5; k++)
         (void)dump_maker_instance(m, bitmap, DUMP_VALUES(buffers[k]));
     dump_maker_save(m, dump);
@@ -168,24 +181,29 @@ Test(strip, bitmaps_are_merged_by_type_count_and_bytes)
 Test(strip, redaction_leaves_no_secret_and_proves_the_rest)
 {
     for (uint32_t ids = 4; ids <= 8; ids += 4) {
-        place            p = place_new();
-        const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *mapped = place_path(&p, "c.hprof");
+        place       p = place_new();
+        const char *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"),
+                   *mapped = place_path(&p, "c.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
         dump_maker      *m = droid_new(ids, ids == 8);
         (void)dump_maker_name(m, "a constant of the code: password1");
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_REDACTED, out, &r, &err) == HDX_OK, "%s", err.message);
-        cr_expect(r.graph_in == r.graph_out && r.graph_in != 0 && r.records_in == r.records_out && r.plain_in == r.plain_out);
+        cr_expect(r.graph_in == r.graph_out && r.graph_in != 0 && r.records_in == r.records_out &&
+                  r.plain_in == r.plain_out);
         bytes a = slurp(dump), b = slurp(out);
-        cr_expect(a.len == b.len && !contains(b, "secret") && !contains(b, "zygote text") && !contains(b, "password1") && contains(a, "password1"));
+        cr_expect(a.len == b.len && !contains(b, "secret") && !contains(b, "zygote text") &&
+                  !contains(b, "password1") && contains(a, "password1"));
         cr_expect(contains(b, "app.Gr\303\266\303\237e\346\227\245") && contains(b, "schl\303\274ssel"), "names stay");
         cr_expect(!contains(b, "\x0f\x42\x43"), "1000003 was in a box");
         const hdx_strip_options o = { .dump = dump, .output = mapped, .policy = HDX_STRIP_REDACTED, .map_names = true };
         cr_assert(hdx_strip_write(&o, &r, &err) == HDX_OK, "%s", err.message);
         bytes c = slurp(mapped);
         cr_expect(c.len == a.len && !contains(c, "app.Gr") && !contains(c, "schl\303\274ssel"));
-        cr_expect(contains(c, ids == 8 ? "java/lang/String" : "java.lang.String") && contains(c, "mBuffer") && contains(c, "zygote"), "of the platform");
+        cr_expect(contains(c, ids == 8 ? "java/lang/String" : "java.lang.String") && contains(c, "mBuffer") &&
+                      contains(c, "zygote"),
+                  "of the platform");
         cr_expect(r.graph_in == r.graph_out);
         free(a.at), free(b.at), free(c.at);
         dump_maker_free(m);
@@ -198,11 +216,17 @@ Test(strip, classes_may_be_kept_and_dropped_by_name)
     place             p = place_new();
     const char       *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof");
     const char *const keep[] = { "byte[]", "java.lang.Int*" }, *const drop[] = { "app.Gr*" };
-    hdx_strip_report  r;
-    hdx_error         err = { 0 };
-    dump_maker       *m = droid_new(4, false);
+    hdx_strip_report r;
+    hdx_error        err = { 0 };
+    dump_maker      *m = droid_new(4, false);
     dump_maker_save(m, dump);
-    hdx_strip_options o = { .dump = dump, .output = out, .policy = HDX_STRIP_SHARK, .keep_classes = keep, .keep_count = 2, .drop_classes = drop, .drop_count = 1 };
+    hdx_strip_options o = { .dump = dump,
+                            .output = out,
+                            .policy = HDX_STRIP_SHARK,
+                            .keep_classes = keep,
+                            .keep_count = 2,
+                            .drop_classes = drop,
+                            .drop_count = 1 };
     cr_assert(hdx_strip_write(&o, &r, &err) == HDX_OK, "%s", err.message);
     bytes b = slurp(out);
     cr_expect(contains(b, "secret text") && contains(b, "\x0f\x42\x43"), "contents of byte[] and boxed ints stay");
@@ -217,13 +241,16 @@ Test(strip, classes_may_be_kept_and_dropped_by_name)
 
 Test(strip, packed_in_and_out_is_the_same_dump)
 {
-    place            p = place_new();
-    const char      *dump = place_path(&p, "a.hprof"), *plain = place_path(&p, "b.hprof"), *gz = place_path(&p, "c.hprof.gz"), *twice = place_path(&p, "d.hprof");
+    place       p = place_new();
+    const char *dump = place_path(&p, "a.hprof"), *plain = place_path(&p, "b.hprof"),
+               *gz = place_path(&p, "c.hprof.gz"), *twice = place_path(&p, "d.hprof");
     hdx_strip_report r;
     hdx_error        err = { 0 };
     dump_maker      *m = droid_new(4, false);
     dump_maker_save(m, dump);
-    cr_assert(strip_to(dump, HDX_STRIP_SHARK, plain, &r, &err) == HDX_OK && strip_to(dump, HDX_STRIP_SHARK, gz, &r, &err) == HDX_OK, "%s", err.message);
+    cr_assert(strip_to(dump, HDX_STRIP_SHARK, plain, &r, &err) == HDX_OK &&
+                  strip_to(dump, HDX_STRIP_SHARK, gz, &r, &err) == HDX_OK,
+              "%s", err.message);
     cr_expect(r.bytes_out < r.plain_out);
     cr_assert(strip_to(gz, HDX_STRIP_SHARK, twice, &r, &err) == HDX_OK, "%s", err.message);
     bytes a = slurp(plain), b = slurp(twice);
@@ -235,11 +262,11 @@ Test(strip, packed_in_and_out_is_the_same_dump)
 
 Test(strip, a_damaged_dump_is_refused_with_the_place_and_nothing_stays)
 {
-    place            p = place_new();
-    const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof");
-    dump_maker      *m = droid_new(4, false);
-    size_t           len;
-    const uint8_t   *whole = dump_maker_bytes(m, &len);
+    place          p = place_new();
+    const char    *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof");
+    dump_maker    *m = droid_new(4, false);
+    size_t         len;
+    const uint8_t *whole = dump_maker_bytes(m, &len);
     for (size_t cut = 40; cut < len; cut += 97)
         for (unsigned k = 0; k < 5; k++) {
             hdx_strip_report r;
@@ -250,10 +277,11 @@ Test(strip, a_damaged_dump_is_refused_with_the_place_and_nothing_stays)
                 cr_assert(unlink(out) == 0);
                 continue;
             }
-            cr_expect(code == HDX_BAD_DUMP && err.offset != HDX_NOWHERE && err.offset <= cut, "cut at %zu: %s", cut, err.message);
+            cr_expect(code == HDX_BAD_DUMP && err.offset != HDX_NOWHERE && err.offset <= cut, "cut at %zu: %s", cut,
+                      err.message);
             cr_expect(access(out, F_OK) != 0);
         }
-    DIR *folder = opendir(p.folder);
+    DIR     *folder = opendir(p.folder);
     unsigned files = 0;
     for (struct dirent *e; (e = readdir(folder)) != NULL;)
         files += e->d_name[0] != '.';
@@ -286,20 +314,24 @@ Test(strip, what_is_no_output_is_refused_before_anything_is_read)
 Test(restore, a_file_that_ends_early_gives_what_it_has)
 {
     for (unsigned k = 0; k < 2; k++) {
-        place            p = place_new();
-        const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *cut = place_path(&p, "c.hprof"), *back = place_path(&p, "d.hprof");
+        place       p = place_new();
+        const char *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"),
+                   *cut = place_path(&p, "c.hprof"), *back = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
         dump_maker      *m = droid_new(4, false);
         dump_maker_save(m, dump);
-        const hdx_strip_options o = { .dump = dump, .output = out, .policy = k == 0 ? HDX_STRIP_KOOM : HDX_STRIP_TAILOR, .plain = true };
+        const hdx_strip_options o = {
+            .dump = dump, .output = out, .policy = k == 0 ? HDX_STRIP_KOOM : HDX_STRIP_TAILOR, .plain = true
+        };
         cr_assert(hdx_strip_write(&o, &r, &err) == HDX_OK, "%s", err.message);
         bytes    whole = slurp(out);
         unsigned restored = 0, unclear = 0;
         for (size_t n = whole.len - 20; n > whole.len - 900; n -= 41) {
             dump_maker_save_bytes(cut, whole.at, n);
             const hdx_code code = restore_to(cut, back, &r, &err);
-            if (code == HDX_BAD_DUMP && k == 0) { /* so little is left that both readings end with the file: nobody can tell what it is */
+            if (code == HDX_BAD_DUMP &&
+                k == 0) { /* so little is left that both readings end with the file: nobody can tell what it is */
                 unclear++;
                 continue;
             }
@@ -328,8 +360,15 @@ static int      tell_space(hdx_io *io, const char *path, uint64_t *bytes)
 
 Test(strip, room_on_disk_is_asked_of_the_folder_and_the_last_byte_counts)
 {
-    static const struct { uint64_t left; const char *path, *folder; hdx_code code; } each[] = {
-        { 999, "a/b/c.hprof", "a/b", HDX_LIMIT }, { 1000, "c.hprof", ".", HDX_OK }, { 999, "/c.hprof", "/", HDX_LIMIT }, { 7, "c.hprof", ".", HDX_OK },
+    static const struct {
+        uint64_t    left;
+        const char *path, *folder;
+        hdx_code    code;
+    } each[] = {
+        { 999, "a/b/c.hprof", "a/b", HDX_LIMIT },
+        { 1000, "c.hprof", ".", HDX_OK },
+        { 999, "/c.hprof", "/", HDX_LIMIT },
+        { 7, "c.hprof", ".", HDX_OK },
     };
     hdx_io io = *hdx_io_system();
     io.space = tell_space;

@@ -1,6 +1,6 @@
 /*
- * test_view.c - a stripped file read through its view is the restored file, at any position, from a plain and a packed file, and says of each
- * byte whether it is made up. Cut names are framed anew.
+ * test_view.c - a stripped file read through its view is the restored file, at any position, from a plain and a packed
+ * file, and says of each byte whether it is made up. Cut names are framed anew.
  */
 #include "droid.h"
 #include "hprof/hprof.h"
@@ -27,17 +27,20 @@ static void compare(const char *path, bytes want, unsigned seed)
     uint8_t      *got = malloc(want.len + 64);
     cr_assert(what.view != HDX_VIEW_NONE);
     for (unsigned k = 0; k < 3000; k++) {
-        const size_t at = (size_t)rand_r(&seed) % (want.len + 10), n = (size_t)rand_r(&seed) % (k % 10 == 0 ? want.len : 200);
+        const size_t at = (size_t)rand_r(&seed) % (want.len + 10),
+                     n = (size_t)rand_r(&seed) % (k % 10 == 0 ? want.len : 200);
         const size_t expect = at >= want.len ? 0 : want.len - at < n ? want.len - at : n;
         size_t       have = 0;
         cr_assert(hdx_source_read_at(source, at, got, n, &have, &err) == HDX_OK, "%s", err.message);
-        cr_assert(have == expect && memcmp(got, want.at + (at < want.len ? at : 0), have) == 0, "%s: %zu bytes at %zu (seed %u)", path, n, at, seed);
+        cr_assert(have == expect && memcmp(got, want.at + (at < want.len ? at : 0), have) == 0,
+                  "%s: %zu bytes at %zu (seed %u)", path, n, at, seed);
     }
     cr_expect(hdx_source_size(source, &size) && size == want.len);
     hdx_stream *stream;
     size_t      have = 0;
     cr_assert(hdx_stream_open(source, 17, &stream, &err) == HDX_OK);
-    cr_expect(hdx_stream_read(stream, got, want.len, &have, &err) == HDX_OK && have == want.len - 17 && memcmp(got, want.at + 17, have) == 0);
+    cr_expect(hdx_stream_read(stream, got, want.len, &have, &err) == HDX_OK && have == want.len - 17 &&
+              memcmp(got, want.at + 17, have) == 0);
     hdx_stream_close(stream);
     hdx_source_close(source);
     free(got);
@@ -55,8 +58,9 @@ Test(view, is_the_restored_file_at_any_position)
     const unsigned seed = (unsigned)time(NULL);
     printf("seed %u\n", seed);
     for (unsigned k = 0; k < 3; k++) {
-        place            p = place_new();
-        const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *gz = place_path(&p, "c.hprof"), *back = place_path(&p, "d.hprof");
+        place       p = place_new();
+        const char *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof"), *gz = place_path(&p, "c.hprof"),
+                   *back = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
         dump_maker      *m = droid_new(k == 1 ? 8 : 4, false);
@@ -72,7 +76,9 @@ Test(view, is_the_restored_file_at_any_position)
                 (void)dump_maker_instance(m, object, DUMP_VALUES(i, i));
         }
         dump_maker_save(m, dump);
-        const hdx_strip_options o = { .dump = dump, .output = out, .policy = k == 2 ? HDX_STRIP_TAILOR : HDX_STRIP_KOOM, .plain = k == 2 };
+        const hdx_strip_options o = {
+            .dump = dump, .output = out, .policy = k == 2 ? HDX_STRIP_TAILOR : HDX_STRIP_KOOM, .plain = k == 2
+        };
         cr_assert(hdx_strip_write(&o, &r, &err) == HDX_OK, "%s", err.message);
         cr_assert(restore_to(out, back, &r, &err) == HDX_OK, "%s", err.message);
         pack(out, gz);
@@ -101,7 +107,10 @@ static hdx_code on_heap(void *context, unsigned worker, const hdx_event *events,
         }
     return HDX_OK;
 }
-static hdx_code on_top(void *context, const hdx_top *record, hdx_error *err) { return (void)context, (void)record, (void)err, HDX_OK; }
+static hdx_code on_top(void *context, const hdx_top *record, hdx_error *err)
+{
+    return (void)context, (void)record, (void)err, HDX_OK;
+}
 static hdx_code on_restart(void *context, hdx_error *err) { return (void)context, (void)err, HDX_OK; }
 
 static arrays survey(const char *path, hdx_strip_policy policy, hdx_survey *out)
@@ -116,7 +125,10 @@ static arrays survey(const char *path, hdx_strip_policy policy, hdx_survey *out)
     return a;
 }
 
-/* STRIP K2: the tool's walk died at an obsolete root; arrays before it are cut, those behind are whole, and another record is whole altogether. */
+/*
+ * STRIP K2: the tool's walk died at an obsolete root; arrays before it are cut, those behind are whole, and another
+ * record is whole altogether.
+ */
 Test(view, reads_records_of_which_a_part_is_cut)
 {
     place          p = place_new();
@@ -143,8 +155,8 @@ Test(view, reads_records_of_which_a_part_is_cut)
     (void)dump_maker_primitives(m, 'B', values, 9);
     dump_maker_save(m, path);
     arrays a = survey(path, HDX_STRIP_KOOM, &s);
-    cr_expect(a.seen == 10 && a.absent == 7 && s.damage_count == 0, "%llu arrays, %llu absent, %llu damaged", (unsigned long long)a.seen,
-              (unsigned long long)a.absent, (unsigned long long)s.damage_count);
+    cr_expect(a.seen == 10 && a.absent == 7 && s.damage_count == 0, "%llu arrays, %llu absent, %llu damaged",
+              (unsigned long long)a.seen, (unsigned long long)a.absent, (unsigned long long)s.damage_count);
     hdx_survey_free(&s);
     hdx_source_close(a.source);
     dump_maker_free(m);
@@ -169,10 +181,11 @@ Test(view, goes_on_behind_garbage_at_a_record_that_fits)
             dump_maker_segment_says(m, k == 14 ? 3 * 54 + 1000 : 3 * 54); /* one of them lies */
     }
     dump_maker_save(m, dump);
-    arrays a = survey(dump, HDX_STRIP_KOOM, &s);
+    arrays         a = survey(dump, HDX_STRIP_KOOM, &s);
     hdx_view_stats stats;
     cr_assert(hdx_strip_view_stats(a.source, &stats, NULL) == HDX_OK);
-    cr_expect(a.seen == 30 && stats.broken == 1, "%llu arrays of 30, %llu places", (unsigned long long)a.seen, (unsigned long long)stats.broken);
+    cr_expect(a.seen == 30 && stats.broken == 1, "%llu arrays of 30, %llu places", (unsigned long long)a.seen,
+              (unsigned long long)stats.broken);
     hdx_survey_free(&s);
     hdx_source_close(a.source);
     dump_maker_free(m);
@@ -193,9 +206,17 @@ static void cut_name(dump_maker *m, uint64_t id, const char *text, size_t charac
 
 Test(view, frames_cut_names_anew)
 {
-    static const struct { const char *text; size_t characters; } names[] = {
-        { "gr\303\266\303\237e", 5 }, { "\346\227\245\346\234\254\350\252\236", 3 }, { "abc\303\251", 4 }, { "\303\251", 1 }, { "plain", 5 },
-        { "app.\320\232\320\273\320\260\321\201\321\201", 9 }, { "mixed\342\202\254x\342\202\254", 8 },
+    static const struct {
+        const char *text;
+        size_t      characters;
+    } names[] = {
+        { "gr\303\266\303\237e", 5 },
+        { "\346\227\245\346\234\254\350\252\236", 3 },
+        { "abc\303\251", 4 },
+        { "\303\251", 1 },
+        { "plain", 5 },
+        { "app.\320\232\320\273\320\260\321\201\321\201", 9 },
+        { "mixed\342\202\254x\342\202\254", 8 },
     };
     place       p = place_new();
     const char *path = place_path(&p, "a.hprof");
@@ -208,11 +229,12 @@ Test(view, frames_cut_names_anew)
     (void)dump_maker_primitives(m, 'B', NULL, 9);
     dump_maker_save(m, path);
     arrays a = survey(path, HDX_STRIP_MATRIX, &s);
-    cr_expect(s.damage_count == 0 && a.seen == 1 && s.top_records[HDX_TOP_LOAD_CLASS] == 1, "%s", s.damage_count > 0 ? s.damage[0].expected : "");
+    cr_expect(s.damage_count == 0 && a.seen == 1 && s.top_records[HDX_TOP_LOAD_CLASS] == 1, "%s",
+              s.damage_count > 0 ? s.damage[0].expected : "");
     hdx_view_stats stats;
     cr_assert(hdx_strip_view_stats(a.source, &stats, NULL) == HDX_OK);
-    cr_expect(stats.cut_names == 6 && stats.lost_bytes == 2 + 6 + 1 + 1 + 5 + 4 && stats.first_cut == 31, "%llu names, %llu bytes",
-              (unsigned long long)stats.cut_names, (unsigned long long)stats.lost_bytes);
+    cr_expect(stats.cut_names == 6 && stats.lost_bytes == 2 + 6 + 1 + 1 + 5 + 4 && stats.first_cut == 31,
+              "%llu names, %llu bytes", (unsigned long long)stats.cut_names, (unsigned long long)stats.lost_bytes);
     hdx_survey_free(&s);
     hdx_source_close(a.source);
     dump_maker_free(m);

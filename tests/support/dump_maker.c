@@ -98,7 +98,8 @@ uint32_t dump_maker_load(dump_maker *m, uint64_t class_id, const char *name)
 
 uint64_t dump_maker_frame(dump_maker *m, const char *method, uint32_t class_serial, int32_t line)
 {
-    const uint64_t name = dump_maker_name(m, method), signature = dump_maker_name(m, "()V"), source = dump_maker_name(m, "Source.java");
+    const uint64_t name = dump_maker_name(m, method), signature = dump_maker_name(m, "()V"),
+                   source = dump_maker_name(m, "Source.java");
     const uint64_t id = new_id(m);
     hdx_write_frame(&m->tables, m->id_size, id, name, signature, source, class_serial, line);
     return id;
@@ -109,7 +110,10 @@ void dump_maker_trace(dump_maker *m, uint32_t serial, uint32_t thread, const uin
     hdx_write_trace(&m->tables, m->id_size, serial, thread, frames, count);
 }
 
-void dump_maker_top(dump_maker *m, uint8_t tag, const void *body, uint32_t len) { hdx_write_record(&m->tables, tag, body, len); }
+void dump_maker_top(dump_maker *m, uint8_t tag, const void *body, uint32_t len)
+{
+    hdx_write_record(&m->tables, tag, body, len);
+}
 
 /* ---- the shape of the file ---- */
 
@@ -249,8 +253,13 @@ uint64_t dump_maker_class_at(dump_maker *m, uint64_t id, const char *name, uint6
     }
     if (name != NULL)
         (void)dump_maker_load(m, id, name);
-    const hdx_class_dump dump = { .addr = id, .super = super, .loader = m->loader, .instance_size = layout_bytes(m, id), .static_count = m->static_count,
-                                  .field_count = (uint32_t)count, .statics = { (const uint8_t *)m->statics.at, (size_t)m->statics.len },
+    const hdx_class_dump dump = { .addr = id,
+                                  .super = super,
+                                  .loader = m->loader,
+                                  .instance_size = layout_bytes(m, id),
+                                  .static_count = m->static_count,
+                                  .field_count = (uint32_t)count,
+                                  .statics = { (const uint8_t *)m->statics.at, (size_t)m->statics.len },
                                   .fields = { (const uint8_t *)list.at, (size_t)list.len } };
     hdx_write_class(heap(m), m->id_size, &dump);
     must(!list.failed);
@@ -279,7 +288,10 @@ uint64_t dump_maker_instance_at(dump_maker *m, uint64_t id, uint64_t class_id, c
     return id;
 }
 
-uint64_t dump_maker_instance(dump_maker *m, uint64_t class_id, const uint64_t *values) { return dump_maker_instance_at(m, new_id(m), class_id, values); }
+uint64_t dump_maker_instance(dump_maker *m, uint64_t class_id, const uint64_t *values)
+{
+    return dump_maker_instance_at(m, new_id(m), class_id, values);
+}
 
 /* Ids that are not given leave room for the object, as a JVM's do. */
 static uint64_t sized_id(dump_maker *m, uint64_t bytes)

@@ -19,11 +19,14 @@ typedef struct faulty_io {
     unsigned         fail_at; /* 0: never */
     int              with;    /* errno */
     bool             writes_only;
-    int (*lock)(int fd);      /* what flock says there; NULL: the truth */
+    int (*lock)(int fd); /* what flock says there; NULL: the truth */
 } faulty_io;
 
 #define FAULTY_KILL (-1) /* instead of an errno: the call kills the process, before it does anything */
-/* Fails the n-th call that can fail (from 1); writes_only counts creating, writing, syncing, renaming, making folders alone. */
+/*
+ * Fails the n-th call that can fail (from 1); writes_only counts creating, writing, syncing, renaming, making folders
+ * alone.
+ */
 void faulty_io_init(faulty_io *f, unsigned n, int with, bool writes_only);
 bool faulty_io_fired(const faulty_io *f);
 

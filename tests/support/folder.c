@@ -23,7 +23,10 @@ static void make(char path[TEST_FOLDER], const char *parent, const char *stem)
 }
 
 void test_folder_make(char path[TEST_FOLDER], const char *stem) { make(path, "/tmp", stem); }
-void test_folder_make_fast(char path[TEST_FOLDER], const char *stem) { make(path, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", stem); }
+void test_folder_make_fast(char path[TEST_FOLDER], const char *stem)
+{
+    make(path, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", stem);
+}
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {

@@ -1,5 +1,6 @@
 /*
- * golden.h - the dumps of the reference collection, one after the other (../shared beside this tree; tests skip where it is not).
+ * golden.h - the dumps of the reference collection, one after the other (../shared beside this tree; tests skip where
+ * it is not).
  *
  *     golden_dumps d;
  *     if (!golden_open(&d))

@@ -74,8 +74,8 @@ void gm_deflate(gm_bytes *out, const void *data, size_t len, const gm_member *ho
     uint8_t  buffer[4096];
     size_t   done = 0, step = how->flush_every > 0 ? how->flush_every : 1u << 30;
     int      level = how->stored ? 0 : how->level != 0 ? how->level : 6;
-    if (deflateInit2(&z, level, Z_DEFLATED, -(how->window_bits != 0 ? how->window_bits : 15), how->mem_level != 0 ? how->mem_level : 8,
-                     how->strategy) != Z_OK)
+    if (deflateInit2(&z, level, Z_DEFLATED, -(how->window_bits != 0 ? how->window_bits : 15),
+                     how->mem_level != 0 ? how->mem_level : 8, how->strategy) != Z_OK)
         abort();
     do {
         size_t n = len - done < step ? len - done : step;
@@ -103,7 +103,8 @@ static void put_le(gm_bytes *out, uint32_t value, unsigned bytes)
 void gm_member_put(gm_bytes *out, const void *data, size_t len, const gm_member *how)
 {
     size_t   from = out->len;
-    unsigned flags = (how->hcrc ? 2u : 0) | (how->extra ? 4u : 0) | (how->name ? 8u : 0) | (how->comment ? 16u : 0) | how->flags;
+    unsigned flags =
+        (how->hcrc ? 2u : 0) | (how->extra ? 4u : 0) | (how->name ? 8u : 0) | (how->comment ? 16u : 0) | how->flags;
     gm_put(out, "\x1f\x8b", 2);
     gm_byte(out, how->method != 0 ? how->method : 8);
     gm_byte(out, flags);
@@ -157,7 +158,9 @@ void gm_bgzf_put(gm_bytes *out, const gm_bytes *plain)
     gm_put(out, end, 28);
 }
 
-/* ---------------------------------------------------------------------------------------------------- blocks by hand */
+/*
+ * ---------------------------------------------------------------------------------------------------- blocks by hand
+ */
 
 void gm_bits_put(gm_bits *b, uint32_t value, unsigned width)
 {
@@ -203,7 +206,7 @@ void gm_match(gm_bits *b, unsigned length, unsigned distance)
 {
     static const uint16_t lengths[29] = { 3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                           31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258 };
-    unsigned l = 28, d = 29, base[30];
+    unsigned              l = 28, d = 29, base[30];
     for (unsigned i = 0; i < 30; i++)
         base[i] = i < 4 ? i + 1 : ((2u + (i & 1)) << (i / 2 - 1)) + 1;
     while (lengths[l] > length)
@@ -239,7 +242,9 @@ void gm_giant(gm_bytes *body, gm_bytes *plain, size_t len, uint64_t seed)
     gm_bits_end(&b);
 }
 
-/* ---------------------------------------------------------------------------------------------------- a file in memory */
+/*
+ * ---------------------------------------------------------------------------------------------------- a file in memory
+ */
 
 static int mem_open(hdx_io *io, const char *path)
 {
@@ -282,5 +287,8 @@ static int64_t mem_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t off
 gm_file gm_file_of(const gm_bytes *b)
 {
     return (gm_file){ .io = { .open = mem_open, .close = mem_close, .stat = mem_stat, .read_at = mem_read },
-                      .bytes = b->at, .len = b->len, .stat_len = b->len, .fail_from = UINT64_MAX };
+                      .bytes = b->at,
+                      .len = b->len,
+                      .stat_len = b->len,
+                      .fail_from = UINT64_MAX };
 }

@@ -1,5 +1,6 @@
 /*
- * gzip_maker.h - makes gzip files and zlib containers for tests, right ones and wrong ones, and a file door over bytes in memory.
+ * gzip_maker.h - makes gzip files and zlib containers for tests, right ones and wrong ones, and a file door over bytes
+ * in memory.
  *
  *     gm_bytes plain = { 0 }, file = { 0 };
  *     gm_data(&plain, 3 << 20, 7);
@@ -39,9 +40,9 @@ typedef struct gm_member {
     const char     *name, *comment;
     const gm_bytes *extra;
     bool            hcrc, bad_hcrc, bad_crc, bad_size;
-    unsigned        flags;       /* more header flags */
-    unsigned        method;      /* 0: 8 */
-    const gm_bytes *body;        /* this instead of deflated data */
+    unsigned        flags;  /* more header flags */
+    unsigned        method; /* 0: 8 */
+    const gm_bytes *body;   /* this instead of deflated data */
 } gm_member;
 
 void gm_member_put(gm_bytes *out, const void *data, size_t len, const gm_member *how);
@@ -73,8 +74,8 @@ typedef struct gm_file {
     hdx_io         io;
     const uint8_t *bytes;
     uint64_t       len;
-    uint64_t       stat_len;  /* what stat says */
-    uint64_t       fail_from; /* reads that touch bytes from here on fail with EIO */
+    uint64_t       stat_len;   /* what stat says */
+    uint64_t       fail_from;  /* reads that touch bytes from here on fail with EIO */
     int            open_fails; /* errno */
     unsigned       open_now;
 } gm_file;

@@ -1,5 +1,6 @@
 /*
- * builders.c - builds with several workers, two builds of one dump at a time, and readers of a whole index while it is replaced.
+ * builders.c - builds with several workers, two builds of one dump at a time, and readers of a whole index while it is
+ * replaced.
  *
  * Every index file must have the same bytes from 1 worker and from 4.
  */
@@ -85,7 +86,8 @@ int main(void)
     same_files(jobs[0].index, jobs[1].index);
     same_files(jobs[0].index, jobs[2].index);
     hdx_graph *held;
-    if (hdx_graph_open(jobs[1].index, p.dump, &held, &err) != HDX_OK || pthread_create(&jobs[1].thread, NULL, rebuild, &jobs[1]) != 0)
+    if (hdx_graph_open(jobs[1].index, p.dump, &held, &err) != HDX_OK ||
+        pthread_create(&jobs[1].thread, NULL, rebuild, &jobs[1]) != 0)
         die("opening", &err);
     for (hdx_id id = 0; id < hdx_graph_objects(held); id++)
         if (hdx_graph_nearest(held, id) != HDX_NO_ID && !hdx_graph_live(held, id))

@@ -1,6 +1,7 @@
 /*
- * inflaters.c - one compressed dump, read by many threads at once in every way there is: streams with workers ahead of them, reads at random, many
- * reads at once; first while nobody knows a seek point, then with all of them. Every byte must be right.
+ * inflaters.c - one compressed dump, read by many threads at once in every way there is: streams with workers ahead of
+ * them, reads at random, many reads at once; first while nobody knows a seek point, then with all of them. Every byte
+ * must be right.
  */
 #include "place.h"
 #include "source/source.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define READERS 6u
-#define SIZE (6u << 20)
+#define SIZE    (6u << 20)
 
 typedef struct crowd {
     hdx_source     *source;

@@ -1,5 +1,6 @@
 /*
- * place.h - what the programs of this folder share: a folder of their own, a dump that uses many kinds of objects, and an end with words.
+ * place.h - what the programs of this folder share: a folder of their own, a dump that uses many kinds of objects, and
+ * an end with words.
  *
  * Plain programs, not Criterion: it forks its tests, and ThreadSanitizer does not follow. Exit 0: all well.
  */
@@ -31,7 +32,10 @@ static inline uint64_t draw(uint64_t *state, uint64_t below)
     return (*state >> 33) % below;
 }
 
-/* Nodes in rings and trees, strings, arrays of references and of bytes, a thread with a stack and locals, weak references, garbage. */
+/*
+ * Nodes in rings and trees, strings, arrays of references and of bytes, a thread with a stack and locals, weak
+ * references, garbage.
+ */
 static inline dump_maker *mixed_dump(uint64_t objects)
 {
     dump_maker *m = dump_maker_new(8);
@@ -46,7 +50,8 @@ static inline dump_maker *mixed_dump(uint64_t objects)
     uint64_t    worker = dump_maker_instance(m, thread, DUMP_VALUES(name));
     for (unsigned c = 0; c < 40; c++) {
         snprintf(text, sizeof text, "app%u.Node%u", c % 5, c);
-        classes[c] = dump_maker_class(m, text, c % 3 == 0 || c == 1 ? object : classes[c - 2], c % 3 == 0 || c == 1 ? "next:L other:L text:L" : "more:L");
+        classes[c] = dump_maker_class(m, text, c % 3 == 0 || c == 1 ? object : classes[c - 2],
+                                      c % 3 == 0 || c == 1 ? "next:L other:L text:L" : "more:L");
     }
     for (uint64_t i = 0; i < objects; i++) {
         uint64_t here = 0, kind = draw(&state, 10);

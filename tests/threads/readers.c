@@ -1,8 +1,8 @@
 /*
  * readers.c - many threads ask one graph at once: getters, cursors, labels, values, whole questions.
  *
- * The graph is fresh, so that opening files, classes, names and the dump on first use is part of the race. Each thread sums up what it saw;
- * the same questions asked alone afterwards, of a graph of their own, must give the same sums.
+ * The graph is fresh, so that opening files, classes, names and the dump on first use is part of the race. Each thread
+ * sums up what it saw; the same questions asked alone afterwards, of a graph of their own, must give the same sums.
  */
 #include "place.h"
 #include "support/tables.h"
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define READERS 8u
-#define ROUNDS 150u
+#define ROUNDS  150u
 
 typedef struct reader {
     hdx_graph *g;
@@ -109,7 +109,9 @@ static void question(reader *r, unsigned which, hdx_id id)
     case 10: code = table_named(&q, "roots", &rows, &err); break;
     case 11: { /* searched by some, remembered by others: the same to all */
         static const char *const classes[] = { "app1.*" };
-        hdx_leaks_options o = { .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1, .retained = true, .threads = 2 };
+        hdx_leaks_options        o = {
+                   .finder = HDX_LEAKS_CLASSES, .classes = classes, .class_count = 1, .retained = true, .threads = 2
+        };
         if ((code = hdx_leaks_search(r->g, &o, &leaks, &err)) == HDX_OK)
             code = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &err);
         break;
