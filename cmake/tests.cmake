@@ -51,6 +51,10 @@ add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_
 # How C is laid out.
 add_test(NAME house.format COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_format.sh ${PROJECT_SOURCE_DIR})
 
+# Which names the linker sees.
+add_test(NAME house.symbols COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_symbols.sh ${CMAKE_NM} $<TARGET_FILE:heapdex_static> $<TARGET_FILE:heapdex>
+         ${PROJECT_SOURCE_DIR}/include)
+
 # The installed package, used by a program of somebody else.
 add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)

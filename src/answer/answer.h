@@ -44,30 +44,30 @@ struct hdx_session {
 };
 
 /* ---- session.c ---- */
-hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
+hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
 /* The index options for a dump of the session. */
-hdx_index_options answer_index_options(hdx_session *s, size_t place);
+hdx_index_options hdx_answer_index_options(hdx_session *s, size_t place);
 /* Graph and leaks of a dump that is not asked again; of the first none. */
-void answer_release(hdx_session *s, size_t place);
-void answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hdx_answer_release(hdx_session *s, size_t place);
+void hdx_answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- answers.c ---- */
 /* Head and shape, as all rows have them before they go out. On failure the rows are closed and *rows is NULL. */
-hdx_code answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err);
+hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err);
 /* Rows of a table that was filled with `code`; the table is used up. */
-hdx_code answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
+hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
 /* One more step in making rows: on failure they are closed and *rows is NULL. */
-hdx_code answer_or_close(hdx_rows **rows, hdx_code code);
+hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code);
 
 /* ---- head.c ---- */
-hdx_code answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
+hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
 
 /* ---- one file each ---- */
-extern const hdx_answer answer_index, answer_estimate, answer_verify, answer_remove, answer_detect, answer_strip,
-    answer_restore, answer_export;
-answer_run answer_run_index, answer_run_estimate, answer_run_verify, answer_run_remove, answer_run_detect,
-    answer_run_strip, answer_run_restore, answer_run_histogram, answer_run_leaks;
+extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify, hdx_answer_remove, hdx_answer_detect,
+    hdx_answer_strip, hdx_answer_restore, hdx_answer_export;
+answer_run hdx_answer_run_index, hdx_answer_run_estimate, hdx_answer_run_verify, hdx_answer_run_remove,
+    hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks;
 /* Rows of the counts at hand. */
-hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
+hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 
 #endif

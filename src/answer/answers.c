@@ -30,7 +30,7 @@ static const hdx_parameter export_parameters[] = {
 };
 static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 
-const hdx_answer answer_export = {
+const hdx_answer hdx_answer_export = {
     .name = "export",
     .flags = HDX_ANSWER_PLAIN,
     .sentence = "whole tables as csv, tsv or jsonl, for other programs",
@@ -50,18 +50,18 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-    { &answer_index, NULL, answer_run_index },
-    { &answer_estimate, NULL, answer_run_estimate },
+    { &hdx_answer_index, NULL, hdx_answer_run_index },
+    { &hdx_answer_estimate, NULL, hdx_answer_run_estimate },
 #define ENTRY(name) { &hdx_question_##name.declared, &hdx_question_##name, NULL },
     HDX_QUESTIONS(ENTRY)
 #undef ENTRY
-        { &hdx_leaks_answer, NULL, answer_run_leaks },
-    { &answer_export, NULL, NULL }, /* the question is that of the table */
-    { &answer_verify, NULL, answer_run_verify },
-    { &answer_remove, NULL, answer_run_remove },
-    { &answer_detect, NULL, answer_run_detect },
-    { &answer_strip, NULL, answer_run_strip },
-    { &answer_restore, NULL, answer_run_restore },
+        { &hdx_leaks_answer, NULL, hdx_answer_run_leaks },
+    { &hdx_answer_export, NULL, NULL }, /* the question is that of the table */
+    { &hdx_answer_verify, NULL, hdx_answer_run_verify },
+    { &hdx_answer_remove, NULL, hdx_answer_run_remove },
+    { &hdx_answer_detect, NULL, hdx_answer_run_detect },
+    { &hdx_answer_strip, NULL, hdx_answer_run_strip },
+    { &hdx_answer_restore, NULL, hdx_answer_run_restore },
 };
 static const hdx_question *const tables[] = {
 #define TABLE(name) &hdx_table_of_##name,
@@ -72,18 +72,18 @@ static const hdx_question *const tables[] = {
 const hdx_answer *const *hdx_answers(size_t *count)
 {
     static const hdx_answer *const all[] = {
-        &answer_index,
-        &answer_estimate,
+        &hdx_answer_index,
+        &hdx_answer_estimate,
 #define DECLARED(name) &hdx_question_##name.declared,
         HDX_QUESTIONS(DECLARED)
 #undef DECLARED
             & hdx_leaks_answer,
-        &answer_export,
-        &answer_verify,
-        &answer_remove,
-        &answer_detect,
-        &answer_strip,
-        &answer_restore,
+        &hdx_answer_export,
+        &hdx_answer_verify,
+        &hdx_answer_remove,
+        &hdx_answer_detect,
+        &hdx_answer_strip,
+        &hdx_answer_restore,
     };
     _Static_assert(HDX_COUNT(all) == HDX_COUNT(entries), "both lists have all answers");
     *count = HDX_COUNT(all);
@@ -168,7 +168,7 @@ hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *argument
 const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count)
 {
     const hdx_arguments a = { answer, arguments, count };
-    const hdx_question *table = answer == &answer_export ? table_named(last(&a, "table")) : NULL;
+    const hdx_question *table = answer == &hdx_answer_export ? table_named(last(&a, "table")) : NULL;
     return table != NULL ? &table->declared.forms[0] : hdx_arguments_form(&a);
 }
 
@@ -183,7 +183,7 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     if (len >= sizeof column)
-        return answer_or_close(
+        return hdx_answer_or_close(
             rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
     memcpy(column, how, len);
     column[len] = '\0';
@@ -211,7 +211,7 @@ static hdx_code shape(const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
     return code;
 }
 
-hdx_code answer_or_close(hdx_rows **rows, hdx_code code)
+hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code)
 {
     if (code == HDX_OK)
         return code;
@@ -220,7 +220,7 @@ hdx_code answer_or_close(hdx_rows **rows, hdx_code code)
     return code;
 }
 
-hdx_code answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err)
 {
     if (code == HDX_OK)
         return hdx_table_rows(t, out, err);
@@ -228,9 +228,9 @@ hdx_code answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error 
     return code;
 }
 
-hdx_code answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
+hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
 {
-    hdx_code code = answer_or_close(rows, answer_set_head(s, a->answer->name, *rows, err));
+    hdx_code code = hdx_answer_or_close(rows, hdx_answer_set_head(s, a->answer->name, *rows, err));
     if (code != HDX_OK)
         return code;
     hdx_rows_heed(*rows, &s->progress);
@@ -246,7 +246,7 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     hdx_code   code = hdx_session_graph(s, 0, &g, err);
     if (code != HDX_OK)
         return code;
-    const hdx_query q = answer_query(s, a, g);
+    const hdx_query q = hdx_answer_query(s, a, g);
     return question->open(&q, a, out, err);
 }
 
@@ -258,13 +258,13 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
     if (e == NULL)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
     const hdx_arguments a = { e->declared, arguments, count };
-    const hdx_question *question = e->declared == &answer_export ? table_named(last(&a, "table")) : e->question;
+    const hdx_question *question = e->declared == &hdx_answer_export ? table_named(last(&a, "table")) : e->question;
     hdx_code            code = check(&a, "", err);
     if (code != HDX_OK)
         return code;
     if (e->question == &hdx_question_histogram)
-        code = answer_run_histogram(s, &a, out, err);
+        code = hdx_answer_run_histogram(s, &a, out, err);
     else
         code = question != NULL ? ask(s, question, &a, out, err) : e->run(s, &a, out, err);
-    return code != HDX_OK || *out == NULL ? code : answer_finish(s, &a, out, err);
+    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, &a, out, err);
 }

@@ -71,7 +71,7 @@ static hdx_cell dump_of(const hdx_session *s, hdx_arena *arena, bool *failed)
     return hdx_cell_object(m, 5);
 }
 
-hdx_code answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err)
+hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_session_summary(s, 0);
     hdx_arena               *arena = hdx_rows_arena(rows);

@@ -13,7 +13,7 @@ static hdx_by by_of(const hdx_arguments *a)
     return place < 0 ? HDX_BY_CLASS : bys[place];
 }
 
-hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_counts_classes(s->counts, &count);
@@ -22,8 +22,8 @@ hdx_code answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, 
 
 static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const hdx_query         q = answer_query(s, a, NULL);
-    const hdx_index_options options = answer_index_options(s, 0);
+    const hdx_query         q = hdx_answer_query(s, a, NULL);
+    const hdx_index_options options = hdx_answer_index_options(s, 0);
     hdx_counts             *counts = NULL;
     hdx_code                code = HDX_OK;
     if (by_of(a) == HDX_BY_HEAP)
@@ -34,9 +34,9 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
         code = hdx_counts_take(&options, &counts, err);
         s->counts = counts;
     }
-    if (code != HDX_OK || (code = answer_counted(s, a, out, err)) != HDX_OK)
+    if (code != HDX_OK || (code = hdx_answer_counted(s, a, out, err)) != HDX_OK)
         return code;
-    return answer_or_close(
+    return hdx_answer_or_close(
         out,
         hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err));
 }
@@ -45,11 +45,11 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
 static bool counts_do(hdx_session *s, const hdx_arguments *a)
 {
     const hdx_by by = by_of(a);
-    return answer_query(s, a, NULL).scope == HDX_ALL && !hdx_argument_flag(a, "retained") &&
+    return hdx_answer_query(s, a, NULL).scope == HDX_ALL && !hdx_argument_flag(a, "retained") &&
            (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
 }
 
-hdx_code answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_graph *g;
     if (hdx_argument_flag(a, "scan"))
@@ -60,6 +60,6 @@ hdx_code answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows *
     s->early = NULL;
     if (code != HDX_OK || s->answered)
         return code;
-    const hdx_query q = answer_query(s, a, g);
+    const hdx_query q = hdx_answer_query(s, a, g);
     return hdx_question_histogram.open(&q, a, out, err);
 }

@@ -47,7 +47,7 @@ static const hdx_parameter index_parameters[] = {
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
 };
 
-const hdx_answer answer_index = {
+const hdx_answer hdx_answer_index = {
     .name = "index",
     .sentence = "build the index of a dump (other commands do it when needed)",
     .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where "
@@ -106,7 +106,7 @@ static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *e
 }
 
 /* Rows are the steps of the build; a reused index tells of the build that made it. */
-hdx_code answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_table  *table;
     hdx_graph  *g;
@@ -123,8 +123,8 @@ hdx_code answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out
                              (hdx_cell[]){ hdx_cell_string(name), hdx_cell_real(seconds(wall)),
                                            hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) },
                              err);
-    code = answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : answer_or_close(out, index_of(hdx_session_report(s, 0), *out, err));
+    code = hdx_answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : hdx_answer_or_close(out, index_of(hdx_session_report(s, 0), *out, err));
 }
 
 /* ---- estimate ---- */
@@ -157,7 +157,7 @@ static const hdx_parameter estimate_parameters[] = {
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
 };
 
-const hdx_answer answer_estimate = {
+const hdx_answer hdx_answer_estimate = {
     .name = "estimate",
     .sentence = "what building the index would take: memory, disk and time of each step",
     .more = "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory "
@@ -232,9 +232,9 @@ static hdx_code estimate_of(const hdx_session *s, hdx_rows *rows, hdx_error *err
 }
 
 /* Nothing is built, no index is looked at. */
-hdx_code answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_index_options options = answer_index_options(s, 0);
+    hdx_index_options options = hdx_answer_index_options(s, 0);
     hdx_table        *table;
     hdx_code          code;
     options.until = until_of(a);
@@ -251,8 +251,8 @@ hdx_code answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **
                                            hdx_cell_uint(step->least) },
                              err);
     }
-    code = answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : answer_or_close(out, estimate_of(s, *out, err));
+    code = hdx_answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : hdx_answer_or_close(out, estimate_of(s, *out, err));
 }
 
 /* ---- verify ---- */
@@ -272,7 +272,7 @@ static const hdx_parameter verify_parameters[] = {
     { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "check every promise between the files too" },
 };
 
-const hdx_answer answer_verify = {
+const hdx_answer hdx_answer_verify = {
     .name = "verify",
     .sentence = "check an index against its sums; --full: everything it says",
     .more = "Exit 5 names the file, page and offset of what is wrong.",
@@ -300,7 +300,7 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
     return code != HDX_OK ? code : hdx_rows_set_title(rows, title, err);
 }
 
-hdx_code answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const bool  full = hdx_argument_flag(a, "full");
     hdx_table  *table;
@@ -315,8 +315,8 @@ hdx_code answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **ou
         return code;
     for (; code == HDX_OK && hdx_graph_file(g, files, &name, &bytes); files++)
         code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(name), hdx_cell_uint(bytes) }, err);
-    code = answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : answer_or_close(out, verify_of(files, full, *out, err));
+    code = hdx_answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : hdx_answer_or_close(out, verify_of(files, full, *out, err));
 }
 
 /* ---- remove ---- */
@@ -325,7 +325,7 @@ static const hdx_column remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0
                                                         "the folder of the index that was deleted") };
 static const hdx_form   remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
 
-const hdx_answer answer_remove = {
+const hdx_answer hdx_answer_remove = {
     .name = "remove",
     .sentence = "delete the index of a dump; the dump is never touched",
     .more = "What killed builds left behind goes too.",
@@ -335,9 +335,9 @@ const hdx_answer answer_remove = {
 };
 
 /* Needs no index to be opened: a damaged one can be removed too. */
-hdx_code answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const hdx_index_options options = answer_index_options(s, 0);
+    const hdx_index_options options = hdx_answer_index_options(s, 0);
     hdx_table              *table;
     char                    path[4096];
     hdx_code                code = hdx_table_new(remove_columns, HDX_COUNT(remove_columns), &table, err);
@@ -346,5 +346,5 @@ hdx_code answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows **ou
         return code;
     if ((code = hdx_index_remove(&options, path, sizeof path, err)) == HDX_OK)
         code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_copy(hdx_table_arena(table), path) }, err);
-    return answer_of_table(table, code, out, err);
+    return hdx_answer_of_table(table, code, out, err);
 }

@@ -89,11 +89,11 @@ static hdx_code search(hdx_session *s, size_t place, const hdx_leaks_options *o,
     /* a class that one of several dumps lacks is told with the name of the dump */
     if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->dump_count == 1)
         code = not_found(s, g, o, err);
-    answer_release(s, place);
+    hdx_answer_release(s, place);
     return code;
 }
 
-hdx_code answer_run_leaks(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_leaks(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_leaks_options o;
     const hdx_leaks **leaks = hdx_arena_get(&s->arena, s->dump_count * sizeof *leaks);

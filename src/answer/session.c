@@ -81,7 +81,7 @@ void hdx_session_close(hdx_session *s)
 void hdx_session_cancel(hdx_session *s) { atomic_store(&s->cancelled, true); }
 void hdx_session_listen(hdx_session *s, const hdx_session_events *events) { s->events = *events; }
 
-void answer_notice(hdx_session *s, const char *format, ...)
+void hdx_answer_notice(hdx_session *s, const char *format, ...)
 {
     char    line[512];
     va_list list;
@@ -95,7 +95,7 @@ void answer_notice(hdx_session *s, const char *format, ...)
 
 /* ---- graphs ---- */
 
-hdx_index_options answer_index_options(hdx_session *s, size_t place)
+hdx_index_options hdx_answer_index_options(hdx_session *s, size_t place)
 {
     hdx_index_options options = s->options;
     options.dump = s->dumps[place].path;
@@ -115,7 +115,7 @@ static void first_pass(void *context, const hdx_counts *counts)
      * a question that cannot be answered here (no such column, no such class) is put again to the index, and fails
      * there
      */
-    if (answer_counted(s, s->early, &rows, &err) == HDX_OK && answer_finish(s, s->early, &rows, &err) == HDX_OK)
+    if (hdx_answer_counted(s, s->early, &rows, &err) == HDX_OK && hdx_answer_finish(s, s->early, &rows, &err) == HDX_OK)
         s->answered = s->events.early(s->events.context, rows);
     hdx_rows_close(rows);
     s->counts = NULL;
@@ -128,7 +128,7 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the session has %zu dumps", s->dump_count);
     answer_dump *d = &s->dumps[place];
     if (d->graph == NULL) {
-        hdx_index_options options = answer_index_options(s, place);
+        hdx_index_options options = hdx_answer_index_options(s, place);
         if (s->early != NULL && s->events.early != NULL) {
             options.first_pass = first_pass;
             options.first_pass_context = s;
@@ -147,7 +147,7 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
     return HDX_OK;
 }
 
-void answer_release(hdx_session *s, size_t place)
+void hdx_answer_release(hdx_session *s, size_t place)
 {
     if (place > 0) {
         hdx_graph *g = s->dumps[place].graph;
@@ -156,7 +156,7 @@ void answer_release(hdx_session *s, size_t place)
     }
 }
 
-hdx_query answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
+hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
 {
     static const char words[] = "live all garbage"; /* hdx_refs_scope in its order */
     int               scope = 0;

@@ -29,7 +29,7 @@ static const hdx_parameter detect_parameters[] = {
     { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "look at the whole dump" },
 };
 
-const hdx_answer answer_detect = {
+const hdx_answer hdx_answer_detect = {
     .name = "detect",
     .sentence = "whether a dump was stripped, by which tool, and how that shows",
     .more = "Knows Matrix, KOOM, Tailor, Shark and redaction. Reads at most 64 MiB of a large dump; --full reads all "
@@ -68,7 +68,7 @@ static const char *evidence(const hdx_stripping *what, unsigned i)
     return i < what->evidence_count ? what->evidence[i] : NULL;
 }
 
-hdx_code answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const hdx_detect_options options = { .full = hdx_argument_flag(a, "full"),
                                          .max_uncompressed = s->options.max_uncompressed };
@@ -95,9 +95,9 @@ hdx_code answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows **ou
         for (uint64_t k = 0; v->kind == HDX_CELL_LIST && k < v->as.list.count && code == HDX_OK; k++)
             code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(members[i].key), v->as.list.at[k] }, err);
     }
-    code = answer_of_table(table, code, out, err);
+    code = hdx_answer_of_table(table, code, out, err);
     for (unsigned i = 0; i < HDX_COUNT(members) && code == HDX_OK; i++)
-        code = answer_or_close(out, hdx_rows_add_extra(*out, members[i].key, members[i].value, err));
+        code = hdx_answer_or_close(out, hdx_rows_add_extra(*out, members[i].key, members[i].value, err));
     return code;
 }
 
@@ -153,7 +153,7 @@ static const hdx_parameter strip_parameters[] = {
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
                                              HDX_STRIP_REDACTED }; /* choices */
 
-const hdx_answer answer_strip = {
+const hdx_answer hdx_answer_strip = {
     .name = "strip",
     .sentence = "write a smaller or harmless dump, as stripping tools do",
     .more = "matrix drops primitive arrays but for texts and equal bitmaps, koom drops zygote and image "
@@ -173,7 +173,7 @@ const hdx_answer answer_strip = {
 };
 static const hdx_parameter restore_parameters[] = { OUTPUT_PARAMETER };
 
-const hdx_answer answer_restore = {
+const hdx_answer hdx_answer_restore = {
     .name = "restore",
     .sentence = "write a dump that KOOM or Tailor stripped as plain HPROF, for other tools",
     .more = "Contents that were cut come back as zeros. What has nothing to restore (whole dumps, Matrix, "
@@ -244,8 +244,8 @@ static hdx_code report_rows(const hdx_strip_report *r, bool restored, hdx_rows *
                                            hdx_cell_uint(k->bytes_in), hdx_cell_uint(k->bytes_out) },
                              err);
     }
-    code = answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : answer_or_close(out, report_of(*out, r, restored, err));
+    code = hdx_answer_of_table(table, code, out, err);
+    return code != HDX_OK ? code : hdx_answer_or_close(out, report_of(*out, r, restored, err));
 }
 
 static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_options *o, hdx_error *err)
@@ -268,7 +268,7 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_opt
     return hdx_argument_texts(a, "drop-class", &s->arena, &o->drop_classes, &o->drop_count, err);
 }
 
-hdx_code answer_run_strip(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_strip(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_strip_options options;
     hdx_strip_report  report;
@@ -276,11 +276,11 @@ hdx_code answer_run_strip(hdx_session *s, const hdx_arguments *a, hdx_rows **out
     if (code != HDX_OK || (code = hdx_strip_write(&options, &report, err)) != HDX_OK)
         return code;
     if (report.truncated)
-        answer_notice(s, "warning: the container holds one dump; what follows the first one is left out");
+        hdx_answer_notice(s, "warning: the container holds one dump; what follows the first one is left out");
     return report_rows(&report, false, out, err);
 }
 
-hdx_code answer_run_restore(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_code hdx_answer_run_restore(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_strip_options options;
     hdx_strip_report  report;
@@ -288,9 +288,9 @@ hdx_code answer_run_restore(hdx_session *s, const hdx_arguments *a, hdx_rows **o
     if (code != HDX_OK || (code = hdx_strip_restore(&options, &report, err)) != HDX_OK)
         return code;
     if (report.truncated)
-        answer_notice(s, "warning: the file ends early; what it has is restored");
+        hdx_answer_notice(s, "warning: the file ends early; what it has is restored");
     if (report.damage_at != HDX_NOWHERE)
-        answer_notice(s, "warning: what stands at offset 0x%llx could not be read and is left out",
-                      (unsigned long long)report.damage_at);
+        hdx_answer_notice(s, "warning: what stands at offset 0x%llx could not be read and is left out",
+                          (unsigned long long)report.damage_at);
     return report_rows(&report, true, out, err);
 }

@@ -118,7 +118,7 @@ static const char *suspects(const leak_inspector *i, const leak_made *t)
                               : s->ref_name != NULL             ? s->ref_name
                                                                 : "");
     }
-    const char *all = leak_print(i->h, "%s", b.at != NULL && !b.failed ? b.at : "");
+    const char *all = hdx_leak_print(i->h, "%s", b.at != NULL && !b.failed ? b.at : "");
     hdx_buffer_free(&b);
     return all;
 }
@@ -134,8 +134,8 @@ static void put_leak(pen *p, const leak_inspector *i, const leak_rules *rules, c
     text(p, at->signature);
     if (at->matcher != 0) {
         hdx_buffer pattern = hdx_buffer_of(NULL);
-        leak_pattern(&rules->matchers[at->matcher - 1], &pattern);
-        text(p, leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
+        hdx_leak_pattern(&rules->matchers[at->matcher - 1], &pattern);
+        text(p, hdx_leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
         text(p, rules->matchers[at->matcher - 1].note);
         hdx_buffer_free(&pattern);
     } else {
@@ -171,8 +171,8 @@ static void put_trace(pen *p, const leak_made *t)
     hdx_buffer_put(&p->body, p->steps.at, p->steps.len);
 }
 
-void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
-                 const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
+void hdx_leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
+                     const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
 {
     pen      p = { .body = hdx_buffer_of(NULL),
                    .texts = hdx_buffer_of(NULL),
@@ -319,7 +319,7 @@ static void take_leak(taker *t, hdx_leak *k)
     k->traces = traces;
 }
 
-leak_answer *leak_decode(uint8_t *bytes, uint64_t size)
+leak_answer *hdx_leak_decode(uint8_t *bytes, uint64_t size)
 {
     leak_answer *a = size <= SIZE_MAX ? hdx_mem_get(NULL, sizeof *a) : NULL;
     if (a == NULL)
@@ -449,7 +449,7 @@ static uint64_t add_bytes(uint64_t h, const void *at, size_t len)
 }
 static uint64_t add_text(uint64_t h, const char *t) { return t == NULL ? hdx_mix64(h) : add_bytes(h, t, strlen(t)); }
 
-uint64_t leak_key(const leak_rules *rules, const hdx_leaks_options *o)
+uint64_t hdx_leak_key(const leak_rules *rules, const hdx_leaks_options *o)
 {
     uint64_t h = RULES_VERSION;
     h = hdx_mix64(h ^ (uint64_t)o->finder << 1 ^ (uint64_t)o->retained);

@@ -178,8 +178,8 @@ static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak
     return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, k->mem, tick, &out->idoms, err);
 }
 
-hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads, hdx_mem *mem,
-                             hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
+hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
+                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
 {
     const uint64_t nodes = lists->nodes;
     work           k = { .lists = lists,
@@ -212,7 +212,7 @@ hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_
     return code;
 }
 
-void WIDE(leak_tree_free)(WIDE(leak_tree) * tree)
+void WIDE(hdx_leak_tree_free)(WIDE(leak_tree) * tree)
 {
     hdx_mem_put(tree->mem, tree->number, tree->nodes * sizeof(NID));
     if (tree->search.context != NULL) {

@@ -24,7 +24,7 @@ static inline void add(search *k, NID to, leak_how by, uint32_t n, NID key, uint
         k->stopped = k->out_of_memory = true;
 }
 
-hdx_code WIDE(leak_ended)(const search *k, hdx_error *err)
+hdx_code WIDE(hdx_leak_ended)(const search *k, hdx_error *err)
 {
     return k->stopped ? hdx_tick_stop(err)
                       : hdx_no_memory(err, "references of an object", k->edge_capacity * sizeof *k->edges);
@@ -167,7 +167,7 @@ static void records(search *k, NID id)
     uint32_t n = 0;
     while (node != NONE && !k->out_of_memory) {
         const NID activity = known(k, node, LK_RECORD_ACTIVITY);
-        if (activity != NONE && leak_get_bool(k->st->h, activity, "android.app.Activity", "mDestroyed", NULL))
+        if (activity != NONE && hdx_leak_get_bool(k->st->h, activity, "android.app.Activity", "mDestroyed", NULL))
             add(k, activity, BY_INDEX, n, NONE, 0, false);
         n++;
         node = known(k, node, LK_NEXT_IDLE);
@@ -176,7 +176,8 @@ static void records(search *k, NID id)
     }
 }
 
-uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name, const char *member)
+uint32_t WIDE(hdx_leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name,
+                                      const char *member)
 {
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0;) {
         const hdx_leak_matcher *m = &k->s->rules->matchers[i];
@@ -189,9 +190,10 @@ uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, h
 
 static void locals(search *k, NID id, uint32_t serial)
 {
-    const char    *name = leak_get_text(k->st->h, id, "java.lang.Thread", "name");
-    const uint32_t m = name != NULL ? WIDE(leak_matcher_named)(k, HDX_LEAK_JAVA_LOCAL, (hdx_text){ NULL, 0 }, name) : 0;
-    uint64_t       from = 0, end = k->local_count;
+    const char    *name = hdx_leak_get_text(k->st->h, id, "java.lang.Thread", "name");
+    const uint32_t m =
+        name != NULL ? WIDE(hdx_leak_matcher_named)(k, HDX_LEAK_JAVA_LOCAL, (hdx_text){ NULL, 0 }, name) : 0;
+    uint64_t from = 0, end = k->local_count;
     if (m != 0 && k->s->rules->matchers[m - 1].ignored)
         return;
     while (from < end) {
@@ -216,8 +218,8 @@ static void animated(search *k, NID id)
 static void new_activities(search *k, NID id)
 {
     const NID      record = known(k, id, LK_NEW_ACTIVITIES);
-    const hdx_text owner = { leak_known_fields[LK_NEW_ACTIVITIES].owner,
-                             (uint32_t)strlen(leak_known_fields[LK_NEW_ACTIVITIES].owner) };
+    const hdx_text owner = { hdx_leak_known_fields[LK_NEW_ACTIVITIES].owner,
+                             (uint32_t)strlen(hdx_leak_known_fields[LK_NEW_ACTIVITIES].owner) };
     if (record == NONE)
         return;
     if (!k->naming)
@@ -226,7 +228,7 @@ static void new_activities(search *k, NID id)
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0 && m == 0;)
         if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD &&
             hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
-            strcmp(k->s->rules->matchers[i].member, leak_known_fields[LK_NEW_ACTIVITIES].name) == 0)
+            strcmp(k->s->rules->matchers[i].member, hdx_leak_known_fields[LK_NEW_ACTIVITIES].name) == 0)
             m = (uint32_t)i + 1;
     add(k, record, BY_NEW_ACTIVITIES, 0, NONE, m, false);
 }
@@ -263,7 +265,7 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
     }
 }
 
-void WIDE(leak_expand_object)(search *k, NID id, const object *o)
+void WIDE(hdx_leak_expand_object)(search *k, NID id, const object *o)
 {
     k->edge_count = 0;
     if (o->number == NO_NUMBER || (o->count == 0 && o->kind != HDX_INSTANCE))

@@ -130,17 +130,17 @@ static bool leaking_view(leak_heap *h, hdx_id id)
 {
     static const char *const v = "android.view.View";
     hdx_value                info;
-    if (id == HDX_NO_ID || !leak_isa(h, id, LC_VIEW))
+    if (id == HDX_NO_ID || !hdx_leak_isa(h, id, LC_VIEW))
         return false;
-    const hdx_id parent = leak_get_object(h, id, v, "mParent");
-    if (parent != HDX_NO_ID && leak_isa(h, parent, LC_VIEW))
+    const hdx_id parent = hdx_leak_get_object(h, id, v, "mParent");
+    if (parent != HDX_NO_ID && hdx_leak_isa(h, parent, LC_VIEW))
         return false;
-    if (leak_context_destroyed(h, leak_get_object(h, id, v, "mContext")))
+    if (hdx_leak_context_destroyed(h, hdx_leak_get_object(h, id, v, "mContext")))
         return true;
-    if (leak_get(h, id, v, "mAttachInfo", &info) && info.as.address != 0)
+    if (hdx_leak_get(h, id, v, "mAttachInfo", &info) && info.as.address != 0)
         return false;
-    return leak_get_int(h, id, v, "mWindowAttachCount", 0) > 0 &&
-           (parent != HDX_NO_ID || hdx_text_is(leak_name_of(h, id), "com.android.internal.policy.DecorView"));
+    return hdx_leak_get_int(h, id, v, "mWindowAttachCount", 0) > 0 &&
+           (parent != HDX_NO_ID || hdx_text_is(hdx_leak_name_of(h, id), "com.android.internal.policy.DecorView"));
 }
 
 static bool leaks_by_state(leak_inspector *i, hdx_id id)
@@ -148,14 +148,14 @@ static bool leaks_by_state(leak_inspector *i, hdx_id id)
     leak_heap *h = i->h;
     leak_look  l;
     bool       found = false;
-    leak_look_into(i, id, &l);
+    hdx_leak_look_into(i, id, &l);
     for (uint32_t n = 0; n < l.reason_count; n++)
         found = found || (l.reasons[n].means == HDX_LEAK_LEAKING && takes(l.reasons[n].code));
-    leak_look_drop(&l);
+    hdx_leak_look_drop(&l);
     if (h->android && !found)
-        found = leaking_view(h, id) || leak_context_destroyed(h, id) ||
-                (leak_isa(h, id, LC_EDITOR) &&
-                 leaking_view(h, leak_get_object(h, id, "android.widget.Editor", "mTextView")));
+        found = leaking_view(h, id) || hdx_leak_context_destroyed(h, id) ||
+                (hdx_leak_isa(h, id, LC_EDITOR) &&
+                 leaking_view(h, hdx_leak_get_object(h, id, "android.widget.Editor", "mTextView")));
     return found;
 }
 
@@ -177,14 +177,14 @@ static bool is_asked(leak_inspector *i, uint32_t number)
                                          LC_VIEW_ROOT,
                                          LC_WINDOW,
                                          LC_TOAST };
-    const uint64_t          bits = i->h->android ? leak_bits(i->h, number) : 0;
+    const uint64_t          bits = i->h->android ? hdx_leak_bits(i->h, number) : 0;
     for (size_t n = 0; n < sizeof states / sizeof *states; n++)
         if ((bits >> states[n] & 1) != 0)
             return true;
     for (uint64_t n = 0; n < i->rules->rule_count; n++) {
         const leak_rule *r = &i->rules->rules[n];
-        if (r->means == HDX_LEAK_LEAKING && (r->subclasses ? leak_extends(i->h, number, r->class_name)
-                                                           : hdx_text_is(leak_name(i->h, number), r->class_name)))
+        if (r->means == HDX_LEAK_LEAKING && (r->subclasses ? hdx_leak_extends(i->h, number, r->class_name)
+                                                           : hdx_text_is(hdx_leak_name(i->h, number), r->class_name)))
             return true;
     }
     return false;
@@ -204,7 +204,7 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
             const hdx_arena kept = h->arena; /* texts of an object that is only asked are given back */
             h->arena = hdx_arena_of(NULL);
-            if (id != 0 && leak_is_instance(h, id) && leaks_by_state(i, id))
+            if (id != 0 && hdx_leak_is_instance(h, id) && leaks_by_state(i, id))
                 code = put(out, id, err);
             hdx_arena_free(&h->arena);
             h->arena = kept;
@@ -300,8 +300,8 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
                                  : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }
 
-hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity,
-                   hdx_error *err)
+hdx_code hdx_leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count,
+                       uint64_t *capacity, hdx_error *err)
 {
     list     l = { NULL, 0, 0 };
     hdx_code code = HDX_OK;

@@ -240,7 +240,7 @@ static void look_at(flood *f, NID id)
         }
         return;
     }
-    WIDE(leak_expand_object)(k, id, &o);
+    WIDE(hdx_leak_expand_object)(k, id, &o);
     for (uint64_t i = 0; i < k->edge_count; i++)
         __builtin_prefetch(&f->of[k->edges[i].to]);
     for (uint64_t i = 0; i < k->edge_count; i++)
@@ -309,7 +309,7 @@ static hdx_code work(flood *f, bool *gave_up, hdx_error *err)
             if ((*gave_up = f->steps > most || f->endless))
                 return HDX_OK;
             if (f->k->out_of_memory)
-                return WIDE(leak_ended)(f->k, err);
+                return WIDE(hdx_leak_ended)(f->k, err);
         }
         if (f->failed)
             return hdx_no_memory(err, "sizes", f->wait_capacity * sizeof *f->waits);
@@ -331,7 +331,7 @@ static hdx_code weigh(flood *f, const hdx_map *native, hdx_error *err)
             continue; /* not reached, or under no object that was asked for */
         label          *l = &f->labels[label_at(f, (NID)id)];
         const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
-        l->bytes += WIDE(leak_weight)(st, id) + (more != NULL ? *more : 0);
+        l->bytes += WIDE(hdx_leak_weight)(st, id) + (more != NULL ? *more : 0);
         l->objects++;
     }
     return HDX_OK;
@@ -400,7 +400,7 @@ static hdx_code prepare(flood *f, hdx_error *err)
     return f->failed ? hdx_no_memory(err, "sizes", n) : HDX_OK;
 }
 
-hdx_code WIDE(leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err)
+hdx_code WIDE(hdx_leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err)
 {
     flood          f = { .k = k };
     hdx_mem       *mem = k->s->mem;

@@ -15,7 +15,7 @@
 #define TEXT_MOST 4096u /* UTF-16 units of a text that is shown */
 #define KNOWN     (1ull << 63)
 
-void leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
+void hdx_leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
 {
     if (h->code == HDX_OK && code != HDX_OK) {
         h->code = code;
@@ -23,7 +23,7 @@ void leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
     }
 }
 
-hdx_code leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err)
+hdx_code hdx_leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_graph_summary_of(g);
     *h = (leak_heap){ .g = g, .mapping = mapping, .objects = hdx_graph_objects(g), .id_size = sum->id_size };
@@ -37,12 +37,12 @@ hdx_code leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h,
     if (h->names == NULL || h->is_a == NULL || h->climbed == NULL)
         return hdx_no_memory(err, "names of classes", (uint64_t)h->class_count * sizeof *h->names);
     for (uint32_t c = 0; c < h->class_count; c++)
-        h->names[c] = leak_mapping_class(mapping, h->classes[c].name, &h->arena);
+        h->names[c] = hdx_leak_mapping_class(mapping, h->classes[c].name, &h->arena);
     h->android = strcmp(sum->version, "1.0.3") == 0 || hdx_graph_class_named(g, "android.os.Build") != NULL;
     return HDX_OK;
 }
 
-void leak_heap_close(leak_heap *h)
+void hdx_leak_heap_close(leak_heap *h)
 {
     for (unsigned i = 0; i < LEAK_RECENT; i++)
         hdx_values_free(&h->recent[i].values);
@@ -56,24 +56,25 @@ void leak_heap_close(leak_heap *h)
 
 /* ---- names ---- */
 
-hdx_text leak_name(const leak_heap *h, uint32_t number)
+hdx_text hdx_leak_name(const leak_heap *h, uint32_t number)
 {
     return number < h->class_count ? h->names[number] : (hdx_text){ "", 0 };
 }
 
-hdx_text leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw)
+hdx_text hdx_leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw)
 {
-    return h->mapping == NULL || owner >= h->class_count ? raw
-                                                         : leak_mapping_field(h->mapping, h->classes[owner].name, raw);
+    return h->mapping == NULL || owner >= h->class_count
+               ? raw
+               : hdx_leak_mapping_field(h->mapping, h->classes[owner].name, raw);
 }
 
-hdx_text leak_name_of(leak_heap *h, hdx_id id)
+hdx_text hdx_leak_name_of(leak_heap *h, hdx_id id)
 {
     const hdx_class *own = hdx_graph_class_object(h->g, id);
-    return leak_name(h, own != NULL ? own->number : hdx_graph_class_of(h->g, id));
+    return hdx_leak_name(h, own != NULL ? own->number : hdx_graph_class_of(h->g, id));
 }
 
-hdx_leak_what leak_what_of(leak_heap *h, hdx_id id)
+hdx_leak_what hdx_leak_what_of(leak_heap *h, hdx_id id)
 {
     const hdx_object_kind kind = hdx_graph_kind(h->g, id);
     return kind == HDX_CLASS_OBJECT ? HDX_LEAK_IS_CLASS
@@ -81,9 +82,12 @@ hdx_leak_what leak_what_of(leak_heap *h, hdx_id id)
                                     : HDX_LEAK_IS_ARRAY;
 }
 
-bool leak_is_instance(leak_heap *h, hdx_id id) { return id < h->objects && hdx_graph_kind(h->g, id) == HDX_INSTANCE; }
+bool hdx_leak_is_instance(leak_heap *h, hdx_id id)
+{
+    return id < h->objects && hdx_graph_kind(h->g, id) == HDX_INSTANCE;
+}
 
-uint64_t leak_bits(leak_heap *h, uint32_t number)
+uint64_t hdx_leak_bits(leak_heap *h, uint32_t number)
 {
     uint64_t bits = KNOWN;
     uint32_t c = number, count = 0;
@@ -96,16 +100,16 @@ uint64_t leak_bits(leak_heap *h, uint32_t number)
     while (count > 0) { /* noted for all of them: each class is looked at once */
         c = h->climbed[--count];
         for (unsigned k = 0; k < LC_CLASSES; k++)
-            if (hdx_text_is(h->names[c], leak_class_names[k]))
+            if (hdx_text_is(h->names[c], hdx_leak_class_names[k]))
                 bits |= 1ull << k;
         h->is_a[c] = bits;
     }
     return bits;
 }
 
-bool leak_isa(leak_heap *h, hdx_id id, leak_class c)
+bool hdx_leak_isa(leak_heap *h, hdx_id id, leak_class c)
 {
-    return leak_is_instance(h, id) && (leak_bits(h, hdx_graph_class_of(h->g, id)) >> c & 1) != 0;
+    return hdx_leak_is_instance(h, id) && (hdx_leak_bits(h, hdx_graph_class_of(h->g, id)) >> c & 1) != 0;
 }
 
 /*
@@ -124,7 +128,7 @@ static uint8_t *extending(leak_heap *h, const char *name)
     return h->extended[n].of;
 }
 
-bool leak_extends(leak_heap *h, uint32_t number, const char *name)
+bool hdx_leak_extends(leak_heap *h, uint32_t number, const char *name)
 {
     uint8_t *known = extending(h, name);
     uint32_t c = number;
@@ -144,7 +148,7 @@ bool leak_extends(leak_heap *h, uint32_t number, const char *name)
  * Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands
  * last (SHARK 1.6).
  */
-const hdx_class *leak_class_raw(leak_heap *h, const char *name)
+const hdx_class *hdx_leak_class_raw(leak_heap *h, const char *name)
 {
     const hdx_class *first = hdx_graph_class_named(h->g, name), *last = NULL;
     hdx_pos          at, best = 0;
@@ -168,13 +172,13 @@ const hdx_class *leak_class_raw(leak_heap *h, const char *name)
 
 /* ---- fields ---- */
 
-hdx_id leak_object_at(const leak_heap *h, hdx_addr address)
+hdx_id hdx_leak_object_at(const leak_heap *h, hdx_addr address)
 {
     hdx_id id;
     return address != 0 && hdx_graph_find(h->g, address, &id) ? id : HDX_NO_ID;
 }
 
-const hdx_values *leak_fields(leak_heap *h, hdx_id id)
+const hdx_values *hdx_leak_fields(leak_heap *h, hdx_id id)
 {
     static const hdx_values none = { 0 };
     hdx_error               err = { .code = HDX_OK };
@@ -188,17 +192,18 @@ const hdx_values *leak_fields(leak_heap *h, hdx_id id)
     hdx_code code = hdx_graph_fields(h->g, id, &h->recent[h->next].values, &err);
     if (code != HDX_OK) {
         h->recent[h->next].values.count = 0;
-        leak_fail(h, code, &err);
+        hdx_leak_fail(h, code, &err);
     }
     return &h->recent[h->next].values;
 }
 
-bool leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out)
+bool hdx_leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out)
 {
-    const hdx_values *v = leak_fields(h, id);
+    const hdx_values *v = hdx_leak_fields(h, id);
     for (uint64_t i = 0; i < v->count; i++) {
         const hdx_field_value *f = &v->at[i];
-        if (hdx_text_is(leak_field_name(h, f->owner, f->name), field) && hdx_text_is(leak_name(h, f->owner), owner)) {
+        if (hdx_text_is(hdx_leak_field_name(h, f->owner, f->name), field) &&
+            hdx_text_is(hdx_leak_name(h, f->owner), owner)) {
             *out = f->value;
             return !f->value.absent;
         }
@@ -206,16 +211,16 @@ bool leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx
     return false;
 }
 
-hdx_id leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field)
+hdx_id hdx_leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field)
 {
     hdx_value v;
-    return leak_get(h, id, owner, field, &v) && v.type == 2 ? leak_object_at(h, v.as.address) : HDX_NO_ID;
+    return hdx_leak_get(h, id, owner, field, &v) && v.type == 2 ? hdx_leak_object_at(h, v.as.address) : HDX_NO_ID;
 }
 
-bool leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there)
+bool hdx_leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there)
 {
     hdx_value v;
-    bool      found = leak_get(h, id, owner, field, &v) && v.type == 4;
+    bool      found = hdx_leak_get(h, id, owner, field, &v) && v.type == 4;
     if (there != NULL)
         *there = found;
     return found && v.as.boolean;
@@ -229,14 +234,14 @@ static bool whole_number(const hdx_value *v, int64_t *out)
     return true;
 }
 
-int64_t leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise)
+int64_t hdx_leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise)
 {
     hdx_value v;
     int64_t   n;
-    return leak_get(h, id, owner, field, &v) && whole_number(&v, &n) ? n : otherwise;
+    return hdx_leak_get(h, id, owner, field, &v) && whole_number(&v, &n) ? n : otherwise;
 }
 
-bool leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out)
+bool hdx_leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out)
 {
     hdx_values values = { 0 };
     hdx_error  err = { .code = HDX_OK };
@@ -244,9 +249,9 @@ bool leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value 
     if (c == NULL)
         return false;
     hdx_code code = hdx_graph_statics(h->g, c->id, &values, &err);
-    leak_fail(h, code, &err);
+    hdx_leak_fail(h, code, &err);
     for (uint64_t i = 0; code == HDX_OK && !found && i < values.count; i++)
-        if (hdx_text_is(leak_field_name(h, c->number, values.at[i].name), field) && !values.at[i].value.absent) {
+        if (hdx_text_is(hdx_leak_field_name(h, c->number, values.at[i].name), field) && !values.at[i].value.absent) {
             *out = values.at[i].value;
             found = true;
         }
@@ -254,13 +259,13 @@ bool leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value 
     return found;
 }
 
-hdx_id leak_static_object(leak_heap *h, const hdx_class *c, const char *field)
+hdx_id hdx_leak_static_object(leak_heap *h, const hdx_class *c, const char *field)
 {
     hdx_value v;
-    return leak_static(h, c, field, &v) && v.type == 2 ? leak_object_at(h, v.as.address) : HDX_NO_ID;
+    return hdx_leak_static(h, c, field, &v) && v.type == 2 ? hdx_leak_object_at(h, v.as.address) : HDX_NO_ID;
 }
 
-hdx_id *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count)
+hdx_id *hdx_leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count)
 {
     hdx_values v = { 0 };
     hdx_error  err = { .code = HDX_OK };
@@ -271,9 +276,9 @@ hdx_id *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count
     hdx_id  *out = code == HDX_OK ? hdx_mem_array(NULL, v.count, sizeof *out) : NULL;
     if (code == HDX_OK && out == NULL)
         code = hdx_no_memory(&err, "elements", v.count * sizeof *out);
-    leak_fail(h, code, &err);
+    hdx_leak_fail(h, code, &err);
     for (uint64_t i = 0; out != NULL && i < v.count; i++)
-        out[i] = v.at[i].value.absent ? HDX_NO_ID : leak_object_at(h, v.at[i].value.as.address);
+        out[i] = v.at[i].value.absent ? HDX_NO_ID : hdx_leak_object_at(h, v.at[i].value.as.address);
     *count = out != NULL ? v.count : 0;
     hdx_values_free(&v);
     return out;
@@ -281,7 +286,7 @@ hdx_id *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count
 
 /* ---- texts ---- */
 
-const char *leak_print(leak_heap *h, const char *format, ...)
+const char *hdx_leak_print(leak_heap *h, const char *format, ...)
 {
     va_list args, again;
     va_start(args, format);
@@ -294,14 +299,14 @@ const char *leak_print(leak_heap *h, const char *format, ...)
     va_end(args);
     if (text == NULL) {
         hdx_error err = { .code = HDX_OK };
-        leak_fail(h, hdx_no_memory(&err, "texts", 0), &err);
+        hdx_leak_fail(h, hdx_no_memory(&err, "texts", 0), &err);
         return "";
     }
     return text;
 }
 
 /* A String whose `count` is 0 is "" whatever its array holds (SHARK 1.9). */
-const char *leak_text(leak_heap *h, hdx_id id)
+const char *hdx_leak_text(leak_heap *h, hdx_id id)
 {
     char     *text;
     size_t    len;
@@ -310,15 +315,15 @@ const char *leak_text(leak_heap *h, hdx_id id)
     if (id >= h->objects)
         return NULL;
     hdx_code code = hdx_graph_string(h->g, id, TEXT_MOST, &text, &len, &whole, &is_string, &err);
-    leak_fail(h, code, &err);
+    hdx_leak_fail(h, code, &err);
     if (code != HDX_OK || !is_string)
         return NULL;
-    const char *copy = leak_print(h, "%s", text);
+    const char *copy = hdx_leak_print(h, "%s", text);
     hdx_text_free(text);
     return copy;
 }
 
-const char *leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field)
+const char *hdx_leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field)
 {
-    return leak_text(h, leak_get_object(h, id, owner, field));
+    return hdx_leak_text(h, hdx_leak_get_object(h, id, owner, field));
 }

@@ -15,7 +15,7 @@
 static const char *const watch_classes[] = { "leakcanary.KeyedWeakReference",
                                              "com.squareup.leakcanary.KeyedWeakReference" };
 
-void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text)
+void hdx_leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text)
 {
     const bool      label = means == HDX_LEAK_UNKNOWN;
     hdx_leak_note **list = label ? &l->labels : &l->reasons;
@@ -26,7 +26,7 @@ void leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char
     if (*count == UINT32_MAX ||
         !hdx_mem_room(NULL, (void **)list, label ? &l->label_capacity : &l->reason_capacity, *count, sizeof **list)) {
         hdx_error err;
-        leak_fail(i->h, hdx_no_memory(&err, "notes", *count), &err);
+        hdx_leak_fail(i->h, hdx_no_memory(&err, "notes", *count), &err);
         return;
     }
     (*list)[(*count)++] = (hdx_leak_note){ code, text, means };
@@ -45,21 +45,21 @@ static int by_referent(const void *a, const void *b)
 static void read_watch(leak_inspector *i, const hdx_class *c, hdx_id id, leak_watch *w, bool *holds)
 {
     leak_heap     *h = i->h;
-    const hdx_text name = leak_name(h, c->number);
-    const char    *owner = leak_cstr(h, name);
+    const hdx_text name = hdx_leak_name(h, c->number);
+    const char    *owner = hdx_leak_cstr(h, name);
     hdx_value      v;
     *w = (leak_watch){ .reference = id, .referent = HDX_NO_ID, .retained = true };
-    *holds = leak_get(h, id, "java.lang.ref.Reference", "referent", &v) && v.type == 2 && v.as.address != 0;
+    *holds = hdx_leak_get(h, id, "java.lang.ref.Reference", "referent", &v) && v.type == 2 && v.as.address != 0;
     if (*holds)
-        w->referent = leak_object_at(h, v.as.address);
-    w->key = leak_get_text(h, id, owner, "key");
-    w->description = leak_get_text(h, id, owner, "description");
+        w->referent = hdx_leak_object_at(h, v.as.address);
+    w->key = hdx_leak_get_text(h, id, owner, "key");
+    w->description = hdx_leak_get_text(h, id, owner, "description");
     if (w->description == NULL)
-        w->description = leak_get_text(h, id, owner, "name");
+        w->description = hdx_leak_get_text(h, id, owner, "name");
     if (!i->has_uptime)
         return; /* before 2.0-alpha-3 nobody noted times: every referent counts */
-    const int64_t retained = leak_get_int(h, id, owner, "retainedUptimeMillis", INT64_MIN),
-                  watched = leak_get_int(h, id, owner, "watchUptimeMillis", INT64_MIN);
+    const int64_t retained = hdx_leak_get_int(h, id, owner, "retainedUptimeMillis", INT64_MIN),
+                  watched = hdx_leak_get_int(h, id, owner, "watchUptimeMillis", INT64_MIN);
     w->retained = retained != -1;
     w->timed = watched != INT64_MIN;
     if (w->timed)
@@ -73,8 +73,8 @@ static hdx_code read_watches(leak_inspector *i, hdx_error *err)
     const hdx_class *classes[2];
     hdx_value        v;
     for (unsigned n = 0; n < 2; n++)
-        classes[n] = leak_class_raw(h, watch_classes[n]);
-    i->has_uptime = leak_static(h, classes[0], "heapDumpUptimeMillis", &v) && v.type == 11;
+        classes[n] = hdx_leak_class_raw(h, watch_classes[n]);
+    i->has_uptime = hdx_leak_static(h, classes[0], "heapDumpUptimeMillis", &v) && v.type == 11;
     i->uptime = i->has_uptime ? v.as.integer : 0;
     for (unsigned n = 0; n < 2; n++) {
         hdx_refs refs;
@@ -98,24 +98,24 @@ static hdx_code read_watches(leak_inspector *i, hdx_error *err)
     return h->code != HDX_OK ? (*err = h->err, h->code) : HDX_OK;
 }
 
-hdx_code leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_inspector *i, hdx_error *err)
+hdx_code hdx_leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_inspector *i, hdx_error *err)
 {
     *i = (leak_inspector){ .h = h, .rules = rules, .looked = hdx_map_of(NULL) };
     i->arena = hdx_arena_of(NULL);
     return read_watches(i, err);
 }
 
-void leak_look_drop(leak_look *l)
+void hdx_leak_look_drop(leak_look *l)
 {
     hdx_mem_put(NULL, l->reasons, l->reason_capacity * sizeof *l->reasons);
     hdx_mem_put(NULL, l->labels, l->label_capacity * sizeof *l->labels);
     *l = (leak_look){ .reasons = NULL };
 }
 
-void leak_inspector_close(leak_inspector *i)
+void hdx_leak_inspector_close(leak_inspector *i)
 {
     for (uint64_t n = 0; n < i->look_count; n++)
-        leak_look_drop(i->looks[n]);
+        hdx_leak_look_drop(i->looks[n]);
     hdx_mem_put(NULL, (void *)i->looks, i->look_capacity * sizeof *i->looks);
     hdx_mem_put(NULL, i->watches, i->watch_capacity * sizeof *i->watches);
     hdx_mem_put(NULL, i->services, i->service_capacity * sizeof *i->services);
@@ -136,15 +136,16 @@ static void look_watch(leak_inspector *i, hdx_id id, leak_look *l)
     for (; from < i->watch_count && i->watches[from].referent == id; from++) {
         const leak_watch *w = &i->watches[from];
         const bool        named = w->description != NULL && *w->description != '\0';
-        leak_say(i, l, HDX_LEAK_LEAKING, "watch.retained",
-                 named ? leak_print(i->h, "it was watched and should be gone: %s", w->description)
-                       : "it was watched and should be gone");
-        leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.key", leak_print(i->h, "key = %s", w->key != NULL ? w->key : "null"));
+        hdx_leak_say(i, l, HDX_LEAK_LEAKING, "watch.retained",
+                     named ? hdx_leak_print(i->h, "it was watched and should be gone: %s", w->description)
+                           : "it was watched and should be gone");
+        hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.key",
+                     hdx_leak_print(i->h, "key = %s", w->key != NULL ? w->key : "null"));
         if (w->timed) {
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.duration",
-                     leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration",
-                     leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
+            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.duration",
+                         hdx_leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
+            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration",
+                         hdx_leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
         }
     }
 }
@@ -165,29 +166,30 @@ static void look_instance(leak_inspector *i, hdx_id id, uint64_t bits, leak_look
     leak_heap     *h = i->h;
     const uint32_t number = hdx_graph_class_of(h->g, id);
     if (number < h->class_count && is_anonymous(h->names[number]) && h->classes[number].super != HDX_NO_CLASS) {
-        const hdx_text super = leak_name(h, h->classes[number].super);
+        const hdx_text super = hdx_leak_name(h, h->classes[number].super);
         if (!hdx_text_is(super, "java.lang.Object"))
-            leak_say(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass",
-                     leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
+            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass",
+                         hdx_leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
     }
     if ((bits >> LC_THREAD & 1) != 0) {
-        const char *name = leak_get_text(h, id, "java.lang.Thread", "name");
-        leak_say(i, l, HDX_LEAK_UNKNOWN, "thread.name", leak_print(h, "thread name: %s", name != NULL ? name : "null"));
+        const char *name = hdx_leak_get_text(h, id, "java.lang.Thread", "name");
+        hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "thread.name",
+                     hdx_leak_print(h, "thread name: %s", name != NULL ? name : "null"));
     }
 }
 
-void leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l)
+void hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l)
 {
-    for (size_t n = 0; n < leak_state_count; n++) {
-        const leak_state *s = &leak_states[n];
+    for (size_t n = 0; n < hdx_leak_state_count; n++) {
+        const leak_state *s = &hdx_leak_states[n];
         hdx_value         v = { .type = 0 };
-        if (s->of != of || (s->test != LT_ALWAYS && !leak_get(i->h, id, leak_class_names[of], s->field, &v)))
+        if (s->of != of || (s->test != LT_ALWAYS && !hdx_leak_get(i->h, id, hdx_leak_class_names[of], s->field, &v)))
             continue;
         const bool truth = v.type == 4, reference = v.type == 2;
         if (s->test == LT_ALWAYS || (s->test == LT_TRUE && truth && v.as.boolean) ||
             (s->test == LT_FALSE && truth && !v.as.boolean) || (s->test == LT_NULL && reference && v.as.address == 0) ||
             (s->test == LT_SET && reference && v.as.address != 0))
-            leak_say(i, l, s->means, s->code, s->text);
+            hdx_leak_say(i, l, s->means, s->code, s->text);
     }
 }
 
@@ -215,24 +217,24 @@ static int compare_value(leak_inspector *i, const hdx_value *v, const char *want
         (void)snprintf(text, sizeof text, "%c", v->as.character < 0x80 ? (char)v->as.character : '?');
     else if (v->as.address == 0)
         have = "null";
-    else if ((have = leak_text(i->h, leak_object_at(i->h, v->as.address))) == NULL)
+    else if ((have = hdx_leak_text(i->h, hdx_leak_object_at(i->h, v->as.address))) == NULL)
         have = "set"; /* an object that is no text: different from every text but this word */
     return strcmp(have, want);
 }
 
-bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
+bool hdx_leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
 {
     leak_heap     *h = i->h;
     const uint32_t number = hdx_graph_class_of(h->g, id);
     bool           comparable;
-    if (!leak_is_instance(h, id) ||
-        !(r->subclasses ? leak_extends(h, number, r->class_name) : hdx_text_is(leak_name(h, number), r->class_name)))
+    if (!hdx_leak_is_instance(h, id) || !(r->subclasses ? hdx_leak_extends(h, number, r->class_name)
+                                                        : hdx_text_is(hdx_leak_name(h, number), r->class_name)))
         return false;
     if (r->op == 0)
         return true;
-    const hdx_values *v = leak_fields(h, id);
+    const hdx_values *v = hdx_leak_fields(h, id);
     for (uint64_t n = 0; n < v->count; n++) {
-        if (v->at[n].value.absent || !hdx_text_is(leak_field_name(h, v->at[n].owner, v->at[n].name), r->field))
+        if (v->at[n].value.absent || !hdx_text_is(hdx_leak_field_name(h, v->at[n].owner, v->at[n].name), r->field))
             continue;
         const hdx_value value =
             v->at[n].value; /* what follows may read other objects, and fields are kept for a few only */
@@ -251,28 +253,28 @@ bool leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
 
 /* ---- the whole ---- */
 
-void leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
+void hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
 {
     leak_heap          *h = i->h;
-    const hdx_leak_what what = leak_what_of(h, id);
-    const uint64_t      bits = what == HDX_LEAK_IS_INSTANCE ? leak_bits(h, hdx_graph_class_of(h->g, id)) : 0;
+    const hdx_leak_what what = hdx_leak_what_of(h, id);
+    const uint64_t      bits = what == HDX_LEAK_IS_INSTANCE ? hdx_leak_bits(h, hdx_graph_class_of(h->g, id)) : 0;
     *l = (leak_look){ .reasons = NULL };
     look_watch(i, id, l);
     if ((bits >> LC_CLASS_LOADER & 1) != 0)
-        leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders stay");
+        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders stay");
     if (what == HDX_LEAK_IS_CLASS)
-        leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects stay");
+        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects stay");
     if (what != HDX_LEAK_IS_INSTANCE)
         return;
     look_instance(i, id, bits, l);
     if (h->android)
-        leak_look_android(i, id, bits, l);
+        hdx_leak_look_android(i, id, bits, l);
     for (uint64_t n = 0; n < i->rules->rule_count; n++)
-        if (leak_rule_holds(i, &i->rules->rules[n], id))
-            leak_say(i, l, i->rules->rules[n].means, "rule", i->rules->rules[n].text);
+        if (hdx_leak_rule_holds(i, &i->rules->rules[n], id))
+            hdx_leak_say(i, l, i->rules->rules[n].means, "rule", i->rules->rules[n].text);
 }
 
-const leak_look *leak_look_at(leak_inspector *i, hdx_id id)
+const leak_look *hdx_leak_look_at(leak_inspector *i, hdx_id id)
 {
     bool       fresh;
     hdx_error  err;
@@ -282,11 +284,11 @@ const leak_look *leak_look_at(leak_inspector *i, hdx_id id)
         return i->looks[*place];
     if (place == NULL || (l = hdx_arena_get(&i->arena, sizeof *l)) == NULL ||
         !hdx_mem_room(NULL, (void **)&i->looks, &i->look_capacity, i->look_count, sizeof *i->looks)) {
-        leak_fail(i->h, hdx_no_memory(&err, "notes", i->look_count * sizeof *i->looks), &err);
+        hdx_leak_fail(i->h, hdx_no_memory(&err, "notes", i->look_count * sizeof *i->looks), &err);
         return NULL;
     }
     *place = i->look_count;
     i->looks[i->look_count++] = l;
-    leak_look_into(i, id, l);
+    hdx_leak_look_into(i, id, l);
     return l;
 }

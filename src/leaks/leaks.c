@@ -30,7 +30,7 @@ const char *hdx_leak_ref_kind_name(hdx_leak_ref_kind kind)
     return names[kind <= HDX_LEAK_REF_LOCAL ? kind : HDX_LEAK_REF_LOCAL];
 }
 
-void leak_search_free(leak_search *s)
+void hdx_leak_search_free(leak_search *s)
 {
     hdx_map_free(&s->bytes);
     hdx_map_free(&s->counts);
@@ -66,8 +66,8 @@ static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_l
 static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     if (o->width == 64)
-        return leak_search_run_64(s, err);
-    hdx_code code = leak_search_run_32(s, err);
+        return hdx_leak_search_run_64(s, err);
+    hdx_code code = hdx_leak_search_run_32(s, err);
     if (code == HDX_OK || !s->too_wide)
         return code;
     leak_search again = new_search(s->h, s->rules, o, s->mem, s->tick);
@@ -75,9 +75,9 @@ static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
     again.leaking = s->leaking;
     again.leaking_count = s->leaking_count;
     again.apart = s->apart;
-    leak_search_free(s);
+    hdx_leak_search_free(s);
     *s = again;
-    return leak_search_run_64(s, err);
+    return hdx_leak_search_run_64(s, err);
 }
 
 /* Pages of the index that the search looks at are mapped, and count as its memory. */
@@ -128,9 +128,11 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     if (o->memory != 0)
         mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
     hdx_ticker_step(tick, "leaking objects", 0, "objects");
-    hdx_code code = hdx_tick(tick, 0) ? hdx_tick_stop(err) : leak_find(i, o, &leaking, &s.leaking_count, &room, err);
+    hdx_code code =
+        hdx_tick(tick, 0) ? hdx_tick_stop(err) : hdx_leak_find(i, o, &leaking, &s.leaking_count, &room, err);
     s.leaking = leaking;
-    if (code == HDX_OK && s.leaking_count > 0 && (code = leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
+    if (code == HDX_OK && s.leaking_count > 0 &&
+        (code = hdx_leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
         code = run(&s, o, err);
         if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
@@ -140,10 +142,10 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
         code = hdx_tick_stop(err);
     if (code == HDX_OK) {
         hdx_ticker_step(tick, "traces", s.path_count, "paths");
-        code = leak_traces(i, &s, &made, &made_count, err);
+        code = hdx_leak_traces(i, &s, &made, &made_count, err);
     }
-    if (code == HDX_OK && (code = leak_metadata(i, &facts, err)) == HDX_OK) {
-        leak_encode(i, rules, made, made_count, &facts, s.dangling, out);
+    if (code == HDX_OK && (code = hdx_leak_metadata(i, &facts, err)) == HDX_OK) {
+        hdx_leak_encode(i, rules, made, made_count, &facts, s.dangling, out);
         if (out->failed)
             code = hdx_no_memory(err, "the answer", out->len);
     }
@@ -151,7 +153,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     hdx_mem_put(NULL, facts.at, facts.capacity * sizeof *facts.at);
     hdx_mem_put(NULL, holds, rules->matcher_count * sizeof *holds);
     hdx_mem_put(NULL, leaking, room * sizeof *leaking);
-    leak_search_free(&s);
+    hdx_leak_search_free(&s);
     hdx_mem_close(&mem);
     return code;
 }
@@ -165,9 +167,10 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
     hdx_ticker     tick;
     uint32_t      *sticky = NULL;
     uint64_t       root_count = 0;
-    hdx_code code = o->mapping.at != NULL ? leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
+    hdx_code       code =
+        o->mapping.at != NULL ? hdx_leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
     hdx_ticker_init(&tick, o->progress, o->retained ? 5 : 4);
-    if (code == HDX_OK && (code = leak_heap_open(g, mapping, &h, err)) == HDX_OK) {
+    if (code == HDX_OK && (code = hdx_leak_heap_open(g, mapping, &h, err)) == HDX_OK) {
         const hdx_root *roots = hdx_graph_roots(g, &root_count);
         if ((sticky = hdx_mem_array(NULL, root_count, sizeof *sticky)) == NULL)
             code = hdx_no_memory(err, "roots", root_count * sizeof *sticky);
@@ -179,13 +182,13 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
         }
         h.sticky = sticky;
     }
-    if (code == HDX_OK && (code = leak_inspector_open(&h, rules, &i, err)) == HDX_OK)
+    if (code == HDX_OK && (code = hdx_leak_inspector_open(&h, rules, &i, err)) == HDX_OK)
         code = answer(&i, rules, o, &tick, out, err);
     if (code == HDX_OK)
         code = hdx_graph_check(g, err);
-    leak_inspector_close(&i);
-    leak_heap_close(&h);
-    leak_mapping_free(mapping);
+    hdx_leak_inspector_close(&i);
+    hdx_leak_heap_close(&h);
+    hdx_leak_mapping_free(mapping);
     hdx_mem_put(NULL, sticky, root_count * sizeof *sticky);
     hdx_ticker_free(&tick);
     return code;
@@ -230,7 +233,7 @@ static bool fits(const hdx_graph *g, const leak_answer *a)
 static leak_answer *recall(hdx_graph *g, uint64_t key)
 {
     hdx_remembered r = hdx_graph_recall(g, key);
-    leak_answer   *a = r.at != NULL ? leak_decode(r.at, r.size) : NULL;
+    leak_answer   *a = r.at != NULL ? hdx_leak_decode(r.at, r.size) : NULL;
     if (a == NULL)
         hdx_mem_put(NULL, r.at, r.size);
     else if (!fits(g, a)) {
@@ -250,7 +253,7 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
         hdx_remembered r;
         if ((code = hdx_graph_kept_read(g, name, &key, &r, err)) != HDX_OK)
             break;
-        leak_answer *a = leak_decode(r.at, r.size);
+        leak_answer *a = hdx_leak_decode(r.at, r.size);
         if (a == NULL) {
             hdx_mem_put(NULL, r.at, r.size);
             code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept answer makes no sense");
@@ -285,16 +288,16 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
     if (o->finder != HDX_LEAKS_WATCHED && o->key != NULL)
         return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE,
                         "a key names a watched object: the finder must be the watched one");
-    hdx_code code = leak_rules_read(o, &rules, e);
+    hdx_code code = hdx_leak_rules_read(o, &rules, e);
     if (code == HDX_OK) {
-        const uint64_t key = leak_key(&rules, o);
+        const uint64_t key = hdx_leak_key(&rules, o);
         if (!o->no_memory_of_it && (a = recall(g, key)) != NULL)
             a->out.remembered = true;
         if (a == NULL && (code = fresh_answer(g, &rules, o, &bytes, e)) == HDX_OK) {
             uint8_t *copy = hdx_mem_get(NULL, bytes.len);
             if (copy != NULL)
                 memcpy(copy, bytes.at, (size_t)bytes.len);
-            if (copy == NULL || (a = leak_decode(copy, bytes.len)) == NULL) {
+            if (copy == NULL || (a = hdx_leak_decode(copy, bytes.len)) == NULL) {
                 hdx_mem_put(NULL, copy, bytes.len);
                 code = hdx_no_memory(e, "the answer", bytes.len);
             } else if (!o->no_memory_of_it)
@@ -302,7 +305,7 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
         }
     }
     hdx_buffer_free(&bytes);
-    leak_rules_free(&rules);
+    hdx_leak_rules_free(&rules);
     if (a != NULL)
         *out = &a->out;
     return code;

@@ -31,12 +31,12 @@
 /* ---- mapping.c ---- */
 typedef struct leak_mapping leak_mapping;
 /* Lines that make no sense are passed over, as Shark does. */
-hdx_code leak_mapping_read(const char *at, size_t len, leak_mapping **out, hdx_error *err);
-void     leak_mapping_free(leak_mapping *m);
+hdx_code hdx_leak_mapping_read(const char *at, size_t len, leak_mapping **out, hdx_error *err);
+void     hdx_leak_mapping_free(leak_mapping *m);
 /* The clear name, or `obscure` itself. m may be NULL. Arrays of mapped classes too. */
-hdx_text leak_mapping_class(const leak_mapping *m, hdx_text obscure, hdx_arena *arena);
-hdx_text leak_mapping_field(const leak_mapping *m, hdx_text class_name, hdx_text field);
-hdx_text leak_mapping_method(const leak_mapping *m, hdx_text class_name, hdx_text method);
+hdx_text hdx_leak_mapping_class(const leak_mapping *m, hdx_text obscure, hdx_arena *arena);
+hdx_text hdx_leak_mapping_field(const leak_mapping *m, hdx_text class_name, hdx_text field);
+hdx_text hdx_leak_mapping_method(const leak_mapping *m, hdx_text class_name, hdx_text method);
 
 /* ---- tables.c ---- */
 /* Classes that inspectors ask for. */
@@ -78,7 +78,7 @@ typedef enum leak_class {
     LC_ALLOCATION_REGISTRY,
     LC_CLASSES
 } leak_class;
-extern const char *const leak_class_names[LC_CLASSES];
+extern const char *const hdx_leak_class_names[LC_CLASSES];
 
 /* States that one field tells: the row says what it means. */
 typedef enum leak_test { LT_ALWAYS, LT_TRUE, LT_FALSE, LT_NULL, LT_SET } leak_test;
@@ -89,8 +89,8 @@ typedef struct leak_state {
     hdx_leak_status means; /* HDX_LEAK_UNKNOWN: a label */
     const char     *code, *text;
 } leak_state;
-extern const leak_state leak_states[];
-extern const size_t     leak_state_count;
+extern const leak_state hdx_leak_states[];
+extern const size_t     hdx_leak_state_count;
 
 /* Fields that virtual references go through (SHARK 3.6). */
 typedef enum leak_known {
@@ -139,8 +139,8 @@ typedef enum leak_known {
 typedef struct leak_known_field {
     const char *owner, *name;
 } leak_known_field;
-extern const leak_known_field leak_known_fields[LK_KNOWN];
-bool                          leak_is_wrapper(hdx_text class_name); /* java.lang.Integer ... */
+extern const leak_known_field hdx_leak_known_fields[LK_KNOWN];
+bool                          hdx_leak_is_wrapper(hdx_text class_name); /* java.lang.Integer ... */
 
 /* ---- rules.c ---- */
 typedef struct leak_rule { /* a state the caller knows of */
@@ -156,10 +156,10 @@ typedef struct leak_rules {
     leak_rule        *rules;
     uint64_t          rule_count, rule_capacity;
 } leak_rules;
-hdx_code leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err);
-void     leak_rules_free(leak_rules *r);
+hdx_code hdx_leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err);
+void     hdx_leak_rules_free(leak_rules *r);
 /* "instance field CLASS#FIELD" ... (SHARK 5.6) */
-void leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
+void hdx_leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out);
 
 /* ---- heap.c ---- */
 #define LEAK_RECENT   16u
@@ -192,43 +192,46 @@ typedef struct leak_heap {
     uint64_t sticky_count;
 } leak_heap;
 
-hdx_code      leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err);
-void          leak_heap_close(leak_heap *h);
-hdx_text      leak_name(const leak_heap *h, uint32_t number); /* of a class */
-hdx_text      leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw);
-hdx_text      leak_name_of(leak_heap *h, hdx_id id); /* of the object's class; a class object's own name */
-hdx_leak_what leak_what_of(leak_heap *h, hdx_id id);
-bool          leak_is_instance(leak_heap *h, hdx_id id);
-uint64_t      leak_bits(leak_heap *h, uint32_t number);
-bool          leak_isa(leak_heap *h, hdx_id id, leak_class c); /* instances only */
-bool          leak_extends(leak_heap *h, uint32_t number,
-                           const char *name); /* some class of the hierarchy has that name after the mapping */
+hdx_code      hdx_leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, hdx_error *err);
+void          hdx_leak_heap_close(leak_heap *h);
+hdx_text      hdx_leak_name(const leak_heap *h, uint32_t number); /* of a class */
+hdx_text      hdx_leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw);
+hdx_text      hdx_leak_name_of(leak_heap *h, hdx_id id); /* of the object's class; a class object's own name */
+hdx_leak_what hdx_leak_what_of(leak_heap *h, hdx_id id);
+bool          hdx_leak_is_instance(leak_heap *h, hdx_id id);
+uint64_t      hdx_leak_bits(leak_heap *h, uint32_t number);
+bool          hdx_leak_isa(leak_heap *h, hdx_id id, leak_class c); /* instances only */
+bool          hdx_leak_extends(leak_heap *h, uint32_t number,
+                               const char *name); /* some class of the hierarchy has that name after the mapping */
 /* By the name in the file (SHARK 1.6); NULL: none. */
-const hdx_class *leak_class_raw(leak_heap *h, const char *name);
+const hdx_class *hdx_leak_class_raw(leak_heap *h, const char *name);
 /* Fields of an instance; valid until LEAK_RECENT other objects were asked for. */
-const hdx_values *leak_fields(leak_heap *h, hdx_id id);
+const hdx_values *hdx_leak_fields(leak_heap *h, hdx_id id);
 /* One field as declared by class `owner`; false: none, absent. */
-bool leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out);
+bool hdx_leak_get(leak_heap *h, hdx_id id, const char *owner, const char *field, hdx_value *out);
 /* The object a field leads to; HDX_NO_ID: null, dangling, none. */
-hdx_id leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field);
+hdx_id hdx_leak_get_object(leak_heap *h, hdx_id id, const char *owner, const char *field);
 /* *there false: no such field. */
-bool    leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there);
-int64_t leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise);
-bool    leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out);
-hdx_id  leak_static_object(leak_heap *h, const hdx_class *c, const char *field);
-hdx_id  leak_object_at(const leak_heap *h, hdx_addr address);
+bool    hdx_leak_get_bool(leak_heap *h, hdx_id id, const char *owner, const char *field, bool *there);
+int64_t hdx_leak_get_int(leak_heap *h, hdx_id id, const char *owner, const char *field, int64_t otherwise);
+bool    hdx_leak_static(leak_heap *h, const hdx_class *c, const char *field, hdx_value *out);
+hdx_id  hdx_leak_static_object(leak_heap *h, const hdx_class *c, const char *field);
+hdx_id  hdx_leak_object_at(const leak_heap *h, hdx_addr address);
 /* Text of a String, in the arena; NULL: none. */
-const char *leak_text(leak_heap *h, hdx_id id);
-const char *leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field);
+const char *hdx_leak_text(leak_heap *h, hdx_id id);
+const char *hdx_leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field);
 /* Printed into the arena; "" where memory is refused (code says so). */
-const char *leak_print(leak_heap *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void        leak_fail(leak_heap *h, hdx_code code, const hdx_error *err);
+const char *hdx_leak_print(leak_heap *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void        hdx_leak_fail(leak_heap *h, hdx_code code, const hdx_error *err);
 /*
  * Elements of an object array as ids (HDX_NO_ID: null, dangling), at most `most`; freed by hdx_mem_put(NULL, , *count *
  * 8).
  */
-hdx_id                   *leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count);
-static inline const char *leak_cstr(leak_heap *h, hdx_text t) { return leak_print(h, "%.*s", (int)t.len, t.at); }
+hdx_id                   *hdx_leak_elements(leak_heap *h, hdx_id array, uint64_t most, uint64_t *count);
+static inline const char *hdx_leak_cstr(leak_heap *h, hdx_text t)
+{
+    return hdx_leak_print(h, "%.*s", (int)t.len, t.at);
+}
 
 /* ---- plan.c ---- */
 enum {
@@ -281,10 +284,10 @@ typedef struct leak_plans {
     hdx_arena arena;
 } leak_plans;
 /* holds: which matchers hold for this device, by place in rules. */
-hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err);
-void     leak_plans_free(leak_plans *p, uint32_t class_count);
-hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds,
-                                 hdx_error *err); /* hdx_mem_put(NULL, , matcher_count) */
+hdx_code hdx_leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err);
+void     hdx_leak_plans_free(leak_plans *p, uint32_t class_count);
+hdx_code hdx_leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds,
+                                     hdx_error *err); /* hdx_mem_put(NULL, , matcher_count) */
 
 /* ---- slots_wide.c, search_wide.c, sizes_wide.c ---- */
 typedef enum leak_root_kind { /* in the order in which roots are searched (SHARK 3.1) */
@@ -299,7 +302,7 @@ typedef enum leak_root_kind { /* in the order in which roots are searched (SHARK
                               LR_JAVA_FRAME,
                               LR_KINDS
 } leak_root_kind;
-extern const char *const leak_root_names[LR_KINDS]; /* trace.c */
+extern const char *const hdx_leak_root_names[LR_KINDS]; /* trace.c */
 typedef struct leak_root {
     hdx_id         object;
     leak_root_kind kind;
@@ -346,9 +349,9 @@ typedef struct leak_search {
     hdx_map bytes, counts;
 } leak_search;
 /* The dump read: slots, roots. leaking is asked for afterwards, from what is known then. */
-hdx_code leak_search_run_32(leak_search *s, hdx_error *err);
-hdx_code leak_search_run_64(leak_search *s, hdx_error *err);
-void     leak_search_free(leak_search *s);
+hdx_code hdx_leak_search_run_32(leak_search *s, hdx_error *err);
+hdx_code hdx_leak_search_run_64(leak_search *s, hdx_error *err);
+void     hdx_leak_search_free(leak_search *s);
 
 /* ---- inspect.c, android.c ---- */
 typedef struct leak_look {
@@ -378,31 +381,31 @@ typedef struct leak_inspector {
     uint64_t          look_count, look_capacity;
     hdx_arena         arena;
 } leak_inspector;
-hdx_code leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_inspector *i, hdx_error *err);
-void     leak_inspector_close(leak_inspector *i);
+hdx_code hdx_leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_inspector *i, hdx_error *err);
+void     hdx_leak_inspector_close(leak_inspector *i);
 /* Reasons and labels; kept. NULL: failure in h->code. */
-const leak_look *leak_look_at(leak_inspector *i, hdx_id id);
-void             leak_look_into(leak_inspector *i, hdx_id id, leak_look *l); /* the same, not kept; leak_look_drop */
-void             leak_look_drop(leak_look *l);
-void             leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* rows of leak_states */
-void             leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
-void             leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
-bool             leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
-hdx_id           leak_component(leak_heap *h, hdx_id id);         /* SHARK 2.6; HDX_NO_ID: nothing */
-bool             leak_context_destroyed(leak_heap *h, hdx_id id); /* unwraps to a destroyed activity */
+const leak_look *hdx_leak_look_at(leak_inspector *i, hdx_id id);
+void   hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l); /* the same, not kept; hdx_leak_look_drop */
+void   hdx_leak_look_drop(leak_look *l);
+void   hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* rows of hdx_leak_states */
+void   hdx_leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
+void   hdx_leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
+bool   hdx_leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
+hdx_id hdx_leak_component(leak_heap *h, hdx_id id);         /* SHARK 2.6; HDX_NO_ID: nothing */
+bool   hdx_leak_context_destroyed(leak_heap *h, hdx_id id); /* unwraps to a destroyed activity */
 
 /* ---- finder.c ---- */
-hdx_code leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count, uint64_t *capacity,
-                   hdx_error *err);
+hdx_code hdx_leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count,
+                       uint64_t *capacity, hdx_error *err);
 
 /* ---- metadata.c ---- */
 typedef struct leak_facts {
     hdx_leak_fact *at;
     uint64_t       count, capacity;
 } leak_facts;
-hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err);
+hdx_code hdx_leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err);
 /* Native bytes by referent (SHARK 4.6). */
-hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
+hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
 
 /* ---- trace.c ---- */
 /* What the search found, in the arena of the heap: answer.c makes an answer of it. */
@@ -419,7 +422,7 @@ typedef struct leak_made {
     uint64_t             order, leak; /* place it was found at; that of the first of its leak */
 } leak_made;
 /* Traces grouped by leak, application leaks first; *out from hdx_mem_get(NULL), path_count + lost_count of them. */
-hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);
+hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);
 /*
  * Statuses along a path (SHARK 5.2, 5.3): own reasons in, out the rest. from: index of the neighbour inherited from, or
  * SIZE_MAX.
@@ -430,7 +433,7 @@ typedef struct leak_state_of {
     bool            conflict;
     size_t          from;
 } leak_state_of;
-void leak_statuses(leak_state_of *at, size_t count);
+void hdx_leak_statuses(leak_state_of *at, size_t count);
 
 /* ---- answer.c ---- */
 typedef struct leak_answer {
@@ -441,11 +444,11 @@ typedef struct leak_answer {
     const char **texts;
     uint64_t     text_count;
 } leak_answer;
-void leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
-                 const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
+void hdx_leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
+                     const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
 /* bytes: size of them from hdx_mem_get(NULL), taken over on success. NULL: not sound, or no memory. */
-leak_answer *leak_decode(uint8_t *bytes, uint64_t size);
-uint64_t     leak_key(const leak_rules *rules, const hdx_leaks_options *o);
+leak_answer *hdx_leak_decode(uint8_t *bytes, uint64_t size);
+uint64_t     hdx_leak_key(const leak_rules *rules, const hdx_leaks_options *o);
 
 /* ---- sha1.c ---- */
 typedef struct leak_sha1 {
@@ -453,9 +456,9 @@ typedef struct leak_sha1 {
     uint64_t len;
     uint8_t  block[64];
 } leak_sha1;
-void leak_sha1_begin(leak_sha1 *s);
-void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len);
-void leak_sha1_end(leak_sha1 *s, char hex[41]);
+void hdx_leak_sha1_begin(leak_sha1 *s);
+void hdx_leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len);
+void hdx_leak_sha1_end(leak_sha1 *s, char hex[41]);
 
 /* ---- report.c ---- */
 /* The answer `leaks`, declared: columns, document, parameters. Dumps and files are read by who asks. */

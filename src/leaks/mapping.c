@@ -140,7 +140,7 @@ static bool index_entries(leak_mapping *m)
     return true;
 }
 
-hdx_code leak_mapping_read(const char *at, size_t len, leak_mapping **out, hdx_error *err)
+hdx_code hdx_leak_mapping_read(const char *at, size_t len, leak_mapping **out, hdx_error *err)
 {
     hdx_text      class_name = { "", 0 };
     bool          inside = false, good = true;
@@ -159,14 +159,14 @@ hdx_code leak_mapping_read(const char *at, size_t len, leak_mapping **out, hdx_e
         from += n + 1;
     }
     if (!good || !index_entries(m)) {
-        leak_mapping_free(m);
+        hdx_leak_mapping_free(m);
         return hdx_no_memory(err, "a mapping", len);
     }
     *out = m;
     return HDX_OK;
 }
 
-void leak_mapping_free(leak_mapping *m)
+void hdx_leak_mapping_free(leak_mapping *m)
 {
     if (m == NULL)
         return;
@@ -176,7 +176,7 @@ void leak_mapping_free(leak_mapping *m)
     hdx_mem_put(NULL, m, sizeof *m);
 }
 
-hdx_text leak_mapping_class(const leak_mapping *m, hdx_text obscure, hdx_arena *arena)
+hdx_text hdx_leak_mapping_class(const leak_mapping *m, hdx_text obscure, hdx_arena *arena)
 {
     const hdx_text none = { "", 0 };
     uint32_t       base = obscure.len;
@@ -196,13 +196,13 @@ hdx_text leak_mapping_class(const leak_mapping *m, hdx_text obscure, hdx_arena *
     return (hdx_text){ text, len };
 }
 
-hdx_text leak_mapping_field(const leak_mapping *m, hdx_text class_name, hdx_text field)
+hdx_text hdx_leak_mapping_field(const leak_mapping *m, hdx_text class_name, hdx_text field)
 {
     const entry *e = find(m, A_FIELD, class_name, field);
     return e != NULL ? e->clear : field;
 }
 
-hdx_text leak_mapping_method(const leak_mapping *m, hdx_text class_name, hdx_text method)
+hdx_text hdx_leak_mapping_method(const leak_mapping *m, hdx_text class_name, hdx_text method)
 {
     const entry *e = find(m, A_METHOD, class_name, method);
     return e != NULL ? e->clear : method;

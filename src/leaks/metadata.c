@@ -11,25 +11,25 @@
  * For every sun.misc.Cleaner that frees memory of a native allocation: the bytes of the registry count for its
  * referent.
  */
-hdx_code leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
+hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
 {
     static const char *const cleaner = "sun.misc.Cleaner";
-    const hdx_class         *c = leak_class_raw(h, cleaner);
+    const hdx_class         *c = hdx_leak_class_raw(h, cleaner);
     hdx_refs                 refs;
     hdx_id                   id;
     bool                     fresh;
-    if (c == NULL || leak_class_raw(h, leak_class_names[LC_CLEANER_THUNK]) == NULL)
+    if (c == NULL || hdx_leak_class_raw(h, hdx_leak_class_names[LC_CLEANER_THUNK]) == NULL)
         return HDX_OK;
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        const hdx_id thunk = leak_get_object(h, id, cleaner, "thunk"),
-                     of = leak_get_object(h, id, "java.lang.ref.Reference", "referent");
-        if (thunk == HDX_NO_ID || of == HDX_NO_ID || !leak_isa(h, thunk, LC_CLEANER_THUNK))
+        const hdx_id thunk = hdx_leak_get_object(h, id, cleaner, "thunk"),
+                     of = hdx_leak_get_object(h, id, "java.lang.ref.Reference", "referent");
+        if (thunk == HDX_NO_ID || of == HDX_NO_ID || !hdx_leak_isa(h, thunk, LC_CLEANER_THUNK))
             continue;
-        const hdx_id registry = leak_get_object(h, thunk, leak_class_names[LC_CLEANER_THUNK], "this$0");
-        if (registry == HDX_NO_ID || !leak_isa(h, registry, LC_ALLOCATION_REGISTRY))
+        const hdx_id registry = hdx_leak_get_object(h, thunk, hdx_leak_class_names[LC_CLEANER_THUNK], "this$0");
+        if (registry == HDX_NO_ID || !hdx_leak_isa(h, registry, LC_ALLOCATION_REGISTRY))
             continue;
-        const int64_t size = leak_get_int(h, registry, leak_class_names[LC_ALLOCATION_REGISTRY], "size", 0);
+        const int64_t size = hdx_leak_get_int(h, registry, hdx_leak_class_names[LC_ALLOCATION_REGISTRY], "size", 0);
         uint64_t     *sum = hdx_map_put(out, of, &fresh);
         if (sum == NULL)
             return hdx_no_memory(err, "native sizes", out->capacity * sizeof(hdx_map_slot));
@@ -47,7 +47,7 @@ static hdx_code put(leak_facts *f, const char *name, const char *text, hdx_error
     return HDX_OK;
 }
 
-static const char *number(leak_heap *h, uint64_t n) { return leak_print(h, "%llu", (unsigned long long)n); }
+static const char *number(leak_heap *h, uint64_t n) { return hdx_leak_print(h, "%llu", (unsigned long long)n); }
 static const char *known(const char *text) { return text != NULL ? text : "Unknown"; }
 
 typedef struct totals {
@@ -90,7 +90,7 @@ static totals count_all(leak_heap *h)
 static uint64_t screen(leak_heap *h)
 {
     static const char *const metrics = "android.util.DisplayMetrics";
-    const hdx_class         *c = leak_class_raw(h, metrics);
+    const hdx_class         *c = hdx_leak_class_raw(h, metrics);
     hdx_refs                 refs;
     hdx_id                   id;
     if (c == NULL)
@@ -98,15 +98,15 @@ static uint64_t screen(leak_heap *h)
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     if (!hdx_refs_next(&refs, &id))
         return 0;
-    const int64_t wide = leak_get_int(h, id, metrics, "widthPixels", 0),
-                  high = leak_get_int(h, id, metrics, "heightPixels", 0);
+    const int64_t wide = hdx_leak_get_int(h, id, metrics, "widthPixels", 0),
+                  high = hdx_leak_get_int(h, id, metrics, "heightPixels", 0);
     return wide <= 0 || high <= 0 || wide > INT32_MAX || high > INT32_MAX ? 0 : (uint64_t)wide * (uint64_t)high;
 }
 
 static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hdx_error *err)
 {
     static const char *const bitmap = "android.graphics.Bitmap";
-    const hdx_class         *c = leak_class_raw(h, bitmap);
+    const hdx_class         *c = hdx_leak_class_raw(h, bitmap);
     const uint64_t           pixels = screen(h);
     uint64_t                 count = 0, bytes = 0, large = 0, large_bytes = 0;
     hdx_refs                 refs;
@@ -116,7 +116,8 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
         return HDX_OK;
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        const int64_t wide = leak_get_int(h, id, bitmap, "mWidth", 0), high = leak_get_int(h, id, bitmap, "mHeight", 0);
+        const int64_t wide = hdx_leak_get_int(h, id, bitmap, "mWidth", 0),
+                      high = hdx_leak_get_int(h, id, bitmap, "mHeight", 0);
         const uint64_t *more = hdx_map_get(native, id);
         const uint64_t  size = more != NULL ? *more : 0;
         const bool      is_large = pixels > 0 && wide > 0 && high > 0 && wide <= INT32_MAX && high <= INT32_MAX &&
@@ -138,7 +139,7 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
 static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
 {
     static const char *const database = "android.database.sqlite.SQLiteDatabase";
-    const hdx_class         *c = leak_class_raw(h, database);
+    const hdx_class         *c = hdx_leak_class_raw(h, database);
     hdx_refs                 refs;
     hdx_id                   id;
     uint64_t                 n = 0;
@@ -147,16 +148,16 @@ static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
         return HDX_OK;
     hdx_graph_instances(h->g, c->number, HDX_ALL, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-        const hdx_id set = leak_get_object(h, id, database, "mConfigurationLocked");
-        const char  *label = leak_get_text(h, set, "android.database.sqlite.SQLiteDatabaseConfiguration", "label");
-        const bool   open = leak_get_object(h, id, database, "mConnectionPoolLocked") != HDX_NO_ID;
-        code = put(out, leak_print(h, "Db %llu", (unsigned long long)++n),
-                   leak_print(h, "%s %s", open ? "open" : "closed", known(label)), err);
+        const hdx_id set = hdx_leak_get_object(h, id, database, "mConfigurationLocked");
+        const char  *label = hdx_leak_get_text(h, set, "android.database.sqlite.SQLiteDatabaseConfiguration", "label");
+        const bool   open = hdx_leak_get_object(h, id, database, "mConnectionPoolLocked") != HDX_NO_ID;
+        code = put(out, hdx_leak_print(h, "Db %llu", (unsigned long long)++n),
+                   hdx_leak_print(h, "%s %s", open ? "open" : "closed", known(label)), err);
     }
     return code;
 }
 
-hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
+hdx_code hdx_leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
 {
     leak_heap *h = i->h;
     hdx_map    native = hdx_map_of(NULL);
@@ -165,17 +166,20 @@ hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
     if (!h->android)
         return HDX_OK;
     const totals t = count_all(h);
-    const char  *sdk = leak_static(h, leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10
-                           ? leak_print(h, "%lld", (long long)v.as.integer)
-                           : NULL;
-    const char  *maker = leak_text(h, leak_static_object(h, leak_class_raw(h, "android.os.Build"), "MANUFACTURER"));
-    const char  *build = leak_text(h, leak_static_object(h, leak_class_raw(h, "android.os.Build"), "ID"));
-    const char  *version =
-        leak_text(h, leak_static_object(h, leak_class_raw(h, "leakcanary.internal.InternalLeakCanary"), "version"));
-    hdx_id at = leak_static_object(h, leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
-    at = leak_get_object(h, leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"),
-                         "android.app.ActivityThread$AppBindData", "appInfo");
-    const char *process = leak_get_text(h, at, "android.content.pm.ApplicationInfo", "processName");
+    const char  *sdk =
+        hdx_leak_static(h, hdx_leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10
+             ? hdx_leak_print(h, "%lld", (long long)v.as.integer)
+             : NULL;
+    const char *maker =
+        hdx_leak_text(h, hdx_leak_static_object(h, hdx_leak_class_raw(h, "android.os.Build"), "MANUFACTURER"));
+    const char *build = hdx_leak_text(h, hdx_leak_static_object(h, hdx_leak_class_raw(h, "android.os.Build"), "ID"));
+    const char *version = hdx_leak_text(
+        h, hdx_leak_static_object(h, hdx_leak_class_raw(h, "leakcanary.internal.InternalLeakCanary"), "version"));
+    hdx_id at =
+        hdx_leak_static_object(h, hdx_leak_class_raw(h, "android.app.ActivityThread"), "sCurrentActivityThread");
+    at = hdx_leak_get_object(h, hdx_leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"),
+                             "android.app.ActivityThread$AppBindData", "appInfo");
+    const char *process = hdx_leak_get_text(h, at, "android.content.pm.ApplicationInfo", "processName");
     if ((code = put(out, "Build.VERSION.SDK_INT", known(sdk), err)) != HDX_OK ||
         (code = put(out, "Build.MANUFACTURER", known(maker), err)) != HDX_OK ||
         (code = put(out, "Build.ID", known(build), err)) != HDX_OK ||
@@ -187,12 +191,13 @@ hdx_code leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
         (code = put(out, "Object array count", number(h, t.object_arrays), err)) != HDX_OK ||
         (code = put(out, "Thread count", number(h, t.threads), err)) != HDX_OK ||
         (code = put(out, "Heap total bytes", number(h, t.bytes), err)) != HDX_OK ||
-        (code = leak_native_sizes(h, &native, err)) != HDX_OK || (code = bitmaps(h, &native, out, err)) != HDX_OK ||
+        (code = hdx_leak_native_sizes(h, &native, err)) != HDX_OK || (code = bitmaps(h, &native, out, err)) != HDX_OK ||
         (code = databases(h, out, err)) != HDX_OK)
         goto out;
     if (i->cleared_retained > 0)
-        code = put(out, "Count of retained yet cleared",
-                   leak_print(h, "%llu KeyedWeakReference instances", (unsigned long long)i->cleared_retained), err);
+        code =
+            put(out, "Count of retained yet cleared",
+                hdx_leak_print(h, "%llu KeyedWeakReference instances", (unsigned long long)i->cleared_retained), err);
     if (code == HDX_OK && h->code != HDX_OK)
         code = (*err = h->err, h->code);
 out:

@@ -188,14 +188,14 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
         text = "";
         break;
     case BY_ELEMENT:
-    case BY_INDEX: text = leak_print(h, "%u", e->n); break;
+    case BY_INDEX: text = hdx_leak_print(h, "%u", e->n); break;
     case BY_KEY: text = "key()"; break;
     case BY_MEMBER: text = "element()"; break;
     case BY_VALUE:
         if (e->key == NONE)
             text = "null";
-        else if ((text = leak_text(h, e->key)) != NULL)
-            text = leak_print(h, "\"%s\"", text);
+        else if ((text = hdx_leak_text(h, e->key)) != NULL)
+            text = hdx_leak_print(h, "\"%s\"", text);
         else
             hop->key = e->key;
         break;
@@ -233,7 +233,7 @@ static void name_targets(search *k, NID from, pair *at, uint64_t count)
         }
         return;
     }
-    WIDE(leak_expand_object)(k, from, &o);
+    WIDE(hdx_leak_expand_object)(k, from, &o);
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint64_t i = 0; i < k->edge_count; i++) {
             const edge *e = &k->edges[i];
@@ -286,7 +286,7 @@ static hdx_code name_paths(search *k, hdx_error *err)
             *pairs[i].hop = *pairs[i - 1].hop;
     hdx_mem_put(k->s->mem, pairs, n * sizeof *pairs);
     hdx_mem_put(k->s->mem, distinct, distinct != NULL ? n * sizeof *distinct : 0);
-    return code == HDX_OK && k->out_of_memory ? WIDE(leak_ended)(k, err) : code;
+    return code == HDX_OK && k->out_of_memory ? WIDE(hdx_leak_ended)(k, err) : code;
 }
 
 static hdx_code leave_out(search *k, hdx_error *err)
@@ -302,7 +302,7 @@ static hdx_code leave_out(search *k, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code WIDE(leak_paths)(search *k, hdx_error *err)
+hdx_code WIDE(hdx_leak_paths)(search *k, hdx_error *err)
 {
     hdx_code code = collect(k, err);
     if (code == HDX_OK)

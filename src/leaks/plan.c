@@ -53,14 +53,14 @@ static bool one_of(const char *list, const char *word)
 }
 
 /* Library matchers need the device (SHARK 3.9); without android.os.Build only those that hold everywhere are left. */
-hdx_code leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err)
+hdx_code hdx_leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err)
 {
-    const hdx_class *build = leak_class_raw(h, "android.os.Build"),
-                    *version = leak_class_raw(h, "android.os.Build$VERSION");
-    const char *maker = leak_text(h, leak_static_object(h, build, "MANUFACTURER")),
-               *id = leak_text(h, leak_static_object(h, build, "ID"));
-    hdx_value     v = { .type = 0 };
-    const bool    device = build != NULL && version != NULL && leak_static(h, version, "SDK_INT", &v) && v.type == 10;
+    const hdx_class *build = hdx_leak_class_raw(h, "android.os.Build"),
+                    *version = hdx_leak_class_raw(h, "android.os.Build$VERSION");
+    const char *maker = hdx_leak_text(h, hdx_leak_static_object(h, build, "MANUFACTURER")),
+               *id = hdx_leak_text(h, hdx_leak_static_object(h, build, "ID"));
+    hdx_value  v = { .type = 0 };
+    const bool device = build != NULL && version != NULL && hdx_leak_static(h, version, "SDK_INT", &v) && v.type == 10;
     const int64_t sdk = device ? v.as.integer : 0;
     if ((*holds = hdx_mem_array(NULL, rules->matcher_count, sizeof **holds)) == NULL)
         return hdx_no_memory(err, "matchers", rules->matcher_count);
@@ -154,7 +154,7 @@ static bool names_class(const finder *f, hdx_leak_matcher_kind kind, hdx_text cl
 static uint8_t known_field(hdx_text owner, hdx_text name)
 {
     for (unsigned k = 1; k < LK_KNOWN; k++)
-        if (hdx_text_is(name, leak_known_fields[k].name) && hdx_text_is(owner, leak_known_fields[k].owner))
+        if (hdx_text_is(name, hdx_leak_known_fields[k].name) && hdx_text_is(owner, hdx_leak_known_fields[k].owner))
             return (uint8_t)k;
     return LK_NONE;
 }
@@ -233,7 +233,7 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
          c = next_above(f, c, false))
         for (uint32_t i = 0; i < h->classes[c].field_count; i++) {
             const hdx_field *field = &h->classes[c].fields[i];
-            const hdx_text   name = leak_field_name(h, c, field->name);
+            const hdx_text   name = hdx_leak_field_name(h, c, field->name);
             if (field->type == 2) {
                 leak_slot *s = &slots[plan->count++];
                 *s = (leak_slot){ .offset = offset, .owner = c, .name = name, .known = known_field(h->names[c], name) };
@@ -270,7 +270,7 @@ static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t 
         if (c->statics[i].type != 2)
             continue;
         leak_slot *s = &slots[plan->static_count++];
-        *s = (leak_slot){ .offset = i, .owner = number, .name = leak_field_name(h, number, c->statics[i].name) };
+        *s = (leak_slot){ .offset = i, .owner = number, .name = hdx_leak_field_name(h, number, c->statics[i].name) };
         if (hdx_text_is(s->name, "$staticOverhead") || hdx_text_is(s->name, "$classOverhead"))
             s->flags = LEAK_SLOT_SILENT;
         s->matcher = matcher_of(f, HDX_LEAK_STATIC_FIELD, h->names[number], s->name);
@@ -285,7 +285,7 @@ static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t 
 static bool declares(leak_heap *h, const hdx_class *c, const char *field)
 {
     for (uint32_t i = 0; c != NULL && i < c->field_count; i++)
-        if (hdx_text_is(leak_field_name(h, c->number, c->fields[i].name), field))
+        if (hdx_text_is(hdx_leak_field_name(h, c->number, c->fields[i].name), field))
             return true;
     return false;
 }
@@ -293,14 +293,14 @@ static bool declares(leak_heap *h, const hdx_class *c, const char *field)
 /* Collections are known by the name in the file and by the fields of their implementation (SHARK 3.6). */
 static void find_collections(leak_heap *h, leak_plans *p)
 {
-    const hdx_class *linked = leak_class_raw(h, "java.util.LinkedList"),
-                    *list = leak_class_raw(h, "java.util.ArrayList");
-    const hdx_class *cow = leak_class_raw(h, "java.util.concurrent.CopyOnWriteArrayList"),
-                    *map = leak_class_raw(h, "java.util.HashMap");
-    const hdx_class *set = leak_class_raw(h, "java.util.HashSet"),
-                    *activities = leak_class_raw(h, "android.app.ActivityThread");
-    const hdx_class *record = leak_class_raw(h, "android.app.ActivityThread$ActivityClientRecord");
-    const hdx_class *weak = leak_class_raw(h, "java.lang.ref.WeakReference");
+    const hdx_class *linked = hdx_leak_class_raw(h, "java.util.LinkedList"),
+                    *list = hdx_leak_class_raw(h, "java.util.ArrayList");
+    const hdx_class *cow = hdx_leak_class_raw(h, "java.util.concurrent.CopyOnWriteArrayList"),
+                    *map = hdx_leak_class_raw(h, "java.util.HashMap");
+    const hdx_class *set = hdx_leak_class_raw(h, "java.util.HashSet"),
+                    *activities = hdx_leak_class_raw(h, "android.app.ActivityThread");
+    const hdx_class *record = hdx_leak_class_raw(h, "android.app.ActivityThread$ActivityClientRecord");
+    const hdx_class *weak = hdx_leak_class_raw(h, "java.lang.ref.WeakReference");
     const bool       open_linked = declares(h, linked, "first");
     const bool       records =
         declares(h, activities, "mNewActivities") && declares(h, record, "nextIdle") && declares(h, record, "activity");
@@ -312,21 +312,21 @@ static void find_collections(leak_heap *h, leak_plans *p)
                                                     : LK_NONE;
     p->cow_array = declares(h, cow, "array") ? LK_COW_ARRAY : declares(h, cow, "elements") ? LK_COW_ELEMENTS : LK_NONE;
     const bool harmony = map != NULL && !declares(h, map, "loadFactor");
-    p->node_key = !harmony && leak_class_raw(h, "java.util.HashMap$Entry") != NULL         ? LK_ENTRY_KEY
-                  : harmony || leak_class_raw(h, "java.util.HashMap$HashMapEntry") != NULL ? LK_HENTRY_KEY
-                                                                                           : LK_HNODE_KEY;
+    p->node_key = !harmony && hdx_leak_class_raw(h, "java.util.HashMap$Entry") != NULL         ? LK_ENTRY_KEY
+                  : harmony || hdx_leak_class_raw(h, "java.util.HashMap$HashMapEntry") != NULL ? LK_HENTRY_KEY
+                                                                                               : LK_HNODE_KEY;
     p->node_value = p->node_key + 1;
     p->node_next = p->node_key + 2;
     p->set_map = declares(h, set, "map") ? LK_SET_MAP : declares(h, set, "backingMap") ? LK_SET_BACKING : LK_NONE;
     p->weak_reference = weak != NULL ? weak->number : HDX_NO_CLASS;
     for (size_t i = 0; i < sizeof collections / sizeof *collections; i++) {
-        const hdx_class *c = leak_class_raw(h, collections[i].name);
+        const hdx_class *c = hdx_leak_class_raw(h, collections[i].name);
         uint8_t          e = collections[i].expand;
         if (c == NULL || (e == LE_LINKED && p->linked_head == LK_NONE) || (e == LE_LIST && p->list_data == LK_NONE) ||
             (e == LE_COW && p->cow_array == LK_NONE) || (e == LE_HASH_SET && p->set_map == LK_NONE) ||
             (e == LE_HASH_MAP && map == NULL) || (e == LE_CONCURRENT_MAP && !declares(h, c, "table")) ||
             ((e == LE_ACTIVITY_THREAD || e == LE_CLIENT_RECORD) && !records) || (e == LE_ANIMATOR && weak == NULL) ||
-            (e == LE_SAFE_MAP && leak_class_raw(h, "androidx.arch.core.internal.SafeIterableMap") == NULL))
+            (e == LE_SAFE_MAP && hdx_leak_class_raw(h, "androidx.arch.core.internal.SafeIterableMap") == NULL))
             continue;
         p->at[c->number].expand = e;
         p->lists_activities |= e == LE_CLIENT_RECORD;
@@ -351,10 +351,10 @@ static void describe(leak_heap *h, leak_plan *plan, const hdx_class *c, uint64_t
     plan->size_offset = -1;
     if (c->kind == HDX_INSTANCE) {
         plan->string = hdx_text_is(name, "java.lang.String");
-        plan->is_thread = (leak_bits(h, c->number) >> LC_THREAD & 1) != 0;
-        plan->plain = !plan->string && !leak_is_wrapper(name) && c->stated_size > empty;
+        plan->is_thread = (hdx_leak_bits(h, c->number) >> LC_THREAD & 1) != 0;
+        plan->plain = !plan->string && !hdx_leak_is_wrapper(name) && c->stated_size > empty;
     } else if (c->kind == HDX_OBJECT_ARRAY) {
-        plan->wrappers = name.len > 2 && leak_is_wrapper((hdx_text){ name.at, name.len - 2 });
+        plan->wrappers = name.len > 2 && hdx_leak_is_wrapper((hdx_text){ name.at, name.len - 2 });
         plan->elements = !plan->wrappers;
     }
 }
@@ -402,9 +402,9 @@ static hdx_code look_above(finder *f, uint32_t top, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err)
+hdx_code hdx_leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err)
 {
-    const hdx_class *object = leak_class_raw(h, "java.lang.Object");
+    const hdx_class *object = hdx_leak_class_raw(h, "java.lang.Object");
     const uint32_t   top = object != NULL ? object->number : HDX_NO_CLASS;
     const uint64_t   empty = empty_size(h, object), dump = hdx_graph_summary_of(h->g)->dump_size;
     finder           f = { .h = h };
@@ -445,7 +445,7 @@ out:
     return code;
 }
 
-void leak_plans_free(leak_plans *p, uint32_t class_count)
+void hdx_leak_plans_free(leak_plans *p, uint32_t class_count)
 {
     hdx_mem_put(NULL, p->at, (uint64_t)class_count * sizeof *p->at);
     hdx_arena_free(&p->arena);

@@ -214,7 +214,7 @@ static hdx_code lines(leak_rules *r, const hdx_leak_file *f,
     return code;
 }
 
-hdx_code leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err)
+hdx_code hdx_leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_error *err)
 {
     size_t                  count;
     const hdx_leak_matcher *own = hdx_leak_matchers(&count);
@@ -229,14 +229,14 @@ hdx_code leak_rules_read(const hdx_leaks_options *options, leak_rules *out, hdx_
     return code == HDX_OK ? lines(out, &options->rule_file, rule_line, err) : code;
 }
 
-void leak_rules_free(leak_rules *r)
+void hdx_leak_rules_free(leak_rules *r)
 {
     hdx_mem_put(NULL, r->matchers, r->matcher_capacity * sizeof *r->matchers);
     hdx_mem_put(NULL, r->rules, r->rule_capacity * sizeof *r->rules);
     hdx_arena_free(&r->arena);
 }
 
-void leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out)
+void hdx_leak_pattern(const hdx_leak_matcher *m, hdx_buffer *out)
 {
     switch (m->kind) {
     case HDX_LEAK_INSTANCE_FIELD: hdx_buffer_format(out, "instance field %s#%s", m->class_name, m->member); break;

@@ -72,7 +72,7 @@ static bool visit(search *k, NID id)
                 k->stopped = k->out_of_memory = true, good = false;
         }
     } else {
-        WIDE(leak_expand_object)(k, id, &o);
+        WIDE(hdx_leak_expand_object)(k, id, &o);
         for (uint64_t i = 0; good && i < k->edge_count; i++)
             good = enqueue(k, k->edges[i].to, id, k->edges[i].low);
     }
@@ -120,7 +120,7 @@ static hdx_code run(search *k, hdx_error *err)
                 return HDX_OK;
         }
         if (!visit(k, id))
-            return k->out_of_memory ? WIDE(leak_ended)(k, err)
+            return k->out_of_memory ? WIDE(hdx_leak_ended)(k, err)
                                     : hdx_no_memory(err, "queues of the search", k->last_count * sizeof(NID));
         if ((ticked += 1 + k->edge_count) >= TICK) {
             if (hdx_tick(k->s->tick, ticked))
@@ -191,11 +191,11 @@ static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *
 {
     uint32_t m = 0;
     if (kind == LR_JNI_GLOBAL &&
-        (m = WIDE(leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, leak_name_of(k->st->h, id), NULL)) != 0 &&
+        (m = WIDE(hdx_leak_matcher_named)(k, HDX_LEAK_NATIVE_GLOBAL, hdx_leak_name_of(k->st->h, id), NULL)) != 0 &&
         k->s->rules->matchers[m - 1].ignored)
         return false;
     *out = (sorted_root){ { id, (leak_root_kind)kind, d->serial, m, kind == LR_JAVA_FRAME || m != 0 },
-                          leak_name_of(k->st->h, id),
+                          hdx_leak_name_of(k->st->h, id),
                           d->pos };
     return true;
 }
@@ -211,7 +211,7 @@ static hdx_code take_roots(search *k, hdx_error *err)
     hdx_code     code = HDX_OK;
     for (uint64_t i = 0; good && i < st->root_count; i++)
         if (root_kind(st->roots[i].tag) == LR_THREAD_OBJECT && st->roots[i].object != 0) {
-            const hdx_id id = leak_object_at(st->h, st->roots[i].object);
+            const hdx_id id = hdx_leak_object_at(st->h, st->roots[i].object);
             good = hdx_map_put(&known_serials, st->roots[i].serial, &fresh) != NULL;
             uint64_t *serial = id != HDX_NO_ID && good ? hdx_map_put(&k->serials, id, &fresh) : NULL;
             if (serial != NULL)
@@ -220,7 +220,7 @@ static hdx_code take_roots(search *k, hdx_error *err)
     for (uint64_t i = 0; good && i < st->root_count; i++) {
         const hdx_dump_root *d = &st->roots[i];
         const int            kind = root_kind(d->tag);
-        const hdx_id         id = kind >= 0 ? leak_object_at(st->h, d->object) : HDX_NO_ID;
+        const hdx_id         id = kind >= 0 ? hdx_leak_object_at(st->h, d->object) : HDX_NO_ID;
         if (id == HDX_NO_ID)
             continue;
         if (kind == LR_JAVA_FRAME && hdx_map_get(&known_serials, d->serial) != NULL) {
@@ -304,18 +304,18 @@ static hdx_code find_sizes(search *k, hdx_error *err)
         for (uint64_t j = 0; good && j < s->paths[i].count; j++)
             good = hdx_map_put(&s->bytes, s->paths[i].objects[j], &fresh) != NULL &&
                    hdx_map_put(&s->counts, s->paths[i].objects[j], &fresh) != NULL;
-    hdx_code code = good ? leak_native_sizes(s->h, &native, err)
+    hdx_code code = good ? hdx_leak_native_sizes(s->h, &native, err)
                          : hdx_no_memory(err, "sizes", s->bytes.capacity * sizeof(hdx_map_slot));
     drop_queues(k);
     if (code == HDX_OK)
-        code = WIDE(leak_flood)(k, &native, &gave_up, err);
+        code = WIDE(hdx_leak_flood)(k, &native, &gave_up, err);
     if (code == HDX_OK && gave_up)
-        code = WIDE(leak_sizes)(k, &native, err);
+        code = WIDE(hdx_leak_sizes)(k, &native, err);
     hdx_map_free(&native);
     return code;
 }
 
-hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
+hdx_code WIDE(hdx_leak_search_run)(leak_search *s, hdx_error *err)
 {
     leak_plans plans = { NULL };
     store      st = { .h = s->h, .plans = &plans, .mem = s->mem, .apart = s->apart };
@@ -324,17 +324,17 @@ hdx_code WIDE(leak_search_run)(leak_search *s, hdx_error *err)
     };
     const uint64_t each = 2 * hdx_graph_objects(s->h->g) * sizeof(NID);
     hdx_code       code;
-    if ((code = leak_plans_make(s->h, s->rules, s->holds, &plans, err)) != HDX_OK)
+    if ((code = hdx_leak_plans_make(s->h, s->rules, s->holds, &plans, err)) != HDX_OK)
         goto out;
     k.plans = plans.at;
     hdx_ticker_step(s->tick, "references", 2 * hdx_graph_summary_of(s->h->g)->file_size, "bytes");
-    if ((code = WIDE(leak_store_read)(&st, s->threads, each + each / 12, s->tick, &s->too_wide, err)) != HDX_OK)
+    if ((code = WIDE(hdx_leak_store_read)(&st, s->threads, each + each / 12, s->tick, &s->too_wide, err)) != HDX_OK)
         goto out;
     s->dangling = st.dangling;
     hdx_ticker_step(s->tick, "paths", st.objects, "objects");
     if ((code = take_roots(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK ||
         (code = enqueue_roots(&k, err)) != HDX_OK || (code = run(&k, err)) != HDX_OK ||
-        (code = WIDE(leak_paths)(&k, err)) != HDX_OK)
+        (code = WIDE(hdx_leak_paths)(&k, err)) != HDX_OK)
         goto out;
     if (s->retained && s->path_count > 0) {
         hdx_ticker_step(s->tick, "sizes", st.objects, "objects");
@@ -344,7 +344,7 @@ out:
     if (code == HDX_OK && s->h->code != HDX_OK)
         code = (*err = s->h->err, s->h->code);
     drop(&k);
-    WIDE(leak_store_free)(&st);
-    leak_plans_free(&plans, s->h->class_count);
+    WIDE(hdx_leak_store_free)(&st);
+    hdx_leak_plans_free(&plans, s->h->class_count);
     return code;
 }

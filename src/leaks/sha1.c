@@ -30,12 +30,12 @@ static void block(leak_sha1 *s)
     s->h[4] += e;
 }
 
-void leak_sha1_begin(leak_sha1 *s)
+void hdx_leak_sha1_begin(leak_sha1 *s)
 {
     *s = (leak_sha1){ .h = { 0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u } };
 }
 
-void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len)
+void hdx_leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < len; i++) {
@@ -45,17 +45,17 @@ void leak_sha1_put(leak_sha1 *s, const void *bytes, size_t len)
     }
 }
 
-void leak_sha1_end(leak_sha1 *s, char hex[41])
+void hdx_leak_sha1_end(leak_sha1 *s, char hex[41])
 {
     static const char digits[] = "0123456789abcdef";
     const uint64_t    bits = s->len * 8;
     uint8_t           last[8];
-    leak_sha1_put(s, "\x80", 1);
+    hdx_leak_sha1_put(s, "\x80", 1);
     while ((s->len & 63) != 56)
-        leak_sha1_put(s, "", 1);
+        hdx_leak_sha1_put(s, "", 1);
     for (unsigned i = 0; i < 8; i++)
         last[i] = (uint8_t)(bits >> (56 - 8 * i));
-    leak_sha1_put(s, last, 8);
+    hdx_leak_sha1_put(s, last, 8);
     for (unsigned i = 0; i < 40; i++)
         hex[i] = digits[s->h[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[40] = '\0';

@@ -39,7 +39,7 @@ static uint64_t size_at(const store *st, NID id)
 }
 
 /* A String has its characters, an array of wrappers its elements, each as heavy as the first. */
-uint64_t WIDE(leak_weight)(const store *st, hdx_id id)
+uint64_t WIDE(hdx_leak_weight)(const store *st, hdx_id id)
 {
     const object o = look(st, id);
     uint64_t     size = plain_size(st, id, &o), elements = 0;
@@ -98,7 +98,7 @@ static bool yield(yields *y, NID id, uint32_t *length)
         for (uint64_t i = 0; good && i < o.count; i++)
             good = slot(k->st, &o, i) == NONE || add(y, slot(k->st, &o, i));
     } else {
-        WIDE(leak_expand_object)(k, id, &o);
+        WIDE(hdx_leak_expand_object)(k, id, &o);
         for (uint64_t i = 0; good && i < k->edge_count; i++)
             good = add(y, k->edges[i].to);
     }
@@ -118,7 +118,7 @@ static hdx_code pack_piece(yields *y, uint64_t piece, hdx_error *err)
         if (i % ENOUGH == 0 && hdx_tick(y->k->s->tick, 0))
             return hdx_tick_stop(err);
         if (!yield(y, (NID)(first + i), &y->lengths[i]))
-            return y->k->out_of_memory ? WIDE(leak_ended)(y->k, err)
+            return y->k->out_of_memory ? WIDE(hdx_leak_ended)(y->k, err)
                                        : hdx_no_memory(err, "what objects yield", y->count * sizeof *y->to);
     }
     if ((code = hdx_packed_lay(&y->lists, piece, y->lengths, y->k->s->mem, err)) != HDX_OK)
@@ -181,7 +181,7 @@ static hdx_code distinct_roots(const search *k, NID *to, uint64_t *count, hdx_er
     return good ? HDX_OK : hdx_no_memory(err, "roots", k->root_count * sizeof *to);
 }
 
-hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
+hdx_code WIDE(hdx_leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
 {
     leak_search *s = k->s;
     yields       y = { .k = k };
@@ -195,7 +195,7 @@ hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
                                                  : distinct_roots(k, roots, &root_count, err);
     for (uint64_t id = 0; code == HDX_OK && id < n; id++) {
         const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
-        own[id] = WIDE(leak_weight)(k->st, id) + (more != NULL ? *more : 0);
+        own[id] = WIDE(hdx_leak_weight)(k->st, id) + (more != NULL ? *more : 0);
         if (id % ENOUGH == 0 && hdx_tick(s->tick, 0))
             code = hdx_tick_stop(err);
     }
@@ -205,12 +205,13 @@ hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
         s->too_wide = true;
         code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu references", (unsigned long long)y.lists.edges);
     }
-    WIDE(leak_store_free)(k->st);
+    WIDE(hdx_leak_store_free)(k->st);
     if (code == HDX_OK &&
-        (code = WIDE(leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) == HDX_OK &&
+        (code = WIDE(hdx_leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) ==
+            HDX_OK &&
         (code = sum(&tree, own, &s->bytes, err)) == HDX_OK)
         code = sum(&tree, NULL, &s->counts, err);
-    WIDE(leak_tree_free)(&tree);
+    WIDE(hdx_leak_tree_free)(&tree);
     hdx_packed_free(&y.lists, s->mem);
     hdx_mem_put(s->mem, own, n * sizeof *own);
     hdx_mem_put(s->mem, roots, k->root_count * sizeof *roots);

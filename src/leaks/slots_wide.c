@@ -276,8 +276,8 @@ static hdx_code afford(const store *s, uint64_t beside, hdx_error *err)
                     (unsigned long long)((used + beside + s->apart) >> 20) + 8);
 }
 
-hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
-                               hdx_error *err)
+hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
+                                   hdx_error *err)
 {
     const uint64_t n = s->objects = hdx_graph_objects(s->h->g);
     hdx_code       code;
@@ -313,7 +313,7 @@ out:
     return code;
 }
 
-void WIDE(leak_store_free)(store *s)
+void WIDE(hdx_leak_store_free)(store *s)
 {
     const uint64_t classes = s->h->class_count;
     hdx_packed_free(&s->lists, s->mem);

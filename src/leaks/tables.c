@@ -223,7 +223,7 @@ const hdx_leak_matcher *hdx_leak_matchers(size_t *count)
     return matchers;
 }
 
-const char *const leak_class_names[LC_CLASSES] = {
+const char *const hdx_leak_class_names[LC_CLASSES] = {
     [LC_CLASS_LOADER] = "java.lang.ClassLoader",
     [LC_THREAD] = "java.lang.Thread",
     [LC_VIEW] = "android.view.View",
@@ -264,7 +264,7 @@ const char *const leak_class_names[LC_CLASSES] = {
 #define NOT   HDX_LEAK_NOT_LEAKING
 #define LEAKS HDX_LEAK_LEAKING
 #define LABEL HDX_LEAK_UNKNOWN
-const leak_state leak_states[] = {
+const leak_state hdx_leak_states[] = {
     { LC_ACTIVITY, "mDestroyed", LT_TRUE, LEAKS, "activity.destroyed", "Activity.mDestroyed is true" },
     { LC_ACTIVITY, "mDestroyed", LT_FALSE, NOT, "activity.not_destroyed", "Activity.mDestroyed is false" },
     { LC_DIALOG, "mDecor", LT_NULL, LABEL, "dialog.decor", "mDecor is null: the dialog is not shown" },
@@ -289,11 +289,11 @@ const leak_state leak_states[] = {
     { LC_COMPOSITION, "disposed", LT_TRUE, LEAKS, "composition.disposed", "disposed is true" },
     { LC_COMPOSITION, "disposed", LT_FALSE, NOT, "composition.not_disposed", "disposed is false" },
 };
-const size_t leak_state_count = sizeof leak_states / sizeof *leak_states;
+const size_t hdx_leak_state_count = sizeof hdx_leak_states / sizeof *hdx_leak_states;
 
 #define MAP  "java.util.HashMap"
 #define SAFE "androidx.arch.core.internal.SafeIterableMap"
-const leak_known_field leak_known_fields[LK_KNOWN] = {
+const leak_known_field hdx_leak_known_fields[LK_KNOWN] = {
     [LK_LINKED_FIRST] = { "java.util.LinkedList", "first" },
     [LK_LINKED_VOID] = { "java.util.LinkedList", "voidLink" },
     [LK_NODE_ITEM] = { "java.util.LinkedList$Node", "item" },
@@ -335,7 +335,7 @@ const leak_known_field leak_known_fields[LK_KNOWN] = {
     [LK_STRING_VALUE] = { "java.lang.String", "value" },
 };
 
-bool leak_is_wrapper(hdx_text class_name)
+bool hdx_leak_is_wrapper(hdx_text class_name)
 {
     static const char *const names[] = {
         "Boolean", "Character", "Float", "Double", "Byte", "Short", "Integer", "Long"

@@ -11,16 +11,16 @@
 
 #include <stdlib.h>
 
-const char *const leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLOCK", "STICKY_CLASS",
-                                                "NATIVE_STACK",  "MONITOR_USED", "JNI_MONITOR",
-                                                "JNI_LOCAL",     "JNI_GLOBAL",   "JAVA_FRAME" };
+const char *const hdx_leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLOCK", "STICKY_CLASS",
+                                                    "NATIVE_STACK",  "MONITOR_USED", "JNI_MONITOR",
+                                                    "JNI_LOCAL",     "JNI_GLOBAL",   "JAVA_FRAME" };
 
 /*
  *     root ... n        n: the last object that does not leak: nothing in front of it leaks either
  *          n+1 ... f-1  unknown: one of these references is to blame
  *            f ... end  f: the first that leaks behind n: everything behind it leaks too
  */
-void leak_statuses(leak_state_of *at, size_t count)
+void hdx_leak_statuses(leak_state_of *at, size_t count)
 {
     size_t last_not = SIZE_MAX, first = SIZE_MAX, near = SIZE_MAX;
     if (count == 0)
@@ -76,7 +76,7 @@ static const char *class_text(maker *m, uint32_t number)
     if (number >= m->h->class_count)
         return "";
     if (m->names[number] == NULL)
-        m->names[number] = leak_cstr(m->h, m->h->names[number]);
+        m->names[number] = hdx_leak_cstr(m->h, m->h->names[number]);
     return m->names[number];
 }
 
@@ -101,8 +101,8 @@ static const char *lost_reasons(leak_heap *h, const leak_look *l, hdx_leak_statu
             hdx_buffer_format(&b, "%s%s", b.len > 0 ? "; " : "", l->reasons[n].text);
     const char *text = b.failed
                            ? ""
-                           : leak_print(h, "%s: %s", status == HDX_LEAK_LEAKING ? "against leaking" : "for leaking",
-                                        b.at != NULL ? b.at : "");
+                           : hdx_leak_print(h, "%s: %s", status == HDX_LEAK_LEAKING ? "against leaking" : "for leaking",
+                                            b.at != NULL ? b.at : "");
     hdx_buffer_free(&b);
     return text;
 }
@@ -116,9 +116,10 @@ static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_h
         return l->labels;
     hdx_leak_note *all = hdx_arena_get(&m->h->arena, ((uint64_t)l->label_count + 1) * sizeof *all);
     hdx_buffer     pattern = hdx_buffer_of(NULL);
-    leak_pattern(matcher, &pattern);
+    hdx_leak_pattern(matcher, &pattern);
     if (all != NULL && !pattern.failed) {
-        all[0] = (hdx_leak_note){ "library.match", leak_print(m->h, "known leak: %s", pattern.at), HDX_LEAK_UNKNOWN };
+        all[0] =
+            (hdx_leak_note){ "library.match", hdx_leak_print(m->h, "known leak: %s", pattern.at), HDX_LEAK_UNKNOWN };
         if (l->label_count > 0)
             memcpy(all + 1, l->labels, l->label_count * sizeof *all);
         ++*count;
@@ -147,11 +148,11 @@ static const char *frame_of(leak_heap *h, hdx_id thread, hdx_id object)
         if (roots[n].thread != thread || roots[n].frame < 0 || (uint32_t)roots[n].frame >= all[from].frame_count)
             continue;
         const hdx_frame *f = &all[from].frames[roots[n].frame];
-        const hdx_text   clear = leak_mapping_class(h->mapping, f->class_name, &h->arena),
-                       method = leak_mapping_method(h->mapping, f->class_name, f->method);
-        const char *line = f->line > 0 ? leak_print(h, ":%d", f->line) : "";
-        return leak_print(h, "%.*s.%.*s(%.*s%s)", (int)clear.len, clear.at, (int)method.len, method.at,
-                          (int)f->source.len, f->source.at, line);
+        const hdx_text   clear = hdx_leak_mapping_class(h->mapping, f->class_name, &h->arena),
+                       method = hdx_leak_mapping_method(h->mapping, f->class_name, f->method);
+        const char *line = f->line > 0 ? hdx_leak_print(h, ":%d", f->line) : "";
+        return hdx_leak_print(h, "%.*s.%.*s(%.*s%s)", (int)clear.len, clear.at, (int)method.len, method.at,
+                              (int)f->source.len, f->source.at, line);
     }
     return NULL;
 }
@@ -161,7 +162,7 @@ static void put_reference(maker *m, hdx_leak_step *step, const leak_hop *hop)
     step->ref_kind = hop->kind;
     step->ref_owner = class_text(m, hop->owner);
     if (hop->name.at != NULL)
-        step->ref_name = leak_cstr(m->h, hop->name);
+        step->ref_name = hdx_leak_cstr(m->h, hop->name);
     else
         step->ref_key = hdx_graph_address(m->h->g, hop->key);
     if (hop->kind == HDX_LEAK_REF_LOCAL)
@@ -181,8 +182,8 @@ static void sign(leak_sha1 *sha, const hdx_leak_step *s)
                        : s->ref_kind == HDX_LEAK_REF_LOCAL     ? "<Java Local>"
                        : s->ref_name != NULL                   ? s->ref_name
                                                                : "";
-    leak_sha1_put(sha, s->class_name, strlen(s->class_name));
-    leak_sha1_put(sha, name, strlen(name));
+    hdx_leak_sha1_put(sha, s->class_name, strlen(s->class_name));
+    hdx_leak_sha1_put(sha, name, strlen(name));
 }
 
 static void most(uint64_t *to, uint64_t v) { *to = v > *to ? v : *to; }
@@ -192,7 +193,7 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
     leak_sha1    sha;
     const size_t count = (size_t)p->count;
     for (size_t j = 0; j < count; j++) {
-        const leak_look *l = leak_look_at(m->i, p->objects[j]);
+        const leak_look *l = hdx_leak_look_at(m->i, p->objects[j]);
         if (l == NULL)
             return *err = m->h->err, m->h->code;
         m->states[j] = (leak_state_of){ .says_leaking = false };
@@ -201,17 +202,17 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
             m->states[j].says_not |= l->reasons[n].means == HDX_LEAK_NOT_LEAKING;
         }
     }
-    leak_statuses(m->states, count);
-    leak_sha1_begin(&sha);
+    hdx_leak_statuses(m->states, count);
+    hdx_leak_sha1_begin(&sha);
     for (size_t j = 0; j < count; j++) {
         const hdx_id         id = p->objects[j];
-        const leak_look     *l = leak_look_at(m->i, id);
+        const leak_look     *l = hdx_leak_look_at(m->i, id);
         const leak_state_of *st = &m->states[j];
         const leak_hop      *hop = j + 1 < count ? &p->hops[j] : NULL;
         hdx_leak_step       *s = &steps[j];
         *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id),
                               .class_name = class_text(m, number_of(m->h, id)),
-                              .what = leak_what_of(m->h, id),
+                              .what = hdx_leak_what_of(m->h, id),
                               .status = st->status,
                               .reasons = l->reasons,
                               .reason_count = l->reason_count,
@@ -221,8 +222,8 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
             s->conflict = lost_reasons(m->h, l, st->status);
         if (st->from != SIZE_MAX)
             s->inherited =
-                leak_print(m->h, "%s %s %s leaking", simple(class_text(m, number_of(m->h, p->objects[st->from]))),
-                           st->from > j ? "below" : "above", st->status == HDX_LEAK_LEAKING ? "is" : "is not");
+                hdx_leak_print(m->h, "%s %s %s leaking", simple(class_text(m, number_of(m->h, p->objects[st->from]))),
+                               st->from > j ? "below" : "above", st->status == HDX_LEAK_LEAKING ? "is" : "is not");
         if (m->s->retained && st->status != HDX_LEAK_NOT_LEAKING) {
             const uint64_t *bytes = hdx_map_get(&m->s->bytes, id), *objects = hdx_map_get(&m->s->counts, id);
             s->sized = bytes != NULL && objects != NULL;
@@ -241,7 +242,7 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
         if (s->suspect)
             sign(&sha, s);
     }
-    leak_sha1_end(&sha, out->own_signature);
+    hdx_leak_sha1_end(&sha, out->own_signature);
     return HDX_OK;
 }
 
@@ -266,7 +267,7 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
     *out = (leak_made){ .kind = HDX_LEAK_APPLICATION,
                         .order = m->count,
                         .matcher = first_matcher(m, p),
-                        .root_type = leak_root_names[p->root->kind],
+                        .root_type = hdx_leak_root_names[p->root->kind],
                         .steps = steps,
                         .step_count = p->count };
     hdx_code code = fill_steps(m, p, steps, out, err);
@@ -277,10 +278,10 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
         leak_sha1  sha;
         hdx_buffer pattern = hdx_buffer_of(NULL);
         out->kind = HDX_LEAK_LIBRARY;
-        leak_pattern(&m->s->rules->matchers[out->matcher - 1], &pattern);
-        leak_sha1_begin(&sha);
-        leak_sha1_put(&sha, pattern.at != NULL ? pattern.at : "", (size_t)pattern.len);
-        leak_sha1_end(&sha, out->signature);
+        hdx_leak_pattern(&m->s->rules->matchers[out->matcher - 1], &pattern);
+        hdx_leak_sha1_begin(&sha);
+        hdx_leak_sha1_put(&sha, pattern.at != NULL ? pattern.at : "", (size_t)pattern.len);
+        hdx_leak_sha1_end(&sha, out->signature);
         hdx_buffer_free(&pattern);
     }
     m->count++;
@@ -290,13 +291,13 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
 static hdx_code make_unreachable(maker *m, hdx_id id, hdx_error *err)
 {
     leak_made       *out = &m->at[m->count];
-    const leak_look *l = leak_look_at(m->i, id);
+    const leak_look *l = hdx_leak_look_at(m->i, id);
     hdx_leak_step   *s = hdx_arena_get(&m->h->arena, sizeof *s);
     if (l == NULL || s == NULL)
         return m->h->code != HDX_OK ? (*err = m->h->err, m->h->code) : hdx_no_memory(err, "a path", sizeof *s);
     *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id),
                           .class_name = class_text(m, number_of(m->h, id)),
-                          .what = leak_what_of(m->h, id),
+                          .what = hdx_leak_what_of(m->h, id),
                           .status = HDX_LEAK_LEAKING,
                           .reasons = l->reasons,
                           .reason_count = l->reason_count,
@@ -341,7 +342,7 @@ static void group(leak_made *at, uint64_t count)
         qsort(at, (size_t)count, sizeof *at, by_appearance);
 }
 
-hdx_code leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err)
+hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err)
 {
     maker          m = { .i = i, .h = i->h, .s = s };
     const uint64_t rooms = s->path_count + s->lost_count;

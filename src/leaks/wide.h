@@ -36,9 +36,9 @@ typedef WIDE(leak_store) store;
 
 /* s->h, s->plans, s->mem and s->apart are set. *too_wide: NID does not suffice (HDX_LIMIT). `beside`: bytes that the
    search will hold besides, so that a budget too small for both is refused here. */
-hdx_code WIDE(leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
-                               hdx_error *err);
-void     WIDE(leak_store_free)(store *s);
+hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
+                                   hdx_error *err);
+void     WIDE(hdx_leak_store_free)(store *s);
 
 /* An object as the search looks at it: one look-up. */
 typedef struct WIDE(leak_object) {
@@ -129,28 +129,29 @@ typedef WIDE(leak_walk) search;
 /* ---- expand_wide.c ---- */
 #define ENOUGH 65536u /* references looked at between two questions whether to go on */
 /* The error of k->out_of_memory. */
-hdx_code WIDE(leak_ended)(const search *k, hdx_error *err);
+hdx_code WIDE(hdx_leak_ended)(const search *k, hdx_error *err);
 /* Everything an instance or a class object yields, in order, into k->edges. Arrays are walked where they are used. */
-void WIDE(leak_expand_object)(search *k, NID id, const object *o);
+void WIDE(hdx_leak_expand_object)(search *k, NID id, const object *o);
 /* Place + 1 of the last matcher that holds; member NULL, class_name.at NULL: any. */
-uint32_t WIDE(leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name, const char *member);
+uint32_t WIDE(hdx_leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name,
+                                      const char *member);
 
 /* ---- paths_wide.c ---- */
 /* s->paths of the outermost leaks, each reference named; s->lost. */
-hdx_code WIDE(leak_paths)(search *k, hdx_error *err);
+hdx_code WIDE(hdx_leak_paths)(search *k, hdx_error *err);
 
 /* ---- flood_wide.c ---- */
 /*
  * Retained bytes and objects of the objects in s->bytes and s->counts (keys are ids). native: bytes by id. *gave_up: it
  * would take too long.
  */
-hdx_code WIDE(leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err);
+hdx_code WIDE(hdx_leak_flood)(search *k, const hdx_map *native, bool *gave_up, hdx_error *err);
 /* What one object weighs (SHARK 1.8, 4.5); sizes_wide.c. */
-uint64_t WIDE(leak_weight)(const store *st, hdx_id id);
+uint64_t WIDE(hdx_leak_weight)(const store *st, hdx_id id);
 
 /* ---- sizes_wide.c ---- */
 /* The same, by the dominators of all objects. Uses up k's store. */
-hdx_code WIDE(leak_sizes)(search *k, const hdx_map *native, hdx_error *err);
+hdx_code WIDE(hdx_leak_sizes)(search *k, const hdx_map *native, hdx_error *err);
 
 static inline bool walks_elements(const search *k, const object *o)
 {
@@ -168,8 +169,8 @@ typedef struct WIDE(leak_tree) {
     hdx_tape search, idoms; /* as hdx_depth_first and hdx_dominators write them */
     uint64_t idom_count;
 } WIDE(leak_tree);
-hdx_code WIDE(leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads, hdx_mem *mem,
-                             hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err);
-void     WIDE(leak_tree_free)(WIDE(leak_tree) * tree);
+hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
+                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err);
+void     WIDE(hdx_leak_tree_free)(WIDE(leak_tree) * tree);
 
 #endif

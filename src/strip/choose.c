@@ -118,7 +118,7 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
         hdx_pos p = 31, last = 31;
         top     t;
         bool    more;
-        while (p < tables && (code = top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
+        while (p < tables && (code = hdx_strip_top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
             const uint8_t *at;
             size_t         have;
             p = t.end;
@@ -127,7 +127,7 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
             if (t.tag != (pass == 1 ? HDX_TOP_STRING : HDX_TOP_LOAD_CLASS) || t.stated < i ||
                 (pass != 1 && t.stated != 8 + 2 * i))
                 continue;
-            if ((code = reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
+            if ((code = hdx_strip_reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
                 break;
             at += TOP_HEAD;
             if (pass == 0 && !add_bits(&c->names, hdx_be_id(at + 8 + i, i), 0))
@@ -176,14 +176,14 @@ static hdx_code field_names(choice *c, reader *r, hdx_map *fields, hdx_error *er
     top            t;
     bool           more;
     hdx_code       code;
-    while ((code = top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
+    while ((code = hdx_strip_top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
         static const char *const words[] = { "value", "mBuffer", "mRecycled" };
         const uint8_t           *at;
         size_t                   have;
         p = t.end;
         if (t.tag != HDX_TOP_STRING || t.stated < i || t.stated > i + 9)
             continue;
-        if ((code = reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
             break;
         for (unsigned w = 0; w < 3; w++)
             if (t.stated - i == strlen(words[w]) && memcmp(at + TOP_HEAD + i, words[w], t.stated - i) == 0 &&
@@ -201,18 +201,18 @@ static hdx_code  each_entry(reader *r, uint32_t id_size, entry_call *call, void 
     top      t;
     bool     more;
     hdx_code code;
-    while ((code = top_at(r, id_size, p, &t, &more, err)) == HDX_OK && more) {
+    while ((code = hdx_strip_top_at(r, id_size, p, &t, &more, err)) == HDX_OK && more) {
         p = t.end;
         if (!top_is_heap(&t))
             continue;
-        frame      f = frame_of(r, id_size, t.pos + TOP_HEAD, t.end - t.pos - TOP_HEAD, FRAME_PLAIN);
+        frame      f = hdx_strip_frame_of(r, id_size, t.pos + TOP_HEAD, t.end - t.pos - TOP_HEAD, FRAME_PLAIN);
         entry      e;
         frame_step step;
-        while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
+        while ((code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
             if ((code = call(context, r, &e, err)) != HDX_OK)
                 return code;
         if (code == HDX_OK && step == FRAME_BROKEN)
-            code = entry_broken(r, &f, err);
+            code = hdx_strip_entry_broken(r, &f, err);
         if (code != HDX_OK)
             return code;
     }
@@ -256,7 +256,7 @@ static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error 
             s->pixels = (field_place){ at, type };
         if ((bits & CLASS_BITMAP) != 0 && s->recycled.at < 0 && name_is(&s->fields, name, FIELD_RECYCLED))
             s->recycled = (field_place){ at, type };
-        at += entry_width(type, s->c->id_size);
+        at += hdx_strip_entry_width(type, s->c->id_size);
     }
     return HDX_OK;
 }
@@ -272,7 +272,7 @@ static hdx_code find_values(void *context, reader *r, const entry *e, hdx_error 
     hdx_code       code;
     if ((bits & (CLASS_STRING | CLASS_BITMAP)) == 0)
         return HDX_OK;
-    if ((code = reader_at(r, e->pos + e->head, e->body < 1024 ? e->body : 1024, &at, &have, err)) != HDX_OK)
+    if ((code = hdx_strip_reader_at(r, e->pos + e->head, e->body < 1024 ? e->body : 1024, &at, &have, err)) != HDX_OK)
         return code;
     if (have > e->body)
         have = (size_t)e->body;
@@ -307,7 +307,7 @@ static hdx_code hash_buffer(void *context, reader *r, const entry *e, hdx_error 
         const uint8_t *at;
         size_t         have;
         const uint64_t n = b.bytes - o < 16384 ? b.bytes - o : 16384;
-        hdx_code       code = reader_at(r, b.at + o, n, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, b.at + o, n, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have < n)
@@ -415,7 +415,7 @@ static hdx_code texts_and_bitmaps(choice *c, hdx_source *source, reader *r, hdx_
     return code;
 }
 
-bool choice_is_text(const choice *c, uint64_t id)
+bool hdx_strip_choice_is_text(const choice *c, uint64_t id)
 {
     return c->text_count > 0 && bsearch(&id, c->texts, (size_t)c->text_count, sizeof id, by_number) != NULL;
 }
@@ -445,7 +445,7 @@ static hdx_code use_names(void *context, reader *r, const entry *e, hdx_error *e
     const uint64_t width = choice_class(c, e->id) / CLASS_WRAPPER;
     if (width != 0 && d.field_count > 0) {
         const uint8_t first = e->at[e->head - (uint64_t)d.field_count * (c->id_size + 1) + c->id_size];
-        if (first == 2 || entry_width(first, c->id_size) != width) {
+        if (first == 2 || hdx_strip_entry_width(first, c->id_size) != width) {
             bool      fresh;
             uint64_t *place = hdx_map_put(&c->classes, e->id, &fresh);
             if (place == NULL)
@@ -465,13 +465,13 @@ static hdx_code names_in_use(choice *c, reader *r, hdx_error *err)
     hdx_code       code;
     hdx_map_free(&c->names);
     c->names = hdx_map_of(c->mem);
-    while ((code = top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
+    while ((code = hdx_strip_top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
         const uint8_t *at;
         size_t         have;
         p = t.end;
         if (t.tag != HDX_TOP_LOAD_CLASS && t.tag != HDX_TOP_FRAME)
             continue;
-        if ((code = reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
             return code;
         at += TOP_HEAD;
         bool good = true;
@@ -490,11 +490,11 @@ static hdx_code names_in_use(choice *c, reader *r, hdx_error *err)
 
 /* ---- all of it ---- */
 
-hdx_code choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err)
+hdx_code hdx_strip_choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err)
 {
     const hdx_strip_options *o = c->options;
     const policy            *p = c->policy;
-    reader                   r = reader_of(source, false, CHUNK, c->mem, tick);
+    reader                   r = hdx_strip_reader_of(source, false, CHUNK, c->mem, tick);
     hdx_code                 code = HDX_OK;
     c->classes = hdx_map_of(c->mem);
     c->names = hdx_map_of(c->mem);
@@ -515,11 +515,11 @@ hdx_code choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err)
         code = texts_and_bitmaps(c, source, &r, err);
     if (code == HDX_OK && p->proves)
         code = names_in_use(c, &r, err);
-    reader_free(&r);
+    hdx_strip_reader_free(&r);
     return code;
 }
 
-void choice_free(choice *c)
+void hdx_strip_choice_free(choice *c)
 {
     hdx_map_free(&c->classes);
     hdx_map_free(&c->names);

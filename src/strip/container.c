@@ -11,7 +11,7 @@ static hdx_code no_room(reader *r, hdx_pos pos, const char *what, hdx_error *err
         "another --policy can");
 }
 
-hdx_code container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err)
+hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -20,28 +20,29 @@ hdx_code container_record(sink *out, reader *r, const top *t, bool after_segment
     if (t->tag != HDX_TOP_STRING && t->tag != HDX_TOP_LOAD_CLASS && t->tag != HDX_TOP_HEAP_DUMP_END)
         return HDX_OK; /* frames, traces and what else there is are not kept */
     if (t->tag == HDX_TOP_HEAP_DUMP_END)
-        return sink_put(out, head, 1, err);
+        return hdx_strip_sink_put(out, head, 1, err);
     if (after_segment)
         return no_room(r, t->pos, "names behind a heap record", err);
     if (t->tag == HDX_TOP_STRING) {
         if (t->stated > UINT16_MAX)
             return no_room(r, t->pos, "texts of more than 65531 bytes", err);
-        return (code = sink_put(out, head, 3, err)) == HDX_OK ? sink_copy(out, r, t->pos + TOP_HEAD, t->stated, err)
-                                                              : code;
+        return (code = hdx_strip_sink_put(out, head, 3, err)) == HDX_OK
+                   ? hdx_strip_sink_copy(out, r, t->pos + TOP_HEAD, t->stated, err)
+                   : code;
     }
     if (t->stated != 16)
         return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), t->pos, "LOAD_CLASS of %u bytes, 16 are right",
                         t->stated);
-    if ((code = reader_at(r, t->pos, TOP_HEAD + 16, &at, &have, err)) != HDX_OK)
+    if ((code = hdx_strip_reader_at(r, t->pos, TOP_HEAD + 16, &at, &have, err)) != HDX_OK)
         return code;
     const uint8_t *body = at + TOP_HEAD;
     uint8_t        load[9] = { HDX_TOP_LOAD_CLASS };
     memcpy(load + 1, body + 4, 4);
     memcpy(load + 5, body + 12, 4);
-    return sink_put(out, load, sizeof load, err);
+    return hdx_strip_sink_put(out, load, sizeof load, err);
 }
 
-hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err)
+hdx_code hdx_strip_container_entry(sink *out, reader *r, const entry *e, hdx_error *err)
 {
     hdx_code code;
     switch (e->tag) {
@@ -51,22 +52,23 @@ hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err)
                        e->tag == HDX_SUB_UNREACHABLE ? "UNREACHABLE entries (0x90)" : "arrays without data (0xc3)",
                        err);
     case HDX_SUB_ROOT_JNI_GLOBAL:
-    case HDX_SUB_HEAP_DUMP_INFO: return sink_put(out, e->at, 9, err);
+    case HDX_SUB_HEAP_DUMP_INFO: return hdx_strip_sink_put(out, e->at, 9, err);
     case HDX_SUB_CLASS:
         if (hdx_be16(e->at + 33) != 0)
             return no_room(r, e->pos, "classes with instances of more than 65535 bytes", err);
-        if ((code = sink_put(out, e->at, 5, err)) != HDX_OK || (code = sink_put(out, e->at + 9, 16, err)) != HDX_OK)
+        if ((code = hdx_strip_sink_put(out, e->at, 5, err)) != HDX_OK ||
+            (code = hdx_strip_sink_put(out, e->at + 9, 16, err)) != HDX_OK)
             return code;
-        return sink_put(out, e->at + 35, e->head - 35, err);
+        return hdx_strip_sink_put(out, e->at + 35, e->head - 35, err);
     case HDX_SUB_INSTANCE:
     case HDX_SUB_OBJECT_ARRAY:
     case HDX_SUB_PRIMITIVE_ARRAY:
-        if ((code = sink_put(out, e->at, 5, err)) != HDX_OK ||
-            (code = sink_put(out, e->at + 9, e->head - 9, err)) != HDX_OK)
+        if ((code = hdx_strip_sink_put(out, e->at, 5, err)) != HDX_OK ||
+            (code = hdx_strip_sink_put(out, e->at + 9, e->head - 9, err)) != HDX_OK)
             return code;
         if (e->tag == HDX_SUB_PRIMITIVE_ARRAY && (e->type == 5 || e->type == 8))
             return HDX_OK;
-        return sink_copy(out, r, e->pos + e->head, e->body, err);
-    default: return sink_put(out, e->at, 5, err);
+        return hdx_strip_sink_copy(out, r, e->pos + e->head, e->body, err);
+    default: return hdx_strip_sink_put(out, e->at, 5, err);
     }
 }

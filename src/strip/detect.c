@@ -49,8 +49,8 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     bool      found;
     hdx_code  code;
     *next = 0;
-    if ((code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs, &plain,
-                          err)) != HDX_OK)
+    if ((code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs,
+                                    &plain, err)) != HDX_OK)
         return code;
     if (!l->careful && !plain.fits) {
         l->spoilt = true;
@@ -58,19 +58,19 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     }
     cut = plain; /* the two differ behind the first array with contents */
     if ((!plain.fits || plain.arrays > 0) &&
-        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
+        (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
     if (plain.fits && cut.fits && plain.end != cut.end)
         cut.fits = false; /* both come out even with contents between them: the plain reading it is */
     if (!plain.fits && !cut.fits &&
-        (code = frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
+        (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
         return code;
     if (!plain.fits && !cut.fits && !mixed.fits) {
         frame_part with, without;
-        if ((code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN, &with,
-                                     err)) != HDX_OK ||
-            (code = frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT, &without,
-                                     err)) != HDX_OK)
+        if ((code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN,
+                                               &with, err)) != HDX_OK ||
+            (code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT,
+                                               &without, err)) != HDX_OK)
             return code;
         if (without.at_end && !with.at_end &&
             without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
@@ -82,9 +82,10 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
             return HDX_OK;
         /* entries up to the break tell as much as whole records do */
         if (l->plain + l->cut + l->mixed == 0 &&
-            (code = frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) != HDX_OK)
+            (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) !=
+                HDX_OK)
             return code;
-        code = frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
+        code = hdx_strip_frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
         if (!found)
             *next = 0;
         return code;
@@ -96,7 +97,8 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     l->mixed += mixed.fits && mixed.arrays > 0;
     if (!plain.fits)
         way = cut.fits ? FRAME_CUT : FRAME_MIXED;
-    if (l->careful && (code = frame_try(&l->r, l->id_size, body, stated, way, limit, l->signs, &plain, err)) != HDX_OK)
+    if (l->careful &&
+        (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, way, limit, l->signs, &plain, err)) != HDX_OK)
         return code;
     *next = plain.end;
     l->seen += *next - body;
@@ -113,21 +115,23 @@ static hdx_code table(look *l, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *next
     hdx_code       code = HDX_OK;
     *next = p + TOP_HEAD + n;
     if (tag == HDX_TOP_TRACE)
-        signs_trace(l->signs);
+        hdx_strip_signs_trace(l->signs);
     if (tag == HDX_TOP_LOAD_CLASS && n == 8 + 2 * i) {
-        if ((code = reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n)
-            code = signs_load(l->signs, hdx_be32(at + 9), hdx_be_id(at + 13, i), hdx_be_id(at + 17 + i, i), err);
+        if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n)
+            code =
+                hdx_strip_signs_load(l->signs, hdx_be32(at + 9), hdx_be_id(at + 13, i), hdx_be_id(at + 17 + i, i), err);
     } else if (tag == HDX_TOP_STRING && n >= i && n <= 65535u + i) {
         uint32_t kept;
         bool     cut;
-        if ((code = frame_cut_name(&l->r, i, p, n, &kept, &cut, err)) != HDX_OK)
+        if ((code = hdx_strip_frame_cut_name(&l->r, i, p, n, &kept, &cut, err)) != HDX_OK)
             return code;
         if (cut) {
             l->names++;
             l->lost += n - i - kept;
             *next = p + TOP_HEAD + i + kept;
-        } else if ((code = reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n) {
-            code = signs_string(l->signs, hdx_be_id(at + 9, i), (hdx_view){ at + 9 + i, n - i }, err);
+        } else if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK &&
+                   have >= TOP_HEAD + n) {
+            code = hdx_strip_signs_string(l->signs, hdx_be_id(at + 9, i), (hdx_view){ at + 9 + i, n - i }, err);
         }
     }
     return code;
@@ -140,7 +144,7 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
         const uint8_t *at;
         size_t         have;
         hdx_pos        next = 0;
-        if ((code = reader_at(&l->r, p, TOP_HEAD, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         if (have < TOP_HEAD) {
             l->all = have == 0;
@@ -171,7 +175,7 @@ static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head,
     uint64_t read = 0;
     hdx_code code;
     for (bool careful = false;; careful = true) {
-        *l = (look){ .r = reader_of(source, true, CHUNK, mem, NULL),
+        *l = (look){ .r = hdx_strip_reader_of(source, true, CHUNK, mem, NULL),
                      .id_size = hdx_be32(head + 19),
                      .created_ms = hdx_be64(head + 23),
                      .window = window,
@@ -179,13 +183,13 @@ static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head,
                      .patience = FRAME_PATIENCE,
                      .careful = careful };
         l->r.read = read;
-        if ((code = signs_new(l->id_size, &l->signs, err)) == HDX_OK)
+        if ((code = hdx_strip_signs_new(l->id_size, &l->signs, err)) == HDX_OK)
             code = walk(l, 31, err);
-        reader_free(&l->r);
+        hdx_strip_reader_free(&l->r);
         if (code != HDX_OK || !l->spoilt)
             return code;
         read = l->r.read;
-        signs_free(l->signs);
+        hdx_strip_signs_free(l->signs);
     }
 }
 
@@ -201,7 +205,7 @@ static void judge(look *l, hdx_stripping *out)
                        (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
         return;
     }
-    signs_judge(l->signs, l->created_ms, out);
+    hdx_strip_signs_judge(l->signs, l->created_ms, out);
     if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
         out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes behind the window may be cut */
     if (l->names > 0) {
@@ -235,7 +239,7 @@ static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx
     return code == HDX_OK ? hdx_source_below(source, 0, head, 32, got, err) : code;
 }
 
-hdx_code strip_unpack(hdx_source *source, hdx_error *err)
+hdx_code hdx_strip_unpack(hdx_source *source, hdx_error *err)
 {
     uint8_t        head[32] = { 0 };
     size_t         got = 0;
@@ -268,16 +272,16 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
         return HDX_OK; /* whether that is a heap dump at all others say */
     code =
         look_once(source, mem, head, window == 0 ? EVERYTHING : window, window == 0 ? EVERYTHING : READ_MOST, &l, err);
-    if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && signs_arrays(l.signs) < ARRAYS && l.seen >= l.window &&
-        l.r.read < SECOND) {
+    if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && hdx_strip_signs_arrays(l.signs) < ARRAYS &&
+        l.seen >= l.window && l.r.read < SECOND) {
         before = l.r.read;
-        signs_free(l.signs);
+        hdx_strip_signs_free(l.signs);
         code = look_once(source, mem, head, READ_MOST, READ_MOST - before, &l, err);
     }
     if (code == HDX_OK)
         judge(&l, out);
     out->bytes_read = before + l.r.read;
-    signs_free(l.signs);
+    hdx_strip_signs_free(l.signs);
     return code;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "strip/inside.h"
 
-uint32_t entry_width(uint8_t type, uint32_t id_size)
+uint32_t hdx_strip_entry_width(uint8_t type, uint32_t id_size)
 {
     static const uint8_t width[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
     return type == 2 ? id_size : type < sizeof width ? width[type] : 0;
@@ -34,9 +34,9 @@ static uint32_t root_size(uint8_t tag, uint32_t i)
     }
 }
 
-bool entry_is_root(uint8_t tag) { return root_size(tag, 4) != 0; }
+bool hdx_strip_entry_is_root(uint8_t tag) { return root_size(tag, 4) != 0; }
 
-entry_state class_shape_of(const uint8_t *at, size_t have, uint32_t i, uint32_t pool_at, class_shape *out)
+entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t i, uint32_t pool_at, class_shape *out)
 {
     uint64_t o = pool_at;
     for (unsigned part = 0; part < 3;
@@ -55,7 +55,7 @@ entry_state class_shape_of(const uint8_t *at, size_t have, uint32_t i, uint32_t 
         for (uint32_t k = 0; k < n; k++) {
             if (have < o + to_type + 1)
                 return out->size = o + to_type + 1, ENTRY_SHORT;
-            const uint32_t width = entry_width(at[o + to_type], i);
+            const uint32_t width = hdx_strip_entry_width(at[o + to_type], i);
             if (width == 0)
                 return ENTRY_TYPE;
             o += to_type + 1 + (part == 2 ? 0 : width);
@@ -71,10 +71,10 @@ static hdx_code class_entry(reader *r, uint32_t i, entry *e, entry_state *state,
     uint64_t    want = 512;
     for (;;) {
         size_t   have;
-        hdx_code code = reader_at(r, e->pos, want, &e->at, &have, err);
+        hdx_code code = hdx_strip_reader_at(r, e->pos, want, &e->at, &have, err);
         if (code != HDX_OK)
             return code;
-        *state = class_shape_of(e->at, have, i, CLASS_POOL(i), &shape);
+        *state = hdx_strip_class_shape_of(e->at, have, i, CLASS_POOL(i), &shape);
         if (*state == ENTRY_SHORT && have >= want) {
             want = shape.size > 2 * want ? shape.size : 2 * want;
             continue;
@@ -85,10 +85,10 @@ static hdx_code class_entry(reader *r, uint32_t i, entry *e, entry_state *state,
     }
 }
 
-hdx_code entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_state *state, hdx_error *err)
+hdx_code hdx_strip_entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_state *state, hdx_error *err)
 {
     size_t   have;
-    hdx_code code = reader_at(r, pos, 32, &e->at, &have, err);
+    hdx_code code = hdx_strip_reader_at(r, pos, 32, &e->at, &have, err);
     if (code != HDX_OK)
         return code;
     const uint8_t *p = e->at;
@@ -121,11 +121,11 @@ hdx_code entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_state *sta
         e->count = hdx_be32(p + 5 + i);
         e->type = p[9 + i];
         e->head = 10 + i;
-        if (have >= e->head && (e->type == 2 || entry_width(e->type, i) == 0)) {
+        if (have >= e->head && (e->type == 2 || hdx_strip_entry_width(e->type, i) == 0)) {
             *state = ENTRY_TYPE;
             return HDX_OK;
         }
-        e->body = *p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * entry_width(e->type, i) : 0;
+        e->body = *p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * hdx_strip_entry_width(e->type, i) : 0;
         break;
     case HDX_SUB_HEAP_DUMP_INFO:
         e->count = hdx_be32(p + 1);

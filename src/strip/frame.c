@@ -11,13 +11,13 @@
 #define RESUME_MOST (1u << 20)
 #define NAME_MOST   (3u * 65535u) /* bytes of a modified UTF-8 text that Java can write */
 
-hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
+hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
 {
     entry_state state;
     *step = FRAME_END;
     if (f->left == 0)
         return HDX_OK;
-    hdx_code code = entry_at(f->r, f->id_size, f->pos, e, &state, err);
+    hdx_code code = hdx_strip_entry_at(f->r, f->id_size, f->pos, e, &state, err);
     *step = FRAME_BROKEN;
     if (code != HDX_OK || state != ENTRY_WHOLE || e->head > f->left || e->body > f->left - e->head)
         return code;
@@ -31,16 +31,16 @@ hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err)
+hdx_code hdx_strip_frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
-    hdx_code       code = reader_at(r, pos, TOP_HEAD, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(r, pos, TOP_HEAD, &at, &have, err);
     *yes = false;
     if (code != HDX_OK)
         return code;
     if (have == 0)
-        return reader_reaches(r, pos, yes, err);
+        return hdx_strip_reader_reaches(r, pos, yes, err);
     if (have < TOP_HEAD || hdx_top_name(at[0]) == NULL)
         return HDX_OK;
     const uint32_t n = hdx_be32(at + 5);
@@ -54,47 +54,47 @@ hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hd
         break;
     default: break;
     }
-    return reader_reaches(r, pos + TOP_HEAD + n, yes, err);
+    return hdx_strip_reader_reaches(r, pos + TOP_HEAD + n, yes, err);
 }
 
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of,
-                   frame_fit *out, hdx_error *err)
+hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit,
+                             signs *of, frame_fit *out, hdx_error *err)
 {
-    frame      f = frame_of(r, id_size, body, stated, way);
+    frame      f = hdx_strip_frame_of(r, id_size, body, stated, way);
     entry      e;
     frame_step step = FRAME_ENTRY;
     hdx_code   code = HDX_OK;
     *out = (frame_fit){ .end = body };
     if (of != NULL)
-        signs_segment(of);
+        hdx_strip_signs_segment(of);
     while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
-        if ((code = frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
+        if ((code = hdx_strip_frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
             break;
         out->entries++;
         out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
         if (of != NULL)
-            code = signs_entry(of, r, &e, f.missing == 0, err);
+            code = hdx_strip_signs_entry(of, r, &e, f.missing == 0, err);
     }
     out->end = f.pos;
     out->stated = stated - f.left;
     out->whole = f.left == 0;
-    if (code != HDX_OK || step == FRAME_BROKEN || (code = reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK ||
-        !out->fits)
+    if (code != HDX_OK || step == FRAME_BROKEN ||
+        (code = hdx_strip_reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK || !out->fits)
         return code;
-    return out->whole ? frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
+    return out->whole ? hdx_strip_frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
 }
 
-hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out,
-                          hdx_error *err)
+hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way,
+                                    frame_part *out, hdx_error *err)
 {
-    frame      f = frame_of(r, id_size, body, stated, way);
+    frame      f = hdx_strip_frame_of(r, id_size, body, stated, way);
     entry      e;
     frame_step step = FRAME_ENTRY;
     bool       there = true;
     hdx_code   code;
     *out = (frame_part){ .end = body };
-    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY &&
-           (code = reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
+    while ((code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY &&
+           (code = hdx_strip_reader_reaches(r, f.pos, &there, err)) == HDX_OK && there) {
         out->accounted = stated - f.left;
         out->end = f.pos;
         out->entries++;
@@ -103,7 +103,7 @@ hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t st
     out->at_end = !there;
     if (code == HDX_OK && there && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
         entry_state state;
-        code = entry_at(r, id_size, f.pos, &e, &state, err);
+        code = hdx_strip_entry_at(r, id_size, f.pos, &e, &state, err);
         out->at_end = state == ENTRY_SHORT;
     }
     return code;
@@ -119,11 +119,12 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
     if (hdx_be32(head + 1) != 0)
         return HDX_OK;
     if (head[0] == HDX_TOP_HEAP_DUMP_END)
-        return stated == 0 ? frame_plausible(r, id_size, pos + TOP_HEAD, yes, err) : HDX_OK;
+        return stated == 0 ? hdx_strip_frame_plausible(r, id_size, pos + TOP_HEAD, yes, err) : HDX_OK;
     for (frame_way way = FRAME_PLAIN; stated > 0 && way <= FRAME_CUT && code == HDX_OK && !*yes && *patience > 0;
          way++) {
         frame_fit fit;
-        if ((code = frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, NULL, &fit, err)) != HDX_OK)
+        if ((code = hdx_strip_frame_try(r, id_size, pos + TOP_HEAD, stated, way, EVERYTHING, NULL, &fit, err)) !=
+            HDX_OK)
             break;
         *yes = fit.fits;
         *patience -= fit.entries + 1 < *patience ? fit.entries + 1 : *patience;
@@ -131,8 +132,8 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
     return code;
 }
 
-hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
-                      hdx_error *err)
+hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
+                                hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *found = false;
@@ -140,7 +141,7 @@ hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patie
         const uint8_t *bytes;
         size_t         have, k = 0;
         uint8_t        head[TOP_HEAD];
-        if ((code = reader_at(r, p, TOP_HEAD, &bytes, &have, err)) != HDX_OK || have < TOP_HEAD)
+        if ((code = hdx_strip_reader_at(r, p, TOP_HEAD, &bytes, &have, err)) != HDX_OK || have < TOP_HEAD)
             return code;
         while (k + TOP_HEAD <= have && bytes[k] != HDX_TOP_HEAP_DUMP_SEGMENT && bytes[k] != HDX_TOP_HEAP_DUMP_END)
             k++;
@@ -195,8 +196,8 @@ static uint32_t plain_part(const uint8_t *text, size_t n)
  * 0x7f in it, c is between b / 3 and b, and the next record's head, which no text holds (times are 0, and a text has no
  * NUL byte), stands inside the stated length.
  */
-hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
-                        hdx_error *err)
+hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
+                                  hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -205,7 +206,7 @@ hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t state
     *cut = false;
     if (stated <= id_size || stated > NAME_MOST + id_size)
         return HDX_OK;
-    if ((code = reader_at(r, pos, TOP_HEAD + (uint64_t)stated + TOP_HEAD, &at, &have, err)) != HDX_OK)
+    if ((code = hdx_strip_reader_at(r, pos, TOP_HEAD + (uint64_t)stated + TOP_HEAD, &at, &have, err)) != HDX_OK)
         return code;
     const uint8_t *text = at + TOP_HEAD + id_size;
     const uint32_t bytes = stated - id_size;

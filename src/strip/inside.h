@@ -49,25 +49,25 @@ typedef struct reader {
     size_t      len;
     uint64_t    read; /* bytes got from the source so far */
 } reader;
-reader   reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick);
-void     reader_free(reader *r);
-hdx_code reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err);
+reader   hdx_strip_reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick);
+void     hdx_strip_reader_free(reader *r);
+hdx_code hdx_strip_reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err);
 /*
  * Bytes from pos on: *have >= want unless the data end before; READER_PAD more may be touched. Earlier pointers become
  * invalid.
  */
-static inline hdx_code reader_at(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have,
-                                 hdx_error *err)
+static inline hdx_code hdx_strip_reader_at(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have,
+                                           hdx_error *err)
 {
     if (pos >= r->from && pos - r->from <= r->len && want <= r->len - (pos - r->from)) {
         *at = r->at + (pos - r->from);
         *have = r->len - (size_t)(pos - r->from);
         return HDX_OK;
     }
-    return reader_move(r, pos, want, at, have, err);
+    return hdx_strip_reader_move(r, pos, want, at, have, err);
 }
 /* Is there a byte at end - 1? */
-hdx_code reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err);
+hdx_code hdx_strip_reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err);
 
 /* ---- entry.c ---- */
 typedef enum entry_state {
@@ -89,15 +89,16 @@ typedef struct class_shape {              /* offsets from the tag on */
     uint64_t pool, statics, fields, size; /* first entry of each */
     uint32_t pool_count, static_count, field_count;
 } class_shape;
-uint32_t entry_width(uint8_t type, uint32_t id_size); /* 0: no such type */
-bool     entry_is_root(uint8_t tag);
-hdx_code entry_at(reader *r, uint32_t id_size, hdx_pos pos, entry *e, entry_state *state, hdx_error *err);
+uint32_t hdx_strip_entry_width(uint8_t type, uint32_t id_size); /* 0: no such type */
+bool     hdx_strip_entry_is_root(uint8_t tag);
+hdx_code hdx_strip_entry_at(reader *r, uint32_t id_size, hdx_pos pos, entry *e, entry_state *state, hdx_error *err);
 /*
  * pool_at: where the count of the constant pool stands. WHOLE, TYPE, or SHORT: then out->size bytes are wanted at
  * least.
  */
 #define CLASS_POOL(id_size) (9 + 7 * (id_size))
-entry_state class_shape_of(const uint8_t *at, size_t have, uint32_t id_size, uint32_t pool_at, class_shape *out);
+entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t id_size, uint32_t pool_at,
+                                     class_shape *out);
 
 /* ---- frame.c ---- */
 typedef enum frame_way { FRAME_PLAIN, FRAME_CUT, FRAME_MIXED } frame_way;
@@ -111,7 +112,7 @@ typedef struct frame {
     uint64_t  left;    /* stated bytes still to come */
     uint64_t  missing; /* of the entry just given: content that its record counts and the file has not */
 } frame;
-static inline frame frame_of(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way)
+static inline frame hdx_strip_frame_of(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way)
 {
     return (frame){ .r = r, .id_size = id_size, .way = way, .cut = way != FRAME_PLAIN, .pos = body, .left = stated };
 }
@@ -120,7 +121,7 @@ typedef enum frame_step {
     FRAME_END,
     FRAME_BROKEN
 } frame_step; /* BROKEN: no entry, or it passes the record or the data */
-hdx_code frame_next(frame *f, entry *e, frame_step *step, hdx_error *err);
+hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *err);
 
 typedef struct frame_fit {
     bool     fits;
@@ -135,46 +136,46 @@ typedef struct signs signs; /* signs.c */
  * Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at; their signs are
  * taken, unless NULL.
  */
-hdx_code frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit, signs *of,
-                   frame_fit *out, hdx_error *err);
+hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit,
+                             signs *of, frame_fit *out, hdx_error *err);
 typedef struct frame_part {
     hdx_pos  end;                        /* behind the last entry that is whole in the file */
     uint64_t accounted, entries, arrays; /* as in frame_fit */
     bool     at_end;                     /* the data end there, not the grammar */
 } frame_part;
 /* The entries of a record up to where the file or the grammar ends. */
-hdx_code frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, frame_part *out,
-                          hdx_error *err);
+hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way,
+                                    frame_part *out, hdx_error *err);
 /* Could a top-level record begin at pos, or the data end there? */
-hdx_code frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
+hdx_code hdx_strip_frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
 /*
  * STRIP 5.3: the next place within 1 MiB behind `from` where a heap record begins of which all entries fit, or an end
  * record. *found false: none. *patience is used up by what does not fit.
  */
-hdx_code frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
-                      hdx_error *err);
+hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
+                                hdx_error *err);
 #define FRAME_PATIENCE (1u << 20) /* entries */
 /*
  * STRIP M1: a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut false: it is as
  * it says, or nothing is known about it.
  */
-hdx_code frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
-                        hdx_error *err);
+hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
+                                  hdx_error *err);
 
 /* ---- detect.c ---- */
-hdx_code strip_unpack(hdx_source *source, hdx_error *err);
+hdx_code hdx_strip_unpack(hdx_source *source, hdx_error *err);
 
 /* ---- signs.c ---- */
-hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err);
-void     signs_free(signs *s);
-hdx_code signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err);
-hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err);
-void     signs_trace(signs *s);
-void     signs_segment(signs *s); /* a heap record begins: no heap is named */
-hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content,
-                     hdx_error *err);  /* content: it is in the file */
-uint64_t signs_arrays(const signs *s); /* primitive ones with content */
-void     signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
+hdx_code hdx_strip_signs_new(uint32_t id_size, signs **out, hdx_error *err);
+void     hdx_strip_signs_free(signs *s);
+hdx_code hdx_strip_signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err);
+hdx_code hdx_strip_signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err);
+void     hdx_strip_signs_trace(signs *s);
+void     hdx_strip_signs_segment(signs *s); /* a heap record begins: no heap is named */
+hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content,
+                               hdx_error *err);  /* content: it is in the file */
+uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content */
+void     hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
 
 /* ---- view.c, restore.c ---- */
 #define VIEW_RUN                                                                                                       \
@@ -186,7 +187,7 @@ typedef struct token { /* what one step of a view gives: head, then bytes of the
     uint64_t copy_len;
     uint64_t zeros;
 } token;
-static inline uint64_t token_len(const token *t) { return t->head_len + t->copy_len + t->zeros; }
+static inline uint64_t hdx_strip_token_len(const token *t) { return t->head_len + t->copy_len + t->zeros; }
 typedef enum view_mode {
     VIEW_TOP,     /* a top-level record (Tailor: a token) begins */
     VIEW_RECORD,  /* inside a heap record: `left` bytes of it are to come */
@@ -235,16 +236,16 @@ struct view {
     uint64_t       note_count, note_capacity;
     view_more     *more; /* points and cursors: view.c */
 };
-hdx_pos          view_size(const view *v); /* of the restored dump, once the first pass is done */
-view_step        view_koom, view_tailor, view_names;
-hdx_code         view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
-void             view_free(view *v);
-hdx_code         view_pass(view *v, hdx_error *err); /* the first pass, whole; done once */
-hdx_code         view_note_add(view *v, const view_note *note, hdx_error *err);
-const view_note *view_note_at(const view *v, hdx_pos in); /* NULL: nothing odd there */
-hdx_code         view_changed(const view *v, hdx_pos in, hdx_error *err);
+hdx_pos          hdx_strip_view_size(const view *v); /* of the restored dump, once the first pass is done */
+view_step        hdx_strip_view_koom, hdx_strip_view_tailor, hdx_strip_view_names;
+hdx_code         hdx_strip_view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
+void             hdx_strip_view_free(view *v);
+hdx_code         hdx_strip_view_pass(view *v, hdx_error *err); /* the first pass, whole; done once */
+hdx_code         hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err);
+const view_note *hdx_strip_view_note_at(const view *v, hdx_pos in); /* NULL: nothing odd there */
+hdx_code         hdx_strip_view_changed(const view *v, hdx_pos in, hdx_error *err);
 /* A token of the file as it is, up to s->end; ends the view where the file ends. */
-hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err);
+hdx_code hdx_strip_view_raw(reader *r, spot *s, token *t, hdx_error *err);
 
 /* ---- sink.c ---- */
 typedef struct sink {
@@ -263,15 +264,16 @@ typedef struct sink {
  * HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not
  * held against it.
  */
-hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
+hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
 /* `dump`: as private as this is. */
-hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err);
-hdx_code sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);
-hdx_code sink_zeros(sink *s, uint64_t n, hdx_error *err);
-hdx_code sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err);
-hdx_code sink_finish(sink *s, hdx_error *err); /* everything out and synced; the name is not there yet */
-hdx_code sink_commit(sink *s, hdx_error *err);
-void     sink_drop(sink *s);
+hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem,
+                             hdx_error *err);
+hdx_code hdx_strip_sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);
+hdx_code hdx_strip_sink_zeros(sink *s, uint64_t n, hdx_error *err);
+hdx_code hdx_strip_sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err);
+hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err); /* everything out and synced; the name is not there yet */
+hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err);
+void     hdx_strip_sink_drop(sink *s);
 
 /* ---- policy.c ---- */
 enum {
@@ -307,9 +309,9 @@ typedef struct policy {
     bool        clears;    /* JNI ids, reserved ids and constant pools go (Matrix) */
     bool        proves;    /* redaction: names in use must be known before, and both hashes be equal after */
 } policy;
-const policy *policy_of(hdx_strip_policy p); /* NULL: none to strip by */
-const rule   *policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap,
-                          rule_role role); /* NULL: keep */
+const policy *hdx_strip_policy_of(hdx_strip_policy p); /* NULL: none to strip by */
+const rule   *hdx_strip_policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap,
+                                    rule_role role); /* NULL: keep */
 
 /* ---- choose.c ---- */
 enum {
@@ -335,9 +337,9 @@ typedef struct choice { /* what is known of a dump before it is written */
     uint64_t                 merges;
 } choice;
 enum { NAME_USED = 1, NAME_KEPT = 2 }; /* of redaction: by a class, field, frame or heap; by one of the platform */
-hdx_code choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err);
-void     choice_free(choice *c);
-bool     choice_is_text(const choice *c, uint64_t id);
+hdx_code hdx_strip_choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err);
+void     hdx_strip_choice_free(choice *c);
+bool     hdx_strip_choice_is_text(const choice *c, uint64_t id);
 /* What a class is, as bits; 0: nothing known. */
 static inline uint64_t choice_class(const choice *c, uint64_t id)
 {
@@ -352,16 +354,16 @@ typedef struct top {
     uint8_t  tag;
 } top;
 /* *more false: the data end at pos. A record that is cut, or of no known kind: HDX_BAD_DUMP with its offset. */
-hdx_code           top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err);
+hdx_code           hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err);
 static inline bool top_is_heap(const top *t)
 {
     return t->tag == HDX_TOP_HEAP_DUMP || t->tag == HDX_TOP_HEAP_DUMP_SEGMENT;
 }
-hdx_code entry_broken(reader *r, const frame *f, hdx_error *err); /* the error for FRAME_BROKEN */
+hdx_code hdx_strip_entry_broken(reader *r, const frame *f, hdx_error *err); /* the error for FRAME_BROKEN */
 
 /* ---- container.c ---- */
-hdx_code container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err);
-hdx_code container_entry(sink *out, reader *r, const entry *e, hdx_error *err);
+hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err);
+hdx_code hdx_strip_container_entry(sink *out, reader *r, const entry *e, hdx_error *err);
 
 /* ---- proof.c ---- */
 typedef struct proof {
@@ -369,12 +371,12 @@ typedef struct proof {
     uint64_t entries;
     uint64_t uneven; /* arrays with two different elements */
 } proof;
-hdx_code proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err);
+hdx_code hdx_strip_proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err);
 /* Another name as long, the same for the same text; what is no letter stays (descriptors stay readable). */
-void proof_rename(uint8_t *text, size_t len);
+void hdx_strip_proof_rename(uint8_t *text, size_t len);
 
 /* ---- restore.c ---- */
-bool     strip_packs(const char *path);
-hdx_code strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err);
+bool     hdx_strip_packs(const char *path);
+hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err);
 
 #endif

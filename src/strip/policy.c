@@ -65,12 +65,12 @@ static const policy policies[HDX_STRIP_POLICIES] = {
     [HDX_STRIP_REDACTED] = { "redact", RULES(redact_rules), .wrappers = true, .proves = true },
 };
 
-const policy *policy_of(hdx_strip_policy p)
+const policy *hdx_strip_policy_of(hdx_strip_policy p)
 {
     return p < HDX_STRIP_POLICIES && policies[p].name != NULL ? &policies[p] : NULL;
 }
 
-const rule *policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap, rule_role role)
+const rule *hdx_strip_policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap, rule_role role)
 {
     for (unsigned i = 0; i < p->count; i++) {
         const rule *r = &p->rules[i];

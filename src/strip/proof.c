@@ -17,7 +17,7 @@ static hdx_code take(reader *r, hdx_pos from, hdx_pos end, uint64_t *h, hdx_erro
         const uint8_t *at;
         size_t         have;
         const uint64_t n = end - from < 8192 ? end - from : 8192;
-        hdx_code       code = reader_at(r, from, n, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, from, n, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have < n)
@@ -36,7 +36,7 @@ static hdx_code uneven(reader *r, const entry *e, uint32_t width, bool *yes, hdx
         const uint8_t *at;
         size_t         have;
         const uint64_t n = e->body - o < 8192 ? e->body - o : 8192;
-        hdx_code       code = reader_at(r, e->pos + e->head + o, n, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, e->pos + e->head + o, n, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have < n)
@@ -62,7 +62,7 @@ static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *o
     if (code != HDX_OK || it.body == 0)
         return code;
     if (it.tag == HDX_SUB_PRIMITIVE_ARRAY && !keeps) {
-        code = uneven(r, &it, entry_width(it.type, c->id_size), &odd, err);
+        code = uneven(r, &it, hdx_strip_entry_width(it.type, c->id_size), &odd, err);
         out->uneven += odd;
         return code;
     }
@@ -70,16 +70,16 @@ static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *o
     return take(r, it.pos + it.head + skipped, it.pos + it.head + it.body, &out->graph, err);
 }
 
-hdx_code proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err)
+hdx_code hdx_strip_proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err)
 {
-    reader   r = reader_of(source, false, 256u << 10, c->mem, tick);
+    reader   r = hdx_strip_reader_of(source, false, 256u << 10, c->mem, tick);
     hdx_pos  p = 31;
     top      t;
     bool     more;
     hdx_code code;
     *out = (proof){ 0 };
     code = take(&r, 0, 31, &out->graph, err);
-    while (code == HDX_OK && (code = top_at(&r, c->id_size, p, &t, &more, err)) == HDX_OK && more) {
+    while (code == HDX_OK && (code = hdx_strip_top_at(&r, c->id_size, p, &t, &more, err)) == HDX_OK && more) {
         if ((code = take(&r, p, p + TOP_HEAD, &out->graph, err)) != HDX_OK)
             break;
         p = t.end;
@@ -92,16 +92,16 @@ hdx_code proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *
             code = take(&r, t.pos + TOP_HEAD, t.end, &out->graph, err);
             continue;
         }
-        frame      f = frame_of(&r, c->id_size, t.pos + TOP_HEAD, t.end - t.pos - TOP_HEAD, FRAME_PLAIN);
+        frame      f = hdx_strip_frame_of(&r, c->id_size, t.pos + TOP_HEAD, t.end - t.pos - TOP_HEAD, FRAME_PLAIN);
         entry      e;
         frame_step step;
-        while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
+        while ((code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY)
             if ((code = entry_proof(&r, c, &e, out, err)) != HDX_OK)
                 break;
         if (code == HDX_OK && step == FRAME_BROKEN)
-            code = entry_broken(&r, &f, err);
+            code = hdx_strip_entry_broken(&r, &f, err);
     }
-    reader_free(&r);
+    hdx_strip_reader_free(&r);
     return code;
 }
 
@@ -127,7 +127,7 @@ static void rename_word(uint8_t *word, size_t len)
     }
 }
 
-void proof_rename(uint8_t *text, size_t len)
+void hdx_strip_proof_rename(uint8_t *text, size_t len)
 {
     bool descriptor = false; /* "(ILcom/acme/A;)V", "[Lcom.acme.A;": only what stands between L and ; is a name */
     for (size_t k = 0; k < len; k++)

@@ -6,12 +6,12 @@
  */
 #include "strip/inside.h"
 
-reader reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick)
+reader hdx_strip_reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick)
 {
     return (reader){ .source = source, .below = below, .mem = mem, .tick = tick, .chunk = chunk };
 }
 
-void reader_free(reader *r)
+void hdx_strip_reader_free(reader *r)
 {
     if (r->at != NULL)
         hdx_mem_put(r->mem, r->at, r->capacity + READER_PAD);
@@ -32,7 +32,7 @@ static hdx_code grow(reader *r, uint64_t capacity, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
+hdx_code hdx_strip_reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
 {
     hdx_code code = grow(r, r->chunk, err);
     if (code != HDX_OK)
@@ -68,7 +68,7 @@ hdx_code reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, 
     return HDX_OK;
 }
 
-hdx_code reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err)
+hdx_code hdx_strip_reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err)
 {
     uint8_t  byte;
     size_t   got = 0;

@@ -10,13 +10,13 @@
 
 #include <stdio.h>
 
-bool strip_packs(const char *path)
+bool hdx_strip_packs(const char *path)
 {
     const size_t len = strlen(path);
     return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
-hdx_code strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err)
+hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err)
 {
     struct stat a, b;
     if (output == NULL || output[0] == '\0')
@@ -32,7 +32,7 @@ hdx_code strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_e
 
 static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
 {
-    reader   r = reader_of(v->source, true, 256u << 10, NULL, tick);
+    reader   r = hdx_strip_reader_of(v->source, true, 256u << 10, NULL, tick);
     spot     s = { 0 };
     token    t;
     hdx_code code = HDX_OK;
@@ -40,12 +40,12 @@ static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
         t = (token){ 0 };
         if ((code = v->step(v, &r, false, &s, &t, err)) != HDX_OK)
             break;
-        s.out += token_len(&t);
-        if ((code = sink_put(out, t.head, t.head_len, err)) == HDX_OK &&
-            (code = sink_copy(out, &r, t.copy_from, t.copy_len, err)) == HDX_OK)
-            code = sink_zeros(out, t.zeros, err);
+        s.out += hdx_strip_token_len(&t);
+        if ((code = hdx_strip_sink_put(out, t.head, t.head_len, err)) == HDX_OK &&
+            (code = hdx_strip_sink_copy(out, &r, t.copy_from, t.copy_len, err)) == HDX_OK)
+            code = hdx_strip_sink_zeros(out, t.zeros, err);
     }
-    reader_free(&r);
+    hdx_strip_reader_free(&r);
     return code;
 }
 
@@ -77,7 +77,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     memset(report, 0, sizeof *report);
     report->damage_at = HDX_NOWHERE;
     hdx_ticker_init(&tick, &options->progress, 1);
-    hdx_code code = strip_same_file(io, options->dump, options->output, err);
+    hdx_code code = hdx_strip_same_file(io, options->dump, options->output, err);
     if (code != HDX_OK || (code = hdx_source_open(options->dump, &source_options, &source, err)) != HDX_OK ||
         (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK)
         goto out;
@@ -91,12 +91,13 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     report->policy = what.policy;
     report->plain_in = report->bytes_in = hdx_source_file_size(source);
     hdx_ticker_step(&tick, "restore", report->bytes_in, "bytes");
-    const bool packs = strip_packs(options->output); /* zeros take next to nothing then */
-    if ((code = view_new(source, what.view, true, &v, err)) != HDX_OK || (code = view_pass(v, err)) != HDX_OK ||
-        (!packs && (code = sink_room(io, options->output, view_size(v), err)) != HDX_OK) ||
-        (code = sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL, err)) !=
-            HDX_OK ||
-        (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = sink_finish(&out, err)) != HDX_OK)
+    const bool packs = hdx_strip_packs(options->output); /* zeros take next to nothing then */
+    if ((code = hdx_strip_view_new(source, what.view, true, &v, err)) != HDX_OK ||
+        (code = hdx_strip_view_pass(v, err)) != HDX_OK ||
+        (!packs && (code = hdx_strip_sink_room(io, options->output, hdx_strip_view_size(v), err)) != HDX_OK) ||
+        (code = hdx_strip_sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL,
+                                    err)) != HDX_OK ||
+        (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = hdx_strip_sink_finish(&out, err)) != HDX_OK)
         goto out;
     report->records_in = v->stats.records_in;
     report->records_out = what.view == HDX_VIEW_TAILOR ? v->stats.records_out : v->stats.records_in;
@@ -108,10 +109,10 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     const hdx_damage *damage;
     if (hdx_source_damage(source, &damage) > 0 && damage[0].kind != HDX_DAMAGE_CRC)
         report->truncated = true; /* the container ends early */
-    code = sink_commit(&out, err);
+    code = hdx_strip_sink_commit(&out, err);
 out:
-    sink_drop(&out);
-    view_free(v);
+    hdx_strip_sink_drop(&out);
+    hdx_strip_view_free(v);
     hdx_source_close(source);
     hdx_ticker_free(&tick);
     if (code != HDX_OK && err->where[0] == '\0')

@@ -40,7 +40,7 @@ struct signs {
     uint64_t wanted, vm_roots, vm_lost;
 };
 
-hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err)
+hdx_code hdx_strip_signs_new(uint32_t id_size, signs **out, hdx_error *err)
 {
     signs *s = hdx_mem_get(NULL, sizeof *s);
     *out = s;
@@ -53,7 +53,7 @@ hdx_code signs_new(uint32_t id_size, signs **out, hdx_error *err)
     return HDX_OK;
 }
 
-void signs_free(signs *s)
+void hdx_strip_signs_free(signs *s)
 {
     if (s == NULL)
         return;
@@ -76,14 +76,14 @@ static hdx_code put(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err)
+hdx_code hdx_strip_signs_string(signs *s, uint64_t id, hdx_view text, hdx_error *err)
 {
     if (is(text, "$classOverhead") || is(text, "$staticOverhead"))
         return put(&s->names, id, NAME_OVERHEAD, err);
     return is(text, "java.lang.String") || is(text, "java/lang/String") ? put(&s->names, id, NAME_STRING, err) : HDX_OK;
 }
 
-hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err)
+hdx_code hdx_strip_signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name, hdx_error *err)
 {
     s->classes++;
     s->serials += serial != 0;
@@ -91,9 +91,9 @@ hdx_code signs_load(signs *s, uint32_t serial, uint64_t class_id, uint64_t name,
     return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, 1, err) : HDX_OK;
 }
 
-void     signs_trace(signs *s) { s->traces++; }
-void     signs_segment(signs *s) { s->heap_named = false; }
-uint64_t signs_arrays(const signs *s) { return s->arrays; }
+void     hdx_strip_signs_trace(signs *s) { s->traces++; }
+void     hdx_strip_signs_segment(signs *s) { s->heap_named = false; }
+uint64_t hdx_strip_signs_arrays(const signs *s) { return s->arrays; }
 
 static uint64_t element(const uint8_t *p, uint32_t width)
 {
@@ -103,14 +103,14 @@ static uint64_t element(const uint8_t *p, uint32_t width)
 /* Are all elements the same, and which? Stops reading a type of which that is known not to be so. */
 static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
 {
-    const uint32_t width = entry_width(e->type, s->id_size);
+    const uint32_t width = hdx_strip_entry_width(e->type, s->id_size);
     fill          *f = e->type == 8 && (e->id & 1) != 0 ? &s->overhead : &s->of[e->type];
     const hdx_pos  from = e->pos + e->head, end = from + e->body;
     const uint32_t count = e->count;
     for (hdx_pos p = from; p < end && !f->mixed;) {
         const uint8_t *at;
         size_t         have;
-        hdx_code       code = reader_at(r, p, end - p < 4096 ? end - p : 4096, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, p, end - p < 4096 ? end - p : 4096, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have > end - p)
@@ -150,7 +150,7 @@ static void class_entry(signs *s, const entry *e)
     }
 }
 
-hdx_code signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err)
+hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO) {
@@ -230,7 +230,7 @@ static bool constants(const signs *s, hdx_stripping *out)
     return true;
 }
 
-void signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
+void hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
 {
     const uint64_t others =
         s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;

@@ -35,7 +35,7 @@ static void folder_of(const char *path, char *folder, size_t size)
                    slash == NULL ? "." : path);
 }
 
-hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
+hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
 {
     char     folder[4096];
     uint64_t left = 0;
@@ -48,7 +48,8 @@ hdx_code sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
                     "make room on that disk, name a file on another one, or one that ends in .gz");
 }
 
-hdx_code sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem, hdx_error *err)
+hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem,
+                             hdx_error *err)
 {
     *s = (sink){ .io = io, .mem = mem, .fd = -1 };
     if ((size_t)snprintf(s->path, sizeof s->path, "%s", path) >= sizeof s->path)
@@ -71,7 +72,7 @@ static hdx_code flush(sink *s, bool last, hdx_error *err)
     return n > 0 ? packed(s, s->buffer, (size_t)n, err) : HDX_OK;
 }
 
-hdx_code sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err)
+hdx_code hdx_strip_sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err)
 {
     const uint8_t *at = bytes;
     s->bytes += n;
@@ -88,7 +89,7 @@ hdx_code sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code sink_zeros(sink *s, uint64_t n, hdx_error *err)
+hdx_code hdx_strip_sink_zeros(sink *s, uint64_t n, hdx_error *err)
 {
     s->bytes += n;
     while (n > 0) {
@@ -103,19 +104,19 @@ hdx_code sink_zeros(sink *s, uint64_t n, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err)
+hdx_code hdx_strip_sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err)
 {
     while (n > 0) {
         const uint8_t *at;
         size_t         have;
-        hdx_code       code = reader_at(r, from, n < 4096 ? n : 4096, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, from, n < 4096 ? n : 4096, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have == 0)
             return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from,
                             "%llu bytes more were stated, the file ends", (unsigned long long)n);
         const uint64_t part = have < n ? have : n;
-        if ((code = sink_put(s, at, part, err)) != HDX_OK)
+        if ((code = hdx_strip_sink_put(s, at, part, err)) != HDX_OK)
             return code;
         from += part;
         n -= part;
@@ -123,7 +124,7 @@ hdx_code sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code sink_finish(sink *s, hdx_error *err)
+hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err)
 {
     hdx_code code = flush(s, true, err);
     int      rc;
@@ -132,7 +133,7 @@ hdx_code sink_finish(sink *s, hdx_error *err)
     return code;
 }
 
-hdx_code sink_commit(sink *s, hdx_error *err)
+hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err)
 {
     char folder[4096];
     int  rc = s->io->close(s->io, s->fd);
@@ -146,7 +147,7 @@ hdx_code sink_commit(sink *s, hdx_error *err)
     return HDX_OK;
 }
 
-void sink_drop(sink *s)
+void hdx_strip_sink_drop(sink *s)
 {
     hdx_packer_close(s->packer);
     if (s->fd >= 0)

@@ -33,11 +33,11 @@ typedef struct writer {
 
 /* ---- reading ---- */
 
-hdx_code entry_broken(reader *r, const frame *f, hdx_error *err)
+hdx_code hdx_strip_entry_broken(reader *r, const frame *f, hdx_error *err)
 {
     entry       e = { 0 };
     entry_state state;
-    hdx_code    code = entry_at(r, f->id_size, f->pos, &e, &state, err);
+    hdx_code    code = hdx_strip_entry_at(r, f->id_size, f->pos, &e, &state, err);
     if (code != HDX_OK)
         return code;
     const char *name = hdx_sub_name(e.tag);
@@ -64,7 +64,7 @@ static hdx_code unwrap(reader *r, uint32_t id_size, top *t, hdx_error *err)
     bool           fits;
     if (t->tag != HDX_TOP_HEAP_DUMP || !hdx_source_size(r->source, &size) || size < t->end || size - t->end < wrap)
         return HDX_OK;
-    hdx_code code = frame_plausible(r, id_size, t->end, &fits, err);
+    hdx_code code = hdx_strip_frame_plausible(r, id_size, t->end, &fits, err);
     if (code != HDX_OK || fits)
         return code;
     const uint64_t rest = size - t->pos - TOP_HEAD;
@@ -76,12 +76,12 @@ static hdx_code unwrap(reader *r, uint32_t id_size, top *t, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err)
+hdx_code hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
     bool           there;
-    hdx_code       code = reader_at(r, pos, TOP_HEAD, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(r, pos, TOP_HEAD, &at, &have, err);
     const char    *path = hdx_source_path(r->source);
     *more = have > 0;
     if (code != HDX_OK || have == 0)
@@ -92,7 +92,8 @@ hdx_code top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, 
         return hdx_fail(err, HDX_BAD_DUMP, path, pos, "a record head wants 9 bytes, %zu are left", have);
     if (hdx_top_name(out->tag) == NULL)
         return hdx_fail(err, HDX_BAD_DUMP, path, pos, "no record has the tag 0x%02x", out->tag);
-    if ((code = unwrap(r, id_size, out, err)) != HDX_OK || (code = reader_reaches(r, out->end, &there, err)) != HDX_OK)
+    if ((code = unwrap(r, id_size, out, err)) != HDX_OK ||
+        (code = hdx_strip_reader_reaches(r, out->end, &there, err)) != HDX_OK)
         return code;
     if (!there)
         return hdx_hint(err,
@@ -133,7 +134,7 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
         const uint64_t *one = c->merged.count > 0 ? hdx_map_get(&c->merged, e->id) : NULL;
         if (one != NULL && *one == e->id && array)
             role = ROLE_BITMAP;
-        else if (choice_is_text(c, e->id))
+        else if (hdx_strip_choice_is_text(c, e->id))
             role = ROLE_TEXT;
         bits = ((c->keep_types >> e->type & 1) != 0 ? CLASS_KEEP : 0) |
                ((c->drop_types >> e->type & 1) != 0 ? CLASS_DROP : 0);
@@ -141,7 +142,7 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
     }
     default: return RULE_KEEP;
     }
-    const rule *r = policy_rule(w->policy, what, e->type, w->shared_heap, role);
+    const rule *r = hdx_strip_policy_rule(w->policy, what, e->type, w->shared_heap, role);
     rule_action action = r != NULL ? r->action : RULE_KEEP;
     *fill = r != NULL ? r->fill : 0;
     if ((bits & CLASS_DROP) != 0)
@@ -168,12 +169,12 @@ static hdx_code blank(writer *w, uint64_t n, uint8_t type, uint16_t fill, hdx_er
     uint8_t  piece[4096] = { 0 };
     hdx_code code = HDX_OK;
     if (fill == 0)
-        return sink_zeros(&w->out, n, err);
+        return hdx_strip_sink_zeros(&w->out, n, err);
     for (size_t k = 0; k < sizeof piece; k++)
         piece[k] = type == 5 && k % 2 == 0 ? (uint8_t)(fill >> 8) : (uint8_t)fill;
     while (n > 0 && code == HDX_OK) {
         const uint64_t part = n < sizeof piece ? n : sizeof piece;
-        code = sink_put(&w->out, piece, part, err);
+        code = hdx_strip_sink_put(&w->out, piece, part, err);
         n -= part;
     }
     return code;
@@ -183,7 +184,7 @@ static hdx_code blank(writer *w, uint64_t n, uint8_t type, uint16_t fill, hdx_er
 static uint64_t cleared_size(const writer *w, const entry *e, uint64_t *pool_end)
 {
     class_shape shape;
-    (void)class_shape_of(e->at, (size_t)e->head, w->id_size, CLASS_POOL(w->id_size), &shape);
+    (void)hdx_strip_class_shape_of(e->at, (size_t)e->head, w->id_size, CLASS_POOL(w->id_size), &shape);
     *pool_end = shape.statics - 2;
     return e->head - (*pool_end - shape.pool);
 }
@@ -204,11 +205,12 @@ static hdx_code put_cleared_class(writer *w, const entry *e, hdx_error *err)
     uint64_t       pool_end;
     hdx_code       code;
     (void)cleared_size(w, e, &pool_end);
-    if ((code = sink_put(&w->out, e->at, kept, err)) != HDX_OK || (code = sink_zeros(&w->out, 4 * i, err)) != HDX_OK ||
-        (code = sink_put(&w->out, e->at + kept + 4 * i, 4, err)) != HDX_OK ||
-        (code = sink_zeros(&w->out, 2, err)) != HDX_OK)
+    if ((code = hdx_strip_sink_put(&w->out, e->at, kept, err)) != HDX_OK ||
+        (code = hdx_strip_sink_zeros(&w->out, 4 * i, err)) != HDX_OK ||
+        (code = hdx_strip_sink_put(&w->out, e->at + kept + 4 * i, 4, err)) != HDX_OK ||
+        (code = hdx_strip_sink_zeros(&w->out, 2, err)) != HDX_OK)
         return code;
-    return sink_put(&w->out, e->at + pool_end, e->head - pool_end, err);
+    return hdx_strip_sink_put(&w->out, e->at + pool_end, e->head - pool_end, err);
 }
 
 /* An instance of Bitmap whose pixels now are those of another one. */
@@ -219,18 +221,18 @@ static hdx_code put_bitmap(writer *w, const entry *e, uint64_t at, hdx_error *er
     uint8_t        id[8];
     const uint64_t i = w->id_size, begin = e->pos + e->head;
     const uint64_t body = e->body;
-    hdx_code       code = reader_at(&w->r, begin + at, i, &bytes, &have, err);
+    hdx_code       code = hdx_strip_reader_at(&w->r, begin + at, i, &bytes, &have, err);
     if (code != HDX_OK)
         return code;
     const uint64_t *to = have >= i ? hdx_map_get(&w->choice.merged, hdx_be_id(bytes, w->id_size)) : NULL;
     if (to == NULL)
-        return sink_copy(&w->out, &w->r, begin, body, err);
+        return hdx_strip_sink_copy(&w->out, &w->r, begin, body, err);
     for (uint64_t k = 0; k < i; k++)
         id[k] = (uint8_t)(*to >> 8 * (i - 1 - k));
-    if ((code = sink_copy(&w->out, &w->r, begin, at, err)) != HDX_OK ||
-        (code = sink_put(&w->out, id, i, err)) != HDX_OK)
+    if ((code = hdx_strip_sink_copy(&w->out, &w->r, begin, at, err)) != HDX_OK ||
+        (code = hdx_strip_sink_put(&w->out, id, i, err)) != HDX_OK)
         return code;
-    return sink_copy(&w->out, &w->r, begin + at + i, body - at - i, err);
+    return hdx_strip_sink_copy(&w->out, &w->r, begin + at + i, body - at - i, err);
 }
 
 static hdx_code put_entry(writer *w, const entry *found, rule_action action, uint16_t fill, uint64_t bytes,
@@ -239,29 +241,30 @@ static hdx_code put_entry(writer *w, const entry *found, rule_action action, uin
     const entry e = *found; /* its head is borrowed, and goes when contents are read */
     hdx_code    code;
     if (w->policy->container)
-        return container_entry(&w->out, &w->r, &e, err);
+        return hdx_strip_container_entry(&w->out, &w->r, &e, err);
     if (w->policy->clears && e.tag == HDX_SUB_CLASS)
         return put_cleared_class(w, &e, err);
     if (w->policy->clears && e.tag == HDX_SUB_ROOT_JNI_GLOBAL)
-        return (code = sink_put(&w->out, e.at, 1 + w->id_size, err)) == HDX_OK ? sink_zeros(&w->out, w->id_size, err)
-                                                                               : code;
-    if ((code = sink_put(&w->out, e.at, e.head, err)) != HDX_OK || action == RULE_CUT || e.body == 0)
+        return (code = hdx_strip_sink_put(&w->out, e.at, 1 + w->id_size, err)) == HDX_OK
+                   ? hdx_strip_sink_zeros(&w->out, w->id_size, err)
+                   : code;
+    if ((code = hdx_strip_sink_put(&w->out, e.at, e.head, err)) != HDX_OK || action == RULE_CUT || e.body == 0)
         return code;
     if (action == RULE_BLANK)
         return (code = blank(w, bytes, e.type, fill, err)) == HDX_OK
-                   ? sink_copy(&w->out, &w->r, e.pos + e.head + bytes, e.body - bytes, err)
+                   ? hdx_strip_sink_copy(&w->out, &w->r, e.pos + e.head + bytes, e.body - bytes, err)
                    : code;
     if (w->choice.merged.count > 0 && w->choice.buffer_at >= 0 && e.tag == HDX_SUB_INSTANCE &&
         (choice_class(&w->choice, e.class_id) & CLASS_BITMAP) != 0 &&
         (uint64_t)w->choice.buffer_at + w->id_size <= e.body)
         return put_bitmap(w, &e, (uint64_t)w->choice.buffer_at, err);
-    return sink_copy(&w->out, &w->r, e.pos + e.head, e.body, err);
+    return hdx_strip_sink_copy(&w->out, &w->r, e.pos + e.head, e.body, err);
 }
 
 /* The length a record will state. */
 static hdx_code measure(writer *w, const top *t, uint64_t *length, hdx_error *err)
 {
-    frame      f = frame_of(&w->r, w->id_size, t->pos + TOP_HEAD, t->end - t->pos - TOP_HEAD, FRAME_PLAIN);
+    frame      f = hdx_strip_frame_of(&w->r, w->id_size, t->pos + TOP_HEAD, t->end - t->pos - TOP_HEAD, FRAME_PLAIN);
     entry      e;
     frame_step step;
     uint16_t   fill;
@@ -269,18 +272,18 @@ static hdx_code measure(writer *w, const top *t, uint64_t *length, hdx_error *er
     hdx_code   code;
     *length = 0;
     w->shared_heap = false;
-    while ((code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
+    while ((code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
         enter_heap(w, &e);
         *length += size_after(w, &e, decide(w, &e, &fill, &bytes));
     }
-    return code == HDX_OK && step == FRAME_BROKEN ? entry_broken(&w->r, &f, err) : code;
+    return code == HDX_OK && step == FRAME_BROKEN ? hdx_strip_entry_broken(&w->r, &f, err) : code;
 }
 
 static hdx_strip_kind *kind_of(writer *w, uint8_t tag)
 {
     if (w->kind_of[tag] == NULL) {
         /* "PRIMITIVE_ARRAY_NODATA": as the sample counts have it, without _DUMP */
-        const char *name = entry_is_root(tag)                      ? "ROOTS"
+        const char *name = hdx_strip_entry_is_root(tag)            ? "ROOTS"
                            : tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ? "PRIMITIVE_ARRAY_NODATA"
                                                                    : hdx_sub_name(tag);
         unsigned    k = 0;
@@ -298,7 +301,7 @@ static hdx_code heap_record(writer *w, const top *t, hdx_error *err)
     uint8_t    head[TOP_HEAD] = { t->tag };
     uint64_t   length = t->end - t->pos - TOP_HEAD;
     hdx_code   code = w->policy->resizes || w->choice.options->drop_count > 0 ? measure(w, t, &length, err) : HDX_OK;
-    frame      f = frame_of(&w->r, w->id_size, t->pos + TOP_HEAD, t->end - t->pos - TOP_HEAD, FRAME_PLAIN);
+    frame      f = hdx_strip_frame_of(&w->r, w->id_size, t->pos + TOP_HEAD, t->end - t->pos - TOP_HEAD, FRAME_PLAIN);
     entry      e;
     frame_step step;
     if (code != HDX_OK)
@@ -309,9 +312,9 @@ static hdx_code heap_record(writer *w, const top *t, hdx_error *err)
     }
     if (w->policy->container)
         head[0] = HDX_TOP_HEAP_DUMP_SEGMENT;
-    code = sink_put(&w->out, head, w->policy->container ? 1 : TOP_HEAD, err);
+    code = hdx_strip_sink_put(&w->out, head, w->policy->container ? 1 : TOP_HEAD, err);
     w->shared_heap = false;
-    while (code == HDX_OK && (code = frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
+    while (code == HDX_OK && (code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK && step == FRAME_ENTRY) {
         hdx_strip_kind *kind = kind_of(w, e.tag);
         const uint64_t  before = w->out.bytes;
         uint16_t        fill;
@@ -330,7 +333,7 @@ static hdx_code heap_record(writer *w, const top *t, hdx_error *err)
         code = put_entry(w, &e, action, fill, bytes, err);
         kind->bytes_out += w->out.bytes - before;
     }
-    return code == HDX_OK && step == FRAME_BROKEN ? entry_broken(&w->r, &f, err) : code;
+    return code == HDX_OK && step == FRAME_BROKEN ? hdx_strip_entry_broken(&w->r, &f, err) : code;
 }
 
 /* Redaction: texts that are no names are blanked, names may be mapped. */
@@ -339,25 +342,25 @@ static hdx_code redacted_text(writer *w, const top *t, hdx_error *err)
     const uint32_t i = w->id_size;
     const uint8_t *at;
     size_t         have;
-    hdx_code       code = reader_at(&w->r, t->pos, TOP_HEAD + i, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(&w->r, t->pos, TOP_HEAD + i, &at, &have, err);
     if (code != HDX_OK || t->stated < i)
-        return code != HDX_OK ? code : sink_copy(&w->out, &w->r, t->pos, t->end - t->pos, err);
+        return code != HDX_OK ? code : hdx_strip_sink_copy(&w->out, &w->r, t->pos, t->end - t->pos, err);
     const uint64_t *bits = hdx_map_get(&w->choice.names, hdx_be_id(at + TOP_HEAD, i));
     const uint64_t  text = t->stated - i;
-    if ((code = sink_put(&w->out, at, TOP_HEAD + i, err)) != HDX_OK)
+    if ((code = hdx_strip_sink_put(&w->out, at, TOP_HEAD + i, err)) != HDX_OK)
         return code;
     if (bits == NULL || (*bits & NAME_USED) == 0)
         return blank(w, text, 8, '*', err);
     if (!w->choice.options->map_names || (*bits & NAME_KEPT) != 0 || text > UINT16_MAX)
-        return sink_copy(&w->out, &w->r, t->pos + TOP_HEAD + i, text, err);
-    if ((code = reader_at(&w->r, t->pos + TOP_HEAD + i, text, &at, &have, err)) != HDX_OK || have < text)
+        return hdx_strip_sink_copy(&w->out, &w->r, t->pos + TOP_HEAD + i, text, err);
+    if ((code = hdx_strip_reader_at(&w->r, t->pos + TOP_HEAD + i, text, &at, &have, err)) != HDX_OK || have < text)
         return code;
     uint8_t *name = hdx_mem_get(w->choice.mem, text);
     if (name == NULL)
         return hdx_no_memory(err, "a name", text);
     memcpy(name, at, (size_t)text);
-    proof_rename(name, (size_t)text);
-    code = sink_put(&w->out, name, text, err);
+    hdx_strip_proof_rename(name, (size_t)text);
+    code = hdx_strip_sink_put(&w->out, name, text, err);
     hdx_mem_put(w->choice.mem, name, text);
     return code;
 }
@@ -368,7 +371,8 @@ static hdx_code record(writer *w, const top *t, hdx_error *err)
     w->report->records_in++;
     w->report->records_out++;
     if (w->policy->container) {
-        code = top_is_heap(t) ? heap_record(w, t, err) : container_record(&w->out, &w->r, t, w->after_segment, err);
+        code = top_is_heap(t) ? heap_record(w, t, err)
+                              : hdx_strip_container_record(&w->out, &w->r, t, w->after_segment, err);
         const bool kept = top_is_heap(t) || t->tag == HDX_TOP_STRING || t->tag == HDX_TOP_LOAD_CLASS ||
                           t->tag == HDX_TOP_HEAP_DUMP_END;
         w->report->records_out -= !kept;
@@ -380,7 +384,7 @@ static hdx_code record(writer *w, const top *t, hdx_error *err)
         return heap_record(w, t, err);
     if (w->policy->proves && t->tag == HDX_TOP_STRING)
         return redacted_text(w, t, err);
-    return sink_copy(&w->out, &w->r, t->pos, t->end - t->pos, err);
+    return hdx_strip_sink_copy(&w->out, &w->r, t->pos, t->end - t->pos, err);
 }
 
 static hdx_code write_all(writer *w, hdx_error *err)
@@ -389,9 +393,9 @@ static hdx_code write_all(writer *w, hdx_error *err)
     hdx_pos           p = 31;
     top               t;
     bool              more;
-    hdx_code          code =
-        w->policy->container ? sink_put(&w->out, mark, sizeof mark - 1, err) : sink_copy(&w->out, &w->r, 0, p, err);
-    while (code == HDX_OK && (code = top_at(&w->r, w->id_size, p, &t, &more, err)) == HDX_OK && more) {
+    hdx_code          code = w->policy->container ? hdx_strip_sink_put(&w->out, mark, sizeof mark - 1, err)
+                                                  : hdx_strip_sink_copy(&w->out, &w->r, 0, p, err);
+    while (code == HDX_OK && (code = hdx_strip_top_at(&w->r, w->id_size, p, &t, &more, err)) == HDX_OK && more) {
         if (w->ended) { /* the container holds one dump: what follows is left out, and it is said (STRIP T6) */
             w->report->truncated = true;
             break;
@@ -408,11 +412,11 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
 {
     hdx_source *written = NULL;
     proof       before, after;
-    hdx_code    code = proof_of(source, &w->choice, tick, &before, err);
+    hdx_code    code = hdx_strip_proof_of(source, &w->choice, tick, &before, err);
     if (code == HDX_OK)
         code = hdx_source_open(w->out.part, NULL, &written, err);
     if (code == HDX_OK)
-        code = proof_of(written, &w->choice, tick, &after, err);
+        code = hdx_strip_proof_of(written, &w->choice, tick, &after, err);
     hdx_source_close(written);
     if (code != HDX_OK)
         return code;
@@ -440,7 +444,7 @@ static hdx_code check_options(const hdx_strip_options *o, const policy *p, hdx_e
 
 static int packing(const hdx_strip_options *o, const policy *p)
 {
-    if (strip_packs(o->output))
+    if (hdx_strip_packs(o->output))
         return HDX_GZIP;
     return p->container && !o->plain ? HDX_ZLIB : HDX_PLAIN;
 }
@@ -455,7 +459,7 @@ static hdx_code check_room(const hdx_strip_options *o, const policy *p, const hd
     if (p->resizes || p->container || o->drop_count > 0 || packing(o, p) != HDX_PLAIN ||
         hdx_source_compression(source) != HDX_PLAIN || !hdx_source_size(source, &size))
         return HDX_OK;
-    return sink_room(hdx_io_system(), o->output, size, err);
+    return hdx_strip_sink_room(hdx_io_system(), o->output, size, err);
 }
 
 static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, hdx_ticker *tick, hdx_error *err)
@@ -475,11 +479,12 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     hdx_ticker_step(tick, "strip", w->report->bytes_in, "bytes");
     if ((code = check_room(o, w->policy, source, err)) != HDX_OK)
         return code;
-    if ((code = choose(&w->choice, source, tick, err)) != HDX_OK)
+    if ((code = hdx_strip_choose(&w->choice, source, tick, err)) != HDX_OK)
         return code;
-    w->r = reader_of(source, false, CHUNK, NULL, tick);
-    if ((code = sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) != HDX_OK ||
-        (code = write_all(w, err)) != HDX_OK || (code = sink_finish(&w->out, err)) != HDX_OK)
+    w->r = hdx_strip_reader_of(source, false, CHUNK, NULL, tick);
+    if ((code = hdx_strip_sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) !=
+            HDX_OK ||
+        (code = write_all(w, err)) != HDX_OK || (code = hdx_strip_sink_finish(&w->out, err)) != HDX_OK)
         return code;
     if (w->policy->proves && (code = prove(w, source, tick, err)) != HDX_OK)
         return code;
@@ -492,7 +497,7 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     w->report->plain_out = w->out.bytes;
     w->report->bytes_out = w->out.written;
     w->report->merged = w->choice.merges;
-    return sink_commit(&w->out, err);
+    return hdx_strip_sink_commit(&w->out, err);
 }
 
 hdx_code hdx_strip_write(const hdx_strip_options *o, hdx_strip_report *report, hdx_error *err)
@@ -509,20 +514,20 @@ hdx_code hdx_strip_write(const hdx_strip_options *o, hdx_strip_report *report, h
     writer *w = hdx_mem_get(NULL, sizeof *w);
     if (w == NULL)
         return hdx_no_memory(err, "stripping", sizeof *w);
-    w->policy = policy_of(o->policy);
+    w->policy = hdx_strip_policy_of(o->policy);
     w->choice = (choice){ .options = o, .policy = w->policy };
     w->out.fd = -1;
     w->report = report;
     hdx_ticker_init(&tick, &o->progress, 1);
     hdx_code code = check_options(o, w->policy, err);
-    if (code == HDX_OK && (code = strip_same_file(hdx_io_system(), o->dump, o->output, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_strip_same_file(hdx_io_system(), o->dump, o->output, err)) == HDX_OK &&
         (code = hdx_source_open(o->dump, &source_options, &source, err)) == HDX_OK) {
         report->bytes_in = hdx_source_file_size(source);
         code = run(o, source, w, &tick, err);
     }
-    sink_drop(&w->out);
-    reader_free(&w->r);
-    choice_free(&w->choice);
+    hdx_strip_sink_drop(&w->out);
+    hdx_strip_reader_free(&w->r);
+    hdx_strip_choice_free(&w->choice);
     hdx_source_close(source);
     hdx_ticker_free(&tick);
     hdx_mem_put(NULL, w, sizeof *w);

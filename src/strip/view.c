@@ -9,11 +9,10 @@
  *     view     | head | entry entry head 000000 | content head ...
  *                                       '- zeros: absent
  *
- * The first read goes over the file once (view_pass): it decides how each record is to be read, notes what is odd, sets
- * the points and learns the size. After it nothing of a view changes but the pool of cursors, so reading needs no lock.
- * Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by heads. Memory: 64
- *       bytes per POINT
- * bytes of the file, and notes for what is odd.
+ * The first read goes over the file once (hdx_strip_view_pass): it decides how each record is to be read, notes what is
+ * odd, sets the points and learns the size. After it nothing of a view changes but the pool of cursors, so reading
+ * needs no lock. Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by
+ * heads. Memory: 64 bytes per POINT bytes of the file, and notes for what is odd.
  */
 #include "strip/inside.h"
 
@@ -41,7 +40,7 @@ struct view_more {
     unsigned        idle_count;
 };
 
-hdx_code view_note_add(view *v, const view_note *note, hdx_error *err)
+hdx_code hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err)
 {
     if (!hdx_mem_room(v->mem, (void **)&v->notes, &v->note_capacity, v->note_count, sizeof *v->notes))
         return hdx_no_memory(err, "notes on a stripped dump", (v->note_count + 1) * sizeof *v->notes);
@@ -49,7 +48,7 @@ hdx_code view_note_add(view *v, const view_note *note, hdx_error *err)
     return HDX_OK;
 }
 
-const view_note *view_note_at(const view *v, hdx_pos in)
+const view_note *hdx_strip_view_note_at(const view *v, hdx_pos in)
 {
     uint64_t low = 0, high = v->note_count;
     while (low < high) {
@@ -62,18 +61,18 @@ const view_note *view_note_at(const view *v, hdx_pos in)
     return low < v->note_count && v->notes[low].in == in ? &v->notes[low] : NULL;
 }
 
-hdx_code view_changed(const view *v, hdx_pos in, hdx_error *err)
+hdx_code hdx_strip_view_changed(const view *v, hdx_pos in, hdx_error *err)
 {
     return hdx_hint(err,
                     hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"),
                     "read it anew");
 }
 
-hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_view_raw(reader *r, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
-    hdx_code       code = reader_at(r, s->in, 1, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(r, s->in, 1, &at, &have, err);
     const uint64_t n = have < s->end - s->in ? have : s->end - s->in;
     *t = (token){ .copy_from = s->in, .copy_len = n };
     s->in += n;
@@ -84,14 +83,14 @@ hdx_code view_raw(reader *r, spot *s, token *t, hdx_error *err)
     return code;
 }
 
-hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err)
+hdx_code hdx_strip_view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err)
 {
-    static view_step *const steps[HDX_VIEW_FORMS] = {
-        [HDX_VIEW_KOOM] = view_koom, [HDX_VIEW_TAILOR] = view_tailor, [HDX_VIEW_NAMES] = view_names
-    };
-    hdx_mem *mem = hdx_source_mem(source);
-    uint8_t  head[31] = { 0 };
-    size_t   got = 0;
+    static view_step *const steps[HDX_VIEW_FORMS] = { [HDX_VIEW_KOOM] = hdx_strip_view_koom,
+                                                      [HDX_VIEW_TAILOR] = hdx_strip_view_tailor,
+                                                      [HDX_VIEW_NAMES] = hdx_strip_view_names };
+    hdx_mem                *mem = hdx_source_mem(source);
+    uint8_t                 head[31] = { 0 };
+    size_t                  got = 0;
     *out = NULL;
     if (form <= HDX_VIEW_NONE || form >= HDX_VIEW_FORMS)
         return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d",
@@ -114,7 +113,7 @@ hdx_code view_new(hdx_source *source, hdx_view_form form, bool restoring, view *
     if (v->id_size != 4 && v->id_size != 8) {
         code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed",
                         v->id_size);
-        view_free(v);
+        hdx_strip_view_free(v);
         return code;
     }
     *out = v;
@@ -125,11 +124,11 @@ static void cursor_free(view *v, cursor *c)
 {
     if (c == NULL)
         return;
-    reader_free(&c->r);
+    hdx_strip_reader_free(&c->r);
     hdx_mem_put(v->mem, c, sizeof *c);
 }
 
-void view_free(view *v)
+void hdx_strip_view_free(view *v)
 {
     if (v == NULL)
         return;
@@ -147,7 +146,7 @@ void view_free(view *v)
 static hdx_code scan(view *v, hdx_error *err)
 {
     view_more *m = v->more;
-    reader     r = reader_of(v->source, true, FIRST_CHUNK, v->mem, NULL);
+    reader     r = hdx_strip_reader_of(v->source, true, FIRST_CHUNK, v->mem, NULL);
     spot       s = { 0 };
     token      t;
     hdx_code   code = HDX_OK;
@@ -163,16 +162,16 @@ static hdx_code scan(view *v, hdx_error *err)
         if ((code = v->step(v, &r, true, &s, &t, err)) != HDX_OK)
             break;
         v->stats.absent_bytes += t.zeros;
-        if (!hdx_add(s.out, token_len(&t), &s.out) || s.out > EVERYTHING)
+        if (!hdx_add(s.out, hdx_strip_token_len(&t), &s.out) || s.out > EVERYTHING)
             code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), s.in,
                             "the restored dump would have more than 2^63 bytes");
     }
     m->size = s.out;
-    reader_free(&r);
+    hdx_strip_reader_free(&r);
     return code;
 }
 
-hdx_code view_pass(view *v, hdx_error *err)
+hdx_code hdx_strip_view_pass(view *v, hdx_error *err)
 {
     view_more *m = v->more;
     if (!atomic_load_explicit(&m->done, memory_order_acquire)) {
@@ -236,7 +235,7 @@ static cursor *cursor_get(view *v, hdx_pos at)
     }
     (void)pthread_mutex_unlock(&m->lock);
     if (c == NULL && (c = hdx_mem_get(v->mem, sizeof *c)) != NULL)
-        c->r = reader_of(v->source, true, CHUNK, v->mem, NULL);
+        c->r = hdx_strip_reader_of(v->source, true, CHUNK, v->mem, NULL);
     if (c != NULL && !placed)
         place(c, point);
     return c;
@@ -259,15 +258,15 @@ static hdx_code go_to(view *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *end = false;
-    while (code == HDX_OK && at - c->from >= token_len(&c->t)) {
+    while (code == HDX_OK && at - c->from >= hdx_strip_token_len(&c->t)) {
         if (c->s.mode == VIEW_END) {
             *end = true;
             break;
         }
-        c->from += token_len(&c->t);
+        c->from += hdx_strip_token_len(&c->t);
         c->t = (token){ 0 };
         code = v->step(v, &c->r, false, &c->s, &c->t, err);
-        c->s.out = c->from + token_len(&c->t);
+        c->s.out = c->from + hdx_strip_token_len(&c->t);
     }
     return code;
 }
@@ -299,19 +298,19 @@ static hdx_code take(view *v, cursor *c, uint64_t skip, uint8_t *to, size_t want
         if ((code = hdx_source_below(v->source, t->copy_from + skip, to, n, &have, err)) != HDX_OK)
             return code;
     } else {
-        if ((code = reader_at(&c->r, t->copy_from + skip, n, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(&c->r, t->copy_from + skip, n, &at, &have, err)) != HDX_OK)
             return code;
         memcpy(to, at, have < n ? have : n);
     }
     *got = n;
-    return have < n ? view_changed(v, t->copy_from + skip, err) : HDX_OK;
+    return have < n ? hdx_strip_view_changed(v, t->copy_from + skip, err) : HDX_OK;
 }
 
 static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     view    *v = context;
     bool     end = false;
-    hdx_code code = view_pass(v, err);
+    hdx_code code = hdx_strip_view_pass(v, err);
     *got = 0;
     if (code != HDX_OK || at >= v->more->size || want == 0)
         return code;
@@ -330,13 +329,13 @@ static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t
     return code;
 }
 
-hdx_pos view_size(const view *v) { return v->more->size; }
+hdx_pos hdx_strip_view_size(const view *v) { return v->more->size; }
 
 static bool size(void *context, uint64_t *out)
 {
     view *v = context;
     *out = 0;
-    if (view_pass(v, NULL) != HDX_OK)
+    if (hdx_strip_view_pass(v, NULL) != HDX_OK)
         return false;
     *out = v->more->size;
     return true;
@@ -346,7 +345,7 @@ static bool absent(void *context, hdx_pos at)
 {
     view *v = context;
     bool  end = true, made_up = false;
-    if (view_pass(v, NULL) != HDX_OK || at >= v->more->size)
+    if (hdx_strip_view_pass(v, NULL) != HDX_OK || at >= v->more->size)
         return false;
     cursor *c = cursor_get(v, at);
     if (c == NULL)
@@ -357,7 +356,7 @@ static bool absent(void *context, hdx_pos at)
     return made_up;
 }
 
-static void close_view(void *context) { view_free(context); }
+static void close_view(void *context) { hdx_strip_view_free(context); }
 
 hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *err)
 {
@@ -365,7 +364,8 @@ hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *e
     hdx_code code;
     if (form == HDX_VIEW_NONE)
         return HDX_OK;
-    if ((code = strip_unpack(source, err)) != HDX_OK || (code = view_new(source, form, false, &v, err)) != HDX_OK)
+    if ((code = hdx_strip_unpack(source, err)) != HDX_OK ||
+        (code = hdx_strip_view_new(source, form, false, &v, err)) != HDX_OK)
         return code;
     hdx_source_overlay(source, &(hdx_overlay){ v, read_at, size, absent, close_view });
     return HDX_OK;
@@ -377,7 +377,7 @@ hdx_code hdx_strip_view_stats(hdx_source *source, hdx_view_stats *out, hdx_error
     *out = (hdx_view_stats){ 0 };
     if (v == NULL)
         return HDX_OK;
-    const hdx_code code = view_pass(v, err);
+    const hdx_code code = hdx_strip_view_pass(v, err);
     if (code == HDX_OK)
         *out = v->stats;
     return code;

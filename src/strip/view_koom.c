@@ -22,7 +22,7 @@ static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_
     bool          found = false;
     hdx_code      code;
     for (frame_way way = FRAME_PLAIN; way <= FRAME_CUT; way++)
-        if ((code = frame_whole_part(r, v->id_size, body, stated, way, &part[way], err)) != HDX_OK)
+        if ((code = hdx_strip_frame_whole_part(r, v->id_size, body, stated, way, &part[way], err)) != HDX_OK)
             return code;
     /* cut, unless only the plain reading gets to the end of the file */
     const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
@@ -35,7 +35,7 @@ static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_
     }
     if (v->stats.broken++ == 0)
         v->stats.first_broken = part[way].end;
-    code = frame_resume(r, v->id_size, part[way].end, &v->patience, &note->end, &found, err);
+    code = hdx_strip_frame_resume(r, v->id_size, part[way].end, &v->patience, &note->end, &found, err);
     if (!found)
         note->end = HDX_NOWHERE;
     else
@@ -51,7 +51,8 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
     hdx_code               code = HDX_OK;
     unsigned               k = 0;
     for (; k < 3; k++) {
-        if ((code = frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, NULL, &fit, err)) != HDX_OK)
+        if ((code = hdx_strip_frame_try(r, v->id_size, p + TOP_HEAD, stated, ways[k], EVERYTHING, NULL, &fit, err)) !=
+            HDX_OK)
             return code;
         if (fit.fits) {
             v->stats.records_in += fit.entries;
@@ -64,27 +65,27 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
         if (v->stats.broken++ == 0)
             v->stats.first_broken = p;
         *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
-        return view_note_add(v, note, err);
+        return hdx_strip_view_note_add(v, note, err);
     }
     if (k < 3)
         *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = ways[k], .length = stated };
     else if ((code = odd_record(v, r, p, stated, note, err)) != HDX_OK)
         return code;
-    return k > 0 ? view_note_add(v, note, err) : HDX_OK;
+    return k > 0 ? hdx_strip_view_note_add(v, note, err) : HDX_OK;
 }
 
 static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
-    hdx_code       code = reader_at(r, s->in, TOP_HEAD, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err);
     if (code != HDX_OK)
         return code;
     uint8_t head[TOP_HEAD];
     memcpy(head, at, sizeof head);
     const uint32_t   stated = hdx_be32(head + 5);
     view_note        note = { .mode = VIEW_RECORD, .way = FRAME_CUT, .length = stated };
-    const view_note *noted = first ? NULL : view_note_at(v, s->in);
+    const view_note *noted = first ? NULL : hdx_strip_view_note_at(v, s->in);
     if (noted != NULL)
         note = *noted;
     else if (first && (code = decide(v, r, s->in, stated, &note, err)) != HDX_OK)
@@ -124,20 +125,20 @@ static hdx_code entries(view *v, reader *r, spot *s, token *t, hdx_error *err)
     frame_step step = FRAME_ENTRY;
     hdx_code   code = HDX_OK;
     t->copy_from = s->in;
-    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = frame_next(&f, &e, &step, err)) == HDX_OK &&
+    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK &&
            step == FRAME_ENTRY) {
         t->copy_len = f.pos - s->in;
         t->zeros = f.missing;
     }
     if (code == HDX_OK && step == FRAME_BROKEN)
-        code = view_changed(v, f.pos, err);
+        code = hdx_strip_view_changed(v, f.pos, err);
     s->in = f.pos;
     s->left = f.left;
     s->cut = f.cut;
     return code;
 }
 
-hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -155,10 +156,10 @@ hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error 
         return HDX_OK;
     }
     if (s->mode == VIEW_RAW)
-        return view_raw(r, s, t, err);
+        return hdx_strip_view_raw(r, s, t, err);
     t->copy_from = s->in;
     while (t->copy_len < VIEW_RUN) { /* tables, as they are */
-        if ((code = reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         const uint8_t  tag = at[0];
         const uint64_t n = TOP_HEAD + (uint64_t)hdx_be32(at + 5);
@@ -174,7 +175,7 @@ hdx_code view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error 
         }
         if (have < TOP_HEAD || hdx_top_name(tag) == NULL)
             there = false;
-        else if ((code = reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
+        else if ((code = hdx_strip_reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
             return code;
         if (!there) {
             if (first) {

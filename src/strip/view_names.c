@@ -9,7 +9,7 @@
  */
 #include "strip/inside.h"
 
-hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -22,10 +22,10 @@ hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error
         return HDX_OK;
     }
     if (s->mode == VIEW_RAW)
-        return view_raw(r, s, t, err);
+        return hdx_strip_view_raw(r, s, t, err);
     t->copy_from = s->in;
     while (t->copy_len < VIEW_RUN) {
-        if ((code = reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         if (have == 0) {
             s->mode = VIEW_END;
@@ -40,10 +40,10 @@ hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error
             return HDX_OK;
         }
         if (head[0] == HDX_TOP_STRING && first) {
-            if ((code = frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
+            if ((code = hdx_strip_frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
                 return code;
         } else if (head[0] == HDX_TOP_STRING) {
-            const view_note *note = view_note_at(v, s->in);
+            const view_note *note = hdx_strip_view_note_at(v, s->in);
             cut = note != NULL;
             kept = cut ? (uint32_t)note->length : 0;
         }
@@ -54,7 +54,7 @@ hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error
                 if (v->stats.cut_names++ == 0)
                     v->stats.first_cut = s->out;
                 v->stats.lost_bytes += stated - v->id_size - kept;
-                if ((code = view_note_add(v, &(view_note){ .in = s->in, .length = kept }, err)) != HDX_OK)
+                if ((code = hdx_strip_view_note_add(v, &(view_note){ .in = s->in, .length = kept }, err)) != HDX_OK)
                     return code;
             }
             const uint32_t length = v->id_size + kept;
@@ -68,7 +68,7 @@ hdx_code view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error
             return HDX_OK;
         }
         const uint64_t n = TOP_HEAD + (uint64_t)stated;
-        if ((code = reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
             return code;
         if (!there) {
             s->mode = VIEW_RAW;

@@ -41,10 +41,10 @@ static hdx_code class_entry(reader *r, hdx_pos p, token *t, uint64_t *used, foun
         const uint8_t *at;
         size_t         have;
         class_shape    shape = { 0 };
-        hdx_code       code = reader_at(r, p, want, &at, &have, err);
+        hdx_code       code = hdx_strip_reader_at(r, p, want, &at, &have, err);
         if (code != HDX_OK)
             return code;
-        const entry_state state = class_shape_of(at, have, 4, CLASS_AT, &shape);
+        const entry_state state = hdx_strip_class_shape_of(at, have, 4, CLASS_AT, &shape);
         if (state == ENTRY_SHORT && have >= want) {
             want = shape.size > 2 * want ? shape.size : 2 * want;
             continue;
@@ -70,7 +70,7 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
     const uint8_t *at;
     size_t         have;
     uint64_t       head = 0, zeros = 0;
-    hdx_code       code = reader_at(r, p, 16, &at, &have, err);
+    hdx_code       code = hdx_strip_reader_at(r, p, 16, &at, &have, err);
     *t = (token){ 0 };
     *used = 0;
     *what = FOUND_SHORT;
@@ -97,7 +97,7 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
     case HDX_SUB_PRIMITIVE_ARRAY: head = 10; break;
     case HDX_SUB_UNREACHABLE: *what = FOUND_OTHER; return HDX_OK;
     default:
-        if (!entry_is_root(at[0])) {
+        if (!hdx_strip_entry_is_root(at[0])) {
             *what = FOUND_OTHER;
             return HDX_OK;
         }
@@ -120,12 +120,12 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
             t->copy_len = hdx_be32(at + 9);
         else if (at[0] == HDX_SUB_OBJECT_ARRAY)
             t->copy_len = 4 * (uint64_t)hdx_be32(at + 5);
-        else if (entry_width(at[9], 4) == 0 || at[9] == 2)
+        else if (hdx_strip_entry_width(at[9], 4) == 0 || at[9] == 2)
             *what = FOUND_OTHER;
         else if (at[9] == 5 || at[9] == 8)
-            t->zeros = (uint64_t)hdx_be32(at + 5) * entry_width(at[9], 4);
+            t->zeros = (uint64_t)hdx_be32(at + 5) * hdx_strip_entry_width(at[9], 4);
         else
-            t->copy_len = (uint64_t)hdx_be32(at + 5) * entry_width(at[9], 4);
+            t->copy_len = (uint64_t)hdx_be32(at + 5) * hdx_strip_entry_width(at[9], 4);
     }
     *used = head + t->copy_len;
     return HDX_OK;
@@ -146,29 +146,29 @@ static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, v
             return code;
         if (what != FOUND_ENTRY)
             break;
-        if (length + token_len(&t) > UINT32_MAX) {
+        if (length + hdx_strip_token_len(&t) > UINT32_MAX) {
             note->mode = VIEW_GOES_ON;
             break;
         }
         /* contents are stepped over: now and then it is asked whether they are there */
-        if (t.copy_len > VIEW_RUN && (code = reader_reaches(r, q + used, &there, err)) != HDX_OK)
+        if (t.copy_len > VIEW_RUN && (code = hdx_strip_reader_reaches(r, q + used, &there, err)) != HDX_OK)
             return code;
         if (!there)
             break;
-        length += token_len(&t);
+        length += hdx_strip_token_len(&t);
         q += used;
         entries++;
     }
-    if (there && what == FOUND_SHORT && (code = reader_reaches(r, q, &there, err)) != HDX_OK)
+    if (there && what == FOUND_SHORT && (code = hdx_strip_reader_reaches(r, q, &there, err)) != HDX_OK)
         return code;
     if (!there) { /* the file ends in an entry: once more, up to it */
         length = again ? 9 : 0;
         entries = 0;
         for (q = p, there = true;;) {
             if ((code = entry_token(r, q, &t, &used, &what, err)) != HDX_OK || what != FOUND_ENTRY ||
-                (code = reader_reaches(r, q + used, &there, err)) != HDX_OK || !there)
+                (code = hdx_strip_reader_reaches(r, q + used, &there, err)) != HDX_OK || !there)
                 break;
-            length += token_len(&t);
+            length += hdx_strip_token_len(&t);
             q += used;
             entries++;
         }
@@ -178,7 +178,7 @@ static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, v
     } else if (what == FOUND_SHORT) {
         const uint8_t *at;
         size_t         have;
-        if ((code = reader_at(r, q, 1, &at, &have, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_at(r, q, 1, &at, &have, err)) != HDX_OK)
             return code;
         if (have > 0)
             note->mode = VIEW_END;
@@ -209,7 +209,7 @@ static hdx_code broken(view *v, bool first, spot *s, bool ends)
 /* The head of a segment whose entries begin at p. */
 static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool again, spot *s, token *t, hdx_error *err)
 {
-    const view_note *noted = first ? NULL : view_note_at(v, p);
+    const view_note *noted = first ? NULL : hdx_strip_view_note_at(v, p);
     view_note        note = { .in = p };
     hdx_code         code = HDX_OK;
     again = again && s->heap_name != 0;
@@ -217,7 +217,7 @@ static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool ag
         note = *noted;
     else if ((code = measure(v, r, first, p, again, &note, err)) != HDX_OK)
         return code;
-    else if (first && note.end - p > NOTED && (code = view_note_add(v, &note, err)) != HDX_OK)
+    else if (first && note.end - p > NOTED && (code = hdx_strip_view_note_add(v, &note, err)) != HDX_OK)
         return code;
     s->in = p;
     if (note.mode == VIEW_GOES_ON && note.length == 0)
@@ -249,20 +249,20 @@ static hdx_code next_entry(view *v, reader *r, spot *s, token *t, hdx_error *err
     hdx_code code = entry_token(r, s->in, t, &used, &what, err);
     if (code != HDX_OK)
         return code;
-    if (what != FOUND_ENTRY || token_len(t) > s->left)
-        return view_changed(v, s->in, err);
+    if (what != FOUND_ENTRY || hdx_strip_token_len(t) > s->left)
+        return hdx_strip_view_changed(v, s->in, err);
     if (t->head[0] == HDX_SUB_HEAP_DUMP_INFO) {
         s->heap = hdx_be32(t->head + 1);
         s->heap_name = hdx_be32(t->head + 5);
     }
     s->in += used;
-    s->left -= token_len(t);
+    s->left -= hdx_strip_token_len(t);
     if (s->left == 0)
         s->mode = s->way == FRAME_MIXED ? VIEW_END : s->cut ? VIEW_GOES_ON : VIEW_TOP;
     return HDX_OK;
 }
 
-hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -280,7 +280,7 @@ hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_erro
         return next_entry(v, r, s, t, err);
     if (s->mode == VIEW_GOES_ON)
         return begin_segment(v, r, first, s->in, true, s, t, err);
-    if ((code = reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
+    if ((code = hdx_strip_reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
         return code;
     if (have == 0) { /* a dump of one heap record has no end record; its segment, as it is shown, would miss one */
         if (!v->restoring && !s->ended) {
@@ -306,7 +306,7 @@ hdx_code view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_erro
         be32(t, n);
         t->copy_from = s->in + 3;
         t->copy_len = n;
-        if ((code = reader_reaches(r, s->in + 3 + n, &there, err)) != HDX_OK)
+        if ((code = hdx_strip_reader_reaches(r, s->in + 3 + n, &there, err)) != HDX_OK)
             return code;
         if (!there) {
             *t = (token){ 0 };

@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (size > 0)
         memcpy(copy, data, size);
-    leak_answer *a = leak_decode(copy, size);
+    leak_answer *a = hdx_leak_decode(copy, size);
     if (a == NULL) {
         hdx_mem_put(NULL, copy, size);
     } else {

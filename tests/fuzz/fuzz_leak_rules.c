@@ -19,10 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         o.matcher_file = file;
     else
         o.rule_file = file;
-    if (leak_rules_read(&o, &rules, &err) == HDX_OK) {
+    if (hdx_leak_rules_read(&o, &rules, &err) == HDX_OK) {
         for (uint64_t i = 0; i < rules.matcher_count; i++) {
             hdx_buffer b = hdx_buffer_of(NULL);
-            leak_pattern(&rules.matchers[i], &b);
+            hdx_leak_pattern(&rules.matchers[i], &b);
             if (b.len == 0)
                 abort();
             hdx_buffer_free(&b);
@@ -32,6 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
     } else if (err.code != HDX_USAGE && err.code != HDX_LIMIT)
         abort();
-    leak_rules_free(&rules);
+    hdx_leak_rules_free(&rules);
     return 0;
 }

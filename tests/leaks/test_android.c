@@ -1,5 +1,5 @@
 /*
- * test_android.c - what objects of Android say of themselves: each rule of android.c and of leak_states, both ways
+ * test_android.c - what objects of Android say of themselves: each rule of android.c and of hdx_leak_states, both ways
  * (table inspectors.tsv of the facts).
  *
  * A heap is two tables of words. Classes: "name", "super", "field:TYPE ...", "static:TYPE=value ...". Objects: "name",
@@ -171,9 +171,9 @@ static void expect_world(const world *w)
     put_kinds(w, m);
     put_things(w, m);
     heap_open(&h, m);
-    ok(leak_heap_open(h.g, NULL, &lh, &h.err));
-    ok(leak_inspector_open(&lh, &rules, &i, &h.err));
-    ok(leak_find(&i, &by_state, &leaking, &count, &capacity, &h.err));
+    ok(hdx_leak_heap_open(h.g, NULL, &lh, &h.err));
+    ok(hdx_leak_inspector_open(&lh, &rules, &i, &h.err));
+    ok(hdx_leak_find(&i, &by_state, &leaking, &count, &capacity, &h.err));
     for (size_t n = 0; n < w->thing_count; n++) {
         const thing *t = &w->things[n];
         const hdx_id id = id_at(&h, OBJECT_AT(n));
@@ -181,18 +181,18 @@ static void expect_world(const world *w)
         bool         found = false;
         for (uint64_t k = 0; k < count; k++)
             found = found || leaking[k] == id;
-        leak_look_into(&i, id, &l);
+        hdx_leak_look_into(&i, id, &l);
         expand(w, t->notes, want, sizeof want);
         notes_of(&l, got, sizeof got);
         cr_expect(strcmp(want, got) == 0, "%s (%s)\n   want %s\n    got %s", t->name, t->class, want, got);
         cr_expect(found == t->found, "%s (%s): the finder by state %s", t->name, t->class,
                   found ? "takes it" : "does not take it");
-        leak_look_drop(&l);
+        hdx_leak_look_drop(&l);
     }
     cr_expect(eq(int, lh.code, HDX_OK), "%s", lh.err.message);
     hdx_mem_put(NULL, leaking, capacity * sizeof *leaking);
-    leak_inspector_close(&i);
-    leak_heap_close(&lh);
+    hdx_leak_inspector_close(&i);
+    hdx_leak_heap_close(&lh);
     heap_close(&h);
 }
 

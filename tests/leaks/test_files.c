@@ -15,9 +15,9 @@ static hdx_text text(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) 
 static const char *sha1(const char *s, char hex[41])
 {
     leak_sha1 sha;
-    leak_sha1_begin(&sha);
-    leak_sha1_put(&sha, s, strlen(s));
-    leak_sha1_end(&sha, hex);
+    hdx_leak_sha1_begin(&sha);
+    hdx_leak_sha1_put(&sha, s, strlen(s));
+    hdx_leak_sha1_end(&sha, hex);
     return hex;
 }
 
@@ -49,21 +49,21 @@ Test(mapping, gives_back_classes_arrays_fields_and_methods)
     leak_mapping     *m;
     hdx_error         err;
     hdx_arena         arena = hdx_arena_of(NULL);
-    cr_assert(eq(int, leak_mapping_read(file, sizeof file - 1, &m, &err), HDX_OK));
-    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b"), &arena), "com.example.Session"));
-    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b[][]"), &arena), "com.example.Session[][]"));
-    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.c$d"), &arena), "com.example.Outer$Inner"));
-    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.x"), &arena), "a.x"));
-    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("a")), "current"));
-    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.c$d"), text("a")), "this$0"));
-    cr_expect(hdx_text_is(leak_mapping_field(m, text("nonsense"), text("a")), "a"),
+    cr_assert(eq(int, hdx_leak_mapping_read(file, sizeof file - 1, &m, &err), HDX_OK));
+    cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.b"), &arena), "com.example.Session"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.b[][]"), &arena), "com.example.Session[][]"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.c$d"), &arena), "com.example.Outer$Inner"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.x"), &arena), "a.x"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text("a.b"), text("a")), "current"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text("a.c$d"), text("a")), "this$0"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text("nonsense"), text("a")), "a"),
               "a line without an arrow opens no class");
-    cr_expect(hdx_text_is(leak_mapping_method(m, text("a.b"), text("c")), "open"));
-    cr_expect(hdx_text_is(leak_mapping_field(m, text("a.b"), text("c")), "c"), "a method is no field");
-    leak_mapping_free(m);
-    cr_assert(eq(int, leak_mapping_read("", 0, &m, &err), HDX_OK));
-    cr_expect(hdx_text_is(leak_mapping_class(m, text("a.b"), &arena), "a.b"));
-    leak_mapping_free(m);
+    cr_expect(hdx_text_is(hdx_leak_mapping_method(m, text("a.b"), text("c")), "open"));
+    cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text("a.b"), text("c")), "c"), "a method is no field");
+    hdx_leak_mapping_free(m);
+    cr_assert(eq(int, hdx_leak_mapping_read("", 0, &m, &err), HDX_OK));
+    cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.b"), &arena), "a.b"));
+    hdx_leak_mapping_free(m);
     hdx_arena_free(&arena);
 }
 
@@ -77,7 +77,7 @@ static hdx_code read_lines(const char *lines, bool rules, leak_rules *out, hdx_e
         o.rule_file = f;
     else
         o.matcher_file = f;
-    return leak_rules_read(&o, out, err);
+    return hdx_leak_rules_read(&o, out, err);
 }
 
 Test(matchers, of_a_file_stand_behind_those_built_in)
@@ -102,12 +102,12 @@ Test(matchers, of_a_file_stand_behind_those_built_in)
     cr_expect_str_eq(m->manufacturer, "samsung|LGE");
     cr_expect_str_eq(m->build_id, "TP1");
     cr_expect_str_eq(m->note, "keeps  it");
-    leak_pattern(m, &b);
+    hdx_leak_pattern(m, &b);
     cr_expect_str_eq(b.at, "static field com.acme.Sdk#sContext");
     cr_expect(m[1].kind == HDX_LEAK_JAVA_LOCAL && m[1].ignored && m[1].everywhere);
     cr_expect_str_eq(m[1].member, "worker-1");
     hdx_buffer_free(&b);
-    leak_rules_free(&r);
+    hdx_leak_rules_free(&r);
 }
 
 Test(rules, say_class_condition_and_text)
@@ -126,7 +126,7 @@ Test(rules, say_class_condition_and_text)
     cr_expect(r.rules[1].means == HDX_LEAK_UNKNOWN && !r.rules[1].subclasses && r.rules[1].op == 0);
     cr_expect(r.rules[2].op == 6);
     cr_expect_str_eq(r.rules[2].value, "-3");
-    leak_rules_free(&r);
+    hdx_leak_rules_free(&r);
 }
 
 Test(rules, that_are_not_understood_are_refused_with_their_line)
@@ -154,7 +154,7 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
         cr_expect(eq(int, read_lines(cases[i].lines, cases[i].rules, &r, &err), HDX_USAGE), "%s", cases[i].lines);
         cr_expect_str_eq(err.message, cases[i].said);
         cr_expect_str_eq(err.where, "mine.txt");
-        leak_rules_free(&r);
+        hdx_leak_rules_free(&r);
     }
 }
 
@@ -208,7 +208,7 @@ Test(statuses, of_every_path_of_up_to_six_objects_spread_as_the_rule_says)
                 fast[i].says_leaking = slow[i].says_leaking = bits >> (2 * i) & 1;
                 fast[i].says_not = slow[i].says_not = bits >> (2 * i + 1) & 1;
             }
-            leak_statuses(fast, (size_t)n);
+            hdx_leak_statuses(fast, (size_t)n);
             slow_statuses(slow, n);
             for (int i = 0; i < n; i++)
                 cr_assert(fast[i].status == slow[i].status && fast[i].conflict == slow[i].conflict &&
