@@ -20,9 +20,7 @@ if grep -v '^hdx_' <<<"$inside"; then
 fi
 
 exported=$("$nm" -D --defined-only "$shared" | names | grep -v '^__odr_asan')
-# A declaration begins with HDX_API; its name stands before the first parenthesis, or before the end where there is none.
-marked=$(perl -0777 -ne 's{/\*.*?\*/}{}gs; s{^\s*#.*$}{}gm; print "$1\n" while /\bHDX_API\b[^;({]*?(\w+)\s*[(;\[]/g' \
-    "$include"/heapdex/*.h | sort -u)
+marked=$("$(dirname "$0")/house_api.sh" "$include")
 if ! diff <(echo "$marked") <(echo "$exported") | sed -n 's/^</marked HDX_API, not exported:/p; s/^>/exported, not marked HDX_API:/p' |
     { ! grep .; }; then
     failed=1

@@ -55,6 +55,10 @@ add_test(NAME house.format COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_format.sh $
 add_test(NAME house.symbols COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_symbols.sh ${CMAKE_NM} $<TARGET_FILE:heapdex_static> $<TARGET_FILE:heapdex>
          ${PROJECT_SOURCE_DIR}/include)
 
+# Public headers: each alone, in C99 and in C++.
+add_test(NAME install.headers COMMAND ${PROJECT_SOURCE_DIR}/tests/install/headers.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
+         "${CMAKE_C_FLAGS}")
+
 # The installed package, used by a program of somebody else.
 add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)

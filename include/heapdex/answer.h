@@ -23,6 +23,10 @@
 #include <heapdex/leaks.h>
 #include <heapdex/rows.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- what there is to ask ---- */
 typedef enum hdx_parameter_kind {
     HDX_PARAMETER_FLAG,    /* "true" or "false"; NULL is "true" */
@@ -156,5 +160,9 @@ HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argu
  */
 HDX_API hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
                                    hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

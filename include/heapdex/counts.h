@@ -19,6 +19,10 @@
 #include <heapdex/graph.h>
 #include <heapdex/index.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Of the options: dump, dump_number, threads, memory, max_uncompressed, progress. */
 HDX_API hdx_code hdx_counts_take(const hdx_index_options *options, hdx_counts **out, hdx_error *err);
 HDX_API void     hdx_counts_free(hdx_counts *counts); /* NULL: nothing */
@@ -30,5 +34,9 @@ HDX_API void     hdx_counts_free(hdx_counts *counts); /* NULL: nothing */
 HDX_API const hdx_class *hdx_counts_classes(const hdx_counts *counts, uint32_t *count);
 /* Format, sizes, counts of records, damage and warnings; what needs an index is 0, complete is false. Borrowed. */
 HDX_API const hdx_graph_summary *hdx_counts_summary(const hdx_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

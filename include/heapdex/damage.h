@@ -7,6 +7,10 @@
 
 #include <heapdex/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_damage_kind {
     HDX_DAMAGE_TRUNCATED,   /* the file ends inside a record */
     HDX_DAMAGE_LENGTH,      /* a length that cannot be right */
@@ -33,5 +37,9 @@ typedef struct hdx_damage {
 
 /* The kind's name in JSON: "truncated", "unknown_tag" ... */
 HDX_API const char *hdx_damage_name(hdx_damage_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <heapdex/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_code {
     HDX_OK,
     HDX_USAGE,     /* the call is wrong (exit 2) */
@@ -33,5 +37,9 @@ typedef struct hdx_error {
 
 /* The code's stable name ("bad_dump", "damaged", ...): `kind` of the JSON error document. */
 HDX_API const char *hdx_code_name(hdx_code code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

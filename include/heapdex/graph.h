@@ -21,7 +21,12 @@
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 #include <heapdex/heap.h>
+#include <heapdex/source.h>
 #include <heapdex/strip.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct hdx_graph hdx_graph;
 
@@ -240,8 +245,7 @@ HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, cha
  * read by inflating at most 1 MiB before it, and what no longer is what it was when the index was built is
  * HDX_BAD_DUMP.
  */
-typedef struct hdx_source hdx_source;
-HDX_API hdx_code          hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
+HDX_API hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
 /* After HDX_BAD_DUMP: is that because there is no dump at hand (true), or because it is not what it was (false)? */
 HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
 HDX_API void hdx_text_free(char *text);
@@ -281,5 +285,9 @@ typedef struct hdx_named_ref {
 HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
                                       bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
                                       hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

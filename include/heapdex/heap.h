@@ -7,6 +7,10 @@
 
 #include <heapdex/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_object_kind { HDX_INSTANCE, HDX_OBJECT_ARRAY, HDX_PRIMITIVE_ARRAY, HDX_CLASS_OBJECT } hdx_object_kind;
 HDX_API const char *hdx_object_kind_name(
     hdx_object_kind kind); /* "instance", "object_array", "primitive_array", "class" */
@@ -99,5 +103,9 @@ typedef struct hdx_heap_space { /* Android heaps */
     hdx_text name;              /* "app", "zygote", "image" */
     uint64_t objects, bytes, live_objects, live_bytes;
 } hdx_heap_space;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,7 +18,15 @@
 #include <heapdex/strip.h>
 #include <heapdex/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HEAPDEX_VERSION "0.1.0"
 HDX_API const char *hdx_version(void); /* of the library at run time */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include <heapdex/error.h>
 #include <heapdex/progress.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_step { HDX_STEP_OBJECTS = 1, HDX_STEP_OUTBOUND, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS } hdx_step;
 
 typedef struct hdx_counts hdx_counts; /* counts.h */
@@ -100,5 +104,9 @@ HDX_API hdx_code hdx_index_estimate(const hdx_index_options *options, hdx_index_
  * none.
  */
 HDX_API hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

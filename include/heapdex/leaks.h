@@ -28,6 +28,10 @@
 #include <heapdex/progress.h>
 #include <heapdex/rows.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- what to look for ---- */
 typedef enum hdx_leak_finder {
     HDX_LEAKS_WATCHED, /* referents of KeyedWeakReference that are retained (doc/shark.md 2.1, 2.2) */
@@ -205,5 +209,9 @@ HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);
  */
 HDX_API hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents,
                                 hdx_rows **out, hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <heapdex/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct hdx_progress_report {
     const char *step;   /* "scan", "outbound", ...; a constant string */
     unsigned    number; /* of this step, from 1 */
@@ -23,5 +27,9 @@ typedef struct hdx_progress {
     void (*report)(void *context, const hdx_progress_report *report);
     bool (*cancelled)(void *context);
 } hdx_progress;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

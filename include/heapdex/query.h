@@ -14,6 +14,10 @@
 #include <heapdex/progress.h>
 #include <heapdex/rows.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Common to all: which objects rows and counts include, and how to stop. */
 typedef struct hdx_query {
     hdx_graph          *graph;
@@ -85,5 +89,9 @@ HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_
                                           hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include <heapdex/rows.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_format {
     HDX_FORMAT_TABLE,
     HDX_FORMAT_JSON,
@@ -37,5 +41,9 @@ typedef struct hdx_sink {
  * sink refused, or the rows' own error.
  */
 HDX_API hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,11 @@
 #define HEAPDEX_ROWS_H
 
 #include <heapdex/error.h>
+#include <heapdex/progress.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum hdx_cell_kind {
     HDX_CELL_NULL,
@@ -133,5 +138,9 @@ HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns,
    whether there were more; *more is how many, or 0 where nobody counted them. */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
 HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

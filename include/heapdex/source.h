@@ -22,6 +22,10 @@
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct hdx_source hdx_source;
 typedef struct hdx_stream hdx_stream;
 
@@ -87,5 +91,9 @@ HDX_API hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_
    a stream has been read to its end. At most 1000 are kept; the last one says where the data end, if damage ends them.
  */
 HDX_API size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

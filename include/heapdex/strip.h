@@ -19,6 +19,10 @@
 #include <heapdex/error.h>
 #include <heapdex/progress.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum hdx_strip_policy {
     HDX_STRIP_NONE,
     HDX_STRIP_MATRIX, /* primitive arrays dropped but for texts of Strings and one of equal bitmaps */
@@ -117,5 +121,9 @@ HDX_API hdx_code hdx_strip_write(const hdx_strip_options *options, hdx_strip_rep
  * early gives what it has.
  */
 HDX_API hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test.sh BUILD TREE: installs BUILD into a folder of its own and builds walk.c against it, by pkg-config (shared) and by
-# find_package (shared and static); all three must print the same tree, and the installed program must know its man page's commands.
+# find_package (shared and static); all three must print the same tree. documents.cc, in C++, must say what the program
+# says.
 set -euo pipefail
 build=$1 tree=$2
 flags=${3:-}
@@ -23,8 +24,18 @@ cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -o "$work/walk" "$tree/tests
 LD_LIBRARY_PATH=$libdir "$work/walk" "$dump" "$work/index" >"$work/shared.txt"
 grep -q 'bookshop.Bookshop$SessionCache@0x' "$work/shared.txt" || { echo "the cache is not among the largest:"; cat "$work/shared.txt"; exit 1; }
 
-cmake -G Ninja -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" >"$work/cmake.log"
+cmake -G Ninja -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" \
+    -DCMAKE_CXX_FLAGS="$flags" >"$work/cmake.log"
 cmake --build "$work/build" >>"$work/cmake.log"
 LD_LIBRARY_PATH=$libdir "$work/build/walk" "$dump" "$work/index" | cmp - "$work/shared.txt"
 "$work/build/walk_static" "$dump" "$work/index" | cmp - "$work/shared.txt"
 cat "$work/shared.txt"
+
+if [ -x "$work/build/documents" ]; then
+    "$work/prefix/bin/heapdex" histogram "$dump" --index-dir "$work/index" --by package --format json >"$work/document.json"
+    LD_LIBRARY_PATH=$libdir "$work/build/documents" "$dump" "$work/index" | cmp - "$work/document.json"
+    "$work/build/documents_static" "$dump" "$work/index" | cmp - "$work/document.json"
+    grep -c '"package"' "$work/document.json"
+else
+    echo "no C++ compiler: C only"
+fi
