@@ -7,7 +7,7 @@ set -uo pipefail
 export LC_ALL=C.UTF-8
 cd "$1" || exit 1
 failed=0
-mapfile -t files < <(find include src tests bench indexes \( -name '*.[ch]' -o -name '*.cc' \) -type f | sort)
+mapfile -t files < <(find include src tests bench indexes examples \( -name '*.[ch]' -o -name '*.cc' \) -type f | sort)
 if grep -nE '^.{121,}$' "${files[@]}"; then
     echo "lines longer than 120 columns"
     failed=1

@@ -1,10 +1,11 @@
-# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash and zsh, and the pages that
-# headers cite.
+# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash and zsh, and the pages and
+# examples that headers cite.
 install(TARGETS heapdex_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT heapdex)
 install(TARGETS heapdex heapdex_static EXPORT heapdex COMPONENT heapdex
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/heapdex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.c")
 install(FILES src/cli/heapdex.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT heapdex)
 install(FILES src/cli/heapdex.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heapdex COMPONENT heapdex)
 install(FILES src/cli/_heapdex DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT heapdex)

@@ -59,6 +59,18 @@ add_test(NAME house.symbols COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_symbols.sh
 add_test(NAME install.headers COMMAND ${PROJECT_SOURCE_DIR}/tests/install/headers.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
          "${CMAKE_C_FLAGS}")
 
+# examples/NAME.c in C99 as users compile them, and the parts of them that public headers show.
+file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
+foreach(file IN LISTS files)
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(example_${name} ${file})
+  target_link_libraries(example_${name} PRIVATE heapdex)
+  set_target_properties(example_${name} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+  target_compile_options(example_${name} PRIVATE -Wall -Wextra -Wpedantic)
+endforeach()
+add_test(NAME install.examples COMMAND ${PROJECT_SOURCE_DIR}/tests/install/examples.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(install.examples PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
+
 # The installed package, used by a program of somebody else.
 add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)

@@ -1,14 +1,21 @@
 /*
  * answer.h - the answers there are, by name: their columns, their parameters, and how to ask for them.
  *
- *     hdx_index_options options = { .dump = "app.hprof" };
- *     hdx_argument      by = { "by", "package" };
- *     hdx_session      *session;
- *     hdx_rows         *rows;
- *     if (hdx_session_open(&options, &session, &err) != HDX_OK) ...
- *     if (hdx_answer_run(session, "histogram", &by, 1, &rows, &err) != HDX_OK) ...       builds the index where there
- *         is none
- *     hdx_render(rows, &(hdx_render_options){ .format = HDX_FORMAT_JSON }, &sink, &err);  render.h
+ * Example (examples/answer.c):
+ *     const hdx_index_options  options = { .dump = dump };
+ *     const hdx_argument       arguments[] = { { "by", "package" }, { "limit", "5" } };
+ *     const hdx_render_options csv = { .format = HDX_FORMAT_CSV };
+ *     const hdx_sink           sink = { put, stdout };
+ *     hdx_session             *session = NULL;
+ *     hdx_rows                *rows = NULL;
+ *     hdx_error                err;
+ *     hdx_code                 code = hdx_session_open(&options, &session, &err);
+ *     if (code == HDX_OK) // the first answer builds the index where there is none
+ *         code = hdx_answer_run(session, "histogram", arguments, 2, &rows, &err);
+ *     if (code == HDX_OK)
+ *         code = hdx_render(rows, &csv, &sink, &err);
+ *     if (code != HDX_OK)
+ *         fprintf(stderr, "%s: %s\n", err.where, err.message);
  *     hdx_rows_close(rows);
  *     hdx_session_close(session);
  *

@@ -1,11 +1,18 @@
 /*
  * counts.h - what one pass over a dump tells, without an index: objects and bytes of each class.
  *
- *     hdx_index_options options = { .dump = "app.hprof" };
- *     hdx_counts       *counts;
- *     if (hdx_counts_take(&options, &counts, &err) != HDX_OK) ...         one pass, nothing is written
- *     const hdx_class *classes = hdx_counts_classes(counts, &n);          instances and bytes of all objects
- *     hdx_query_histogram_of(classes, n, HDX_BY_CLASS, NULL, &rows, &err);
+ * Example (examples/counts.c):
+ *     const hdx_index_options options = { .dump = dump };
+ *     const hdx_class        *classes;
+ *     hdx_counts             *counts;
+ *     uint32_t                n;
+ *     if (hdx_counts_take(&options, &counts, &err) != HDX_OK) { // one pass, nothing is written
+ *         fprintf(stderr, "%s: %s\n", err.where, err.message);
+ *         return 1;
+ *     }
+ *     classes = hdx_counts_classes(counts, &n); // by falling number of instances
+ *     for (uint32_t i = 0; i < n && i < 5; i++)
+ *         printf("%" PRIu64 " %.*s\n", classes[i].instances, (int)classes[i].name.len, classes[i].name.at);
  *     hdx_counts_free(counts);
  *
  * Reachability is not known: live numbers, ids and retained sizes are absent. No address is kept either, so of two

@@ -1,13 +1,16 @@
 /*
  * graph.h - a finished index as a read-only graph of objects: the one door for questions.
  *
+ * Example (examples/graph.c):
  *     hdx_graph *g;
- *     hdx_graph_open("app.hprof.hdx", "app.hprof", &g, &err);
- *     hdx_id id;
- *     if (hdx_graph_find(g, 0x7f3a10, &id))
- *         for (hdx_id d = hdx_graph_dominator(g, id); d != HDX_NO_ID && d != HDX_VIRTUAL_ROOT; d =
- *         hdx_graph_dominator(g, d)) ...
- *     if (hdx_graph_check(g, &err) != HDX_OK) ...    were all pages sound that were touched?
+ *     hdx_id     id, d;
+ *     if (hdx_graph_open(report.path, options.dump, &g, &err) != HDX_OK)
+ *         return complain(&err);
+ *     if (hdx_graph_find(g, address, &id))
+ *         for (d = id; d != HDX_VIRTUAL_ROOT && d != HDX_NO_ID; d = hdx_graph_dominator(g, d))
+ *             printf("0x%" PRIx64 " retains %" PRIu64 "\n", hdx_graph_address(g, d), hdx_graph_retained(g, d));
+ *     hdx_code code = hdx_graph_check(g, &err); // were all pages sound that were touched?
+ *     hdx_graph_close(g);
  *
  * A graph may be read by many threads; cursors live on the caller's stack and belong to one thread. Getters never fail:
  * an id out of range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the
@@ -46,9 +49,14 @@ HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
  * catalog is not among these files: what is needed of it is read when g is opened and when roots or threads are first
  * asked for.
  *
+ * Example (examples/mend.c):
  *     static void on_bus_error(int number, siginfo_t *info, void *context)
  *     {
- *         if (!hdx_graph_mend(graph, info->si_addr)) { signal(number, SIG_DFL); raise(number); }
+ *         (void)context;
+ *         if (!hdx_graph_mend(graph, info->si_addr)) {
+ *             signal(number, SIG_DFL);
+ *             raise(number);
+ *         }
  *     }
  */
 HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
@@ -113,9 +121,11 @@ HDX_API hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id);
  * look-ups that do not depend on each other can wait together. Who knows which objects it will ask about says so before
  * each, with all of them and the place of the next:
  *
+ * Example (examples/ahead.c):
  *     for (size_t i = 0; i < n; i++) {
- *         hdx_graph_ahead(g, HDX_AHEAD_CLASS | HDX_AHEAD_OUTBOUND, ids, n, i);
- *         ... hdx_graph_class_of(g, ids[i]), hdx_graph_outbound(g, ids[i], ...) ...
+ *         hdx_graph_ahead(g, HDX_AHEAD_RETAINED, ids, n, i);
+ *         const uint64_t retained = hdx_graph_retained(g, ids[i]);
+ *         most = retained > most ? retained : most;
  *     }
  *
  * What ids[i] takes is in the cache by then, and what those behind it take is on its way. It changes no answer, notes

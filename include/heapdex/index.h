@@ -1,10 +1,14 @@
 /*
  * index.h - building, finding and removing the index of a dump, and what building would cost.
  *
- *     hdx_index_options options = { .dump = "app.hprof" };
- *     hdx_index_report  report;
- *     if (hdx_index_build(&options, &report, &err) != HDX_OK) ...      builds, or finds a valid one: report.reused
- *     hdx_graph_open(report.path, "app.hprof", &graph, &err);
+ * Example (examples/index.c):
+ *     const hdx_index_options options = { .dump = dump };
+ *     static hdx_index_report report;                           // some 10 KB
+ *     if (hdx_index_build(&options, &report, &err) != HDX_OK || // builds, or finds a valid one: report.reused
+ *         hdx_graph_open(report.path, dump, &graph, &err) != HDX_OK) {
+ *         fprintf(stderr, "%s: %s\n", err.where, err.message);
+ *         return 1;
+ *     }
  *
  * An index is a folder. It exists from the rename of the finished folder on; readers hold what they opened.
  */

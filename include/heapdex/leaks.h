@@ -2,17 +2,21 @@
  * leaks.h - memory leaks as LeakCanary finds them: watched objects, the path from a GC root that keeps each alive,
  * which reference of it is to blame, groups of the same leak, known leaks of the platform.
  *
- *     hdx_leaks_options options = { .finder = HDX_LEAKS_WATCHED, .retained = true };
- *     hdx_leaks *leaks;
- *     if (hdx_leaks_search(graph, &options, &leaks, &err) != HDX_OK) ...
- *     for (uint64_t i = 0; i < leaks->leak_count; i++)
- *         printf("%s %s\n", hdx_leak_kind_name(leaks->leaks[i].kind), leaks->leaks[i].signature);
+ * Example (examples/leaks.c):
+ *     const hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = names, .class_count = 1 };
+ *     hdx_leaks              *leaks;
+ *     if (hdx_leaks_search(graph, &options, &leaks, &err) != HDX_OK)
+ *         return complain(&err);
+ *     for (uint64_t i = 0; i < leaks->leak_count; i++) {
+ *         const hdx_leak *leak = &leaks->leaks[i];
+ *         printf("%s %s %s\n", hdx_leak_kind_name(leak->kind), leak->signature, leak->suspects);
+ *     }
  *     hdx_leaks_free(leaks);
  *
- * Rules: those of Shark 2.14 (doc/shark.md). Where Shark stops with an error (dangling references, missing classes) the
- *        search goes on;
- * retained sizes are exact dominator sizes over the references that the search follows, with Shark's sizes of single
- * objects: the instance size CLASS_DUMP states, length times width of arrays, native bytes of bitmaps.
+ * The rules are those of Shark 2.14 (doc/shark.md). Where Shark stops with an error (dangling references, missing
+ * classes) the search goes on; retained sizes are exact dominator sizes over the references that the search follows,
+ * with Shark's sizes of single objects: the instance size CLASS_DUMP states, length times width of arrays, native bytes
+ * of bitmaps.
  *
  * The first search reads the dump once more (order and names of references are not in the index): the graph must have
  * been opened with it, else HDX_BAD_DUMP. The answer is kept in the folder of the index under everything it depends on

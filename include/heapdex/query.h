@@ -2,10 +2,8 @@
  * query.h - the questions. Each takes an open graph and its own options and yields rows (rows.h). Columns and extra
  * keys are the contract of the command line: they only grow.
  *
- * Ownership: *out is the caller's, closed with hdx_rows_close before the graph is closed. Errors: HDX_NOT_FOUND where
- *            an object or
- * class named by the caller is not in the dump, HDX_USAGE for a malformed name or pattern, HDX_DAMAGED, HDX_LIMIT,
- * HDX_CANCELLED.
+ * *out is the caller's, closed with hdx_rows_close before the graph is closed. HDX_NOT_FOUND: an object or class named
+ * by the caller is not in the dump. HDX_USAGE: a malformed name or pattern. Else HDX_DAMAGED, HDX_LIMIT, HDX_CANCELLED.
  */
 #ifndef HEAPDEX_QUERY_H
 #define HEAPDEX_QUERY_H

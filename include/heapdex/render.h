@@ -1,9 +1,15 @@
 /*
  * render.h - rows to text: table, json, jsonl, csv, tsv.
  *
+ * Example (examples/render.c):
  *     static bool put(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) == len; }
- *     hdx_sink sink = { put, stdout };
- *     hdx_render(rows, &(hdx_render_options){ .format = HDX_FORMAT_JSON }, &sink, &err);
+ *
+ *     static hdx_code show(hdx_rows *rows, hdx_error *err)
+ *     {
+ *         const hdx_render_options table = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+ *         const hdx_sink           sink = { put, stdout };
+ *         return hdx_render(rows, &table, &sink, err);
+ *     }
  */
 #ifndef HEAPDEX_RENDER_H
 #define HEAPDEX_RENDER_H

@@ -2,11 +2,17 @@
  * rows.h - what every question yields: columns, and a cursor over rows of cells. A cell may be a list or an object
  * (nested rows), so that an answer can be rendered as a table, as JSON, or as CSV without knowing the question.
  *
- *     hdx_rows *rows;
- *     hdx_query_histogram(graph, &options, &rows, &err);
+ * Example (examples/rows.c):
+ *     hdx_rows       *rows;
  *     const hdx_cell *cells;
- *     while (hdx_rows_next(rows, &cells)) ...                 hdx_rows_columns(rows, &n) cells
- *     if (hdx_rows_end(rows, &err) != HDX_OK) ...             was it the end, or a failure?
+ *     if (hdx_query_histogram(&q, HDX_BY_CLASS, "java.util.*", false, &rows, &err) != HDX_OK ||
+ *         hdx_rows_where(&rows, "objects > 100", &err) != HDX_OK || // takes rows over, also where it fails
+ *         hdx_rows_sort(&rows, "objects", true, &err) != HDX_OK ||
+ *         hdx_rows_select(&rows, "class,objects", &err) != HDX_OK)
+ *         return complain(&err);
+ *     while (hdx_rows_next(rows, &cells)) // as many cells as hdx_rows_columns says
+ *         printf("%.*s %" PRIu64 "\n", (int)cells[0].as.text.len, cells[0].as.text.at, cells[1].as.natural);
+ *     hdx_code code = hdx_rows_end(rows, &err); // was it the end, or a failure?
  *     hdx_rows_close(rows);
  */
 #ifndef HEAPDEX_ROWS_H
@@ -112,16 +118,16 @@ HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
 /* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 
+/* ---- shaping ---- */
 /*
- * ---- shaping; each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same
- * extras ---- An unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
+ * Each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras. An
+ * unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
  *
- * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere
- * in the text; one that is too costly ends the rows with HDX_USAGE).
- * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand
- *         in '...' or "...", and
- * then is nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested,
- * text against a number) is no match, except for != .
+ * A condition is "COLUMN OPERATOR VALUE". Operators are = != < <= > >= and ~ (a regular expression of PCRE2, found
+ * anywhere in the text; one that is too costly ends the rows with HDX_USAGE). Values are numbers (12, -3, 1.5, 0x7f,
+ * 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null and text; text may stand in '...' or "...", and then is
+ * nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested, text
+ * against a number) is no match, except for != .
  */
 /*
  * From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and

@@ -1,9 +1,15 @@
 /*
  * source.h - "n bytes at position p" of a heap dump, whether it lies plain, in gzip members or in a zlib container.
  *
+ * Example (examples/source.c):
  *     hdx_source *dump;
- *     if (hdx_source_open("app.hprof.gz", NULL, &dump, &err) != HDX_OK) ...
- *     hdx_source_read_at(dump, 4096, bytes, sizeof bytes, &got, &err);     any thread, any position
+ *     char        bytes[18];
+ *     size_t      got;
+ *     if (hdx_source_open(path, NULL, &dump, &err) != HDX_OK)
+ *         return complain(&err);
+ *     hdx_code code = hdx_source_read_at(dump, 0, bytes, sizeof bytes, &got, &err); // any thread, any position
+ *     if (code == HDX_OK)
+ *         printf("%.*s\n", (int)got, bytes);
  *     hdx_source_close(dump);
  *
  * Positions are those of the uncompressed dump. A source knows nothing of HPROF.
@@ -13,8 +19,8 @@
  * inflating; they are got when needed. A source that was just opened knows no points: the first read at a position
  * inflates all before it and notes them, later ones inflate at most 1 MiB (in dumps of more than some 10 GB 2 MiB and
  * more: windows of points take 128 MiB of memory at most). hdx_graph_dump (graph.h) gives a source with the points of
- *       an index: there every read inflates at most 1 MiB, whatever the file, and every piece is compared with the sum
- *       it had when the index was built.
+ * an index: there every read inflates at most 1 MiB, whatever the file, and every piece is compared with the sum it had
+ * when the index was built.
  */
 #ifndef HEAPDEX_SOURCE_H
 #define HEAPDEX_SOURCE_H

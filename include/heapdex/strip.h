@@ -2,16 +2,18 @@
  * strip.h - dumps that went through a stripping tool (Matrix, KOOM, Tailor, Shark) or redaction: recognising,
  * restoring, and stripping as they do.
  *
- *     hdx_stripping what;
- *     hdx_strip_detect("app.hprof", NULL, &what, &err);            what.policy, with evidence; HDX_STRIP_NONE: an
- *                                                                  ordinary dump
- *     hdx_strip_options o = { .dump = "app.hprof", .output = "small.hprof", .policy = HDX_STRIP_KOOM };
- *     hdx_strip_write(&o, &report, &err);
+ * Example (examples/strip.c):
+ *     hdx_detected            found; // found.what: the policy, with evidence; HDX_STRIP_NONE: an ordinary dump
+ *     const hdx_strip_options options = { .dump = dump, .output = small, .policy = HDX_STRIP_SHARK };
+ *     hdx_strip_report        report;
+ *     if (hdx_strip_detect(dump, NULL, &found, &err) != HDX_OK || hdx_strip_write(&options, &report, &err) != HDX_OK)
+ *         return complain(&err);
+ *     printf("%s %s, %" PRIu64 " records\n", found.format, hdx_strip_name(found.what.policy), report.records_out);
  *
- * What a tool keeps and drops was established by running it; where a tool is broken (names
- * outside ASCII, ids of 8 bytes, equality by digest) this library does what the tool means to do. Indexes are built
- * from stripped files directly: hdx_index_build needs none of these calls. Files are written under another name, synced
- * and renamed: whole or not at all.
+ * What a tool keeps and drops was established by running it; where a tool is broken (names outside ASCII, ids of 8
+ * bytes, equality by digest) this library does what the tool means to do. Indexes are built from stripped files
+ * directly: hdx_index_build needs none of these calls. Files are written under another name, synced and renamed: whole
+ * or not at all.
  */
 #ifndef HEAPDEX_STRIP_H
 #define HEAPDEX_STRIP_H

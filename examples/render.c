@@ -1,0 +1,49 @@
+/*
+ * render.c - rows as text.
+ *
+ *     $ render bookshop.hprof.gz
+ *     address     class                                   label   shallow  retained  percent  children
+ *     0xfeb18ea8  bookshop.Bookshop$SessionCache          -      16 bytes    1.9 MB    70.5%         1
+ *     0xfeaf2240  java.util.concurrent.ConcurrentHashMap  -      64 bytes   33.1 KB     1.2%         1
+ *     0xfeb19aa8  bookshop.Bookshop                       -      32 bytes   26.6 KB     1.0%         3
+ *     … 5682 more rows
+ */
+#include <heapdex/index.h>
+#include <heapdex/query.h>
+#include <heapdex/render.h>
+
+#include <stdio.h>
+
+// render.h
+static bool put(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) == len; }
+
+static hdx_code show(hdx_rows *rows, hdx_error *err)
+{
+    const hdx_render_options table = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    const hdx_sink           sink = { put, stdout };
+    return hdx_render(rows, &table, &sink, err);
+}
+// end
+
+int main(int argc, char **argv)
+{
+    const hdx_index_options options = { .dump = argc > 1 ? argv[1] : "app.hprof" };
+    static hdx_index_report report;
+    hdx_query               q = { .graph = NULL };
+    hdx_rows               *rows = NULL;
+    hdx_error               err;
+    hdx_code                code = hdx_index_build(&options, &report, &err);
+    if (code == HDX_OK)
+        code = hdx_graph_open(report.path, options.dump, &q.graph, &err);
+    if (code == HDX_OK)
+        code = hdx_query_dominators(&q, HDX_BY_NONE, NULL, 1, &rows, &err);
+    if (code == HDX_OK)
+        code = hdx_rows_limit(&rows, 3, &err);
+    if (code == HDX_OK)
+        code = show(rows, &err);
+    hdx_rows_close(rows);
+    hdx_graph_close(q.graph);
+    if (code != HDX_OK)
+        fprintf(stderr, "%s: %s\n", err.where, err.message);
+    return code != HDX_OK;
+}
