@@ -10,11 +10,11 @@
 bool hdx_buffer_grow(hdx_buffer *b, uint64_t more)
 {
     uint64_t need, next = b->capacity == 0 ? 256 : b->capacity;
-    if (b->failed || !hdx_add(b->len, more, &need) || !hdx_add(need, 1, &need)) {
+    if (b->failed || !hdx_add(b->len, more, &need) || need > UINT64_MAX / 4) { /* doubling passes no 2^63 */
         b->failed = true;
         return false;
     }
-    while (next < need)
+    while (next <= need)
         next *= 2;
     if (next > b->capacity) {
         char *p = hdx_mem_resize(b->mem, b->at, b->capacity, next);

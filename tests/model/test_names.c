@@ -31,6 +31,10 @@ Test(names, every_writer_gives_the_java_form)
     NAME("[[J", "long[][]");
     NAME("[Z", "boolean[]");
     NAME("[B", "byte[]");
+    NAME("[C", "char[]");
+    NAME("[F", "float[]");
+    NAME("[D", "double[]");
+    NAME("[S", "short[]");
     NAME("int[]", "int[]");
     NAME("I", "I");
     NAME("", "");
@@ -44,6 +48,53 @@ Test(names, addresses_of_hidden_classes_stay_as_they_are)
     NAME("a/0x/b", "a.0x.b");
     NAME("a/0xyz", "a.0xyz");
     NAME("/0x1", "/0x1");
+    NAME("a/b/0x0123456789abcdefABCDEF", "a.b/0x0123456789abcdefABCDEF");
+    NAME("a/0xF", "a/0xF");
+    NAME("/a/b", ".a.b");
+    NAME("0x12ab", "0x12ab"); /* no slash at all */
+    NAME("a/0x", "a.0x");     /* no digit */
+    NAME("a/1x2", "a.1x2");
+    NAME("a/0y2", "a.0y2");
+    static const char near_digits[] = "/:@G`g";
+    for (const char *c = near_digits; *c != 0; c++) {
+        const char raw[] = { 'a', '/', '0', 'x', '1', *c, 0 },
+                   want[] = { 'a', '.', '0', 'x', '1', *c == '/' ? '.' : *c, 0 };
+        expect_name_of(raw, 6, want, 6);
+    }
+}
+
+/* Eight bytes at a time while they are plain, wherever one that is not stands. */
+Test(names, a_character_of_two_bytes_stands_anywhere)
+{
+    for (size_t len = 2; len < 40; len++)
+        for (size_t at = 0; at + 2 <= len; at++) {
+            char raw[40], want[40];
+            for (size_t i = 0; i < len; i++)
+                raw[i] = (char)('a' + i % 26);
+            memcpy(want, raw, at);
+            want[at] = 0;
+            memcpy(want + at + 1, raw + at + 2, len - at - 2);
+            memcpy(raw + at, "\xc0\x80", 2);
+            expect_name_of(raw, len, want, len - 1);
+        }
+}
+
+static bool refuse(void *context, uint64_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return true;
+}
+
+Test(names, need_memory)
+{
+    hdx_mem   mem = { .refuse = refuse };
+    hdx_arena arena = hdx_arena_of(&mem);
+    hdx_text  name;
+    cr_expect(not(hdx_java_class_name(&arena, (hdx_view){ (const uint8_t *)"[I", 2 }, &name)));
+    cr_expect(not(hdx_java_text(&arena, (hdx_view){ (const uint8_t *)"a", 1 }, &name)));
+    cr_expect(not(hdx_java_text(&arena, (hdx_view){ (const uint8_t *)"a", (size_t)UINT32_MAX }, &name)));
+    cr_expect(not(hdx_java_class_name(&arena, (hdx_view){ (const uint8_t *)"a", (size_t)UINT32_MAX }, &name)));
 }
 
 Test(names, modified_utf_8_becomes_utf_8_and_broken_bytes_are_kept)

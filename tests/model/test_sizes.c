@@ -70,6 +70,30 @@ Test(classes, rounding_happens_at_every_level)
     cr_expect(eq(u64, hdx_class_field_bytes(classes, 0, 4, UINT64_MAX), 4 + 1 + 4 + 1));
 }
 
+/* Fields of java.lang.Object do not count, but those of a class whose chain was cut do, above the same head. */
+Test(classes, without_a_super_class_weigh_their_head)
+{
+    const hdx_field two[] = { F(11), F(10) };
+    for (uint64_t super_address = 0; super_address < 3; super_address++) {
+        hdx_class c = K(HDX_NO_CLASS, two, 2);
+        c.super_address = super_address;
+        cr_assert(hdx_model_sizes(&compressed, &c, 1, NULL));
+        cr_expect(eq(u64, c.instance_size, super_address == 0 ? 16 : 24));
+        cr_assert(hdx_model_sizes(&wide, &c, 1, NULL));
+        cr_expect(eq(u64, c.instance_size, super_address == 0 ? 16 : 32));
+    }
+}
+
+Test(classes, have_no_more_field_bytes_than_are_asked_for)
+{
+    const hdx_field two[] = { F(11), F(10) };
+    hdx_class       c[2] = { K(HDX_NO_CLASS, two, 2), K(0, two, 2) };
+    for (uint64_t most = 0; most < 30; most++)
+        cr_expect(eq(u64, hdx_class_field_bytes(c, 1, 8, most), most < 24 ? most : 24));
+    cr_expect(eq(u64, hdx_class_field_bytes(c, 0, 8, 100), 12));
+    cr_expect(eq(u64, hdx_class_field_bytes(c, HDX_NO_CLASS, 8, 100), 0));
+}
+
 Test(classes, objects_of_classes_weigh_their_statics)
 {
     const hdx_field six[] = { F(2), F(2), F(2), F(2), F(2), F(2) };

@@ -561,3 +561,235 @@ Test(sort, ends_when_the_caller_wants_to_stop)
         hdx_rows_close(rows);
     }
 }
+
+/* ---- what surrounds rows ---- */
+
+typedef struct few {
+    unsigned at;
+} few;
+
+/* Each row fills one cell, another one each time. */
+static hdx_code few_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    few *f = state;
+    (void)arena;
+    (void)err;
+    *more = f->at < COLUMNS;
+    if (*more) {
+        cells[f->at] = hdx_cell_uint(f->at + 1);
+        f->at++;
+    }
+    return HDX_OK;
+}
+
+Test(rows, of_a_maker_are_null_where_it_says_nothing)
+{
+    few             f = { 0 };
+    hdx_rows_maker  maker = { columns, COLUMNS, &f, few_next, NULL, 0 };
+    hdx_rows       *rows;
+    const hdx_cell *row;
+    cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        cr_assert(hdx_rows_next(rows, &row));
+        for (unsigned k = 0; k < COLUMNS; k++)
+            cr_expect(eq(int, row[k].kind, k == i ? HDX_CELL_UINT : HDX_CELL_NULL), "row %u, cell %u", i, k);
+    }
+    cr_expect(not(hdx_rows_next(rows, &row)));
+    hdx_rows_close(rows);
+}
+
+static hdx_code none_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    (void)arena;
+    (void)cells;
+    (void)err;
+    *more = ++*(unsigned *)state <= 3;
+    return HDX_OK;
+}
+
+Test(rows, may_have_no_columns)
+{
+    unsigned        made = 0, count = 9;
+    hdx_rows_maker  maker = { NULL, 0, &made, none_next, NULL, 0 };
+    hdx_rows       *rows;
+    const hdx_cell *row;
+    hdx_table      *table;
+    cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+    (void)hdx_rows_columns(rows, &count);
+    cr_expect(count == 0 && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) &&
+              !hdx_rows_next(rows, &row));
+    hdx_rows_close(rows);
+    cr_assert(eq(int, hdx_table_new(NULL, 0, &table, NULL), HDX_OK));
+    for (unsigned i = 0; i < 40; i++)
+        cr_assert(eq(int, hdx_table_add(table, NULL, NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(table, &rows, NULL), HDX_OK));
+    unsigned n = 0;
+    while (hdx_rows_next(rows, &row))
+        n++;
+    cr_expect(eq(uint, n, 40));
+    hdx_rows_close(rows);
+}
+
+Test(rows, carry_a_head_of_their_own)
+{
+    for (unsigned count = 0; count < 4; count++) {
+        counting   c = { .count = 1 };
+        hdx_rows  *rows = make(&c);
+        hdx_member head[4] = { { "heapdex", hdx_cell_uint(7) },
+                               { "command", hdx_cell_string("objects") },
+                               { "dump", hdx_cell_null() },
+                               { "not given", hdx_cell_null() } };
+        cr_expect(hdx_rows_head(rows, 0)->key == NULL && hdx_rows_head(rows, 0)->value.kind == HDX_CELL_NULL);
+        cr_expect(hdx_rows_extra(rows, 0)->key == NULL && hdx_rows_extra(rows, 0)->value.kind == HDX_CELL_NULL);
+        cr_assert(eq(int, hdx_rows_set_head(rows, head, count, NULL), HDX_OK));
+        memset(head, 0x5a, sizeof head); /* they are copied */
+        cr_assert(eq(int, hdx_rows_sort(&rows, "size", true, NULL), HDX_OK));
+        static const char *const keys[] = { "heapdex", "command", "dump" };
+        for (unsigned i = 0; i < count; i++)
+            cr_expect(strcmp(hdx_rows_head(rows, i)->key, keys[i]) == 0, "%u", i);
+        if (count > 0)
+            cr_expect(eq(u64, hdx_rows_head(rows, 0)->value.as.natural, 7));
+        cr_expect(hdx_rows_head(rows, count)->key == NULL);
+        cr_expect(hdx_rows_head(rows, count)->value.kind == HDX_CELL_NULL);
+        hdx_rows_close(rows);
+    }
+}
+
+Test(rows, have_a_title_or_none)
+{
+    counting  c = { .count = 1 };
+    hdx_rows *rows = make(&c);
+    char      title[] = "All of them";
+    cr_expect(hdx_rows_title(rows) == NULL);
+    cr_expect(eq(int, hdx_rows_set_title(rows, title, NULL), HDX_OK));
+    title[0] = 'x';
+    cr_expect(eq(str, (char *)(uintptr_t)hdx_rows_title(rows), "All of them"));
+    cr_expect(eq(int, hdx_rows_set_title(rows, NULL, NULL), HDX_OK));
+    cr_expect(hdx_rows_title(rows) == NULL);
+    hdx_rows_close(rows);
+    hdx_arena arena = hdx_arena_of(NULL);
+    cr_expect(hdx_cell_copy(&arena, NULL).kind == HDX_CELL_NULL && hdx_cell_string(NULL).kind == HDX_CELL_NULL);
+    hdx_arena_free(&arena);
+}
+
+Test(columns, have_names_for_types_and_units)
+{
+    static const char *const        types[] = { "unsigned", "signed", "real", "bool", "text", "address",
+                                                "list",     "object", "any",  "any",  "any" },
+                             *const units[] = { "", "bytes", "count", "percent", "seconds", "", "" };
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        cr_expect(strcmp(hdx_column_type_name((hdx_type)i), types[i]) == 0, "%u", i);
+    for (unsigned i = 0; i < sizeof units / sizeof *units; i++)
+        cr_expect(strcmp(hdx_column_unit_name((hdx_unit)i), units[i]) == 0, "%u", i);
+}
+
+/* A list of names is cut at whole names, also where the next would fill its room to the last byte. */
+Test(columns, that_are_too_many_are_named_as_far_as_there_is_room)
+{
+    for (unsigned len = 85; len < 100; len++) {
+        char       first[101], second[101];
+        hdx_column two[2] = { ANY(first, NONE), ANY(second, NONE) };
+        few        f = { 0 };
+        hdx_error  err;
+        memset(first, 'a', sizeof first);
+        memset(second, 'b', sizeof second);
+        first[95] = second[len] = '\0';
+        hdx_rows_maker maker = { two, 2, &f, few_next, NULL, 0 };
+        hdx_rows      *rows;
+        cr_assert(eq(int, hdx_rows_make(&maker, &rows, NULL), HDX_OK));
+        cr_expect(eq(int, hdx_rows_sort(&rows, "cccccccccccc", false, &err), HDX_USAGE));
+        cr_expect(rows == NULL && strstr(err.message, first) != NULL);
+    }
+}
+
+/* Texts that go with their rows, cut again and again: the worst one kept is compared with each that comes. */
+Test(sort, of_texts_behind_a_limit_keeps_the_first)
+{
+    enum { N = 5000 };
+    static char texts[N][12];
+    for (unsigned descending = 0; descending < 2; descending++) {
+        for (unsigned i = 0; i < N; i++) {
+            (void)snprintf(texts[i], sizeof texts[i], "t%04u", i * 3571u % 9973u);
+            random_cells[i * COLUMNS] = hdx_cell_string(texts[i]);
+            random_cells[i * COLUMNS + 1] = hdx_cell_uint(i);
+            random_cells[i * COLUMNS + 2] = hdx_cell_null();
+            random_cells[i * COLUMNS + 3] = hdx_cell_object(nested_members, 2);
+        }
+        check_sorted(N, false, descending, 1, false);
+        check_sorted(N, false, descending, 10, false);
+        check_sorted(N, true, descending, 10, false);
+        check_sorted(N, false, descending, 300, true);
+    }
+}
+
+/* Every kind, small and at its ends, comes out of a packed row as it went in. */
+Test(sort, keeps_every_kind_of_cell)
+{
+    static const hdx_member object[] = { { "a", { .kind = HDX_CELL_ADDRESS, .as.address = UINT64_MAX } },
+                                         { "", { .kind = HDX_CELL_BOOL, .as.boolean = true } } };
+    static const hdx_cell   list[] = { { .kind = HDX_CELL_OBJECT, .as.object = { object, 2 } },
+                                       { .kind = HDX_CELL_LIST, .as.list = { NULL, 0 } },
+                                       { .kind = HDX_CELL_ABSENT } };
+    hdx_cell                each[18];
+    unsigned                n = 0;
+    each[n++] = hdx_cell_int(INT64_MIN);
+    each[n++] = hdx_cell_int(-1);
+    each[n++] = hdx_cell_int(INT64_MAX);
+    each[n++] = hdx_cell_uint(0);
+    each[n++] = hdx_cell_uint(127);
+    each[n++] = hdx_cell_uint(128);
+    each[n++] = hdx_cell_uint(UINT64_MAX);
+    each[n++] = hdx_cell_real(-0.125);
+    each[n++] = hdx_cell_bool(false);
+    each[n++] = hdx_cell_bool(true);
+    each[n++] = hdx_cell_address(0x7f00);
+    each[n++] = hdx_cell_string("");
+    each[n++] = hdx_cell_string("text");
+    each[n++] = hdx_cell_null();
+    each[n++] = (hdx_cell){ .kind = HDX_CELL_ABSENT };
+    each[n++] = hdx_cell_list(list, 3);
+    each[n++] = hdx_cell_object(object, 2);
+    each[n++] = hdx_cell_object(NULL, 0);
+    enum { EACH = sizeof each / sizeof *each };
+    hdx_cell cells[EACH * COLUMNS];
+    for (unsigned i = 0; i < EACH; i++) {
+        cells[i * COLUMNS] = each[i];
+        cells[i * COLUMNS + 1] = hdx_cell_uint(EACH - i);
+        cells[i * COLUMNS + 2] = each[(i + 1) % EACH];
+        cells[i * COLUMNS + 3] = each[(i + 5) % EACH];
+    }
+    counting        c = { .count = EACH, .cells = cells };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    cr_assert(eq(int, hdx_rows_sort(&rows, "size", false, NULL), HDX_OK));
+    for (unsigned i = EACH; i-- > 0;) {
+        cr_assert(hdx_rows_next(rows, &row));
+        for (unsigned k = 0; k < COLUMNS; k++) {
+            const hdx_cell *was = &cells[i * COLUMNS + k], *is = &row[k];
+            cr_assert(is->kind == was->kind, "row %u, cell %u", i, k);
+            switch (is->kind) {
+            case HDX_CELL_TEXT: cr_expect(hdx_text_same(is->as.text, was->as.text)); break;
+            case HDX_CELL_BOOL: cr_expect(is->as.boolean == was->as.boolean); break;
+            case HDX_CELL_REAL: cr_expect(is->as.real == was->as.real); break;
+            case HDX_CELL_INT:
+            case HDX_CELL_UINT:
+            case HDX_CELL_ADDRESS: cr_expect(is->as.natural == was->as.natural, "row %u, cell %u", i, k); break;
+            case HDX_CELL_OBJECT:
+                cr_assert(is->as.object.count == was->as.object.count);
+                if (is->as.object.count == 2)
+                    cr_expect(strcmp(is->as.object.at[0].key, "a") == 0 && strcmp(is->as.object.at[1].key, "") == 0 &&
+                              is->as.object.at[0].value.as.address == UINT64_MAX &&
+                              is->as.object.at[1].value.as.boolean);
+                break;
+            case HDX_CELL_LIST:
+                cr_assert(is->as.list.count == 3);
+                cr_expect(is->as.list.at[0].as.object.count == 2 && is->as.list.at[1].kind == HDX_CELL_LIST &&
+                          is->as.list.at[1].as.list.count == 0 && is->as.list.at[2].kind == HDX_CELL_ABSENT);
+                cr_expect(is->as.list.at[0].as.object.at[0].value.as.address == UINT64_MAX);
+                break;
+            default: break;
+            }
+        }
+    }
+    hdx_rows_close(rows);
+}
