@@ -2,8 +2,9 @@
  * query.h - the questions. Each takes an open graph and its own options and yields rows (rows.h). Columns and extra
  * keys are the contract of the command line: they only grow.
  *
- * *out is the caller's, closed with hdx_rows_close before the graph is closed. HDX_NOT_FOUND: an object or class named
- * by the caller is not in the dump. HDX_USAGE: a malformed name or pattern. Else HDX_DAMAGED, HDX_LIMIT, HDX_CANCELLED.
+ * Ownership: *out is the caller's, closed with hdx_rows_close before the graph is closed.
+ * Errors:    HDX_NOT_FOUND where an object or class named by the caller is not in the dump, HDX_USAGE for a malformed
+ *            name or pattern, HDX_DAMAGED, HDX_LIMIT, HDX_CANCELLED.
  */
 #ifndef HEAPDEX_QUERY_H
 #define HEAPDEX_QUERY_H
@@ -22,7 +23,14 @@ typedef struct hdx_query {
     hdx_refs_scope      scope;    /* HDX_LIVE by default */
     unsigned            threads;  /* 0: as many as processors */
     const hdx_progress *progress; /* may be NULL */
+    hdx_wanted          wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
 } hdx_query;
+/*
+ * The column `label` of rows that were made without (it was not wanted), of those that are left after where, sort and
+ * limit. all_at_once: of every row before the first is given out (up to 4 million at a time), where a condition or an
+ * order asks for labels. As shaping in rows.h.
+ */
+HDX_API hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err);
 
 typedef enum hdx_by {
     HDX_BY_NONE,

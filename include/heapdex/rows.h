@@ -87,7 +87,9 @@ HDX_API const char *hdx_column_unit_name(hdx_unit unit); /* "", "bytes", "count"
 typedef enum hdx_column_flag {
     HDX_COLUMN_NULLABLE = 1, /* cells may be null or absent */
     HDX_COLUMN_WIDE = 2,     /* left out of tables (nested documents); machine formats have it */
-    HDX_COLUMN_OPTIONAL = 4  /* not in every answer of this kind: `sentence` says when */
+    HDX_COLUMN_OPTIONAL = 4, /* not in every answer of this kind: `sentence` says when */
+    HDX_COLUMN_LATE =
+        8 /* costs a read of the dump: made for the rows that are left after conditions, order and limit */
 } hdx_column_flag;
 
 /*
@@ -105,6 +107,22 @@ struct hdx_column {
     const hdx_column *members;
     unsigned          member_count;
 };
+
+/*
+ * What is asked of a source of rows before it makes them. It need not fill columns that nobody wants (they are null),
+ * and may leave out rows outside of the bounds; what it leaves in, conditions decide.
+ */
+typedef struct hdx_bound {
+    unsigned    column;      /* place among the columns of the form */
+    const char *text;        /* the column is this text; NULL: it is an address or a natural number */
+    uint64_t    least, most; /* in this range; most < least: nothing is */
+} hdx_bound;
+#define HDX_MOST_BOUNDS 8u
+typedef struct hdx_wanted {
+    uint64_t  columns; /* bit i: the i-th column of the form; 0: all */
+    hdx_bound bounds[HDX_MOST_BOUNDS];
+    unsigned  bound_count;
+} hdx_wanted;
 
 typedef struct hdx_rows   hdx_rows;
 HDX_API const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count);

@@ -2,7 +2,8 @@
  * answer.h - whole answers: from a name and arguments to rows with the head of their document. The room's public face
  * is <heapdex/answer.h>.
  *
- *   answers.c    the list of all answers; checking arguments; asking, and shaping what comes back
+ *   answers.c    the list of all answers; checking arguments; asking
+ *   shape.c      conditions, order, limit and columns: what they ask of a question, and its rows in shape
  *   session.c    dumps, their indexes and graphs, as far as questions need them
  *   head.c       what every document begins with
  *   schema.c     the JSON Schema of an answer
@@ -52,12 +53,20 @@ void hdx_answer_release(hdx_session *s, size_t place);
 void hdx_answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- answers.c ---- */
-/* Head and shape, as all rows have them before they go out. On failure the rows are closed and *rows is NULL. */
-hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err);
+/*
+ * Head and shape, as all rows have them before they go out. q: what was wanted of the question; NULL: its rows came
+ * whole. On failure the rows are closed and *rows is NULL.
+ */
+hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
 /* Rows of a table that was filled with `code`; the table is used up. */
 hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
 /* One more step in making rows: on failure they are closed and *rows is NULL. */
 hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code);
+
+/* ---- shape.c ---- */
+const char *hdx_answer_last(const hdx_arguments *a, const char *name); /* NULL: not given */
+hdx_wanted  hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena);
+hdx_code    hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
 
 /* ---- head.c ---- */
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);

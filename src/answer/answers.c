@@ -131,14 +131,6 @@ static const hdx_question *table_named(const char *name)
 
 /* ---- arguments ---- */
 
-static const char *last(const hdx_arguments *a, const char *name)
-{
-    for (size_t i = a->count; i-- > 0;)
-        if (strcmp(a->at[i].name, name) == 0)
-            return a->at[i].value;
-    return NULL;
-}
-
 static hdx_code check_sort(const char *value, const char *before, hdx_error *err)
 {
     const char *colon = value == NULL ? NULL : strrchr(value, ':');
@@ -156,7 +148,7 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
 static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err)
 {
     hdx_code code = hdx_arguments_check(a, common, HDX_COUNT(common), before, err);
-    return code != HDX_OK ? code : check_sort(last(a, "sort"), before, err);
+    return code != HDX_OK ? code : check_sort(hdx_answer_last(a, "sort"), before, err);
 }
 
 hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before,
@@ -168,48 +160,11 @@ hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *argument
 const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count)
 {
     const hdx_arguments a = { answer, arguments, count };
-    const hdx_question *table = answer == &hdx_answer_export ? table_named(last(&a, "table")) : NULL;
+    const hdx_question *table = answer == &hdx_answer_export ? table_named(hdx_answer_last(&a, "table")) : NULL;
     return table != NULL ? &table->declared.forms[0] : hdx_arguments_form(&a);
 }
 
-/* ---- shape ---- */
-
-/* Sizes and counts fall, names and addresses rise, unless the caller says it. */
-static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
-{
-    char              column[128];
-    const char       *colon = strrchr(how, ':');
-    size_t            len = colon != NULL ? (size_t)(colon - how) : strlen(how);
-    unsigned          count;
-    const hdx_column *columns = hdx_rows_columns(*rows, &count);
-    if (len >= sizeof column)
-        return hdx_answer_or_close(
-            rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
-    memcpy(column, how, len);
-    column[len] = '\0';
-    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
-    for (unsigned i = 0; colon == NULL && i < count; i++)
-        if (strcmp(columns[i].name, column) == 0)
-            descending = columns[i].unit != HDX_UNIT_NONE;
-    return hdx_rows_sort(rows, column, descending, err);
-}
-
-static hdx_code shape(const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
-{
-    const char *order = last(a, "sort"), *limit = last(a, "limit"), *columns = last(a, "columns");
-    uint64_t    most = 0;
-    hdx_code    code = HDX_OK;
-    for (size_t i = 0; code == HDX_OK && i < a->count; i++)
-        if (strcmp(a->at[i].name, "where") == 0)
-            code = hdx_rows_where(rows, a->at[i].value, err);
-    if (code == HDX_OK && order != NULL)
-        code = sort(rows, order, err);
-    if (code == HDX_OK && limit != NULL && hdx_size_of(limit, &most) && most > 0)
-        code = hdx_rows_limit(rows, most, err);
-    if (code == HDX_OK && columns != NULL)
-        code = hdx_rows_select(rows, columns, err);
-    return code;
-}
+/* ---- asking ---- */
 
 hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code)
 {
@@ -228,16 +183,14 @@ hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_er
     return code;
 }
 
-hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, hdx_rows **rows, hdx_error *err)
+hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
 {
     hdx_code code = hdx_answer_or_close(rows, hdx_answer_set_head(s, a->answer->name, *rows, err));
     if (code != HDX_OK)
         return code;
     hdx_rows_heed(*rows, &s->progress);
-    return shape(a, rows, err);
+    return hdx_answer_shape(a, q, rows, err);
 }
-
-/* ---- asking ---- */
 
 static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_arguments *a, hdx_rows **out,
                     hdx_error *err)
@@ -246,8 +199,12 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     hdx_code   code = hdx_session_graph(s, 0, &g, err);
     if (code != HDX_OK)
         return code;
-    const hdx_query q = hdx_answer_query(s, a, g);
-    return question->open(&q, a, out, err);
+    hdx_query q = hdx_answer_query(s, a, g);
+    hdx_arena arena = hdx_arena_of(NULL); /* texts of bounds */
+    q.wanted = hdx_answer_wanted(a, hdx_answer_form(a->answer, a->at, a->count), &arena);
+    code = question->open(&q, a, out, err);
+    hdx_arena_free(&arena);
+    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }
 
 hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out,
@@ -258,13 +215,13 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
     if (e == NULL)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
     const hdx_arguments a = { e->declared, arguments, count };
-    const hdx_question *question = e->declared == &hdx_answer_export ? table_named(last(&a, "table")) : e->question;
-    hdx_code            code = check(&a, "", err);
+    const hdx_question *question =
+        e->declared == &hdx_answer_export ? table_named(hdx_answer_last(&a, "table")) : e->question;
+    hdx_code code = check(&a, "", err);
     if (code != HDX_OK)
         return code;
-    if (e->question == &hdx_question_histogram)
-        code = hdx_answer_run_histogram(s, &a, out, err);
-    else
-        code = question != NULL ? ask(s, question, &a, out, err) : e->run(s, &a, out, err);
-    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, &a, out, err);
+    if (question != NULL && question != &hdx_question_histogram)
+        return ask(s, question, &a, out, err);
+    code = question != NULL ? hdx_answer_run_histogram(s, &a, out, err) : e->run(s, &a, out, err);
+    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, &a, NULL, out, err);
 }

@@ -115,7 +115,8 @@ static void first_pass(void *context, const hdx_counts *counts)
      * a question that cannot be answered here (no such column, no such class) is put again to the index, and fails
      * there
      */
-    if (hdx_answer_counted(s, s->early, &rows, &err) == HDX_OK && hdx_answer_finish(s, s->early, &rows, &err) == HDX_OK)
+    if (hdx_answer_counted(s, s->early, &rows, &err) == HDX_OK &&
+        hdx_answer_finish(s, s->early, NULL, &rows, &err) == HDX_OK)
         s->answered = s->events.early(s->events.context, rows);
     hdx_rows_close(rows);
     s->counts = NULL;

@@ -211,6 +211,8 @@ hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err)
     return code;
 }
 
+#define MANY 32u /* labels, of which some lie near each other in the dump */
+
 typedef struct place {
     hdx_pos at;
     size_t  number;
@@ -236,8 +238,11 @@ hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **text
     }
     if (n > 0)
         qsort(order, n, sizeof *order, by_place);
+    hdx_source *source;
+    hdx_near   *near = n >= MANY && hdx_graph_source(g, &source, NULL) == HDX_OK ? hdx_near_begin(source) : NULL;
     for (size_t i = 0; i < n && code == HDX_OK; i++)
         code = hdx_graph_label(g, ids[order[i].number], &texts[order[i].number], err);
+    hdx_near_end(near);
     for (size_t i = 0; i < n && code != HDX_OK; i++) {
         hdx_text_free(texts[i]);
         texts[i] = NULL;

@@ -7,8 +7,6 @@
 #include "graph/graph.h"
 #include "query/query.h"
 
-#define FIRST_RUN 32u /* a table that is cut off as usual needs no second one */
-
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
 {
     if (q == NULL || q->graph == NULL)
@@ -66,6 +64,19 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
  * "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which
  * tells nothing apart.
  */
+bool hdx_column_wanted(const hdx_query *q, unsigned column)
+{
+    return q->wanted.columns == 0 || (q->wanted.columns >> column & 1) != 0;
+}
+
+const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column)
+{
+    for (unsigned i = 0; i < q->wanted.bound_count; i++)
+        if (q->wanted.bounds[i].column == column)
+            return &q->wanted.bounds[i];
+    return NULL;
+}
+
 static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     static const char word[] = "class ";
@@ -89,7 +100,7 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
 }
 
 /* From the text that the graph gave, which is used up. */
-static hdx_code text_label(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     *out = hdx_cell_null();
     if (text == NULL && hdx_graph_text_absent(g, id)) {
@@ -108,7 +119,7 @@ static hdx_code text_label(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
 }
 
 /* Not at hand is one thing; a dump that is no longer what it was when it was indexed is an error. */
-static hdx_code without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
+hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
     if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
         return HDX_OK;
@@ -122,31 +133,9 @@ hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out
     hdx_error mine;
     char     *text = NULL;
     *out = hdx_cell_null();
-    hdx_code code = without_dump(g, hdx_graph_label(g, id, &text, &mine), &mine, err);
-    return code != HDX_OK ? code : text_label(g, id, text, arena, out, err);
+    hdx_code code = hdx_label_without_dump(g, hdx_graph_label(g, id, &text, &mine), &mine, err);
+    return code != HDX_OK ? code : hdx_label_of_text(g, id, text, arena, out, err);
 }
-
-uint32_t hdx_label_run_begin(hdx_label_run *run)
-{
-    hdx_arena_empty(&run->arena);
-    run->size = run->size == 0 ? FIRST_RUN : run->size < HDX_LABEL_RUN / 8 ? 8 * run->size : HDX_LABEL_RUN;
-    run->count = run->at = 0;
-    return run->size;
-}
-
-hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err)
-{
-    hdx_error mine;
-    hdx_code  code = without_dump(g, hdx_graph_labels(g, run->ids, run->count, run->texts, &mine), &mine, err);
-    for (uint32_t i = 0; i < run->count; i++)
-        if (code == HDX_OK)
-            code = text_label(g, run->ids[i], run->texts[i], &run->arena, &run->cells[i], err);
-        else
-            hdx_text_free(run->texts[i]);
-    return code;
-}
-
-void hdx_label_run_free(hdx_label_run *run) { hdx_arena_free(&run->arena); }
 
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)
 {

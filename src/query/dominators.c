@@ -21,10 +21,11 @@
 
 /* ---- columns ---- */
 
+#define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),
@@ -68,14 +69,13 @@ typedef struct level {
 } level;
 
 typedef struct tree {
-    hdx_ask       ask;
-    unsigned      depth; /* most levels */
-    double        total; /* live bytes */
-    level        *levels;
-    uint64_t      count, capacity;
-    uint64_t      listed, counted; /* children, in all */
-    hdx_id        open;            /* the row given last may have children to go to; HDX_NO_ID: none */
-    hdx_label_run run;             /* rows taken from the level at hand: several where no row opens another level */
+    hdx_ask  ask;
+    unsigned depth; /* most levels */
+    double   total; /* live bytes */
+    level   *levels;
+    uint64_t count, capacity;
+    uint64_t listed, counted; /* children, in all */
+    hdx_id   open;            /* the row given last may have children to go to; HDX_NO_ID: none */
 } tree;
 
 static bool before(const child *x, const child *y)
@@ -147,7 +147,6 @@ static void tree_close(void *state)
     for (uint64_t i = 0; i < t->count; i++)
         hdx_mem_put(NULL, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
     hdx_mem_put(NULL, t->levels, t->capacity * sizeof *t->levels);
-    hdx_label_run_free(&t->run);
     free(t);
 }
 
@@ -183,23 +182,6 @@ static bool last_level(const tree *t)
     return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g);
 } /* invariant 3 */
 
-/* The next rows with their labels; none: the end. */
-static hdx_code advance(tree *t, hdx_error *err)
-{
-    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
-        level *done = &t->levels[--t->count];
-        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
-    }
-    const uint32_t wanted = t->count > 0 && last_level(t) ? hdx_label_run_begin(&t->run) : 1;
-    if (wanted == 1) {
-        hdx_arena_empty(&t->run.arena);
-        t->run.count = t->run.at = 0;
-    }
-    for (level *l = t->count > 0 ? &t->levels[t->count - 1] : NULL; l != NULL && t->run.count < wanted && l->count > 0;)
-        t->run.ids[t->run.count++] = take(l).id;
-    return hdx_label_run_make(t->ask.g, &t->run, err);
-}
-
 static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     tree    *t = state;
@@ -211,20 +193,21 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     }
     if (code != HDX_OK)
         return code;
-    if (t->run.at == t->run.count && (code = advance(t, err)) != HDX_OK)
-        return code;
-    if (t->run.count == 0)
+    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
+        level *done = &t->levels[--t->count];
+        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
+    }
+    if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
-    const uint32_t i = t->run.at++;
-    const child    c = { t->run.ids[i], hdx_graph_retained(t->ask.g, t->run.ids[i]) };
-    uint64_t       children;
+    const child c = take(&t->levels[t->count - 1]);
+    uint64_t    children;
     if ((code = count_children(t, c.id, &children, err)) != HDX_OK)
         return code;
     if (children > 0 && !last_level(t))
         t->open = c.id;
     cells[0] = hdx_id_cell(t->ask.g, c.id);
     cells[1] = hdx_class_of_cell(t->ask.g, c.id);
-    cells[2] = t->run.cells[i];
+    cells[LABEL] = hdx_cell_null();
     cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c.id));
     cells[4] = hdx_cell_uint(c.retained);
     cells[5] = percent(c.retained, t->total);
@@ -253,7 +236,8 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     hdx_rows_maker maker = { columns,    t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1,
                              t,          tree_next,
                              tree_close, t->depth > 1 ? 0 : t->levels[0].count };
-    return hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make(&maker, out, err);
+    return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
 /* ---- groups ---- */

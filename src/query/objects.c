@@ -1,15 +1,16 @@
 /*
- * objects.c - the objects of some classes, one row each: by class, then by address. Labels come from the dump, for rows
- * that go out and a few behind them.
+ * objects.c - the objects of some classes, one row each: by class, then by address. Labels are made behind the
+ * rest (labels.c).
  */
 #include "query/query.h"
 
 #include <stdlib.h>
 
+#define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
@@ -17,58 +18,36 @@ static const hdx_column columns[] = {
 };
 
 typedef struct listing {
-    hdx_ask       ask;
-    uint32_t     *numbers;
-    size_t        count, at; /* classes; the one whose instances come next */
-    hdx_refs      refs;
-    bool          ended;
-    hdx_label_run run; /* the rows at hand; marks: their classes */
+    hdx_ask   ask;
+    uint32_t *numbers;
+    size_t    count, at; /* classes; the one whose instances come next */
+    hdx_refs  refs;
 } listing;
 
 static void listing_close(void *state)
 {
     listing *l = state;
     hdx_numbers_free(l->numbers);
-    hdx_label_run_free(&l->run);
     free(l);
-}
-
-/* The next objects; none: the end. */
-static hdx_code advance(listing *l, hdx_error *err)
-{
-    uint32_t wanted = hdx_label_run_begin(&l->run);
-    hdx_code code = hdx_ask_turn(&l->ask, err);
-    while (code == HDX_OK && !l->ended && l->run.count < wanted) {
-        hdx_id id;
-        if (hdx_refs_next(&l->refs, &id)) {
-            l->run.marks[l->run.count] = l->numbers[l->at];
-            l->run.ids[l->run.count++] = id;
-        } else if (++l->at >= l->count) {
-            l->ended = true;
-        } else {
-            hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
-            code = hdx_ask_turn(&l->ask, err);
-        }
-    }
-    return code != HDX_OK ? code : hdx_label_run_make(l->ask.g, &l->run, err);
 }
 
 static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     listing *l = state;
+    hdx_id   id;
     hdx_code code = hdx_ask_turn(&l->ask, err);
     (void)arena;
-    if (code == HDX_OK && l->run.at == l->run.count)
-        code = advance(l, err);
+    while (code == HDX_OK && !hdx_refs_next(&l->refs, &id)) {
+        if (++l->at >= l->count)
+            return hdx_ask_end(&l->ask, more, err);
+        hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
+        code = hdx_ask_turn(&l->ask, err);
+    }
     if (code != HDX_OK)
         return code;
-    if (l->run.count == 0)
-        return hdx_ask_end(&l->ask, more, err);
-    const uint32_t i = l->run.at++;
-    const hdx_id   id = l->run.ids[i];
     cells[0] = hdx_id_cell(l->ask.g, id);
-    cells[1] = hdx_class_cell(l->ask.g, l->run.marks[i]);
-    cells[2] = l->run.cells[i];
+    cells[1] = hdx_class_cell(l->ask.g, l->numbers[l->at]);
+    cells[2] = hdx_cell_null();
     cells[3] = hdx_cell_uint(hdx_graph_shallow(l->ask.g, id));
     cells[4] = hdx_retained_cell(l->ask.g, id);
     *more = true;
@@ -104,7 +83,8 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     }
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
     hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l) };
-    return hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make(&maker, out, err);
+    return code != HDX_OK || !hdx_column_wanted(q, LABEL) ? code : hdx_query_labels(q, false, out, err);
 }
 
 static const hdx_parameter parameters[] = {

@@ -6,7 +6,8 @@
  *                away
  *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at
  *                once
- *   merge.c      the tree of the paths of many objects
+ *   merge.c      the tree of the paths of many objects          labels.c     the column `label`, for the rows that are
+ *                left
  *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c
  *   loaders.c
  *
@@ -55,23 +56,19 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage *
 hdx_code hdx_label_cell(
     hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out,
     hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
+/* A label from the text that the graph gave, which is used up: MAT's, for class objects "class NAME". */
+hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /*
- * Labels of rows to come, read in the order of the dump: a table whose rows are in another order would go over a
- * compressed dump once for every few of them. Begins small, since most tables are cut off early. The maker of rows
- * fills ids[0 .. wanted - 1], sets count, and calls hdx_label_run_make; cells live until the next call of that.
+ * Not at hand is one thing, and no error; a dump that is no longer what it was when it was indexed is one. `mine` says
+ * of it.
  */
-#define HDX_LABEL_RUN 16384u
-typedef struct hdx_label_run {
-    hdx_arena arena; /* all begins as zero; hdx_label_run_free */
-    hdx_id    ids[HDX_LABEL_RUN];
-    uint32_t  marks[HDX_LABEL_RUN]; /* the maker's own: what else it must know of a row */
-    hdx_cell  cells[HDX_LABEL_RUN];
-    char     *texts[HDX_LABEL_RUN]; /* while they are made */
-    uint32_t  count, at, size;      /* ids there, rows given out; size of the last run */
-} hdx_label_run;
-uint32_t hdx_label_run_begin(hdx_label_run *run); /* empties it; how many ids are wanted now */
-hdx_code hdx_label_run_make(hdx_graph *g, hdx_label_run *run, hdx_error *err);
-void     hdx_label_run_free(hdx_label_run *run);
+hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err);
+/* Is the column wanted, the first bound of it or NULL. */
+bool             hdx_column_wanted(const hdx_query *q, unsigned column);
+const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column);
+#define HDX_LABELS_MANY                                                                                                \
+    16384u /* rows whose labels are made together; more than these by all threads, and that is shown */
+#define HDX_LABELS_AT_ONCE (4u << 20) /* where every row needs one before any is given out: some 500 MB */
 hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value); /* references are addresses, 0 is null */
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */

@@ -10,10 +10,11 @@
 
 #include <stdlib.h>
 
+#define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object of the dump has the address"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
@@ -77,6 +78,7 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     references *r = state;
     bool        found = true;
     hdx_code    code = hdx_ask_turn(&r->ask, err);
+    (void)arena;
     if (code == HDX_OK && r->inbound && (r->unnamed || r->at == r->names.count))
         code = advance(r, &found, err);
     if (code != HDX_OK)
@@ -89,8 +91,6 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     cells[0] = object ? hdx_id_cell(r->ask.g, id) : hdx_cell_address(name->address);
     cells[1] = object ? hdx_class_of_cell(r->ask.g, id) : hdx_cell_null();
     cells[2] = hdx_cell_null();
-    if (object && (code = hdx_label_cell(r->ask.g, id, arena, &cells[2], err)) != HDX_OK)
-        return code;
     cells[3] = name == NULL ? hdx_cell_null() : hdx_cell_string(name->name);
     cells[4] = name == NULL || name->name == NULL ? hdx_cell_null() : hdx_cell_string(hdx_ref_kind_name(name->kind));
     cells[5] = object ? hdx_cell_uint(hdx_graph_shallow(r->ask.g, id)) : hdx_cell_null();
@@ -140,7 +140,8 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     }
     hdx_rows_maker maker = { columns,         HDX_COUNT(columns), r,
                              references_next, references_close,   inbound ? 0 : r->names.count };
-    return hdx_rows_make(&maker, out, err);
+    const hdx_code code = hdx_rows_make(&maker, out, err);
+    return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
 /* ---- by class ---- */

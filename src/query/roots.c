@@ -17,10 +17,11 @@
 #define HEAP                                                                                                           \
     HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL,                                          \
                "heap that it lies in; only in dumps of Android that have heaps")
+#define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     TYPE,
     THREAD,
@@ -48,7 +49,6 @@ typedef struct root_rows {
     bool                  labels; /* all columns; false: the export table */
     const hdx_heap_space *heaps;
     uint64_t              heap_count; /* 0: no column for them */
-    hdx_label_run        *run;        /* of the rows to come; NULL: no labels */
 } root_rows;
 
 static int in_order(const void *a, const void *b)
@@ -65,24 +65,7 @@ static void rows_close(void *state)
 {
     root_rows *r = state;
     hdx_mem_put(NULL, r->at, r->capacity * sizeof *r->at);
-    if (r->run != NULL)
-        hdx_label_run_free(r->run);
-    free(r->run);
     free(r);
-}
-
-/* Labels of the rows from the next one on; neighbours often are roots of one object, which is asked for once. */
-static hdx_code advance(root_rows *r, hdx_error *err)
-{
-    const uint32_t wanted = hdx_label_run_begin(r->run);
-    for (uint64_t i = r->next; i < r->count; i++) {
-        if (i > r->next && r->at[i].object == r->at[i - 1].object)
-            continue;
-        if (r->run->count == wanted)
-            break;
-        r->run->ids[r->run->count++] = r->at[i].object;
-    }
-    return hdx_label_run_make(r->ask.g, r->run, err);
 }
 
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -95,15 +78,11 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return code;
     if (r->next == r->count)
         return hdx_ask_end(&r->ask, more, err);
-    if (r->labels && r->next > 0 && r->at[r->next].object != r->at[r->next - 1].object)
-        r->run->at++;
-    if (r->labels && r->run->at == r->run->count && (code = advance(r, err)) != HDX_OK)
-        return code;
     const hdx_root *root = &r->at[r->next++];
     cells[n++] = hdx_id_cell(r->ask.g, root->object);
     if (r->labels) {
         cells[n++] = hdx_class_of_cell(r->ask.g, root->object);
-        cells[n++] = r->run->cells[r->run->at];
+        cells[n++] = hdx_cell_null();
     }
     cells[n++] = hdx_cell_string(hdx_root_type_name(root->type));
     cells[n++] = hdx_id_cell(r->ask.g, root->thread);
@@ -143,11 +122,7 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
     r->ask = *ask;
     r->labels = labels;
     r->heaps = hdx_graph_heaps(ask->g, &r->heap_count);
-    hdx_code code = HDX_OK;
-    if (labels && (r->run = calloc(1, sizeof *r->run)) == NULL)
-        code = hdx_no_memory(err, "labels", sizeof *r->run);
-    if (code == HDX_OK)
-        code = load(ask, r, err);
+    hdx_code code = load(ask, r, err);
     if (code != HDX_OK) {
         rows_close(r);
         return code;
@@ -158,7 +133,9 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
                              rows_next,
                              rows_close,
                              r->count };
-    return hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make(&maker, out, err);
+    return code != HDX_OK || !labels || !hdx_column_wanted(&ask->q, LABEL) ? code
+                                                                           : hdx_query_labels(&ask->q, false, out, err);
 }
 
 /* Objects are distinct per type; an object with two types counts in both lines. */

@@ -11,23 +11,113 @@
 
 /* ---- runs of objects in scope ---- */
 
+#define MOST_CLASSES 16u /* whose instances are followed; of more of them every object is looked at */
+
 typedef struct run {
-    hdx_ask  ask;
-    hdx_id   first; /* of the run that is loaded */
-    uint32_t count, next;
-    uint64_t live[HDX_RUN / 64];
+    hdx_ask   ask;
+    hdx_id    from, end; /* ids that rows can be of */
+    hdx_id    first;     /* of the run that is loaded */
+    uint32_t  count, next;
+    unsigned  class_count; /* 0: objects of all classes */
+    uint32_t  numbers[MOST_CLASSES];
+    hdx_id    instance[MOST_CLASSES]; /* the next of each class; HDX_NO_ID: none is left */
+    hdx_refs *instances;              /* what comes after these */
+    bool      none;                   /* nothing meets the bounds */
+    uint64_t  live[HDX_RUN / 64];
+    uint32_t  classes[HDX_RUN]; /* of the run, where only some are wanted */
 } run;
+
+/* The first id at or after `from` whose address is `least` or more: ids are in the order of addresses. */
+static hdx_id first_id_from(const hdx_graph *g, hdx_addr least)
+{
+    hdx_id from = 0, end = hdx_graph_objects(g);
+    while (from < end) {
+        const hdx_id middle = from + (end - from) / 2;
+        if (hdx_graph_address(g, middle) < least)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+static void narrow(run *r, hdx_id from, hdx_id end)
+{
+    r->from = from > r->from ? from : r->from;
+    r->end = end < r->end ? end : r->end;
+}
+
+/* Objects whose addresses are in the bound of that column. */
+static void narrow_addresses(run *r, unsigned column)
+{
+    const hdx_bound *b = hdx_column_bound(&r->ask.q, column);
+    if (b == NULL || b->text != NULL)
+        return;
+    narrow(r, first_id_from(r->ask.g, b->least), b->most == UINT64_MAX ? r->end : first_id_from(r->ask.g, b->most + 1));
+    r->none = r->none || b->least > b->most;
+}
+
+/* Objects of the classes with that name, or with that class object. */
+static hdx_code follow_classes(run *r, const hdx_bound *b, hdx_error *err)
+{
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(r->ask.g, &count);
+    unsigned         found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (b->text != NULL ? !hdx_text_is(classes[i].name, b->text)
+                            : classes[i].address < b->least || classes[i].address > b->most)
+            continue;
+        if (found == MOST_CLASSES)
+            return HDX_OK;
+        r->numbers[found++] = i;
+    }
+    r->none = r->none || found == 0;
+    r->instances = calloc(MOST_CLASSES, sizeof *r->instances);
+    if (r->instances == NULL)
+        return hdx_no_memory(err, "instances of classes", MOST_CLASSES * sizeof *r->instances);
+    for (unsigned i = 0; i < found; i++) {
+        hdx_graph_instances(r->ask.g, r->numbers[i], r->ask.q.scope, &r->instances[i]);
+        if (!hdx_refs_next(&r->instances[i], &r->instance[i]))
+            r->instance[i] = HDX_NO_ID;
+    }
+    r->class_count = found;
+    return HDX_OK;
+}
+
+/* The first instance at or after `from`. */
+static bool next_instance(run *r, hdx_id *from)
+{
+    hdx_id least = HDX_NO_ID;
+    for (unsigned i = 0; i < r->class_count; i++) {
+        while (r->instance[i] != HDX_NO_ID && r->instance[i] < *from)
+            if (!hdx_refs_next(&r->instances[i], &r->instance[i]))
+                r->instance[i] = HDX_NO_ID;
+        if (r->instance[i] != HDX_NO_ID && (least == HDX_NO_ID || r->instance[i] < least))
+            least = r->instance[i];
+    }
+    *from = least;
+    return least != HDX_NO_ID;
+}
 
 static bool run_load(run *r, hdx_id first)
 {
-    uint64_t n = hdx_graph_objects(r->ask.g);
-    if (first >= n)
+    if (r->none || (r->class_count > 0 && !next_instance(r, &first)) || first >= r->end)
         return false;
     r->first = first;
-    r->count = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
+    r->count = (uint32_t)(r->end - first < HDX_RUN ? r->end - first : HDX_RUN);
     r->next = 0;
     hdx_graph_read_live(r->ask.g, first, r->count, r->live);
+    if (r->class_count > 0)
+        hdx_graph_read_classes(r->ask.g, first, r->count, r->classes);
     return true;
+}
+
+static bool of_classes(const run *r, uint32_t i)
+{
+    unsigned k = 0;
+    while (k < r->class_count && r->numbers[k] != r->classes[i])
+        k++;
+    return r->class_count == 0 || k < r->class_count;
 }
 
 /* Place in the run of the next object in scope; *fresh: the run was just loaded. False: none is left. */
@@ -37,12 +127,13 @@ static bool run_next(run *r, uint32_t *place, bool *fresh)
     for (;;) {
         while (r->next < r->count) {
             uint32_t i = r->next++;
-            if (r->ask.q.scope == HDX_ALL || hdx_bits_test(r->live, i) == (r->ask.q.scope == HDX_LIVE)) {
+            if ((r->ask.q.scope == HDX_ALL || hdx_bits_test(r->live, i) == (r->ask.q.scope == HDX_LIVE)) &&
+                of_classes(r, i)) {
                 *place = i;
                 return true;
             }
         }
-        if (!run_load(r, r->count == 0 ? 0 : r->first + r->count))
+        if (!run_load(r, r->count == 0 ? r->from : r->first + r->count))
             return false;
         *fresh = true;
     }
@@ -104,26 +195,66 @@ typedef struct object_rows {
     uint64_t              outbound[HDX_RUN], inbound[HDX_RUN];
 } object_rows;
 
+static bool wanted(const object_rows *o, unsigned column) { return hdx_column_wanted(&o->run.ask.q, column); }
+
 static void read_columns(object_rows *o)
 {
-    hdx_graph *g = o->run.ask.g;
-    hdx_graph_read_addresses(g, o->run.first, o->run.count, o->addresses);
-    hdx_graph_read_classes(g, o->run.first, o->run.count, o->classes);
-    hdx_graph_read_kinds(g, o->run.first, o->run.count, o->kinds);
-    hdx_graph_read_shallow(g, o->run.first, o->run.count, o->shallow);
-    hdx_graph_read_retained(g, o->run.first, o->run.count, o->retained);
-    hdx_graph_read_dominators(g, o->run.first, o->run.count, o->dominators);
-    hdx_graph_read_positions(g, o->run.first, o->run.count, o->positions);
-    hdx_graph_read_lengths(g, o->run.first, o->run.count, o->lengths);
-    hdx_graph_read_counts(g, o->counted, o->run.first, o->run.count, o->outbound, o->inbound);
-    if (o->heap_count > 0)
-        hdx_graph_read_heaps(g, o->run.first, o->run.count, o->heap);
+    hdx_graph     *g = o->run.ask.g;
+    const hdx_id   first = o->run.first;
+    const uint32_t n = o->run.count;
+    if (wanted(o, ADDRESS))
+        hdx_graph_read_addresses(g, first, n, o->addresses);
+    if (wanted(o, CLASS) || wanted(o, CLASS_ADDRESS))
+        hdx_graph_read_classes(g, first, n, o->classes);
+    if (wanted(o, KIND) || wanted(o, LENGTH))
+        hdx_graph_read_kinds(g, first, n, o->kinds);
+    if (wanted(o, SHALLOW))
+        hdx_graph_read_shallow(g, first, n, o->shallow);
+    if (wanted(o, RETAINED))
+        hdx_graph_read_retained(g, first, n, o->retained);
+    if (wanted(o, DOMINATOR))
+        hdx_graph_read_dominators(g, first, n, o->dominators);
+    if (wanted(o, POSITION))
+        hdx_graph_read_positions(g, first, n, o->positions);
+    if (wanted(o, LENGTH))
+        hdx_graph_read_lengths(g, first, n, o->lengths);
+    if (wanted(o, OUTBOUND) || wanted(o, INBOUND))
+        hdx_graph_read_counts(g, o->counted, first, n, o->outbound, o->inbound);
+    if (wanted(o, HEAP) && o->heap_count > 0)
+        hdx_graph_read_heaps(g, first, n, o->heap);
+}
+
+static hdx_cell cell_of(const object_rows *o, unsigned column, uint32_t i)
+{
+    hdx_graph       *g = o->run.ask.g;
+    const bool       live = hdx_bits_test(o->run.live, i);
+    const hdx_class *c = column == CLASS || column == CLASS_ADDRESS ? hdx_graph_class(g, o->classes[i]) : NULL;
+    switch (column) {
+    case ID: return hdx_cell_uint(o->run.first + i);
+    case ADDRESS: return hdx_cell_address(o->addresses[i]);
+    case CLASS: return c == NULL ? hdx_cell_null() : hdx_cell_text(c->name);
+    case CLASS_ADDRESS: return c == NULL ? hdx_cell_null() : hdx_cell_address(c->address);
+    case KIND: return hdx_cell_string(hdx_object_kind_name((hdx_object_kind)o->kinds[i]));
+    case SHALLOW: return hdx_cell_uint(o->shallow[i]);
+    case RETAINED: return live ? hdx_cell_uint(o->retained[i]) : hdx_cell_null();
+    case DOMINATOR: return live ? hdx_id_cell(g, o->dominators[i]) : hdx_cell_null();
+    case OUTBOUND: return hdx_cell_uint(o->outbound[i]);
+    case INBOUND: return hdx_cell_uint(o->inbound[i]);
+    case REACHABLE: return hdx_cell_uint(live);
+    case HEAP:
+        return o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count
+                   ? hdx_cell_text(o->heaps[o->heap[i]].name)
+                   : hdx_cell_null();
+    case POSITION: return o->positions[i] > 0 ? hdx_cell_uint(o->positions[i] - 1) : hdx_cell_null();
+    default:
+        return o->kinds[i] == HDX_OBJECT_ARRAY || o->kinds[i] == HDX_PRIMITIVE_ARRAY ? hdx_cell_uint(o->lengths[i])
+                                                                                     : hdx_cell_null();
+    }
 }
 
 static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     object_rows *o = state;
-    hdx_graph   *g = o->run.ask.g;
     uint32_t     i;
     bool         fresh;
     hdx_code     code = hdx_ask_turn(&o->run.ask, err);
@@ -134,29 +265,31 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
         return hdx_ask_end(&o->run.ask, more, err);
     if (fresh)
         read_columns(o);
-    hdx_id           id = o->run.first + i;
-    bool             live = hdx_bits_test(o->run.live, i);
-    const hdx_class *c = hdx_graph_class(g, o->classes[i]);
-    hdx_object_kind  kind = (hdx_object_kind)o->kinds[i];
-    cells[ID] = hdx_cell_uint(id);
-    cells[ADDRESS] = hdx_cell_address(o->addresses[i]);
-    cells[CLASS] = c == NULL ? hdx_cell_null() : hdx_cell_text(c->name);
-    cells[CLASS_ADDRESS] = c == NULL ? hdx_cell_null() : hdx_cell_address(c->address);
-    cells[KIND] = hdx_cell_string(hdx_object_kind_name(kind));
-    cells[SHALLOW] = hdx_cell_uint(o->shallow[i]);
-    cells[RETAINED] = live ? hdx_cell_uint(o->retained[i]) : hdx_cell_null();
-    cells[DOMINATOR] = live ? hdx_id_cell(g, o->dominators[i]) : hdx_cell_null();
-    cells[OUTBOUND] = hdx_cell_uint(o->outbound[i]);
-    cells[INBOUND] = hdx_cell_uint(o->inbound[i]);
-    cells[REACHABLE] = hdx_cell_uint(live);
-    cells[HEAP] = o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count
-                      ? hdx_cell_text(o->heaps[o->heap[i]].name)
-                      : hdx_cell_null();
-    cells[POSITION] = o->positions[i] > 0 ? hdx_cell_uint(o->positions[i] - 1) : hdx_cell_null();
-    cells[LENGTH] =
-        kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY ? hdx_cell_uint(o->lengths[i]) : hdx_cell_null();
+    for (unsigned column = 0; column < COLUMNS; column++)
+        cells[column] = wanted(o, column) ? cell_of(o, column, i) : hdx_cell_null();
     *more = true;
     return HDX_OK;
+}
+
+static void objects_close(void *state)
+{
+    object_rows *o = state;
+    free(o->run.instances);
+    free(o);
+}
+
+/* What the bounds say of the objects that rows can be of. */
+static hdx_code narrow_objects(object_rows *o, hdx_error *err)
+{
+    run             *r = &o->run;
+    const hdx_bound *id = hdx_column_bound(&r->ask.q, ID), *name = hdx_column_bound(&r->ask.q, CLASS),
+                    *address = hdx_column_bound(&r->ask.q, CLASS_ADDRESS), *class = name != NULL ? name : address;
+    if (id != NULL) {
+        narrow(r, id->least, id->most == UINT64_MAX ? r->end : id->most + 1);
+        r->none = id->least > id->most;
+    }
+    narrow_addresses(r, ADDRESS);
+    return class != NULL ? follow_classes(r, class, err) : HDX_OK;
 }
 
 static uint64_t rows_in_scope(const hdx_query *q)
@@ -177,12 +310,20 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (o == NULL)
         return hdx_no_memory(err, "the table of objects", sizeof *o);
     o->run.ask = ask;
+    o->run.end = hdx_graph_objects(q->graph);
     o->heaps = hdx_graph_heaps(q->graph, &o->heap_count);
     if (o->heaps == NULL)
         o->heap_count = 0;
     o->counted = hdx_graph_all_live(q->graph) && q->scope == HDX_LIVE ? HDX_ALL : q->scope;
-    hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, free, rows_in_scope(q) };
-    return hdx_rows_make(&maker, out, err);
+    if ((code = narrow_objects(o, err)) != HDX_OK) {
+        objects_close(o);
+        return code;
+    }
+    const uint64_t total = q->wanted.bound_count == 0 ? rows_in_scope(q) : 0;
+    hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, objects_close, total };
+    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK)
+        hdx_rows_set_wanted(*out, q->wanted.columns);
+    return code;
 }
 
 static const hdx_form objects_form = { NULL, NULL, object_columns, COLUMNS };
@@ -194,6 +335,7 @@ const hdx_question hdx_table_of_objects = {
 
 /* ---- references ---- */
 
+enum { SRC, DST };
 #define PAIR 2u /* columns of a pair of objects; a name has all */
 static const hdx_column reference_columns[] = {
     HDX_COLUMN("src", ADDRESS, NONE, 0, "the object that refers"),
@@ -212,22 +354,32 @@ typedef struct reference_rows {
     hdx_refs       refs;
     hdx_named_list names; /* named references only */
     uint64_t       at;
+    hdx_id         target;  /* of all rows; HDX_NO_ID: any */
+    hdx_id        *sources; /* what refers to `target`, ascending */
+    uint64_t       source_count, source_capacity, next_source;
 } reference_rows;
 
 static void references_close(void *state)
 {
     reference_rows *r = state;
     hdx_named_drop(&r->names);
+    hdx_mem_put(NULL, r->sources, r->source_capacity * sizeof *r->sources);
     free(r);
 }
 
 static bool next_source(reference_rows *r)
 {
-    uint32_t i;
+    uint32_t i = 0;
     bool     fresh;
-    r->open = run_next(&r->run, &i, &fresh);
+    if (r->target != HDX_NO_ID) {
+        while (r->next_source < r->source_count && r->sources[r->next_source] < r->run.from)
+            r->next_source++;
+        r->open = r->next_source < r->source_count && r->sources[r->next_source] < r->run.end;
+    } else {
+        r->open = run_next(&r->run, &i, &fresh);
+    }
     if (r->open) {
-        r->source = r->run.first + i;
+        r->source = r->target != HDX_NO_ID ? r->sources[r->next_source++] : r->run.first + i;
         r->address = hdx_id_cell(r->run.ask.g, r->source);
     }
     return r->open;
@@ -236,10 +388,10 @@ static bool next_source(reference_rows *r)
 static hdx_code reference_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     reference_rows *r = state;
-    hdx_id          target;
+    hdx_id          target = HDX_NO_ID;
     hdx_code        code = hdx_ask_turn(&r->run.ask, err);
     (void)arena;
-    while (code == HDX_OK && !(r->open && hdx_refs_next(&r->refs, &target))) {
+    while (code == HDX_OK && r->target == HDX_NO_ID && !(r->open && hdx_refs_next(&r->refs, &target))) {
         if (!next_source(r))
             return hdx_ask_end(&r->run.ask, more, err);
         hdx_graph_outbound(r->run.ask.g, r->source, r->targets, &r->refs);
@@ -247,8 +399,13 @@ static hdx_code reference_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     }
     if (code != HDX_OK)
         return code;
-    cells[0] = r->address;
-    cells[1] = hdx_id_cell(r->run.ask.g, target);
+    if (r->target != HDX_NO_ID) {
+        if (!next_source(r))
+            return hdx_ask_end(&r->run.ask, more, err);
+        target = r->target;
+    }
+    cells[SRC] = r->address;
+    cells[DST] = hdx_id_cell(r->run.ask.g, target);
     *more = true;
     return HDX_OK;
 }
@@ -262,19 +419,59 @@ static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
         if (!next_source(r))
             return hdx_ask_end(&r->run.ask, more, err);
         r->at = 0;
-        code = hdx_named_collect(&r->names, r->run.ask.g, r->source, HDX_NO_ID, err);
+        code = hdx_named_collect(&r->names, r->run.ask.g, r->source, r->target, err);
         if (code == HDX_OK)
             code = hdx_ask_turn(&r->run.ask, err);
     }
     if (code != HDX_OK)
         return code;
     const hdx_named *n = &r->names.at[r->at++];
-    cells[0] = r->address;
-    cells[1] = hdx_cell_address(n->address);
+    cells[SRC] = r->address;
+    cells[DST] = hdx_cell_address(n->address);
     cells[2] = hdx_cell_string(n->name);
     cells[3] = hdx_cell_string(hdx_ref_kind_name(n->kind));
     cells[4] = hdx_class_cell(r->run.ask.g, n->owner);
     *more = true;
+    return HDX_OK;
+}
+
+static int rising(const void *a, const void *b)
+{
+    const hdx_id x = *(const hdx_id *)a, y = *(const hdx_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* References to one object are in the index the other way round. A reference to what is no object is in the dump alone,
+   by its name: then every object is looked at. */
+static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
+{
+    const hdx_bound *b = hdx_column_bound(&r->run.ask.q, DST);
+    hdx_graph       *g = r->run.ask.g;
+    hdx_refs         refs;
+    hdx_id           id, target;
+    if (b == NULL || b->least != b->most)
+        return HDX_OK;
+    if (!hdx_graph_find(g, b->least, &target)) {
+        r->run.none = !named;
+        return HDX_OK;
+    }
+    const uint64_t most = hdx_graph_inbound_count(g, target, r->run.ask.q.scope);
+    if (!named && r->targets != HDX_ALL && hdx_graph_live(g, target) != (r->targets == HDX_LIVE)) {
+        r->run.none = true;
+        return HDX_OK;
+    }
+    r->target = target;
+    if (most == 0)
+        return HDX_OK;
+    if ((r->sources = hdx_mem_array(NULL, most, sizeof *r->sources)) == NULL)
+        return hdx_no_memory(err, "referrers", most * sizeof *r->sources);
+    r->source_capacity = most;
+    hdx_graph_inbound(g, target, r->run.ask.q.scope, &refs);
+    uint64_t n = 0;
+    while (n < most && hdx_refs_next(&refs, &id))
+        r->sources[n++] = id;
+    r->source_count = n;
+    qsort(r->sources, n, sizeof *r->sources, rising);
     return HDX_OK;
 }
 
@@ -290,13 +487,20 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
     r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* what a live object refers to is live */
+    r->run.end = hdx_graph_objects(q->graph);
+    r->target = HDX_NO_ID;
+    narrow_addresses(&r->run, SRC);
+    if ((code = from_inbound(r, named, err)) != HDX_OK) {
+        references_close(r);
+        return code;
+    }
     hdx_rows_maker maker = { reference_columns,
                              named ? HDX_COUNT(reference_columns) : PAIR,
                              r,
                              named ? named_next : reference_next,
                              references_close,
                              0 };
-    if (!named && q->scope == HDX_LIVE)
+    if (!named && q->scope == HDX_LIVE && q->wanted.bound_count == 0)
         maker.total = hdx_graph_summary_of(q->graph)->references;
     return hdx_rows_make(&maker, out, err);
 }

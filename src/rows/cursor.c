@@ -73,6 +73,8 @@ hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *e
     return HDX_OK;
 }
 
+void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns) { rows->wanted = columns; }
+
 hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error *err)
 {
     hdx_rows *over = calloc(1, sizeof *over);
@@ -81,6 +83,7 @@ hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error 
     over->shape = shape;
     over->columns = (*rows)->columns;
     over->column_count = (*rows)->column_count;
+    over->wanted = (*rows)->wanted;
     over->below = *rows;
     over->base = (*rows)->base;
     over->state = state;
@@ -148,7 +151,8 @@ bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
 static bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
 {
     for (unsigned i = 0; i < rows->column_count; i++)
-        if (!hdx_cell_is(&cells[i], &rows->columns[i]))
+        if (!hdx_cell_is(&cells[i], &rows->columns[i]) &&
+            (rows->wanted == 0 || (rows->wanted >> (i & 63) & 1) != 0 || cells[i].kind != HDX_CELL_NULL))
             return false;
     return true;
 }

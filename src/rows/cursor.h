@@ -15,15 +15,23 @@
 
 #define HDX_ROWS_UNKNOWN UINT64_MAX
 
-typedef enum hdx_shape { HDX_SHAPE_BASE, HDX_SHAPE_WHERE, HDX_SHAPE_SORT, HDX_SHAPE_SELECT, HDX_SHAPE_LIMIT } hdx_shape;
+typedef enum hdx_shape {
+    HDX_SHAPE_BASE,
+    HDX_SHAPE_WHERE,
+    HDX_SHAPE_SORT,
+    HDX_SHAPE_SELECT,
+    HDX_SHAPE_FILL,
+    HDX_SHAPE_LIMIT
+} hdx_shape;
 
 struct hdx_rows {
     hdx_shape         shape;
     const hdx_column *columns;
     unsigned          column_count;
     bool              stable;
-    hdx_rows         *below; /* NULL at the base */
-    hdx_rows         *base;  /* itself at the base */
+    uint64_t          wanted; /* bits of columns; cells of others may be null, whatever is declared; 0: all */
+    hdx_rows         *below;  /* NULL at the base */
+    hdx_rows         *base;   /* itself at the base */
     void             *state;
     /* *row NULL: no further row. */
     hdx_code (*next)(hdx_rows *rows, const hdx_cell **row, hdx_error *err);

@@ -38,6 +38,8 @@ typedef struct hdx_rows_maker {
 } hdx_rows_maker;
 /* On failure `close` has been called. */
 hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
+/* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
+void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
 /* ---- collecting: all rows at once ---- */
 typedef struct hdx_table hdx_table;
@@ -47,6 +49,29 @@ hdx_code                 hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_
 uint64_t                 hdx_table_count(const hdx_table *t);
 hdx_code                 hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
 void                     hdx_table_free(hdx_table *t);                                 /* only when not taken over */
+
+/* ---- a column that is made for the rows that are left (fill.c) ---- */
+typedef struct hdx_filler {
+    /* cells[i] from keys[i]; what they point to comes from the arena, and lives until the next call. */
+    hdx_code (*fill)(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                     hdx_error *err);
+    void (*close)(void *context); /* may be NULL; called on failure too */
+    void *context;
+} hdx_filler;
+/*
+ * Column `column` from column `key`, whose cells point to nothing; `first` rows at once (0: few), later up to `most`.
+ * As shaping in <heapdex/rows.h>.
+ */
+hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, const hdx_filler *filler, uint64_t first,
+                       uint64_t most, hdx_error *err);
+
+/* ---- what shaping asks of a source of rows (where.c, shape.c) ---- */
+/* Columns that "a,b,c" of len bytes names, a bit for each of the first 64; unknown names have none. */
+uint64_t hdx_columns_named(const hdx_column *columns, unsigned count, const char *names, size_t len);
+/* Its column; false: it is none of these. */
+bool hdx_condition_column(const hdx_column *columns, unsigned count, const char *text, unsigned *column);
+/* What it says of addresses, natural numbers and equal texts; false: nothing that a source could use. */
+bool hdx_condition_bound(const hdx_column *columns, unsigned count, const char *text, hdx_arena *arena, hdx_bound *out);
 
 /* ---- head, extras and title; set before the rows are handed out ---- */
 hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count,

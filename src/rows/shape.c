@@ -82,6 +82,21 @@ static const char *trim(const char *from, size_t *len)
     return from;
 }
 
+uint64_t hdx_columns_named(const hdx_column *columns, unsigned count, const char *names, size_t len)
+{
+    uint64_t bits = 0;
+    for (size_t at = 0, part; at <= len; at += part + 1) {
+        const char *comma = memchr(names + at, ',', len - at);
+        part = comma != NULL ? (size_t)(comma - (names + at)) : len - at;
+        size_t      name_len = part;
+        const char *name = trim(names + at, &name_len);
+        for (unsigned i = 0; i < count && i < 64; i++)
+            if (hdx_text_is((hdx_text){ name, (uint32_t)name_len }, columns[i].name))
+                bits |= 1ull << i;
+    }
+    return bits;
+}
+
 static selection *new_selection(const char *columns)
 {
     selection *s = calloc(1, sizeof *s);
@@ -124,6 +139,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
         free_selection(s);
         return code;
     }
+    (*rows)->wanted = 0;
     (*rows)->columns = s->columns;
     (*rows)->column_count = s->count;
     (*rows)->next = select_next;
@@ -173,7 +189,7 @@ hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err)
     if (n == 0)
         return HDX_OK;
     hdx_rows *sorting = *rows;
-    while (sorting->shape == HDX_SHAPE_SELECT)
+    while (sorting->shape == HDX_SHAPE_SELECT || sorting->shape == HDX_SHAPE_FILL)
         sorting = sorting->below;
     limiter *l = calloc(1, sizeof *l);
     if (l == NULL)

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum operator{ EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } operator;
+typedef enum relation { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } relation;
 
 typedef struct condition {
     unsigned   column;
-               operator is;
+    relation   is;
     bool       is_null, is_number, is_bool;
     hdx_cell   number; /* the value as a number, when it is one */
     bool       boolean;
@@ -34,11 +34,11 @@ static const char *skip_space(const char *s)
     return s;
 }
 
-static bool parse_operator(const char **at, operator* out)
+static bool parse_operator(const char **at, relation *out)
 {
     static const struct {
         const char *text;
-                    operator is;
+        relation    is;
     } operators[] = {
         { "!=", NOT_EQUAL }, { "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL },
         { "=", EQUAL },      { "<", LESS },        { ">", GREATER },        { "~", MATCHES },
@@ -140,24 +140,83 @@ static hdx_code parse_value(condition *c, const char *at, const char *whole, con
     return HDX_OK;
 }
 
+/* The column's name, of *len bytes, and where the value begins; NULL: there is no column or no operator. */
+static const char *parse_head(const char *text, const char **name, size_t *len, relation *is)
+{
+    *name = skip_space(text);
+    *len = strcspn(*name, " \t=!<>~");
+    const char *at = skip_space(*name + *len);
+    return *len > 0 && parse_operator(&at, is) ? skip_space(at) : NULL;
+}
+
 static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_error *err)
 {
-    const char *name = skip_space(text), *at;
-    size_t      len = strcspn(name, " \t=!<>~");
+    const char *name;
+    size_t      len;
     hdx_code    code;
-    at = skip_space(name + len);
-    if (len == 0 || !parse_operator(&at, &c->is))
+    const char *at = parse_head(text, &name, &len, &c->is);
+    if (at == NULL)
         return hdx_hint(
             err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text),
             "operators are = != < <= > >= ~, as in 'retained > 1M'");
     if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK)
         return code;
-    return parse_value(c, skip_space(at), text, rows->base->progress, err);
+    return parse_value(c, at, text, rows->base->progress, err);
+}
+
+/* ---- bounds ---- */
+
+static bool bound_of_number(relation is, uint64_t v, hdx_bound *out)
+{
+    out->least = is == GREATER_EQUAL || is == EQUAL ? v : 0;
+    out->most = is == LESS_EQUAL || is == EQUAL ? v : UINT64_MAX;
+    if ((is == LESS && v == 0) || (is == GREATER && v == UINT64_MAX)) {
+        out->least = 1; /* nothing is in between */
+        out->most = 0;
+    } else if (is == LESS) {
+        out->most = v - 1;
+    } else if (is == GREATER) {
+        out->least = v + 1;
+    }
+    return is != NOT_EQUAL && is != MATCHES;
+}
+
+bool hdx_condition_column(const hdx_column *columns, unsigned count, const char *text, unsigned *column)
+{
+    const char *name;
+    size_t      len;
+    relation    is;
+    if (parse_head(text, &name, &len, &is) == NULL)
+        return false;
+    for (*column = 0; *column < count; ++*column)
+        if (hdx_text_is((hdx_text){ name, (uint32_t)len }, columns[*column].name))
+            return true;
+    return false;
+}
+
+bool hdx_condition_bound(const hdx_column *columns, unsigned count, const char *text, hdx_arena *arena, hdx_bound *out)
+{
+    condition   c = { 0 };
+    const char *name;
+    size_t      len;
+    const char *at = parse_head(text, &name, &len, &c.is);
+    bool        found = false;
+    *out = (hdx_bound){ .most = UINT64_MAX };
+    if (at == NULL || !hdx_condition_column(columns, count, text, &out->column) || c.is == MATCHES ||
+        parse_value(&c, at, text, NULL, NULL) != HDX_OK)
+        return false;
+    const hdx_type type = columns[out->column].type;
+    if ((type == HDX_TYPE_UNSIGNED || type == HDX_TYPE_ADDRESS) && c.is_number && c.number.kind == HDX_CELL_UINT)
+        found = bound_of_number(c.is, c.number.as.natural, out);
+    else if (type == HDX_TYPE_TEXT && c.is == EQUAL && !c.is_null)
+        found = (out->text = hdx_arena_copy(arena, c.text, c.len + 1)) != NULL;
+    free(c.text);
+    return found;
 }
 
 /* ---- deciding ---- */
 
-static bool holds(operator is, int order)
+static bool holds(relation is, int order)
 {
     switch (is) {
     case EQUAL: return order == 0;

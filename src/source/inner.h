@@ -10,6 +10,7 @@
  *        └── isal      blocks that zlib need not inflate    isal.c
  *     hdx_stream       a decoder with a thread ahead        stream.c
  *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
+ *     near.c           small reads beside each other
  *
  * Every decoder, wherever it begins, meets the same members, damage and bytes in the same order (points.h, P2); whoever
  * is first at a place notes what is there for all.
@@ -23,6 +24,10 @@
 #include "source/source.h"
 
 #include <zlib.h>
+
+/* near.c: false: not from blocks at hand, and nothing was read. */
+bool     hdx_source_near(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got);
+hdx_code hdx_source_read_straight(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
 
 #define HDX_SLICE HDX_SLICE_MAX /* bytes kept in one piece at most */
 #define HDX_HISTORY                                                                                                    \

@@ -228,6 +228,12 @@ bool hdx_source_size_below(const hdx_source *source, uint64_t *size)
 
 hdx_code hdx_source_read_at(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
+    return hdx_source_near(source, at, to, want, got) ? HDX_OK
+                                                      : hdx_source_read_straight(source, at, to, want, got, err);
+}
+
+hdx_code hdx_source_read_straight(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
+{
     if (source->overlay.context != NULL)
         return source->overlay.read_at(source->overlay.context, at, to, want, got, err);
     return hdx_source_below(source, at, to, want, got, err);

@@ -82,6 +82,15 @@ bool     hdx_source_size_below(const hdx_source *source, uint64_t *size);
 bool     hdx_source_absent(hdx_source *source, hdx_pos at);
 hdx_mem *hdx_source_mem(const hdx_source *source);
 
+/*
+ * Until hdx_near_end the small reads of this source that the calling thread makes go through blocks of its own (1 MB):
+ * for whoever makes many of them at rising positions. NULL: no memory, or the thread has one already; reads are the
+ * same.
+ */
+typedef struct hdx_near hdx_near;
+hdx_near               *hdx_near_begin(hdx_source *source);
+void                    hdx_near_end(hdx_near *near); /* NULL: nothing */
+
 /* ---- packing: the other way round, for who writes a dump ---- */
 typedef struct hdx_packer hdx_packer;
 /* kind HDX_GZIP (level 6) or HDX_ZLIB (level 1, as Tailor has it). put is given the packed bytes. */

@@ -357,6 +357,89 @@ static void check_merged(heap *h, const model *m, bool no_weak, unsigned seed)
     hdx_rows_close(rows);
 }
 
+/* Rows of a table that meet a condition, with the columns of `mask` alone; bounded: the source knows of all this. */
+static hdx_buffer rows_where(heap *h, const char *table, const char *condition, uint64_t mask, bool bounded)
+{
+    const hdx_form *form = &table_question(table)->declared.forms[0];
+    hdx_rows       *rows;
+    unsigned        column;
+    char            chosen[256] = "";
+    hdx_arena       arena = hdx_arena_of(NULL);
+    hdx_query       q = h->q;
+    cr_assert(hdx_condition_column(form->columns, form->column_count, condition, &column));
+    if (bounded) {
+        q.wanted.columns = mask | 1ull << column;
+        q.wanted.bound_count =
+            hdx_condition_bound(form->columns, form->column_count, condition, &arena, &q.wanted.bounds[0]);
+    }
+    for (unsigned c = 0; c < form->column_count; c++)
+        if ((mask >> c & 1) != 0)
+            (void)snprintf(chosen + strlen(chosen), sizeof chosen - strlen(chosen), "%s%s",
+                           chosen[0] == '\0' ? "" : ",", form->columns[c].name);
+    cr_assert(eq(int, table_named(&q, table, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    hdx_arena_free(&arena);
+    cr_assert(eq(int, hdx_rows_where(&rows, condition, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_rows_select(&rows, chosen, &h->err), HDX_OK), "%s", h->err.message);
+    return rows_text(rows);
+}
+
+/* Asked for some columns and bounds, tables give the rows that conditions leave of all. */
+static void check_wanted(heap *h, unsigned seed)
+{
+    static const struct {
+        const char *table, *condition; /* %: the address of some object */
+    } cases[] = {
+        { "objects", "id = 7" },
+        { "objects", "id < 0" },
+        { "objects", "id >= 5" },
+        { "objects", "id < 20" },
+        { "objects", "address = %" },
+        { "objects", "address > %" },
+        { "objects", "address <= %" },
+        { "objects", "class = p0.C1" },
+        { "objects", "class = java.lang.Class" },
+        { "objects", "class = 'p1.C5'" },
+        { "objects", "class = nowhere.C" },
+        { "objects", "class_address = 0x1020" },
+        { "objects", "class_address >= 0x1000" },
+        { "objects", "retained > 40" },
+        { "references", "dst = %" },
+        { "references", "dst = 0x100" },
+        { "references", "dst = 0x3" },
+        { "references", "src = %" },
+        { "references", "src < %" },
+        { "references", "dst < %" },
+        { "named_references", "dst = %" },
+        { "named_references", "dst = 0x1020" },
+        { "named_references", "dst = 0x3" },
+        { "named_references", "src = %" },
+    };
+    for (unsigned i = 0; i < HDX_COUNT(cases); i++)
+        for (unsigned scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++) {
+            char           condition[64];
+            const hdx_id   id = (hdx_id)rand_r(&seed) % hdx_graph_objects(h->g);
+            const char    *gap = strchr(cases[i].condition, '%');
+            const uint64_t mask = cases[i].table[0] == 'o'   ? 1 + (uint64_t)rand_r(&seed) % 0x3FFF
+                                  : cases[i].table[0] == 'r' ? 3
+                                                             : 1 + (uint64_t)rand_r(&seed) % 31;
+            (void)snprintf(condition, sizeof condition, "%.*s", gap == NULL ? 60 : (int)(gap - cases[i].condition),
+                           cases[i].condition);
+            if (gap != NULL)
+                (void)snprintf(condition + strlen(condition), 24, "0x%llx",
+                               (unsigned long long)hdx_graph_address(h->g, id));
+            h->q.scope = (hdx_refs_scope)scope;
+            hdx_buffer want = rows_where(h, cases[i].table, condition, mask, false);
+            hdx_buffer have = rows_where(h, cases[i].table, condition, mask, true);
+            cr_expect(want.len == have.len && memcmp(want.at, have.at, want.len) == 0,
+                      "seed %u scope %u %s where %s, columns %llx:\n%.*s\nwanted\n%.*s", seed, scope, cases[i].table,
+                      condition, (unsigned long long)mask, (int)have.len, (const char *)have.at, (int)want.len,
+                      (const char *)want.at);
+            hdx_buffer_free(&want);
+            hdx_buffer_free(&have);
+        }
+    h->q.scope = HDX_LIVE;
+}
+
 Test(random_heaps, agree_with_the_obvious_definitions)
 {
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
@@ -374,6 +457,7 @@ Test(random_heaps, agree_with_the_obvious_definitions)
         check_paths(&h, &m, seed % 2, 4, seed);
         check_merged(&h, &m, false, seed);
         check_merged(&h, &m, true, seed);
+        check_wanted(&h, seed);
         model_close(&m);
         heap_close(&h);
     }

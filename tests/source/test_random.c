@@ -288,3 +288,82 @@ Test(random, many_threads_may_read)
         gm_free(&file);
     }
 }
+
+/* Plain bytes whose reads are counted. */
+typedef struct counted {
+    gm_file door;
+    int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t at);
+    unsigned reads;
+} counted;
+
+static int64_t count_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t at)
+{
+    counted *c = (counted *)(void *)io;
+    c->reads++;
+    return c->read_at(io, fd, to, len, at);
+}
+
+Test(random, reads_near_each_other_come_from_blocks_that_were_fetched_once)
+{
+    for (int kind = -1; kind < KINDS; kind++) {
+        gm_bytes plain = { 0 }, file = { 0 };
+        uint8_t  bytes[5000];
+        uint64_t seed = 5;
+        if (kind < 0)
+            gm_data(&plain, 4u << 20, 6);
+        else
+            make(kind, &plain, &file);
+        counted c = { .door = gm_file_of(kind < 0 ? &plain : &file) };
+        c.read_at = c.door.io.read_at;
+        c.door.io.read_at = count_read;
+        hdx_source *source = opened(&c.door);
+        hdx_near   *near = hdx_near_begin(source);
+        size_t      got;
+        cr_assert(ne(ptr, near, NULL));
+        cr_expect(eq(ptr, hdx_near_begin(source), NULL), "one for each thread");
+        c.reads = 0;
+        for (uint64_t at = 0; at < plain.len + 300; at += gm_random(&seed) % 200) {
+            const uint64_t from = gm_random(&seed) % 50 == 0 ? gm_random(&seed) % plain.len : at;
+            const size_t   want = gm_random(&seed) % 300 == 0 ? sizeof bytes : gm_random(&seed) % 90;
+            const size_t   right = from >= plain.len ? 0 : plain.len - from < want ? plain.len - from : want;
+            cr_assert(eq(int, hdx_source_read_at(source, from, bytes, want, &got, NULL), HDX_OK));
+            cr_assert(got == right && memcmp(bytes, plain.at + from, right) == 0, "kind %d at %llu", kind,
+                      (unsigned long long)from);
+        }
+        if (kind < 0) /* of some 40,000; 64 blocks, as many first reads, and those at random */
+            cr_expect(lt(u32, c.reads, 4000), "%u", c.reads);
+        hdx_near_end(near);
+        hdx_source_close(source);
+        gm_free(&plain);
+        gm_free(&file);
+    }
+}
+
+Test(random, a_block_that_cannot_be_read_hides_no_bytes_and_no_error)
+{
+    gm_bytes plain = { 0 }, file = { 0 };
+    uint8_t  byte;
+    size_t   got;
+    gm_data(&plain, 3u << 20, 6);
+    gm_member_put(&file, plain.at, plain.len, &(gm_member){ .level = 1 });
+    file.len /= 2; /* half of it is there */
+    gm_file     door = gm_file_of(&file);
+    hdx_source *source = opened(&door);
+    hdx_near   *near = hdx_near_begin(source);
+    uint64_t    there = 0;
+    for (unsigned round = 0; round < 2; round++)
+        for (uint64_t at = 0; at < plain.len; at += 997)
+            if (hdx_source_read_at(source, at, &byte, 1, &got, NULL) == HDX_OK && got == 1) {
+                cr_assert(eq(u8, byte, plain.at[at]));
+                there = at > there ? at : there;
+            }
+    hdx_near_end(near);
+    uint64_t straight = 0;
+    for (uint64_t at = 0; at < plain.len; at += 997)
+        if (hdx_source_read_at(source, at, &byte, 1, &got, NULL) == HDX_OK && got == 1)
+            straight = at;
+    cr_expect(eq(u64, there, straight));
+    hdx_source_close(source);
+    gm_free(&plain);
+    gm_free(&file);
+}

@@ -1,0 +1,128 @@
+/*
+ * shape.c - what all answers take besides their own parameters: conditions, order, limit and columns.
+ *
+ * In:  the arguments, and the columns of the form they give.
+ * Out: before the question is put, what is wanted of it (hdx_wanted); behind it, its rows in shape.
+ *
+ * A column that costs a read of the dump (HDX_COLUMN_LATE) is made for the rows that are left, unless a condition or
+ * the order needs it of all of them. Conditions on other columns come first then.
+ */
+#include "answer/answer.h"
+
+const char *hdx_answer_last(const hdx_arguments *a, const char *name)
+{
+    for (size_t i = a->count; i-- > 0;)
+        if (strcmp(a->at[i].name, name) == 0)
+            return a->at[i].value;
+    return NULL;
+}
+
+/* ---- which columns ---- */
+
+typedef struct use {
+    uint64_t decide, show; /* bit i: the i-th column decides which rows there are and in which order; is shown */
+    uint64_t late;
+} use;
+
+static size_t sort_name(const char *how)
+{
+    const char *colon = strrchr(how, ':');
+    return colon != NULL ? (size_t)(colon - how) : strlen(how);
+}
+
+static use use_of(const hdx_arguments *a, const hdx_column *columns, unsigned count)
+{
+    const char    *order = hdx_answer_last(a, "sort"), *chosen = hdx_answer_last(a, "columns");
+    const uint64_t all = count < 64 ? (1ull << count) - 1 : UINT64_MAX;
+    use            u = { 0, chosen == NULL ? all : hdx_columns_named(columns, count, chosen, strlen(chosen)), 0 };
+    if (order != NULL)
+        u.decide = hdx_columns_named(columns, count, order, sort_name(order));
+    for (size_t i = 0; i < a->count; i++) {
+        unsigned column;
+        if (strcmp(a->at[i].name, "where") == 0 && hdx_condition_column(columns, count, a->at[i].value, &column))
+            u.decide |= 1ull << (column & 63);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if ((columns[i].flags & HDX_COLUMN_LATE) != 0)
+            u.late |= 1ull << (i & 63);
+    return u;
+}
+
+hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena)
+{
+    hdx_wanted wanted = { 0 };
+    if (form->column_count == 0 || form->column_count > 64)
+        return wanted;
+    const use u = use_of(a, form->columns, form->column_count);
+    wanted.columns = (u.decide | u.show) & ~u.late;
+    for (size_t i = 0; i < a->count && wanted.bound_count < HDX_MOST_BOUNDS; i++)
+        if (strcmp(a->at[i].name, "where") == 0 &&
+            hdx_condition_bound(form->columns, form->column_count, a->at[i].value, arena,
+                                &wanted.bounds[wanted.bound_count]))
+            wanted.bound_count++;
+    return wanted;
+}
+
+/* ---- shaping ---- */
+
+/* Sizes and counts fall, names and addresses rise, unless the caller says it. */
+static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
+{
+    char              column[128];
+    const char       *colon = strrchr(how, ':');
+    const size_t      len = sort_name(how);
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(*rows, &count);
+    if (len >= sizeof column)
+        return hdx_answer_or_close(
+            rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
+    memcpy(column, how, len);
+    column[len] = '\0';
+    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
+    for (unsigned i = 0; colon == NULL && i < count; i++)
+        if (strcmp(columns[i].name, column) == 0)
+            descending = columns[i].unit != HDX_UNIT_NONE;
+    return hdx_rows_sort(rows, column, descending, err);
+}
+
+/* Conditions on late columns, or those on others. */
+static hdx_code where(const hdx_arguments *a, bool of_late, hdx_rows **rows, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < a->count; i++) {
+        unsigned          count, column;
+        const hdx_column *columns = hdx_rows_columns(*rows, &count);
+        if (strcmp(a->at[i].name, "where") != 0)
+            continue;
+        const bool late = hdx_condition_column(columns, count, a->at[i].value, &column) &&
+                          (columns[column].flags & HDX_COLUMN_LATE) != 0;
+        if (late == of_late)
+            code = hdx_rows_where(rows, a->at[i].value, err);
+    }
+    return code;
+}
+
+hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
+{
+    const char       *order = hdx_answer_last(a, "sort"), *limit = hdx_answer_last(a, "limit");
+    const char       *chosen = hdx_answer_last(a, "columns");
+    uint64_t          most = 0;
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(*rows, &count);
+    const use         u = use_of(a, columns, count);
+    const uint64_t    late = q != NULL && q->wanted.columns != 0 ? u.late : 0; /* otherwise the rows came whole */
+    hdx_code          code = where(a, false, rows, err);
+    if (code == HDX_OK && (late & u.decide) != 0)
+        code = hdx_query_labels(q, true, rows, err);
+    if (code == HDX_OK)
+        code = where(a, true, rows, err);
+    if (code == HDX_OK && order != NULL)
+        code = sort(rows, order, err);
+    if (code == HDX_OK && limit != NULL && hdx_size_of(limit, &most) && most > 0)
+        code = hdx_rows_limit(rows, most, err);
+    if (code == HDX_OK && (late & u.decide) == 0 && (late & u.show) != 0)
+        code = hdx_query_labels(q, false, rows, err);
+    if (code == HDX_OK && chosen != NULL)
+        code = hdx_rows_select(rows, chosen, err);
+    return code;
+}

@@ -1,0 +1,141 @@
+/*
+ * labels.c - the column `label` of rows of objects. Labels are read from the dump, in the order of the dump and by all
+ * threads: a table whose rows are in another order would go over a compressed dump once for every few of them.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#define PIECE 1024u /* labels between two questions whether to stop */
+
+typedef struct wanted {
+    hdx_pos  at;
+    hdx_id   id;
+    uint64_t number; /* its place among the rows */
+    char    *text;   /* of the first of several of one object */
+} wanted;
+
+typedef struct making {
+    hdx_graph       *g;
+    wanted          *at;
+    uint64_t         count;
+    hdx_ticker       tick;
+    _Atomic uint64_t next; /* piece */
+    pthread_mutex_t  lock; /* guards: */
+    hdx_code         code;
+    hdx_error        error;
+} making;
+
+static int by_place(const void *a, const void *b)
+{
+    const wanted *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static hdx_code make_piece(making *m, uint64_t from, uint64_t end, hdx_error *err)
+{
+    hdx_id    ids[PIECE];
+    char     *texts[PIECE];
+    uint64_t  of[PIECE], n = 0;
+    hdx_error mine;
+    for (uint64_t i = from; i < end; i++)
+        if (i == 0 ||
+            m->at[i].id != m->at[i - 1].id) { /* neighbours often are roots of one object, which is asked for once */
+            of[n] = i;
+            ids[n++] = m->at[i].id;
+        }
+    hdx_code code = hdx_label_without_dump(m->g, hdx_graph_labels(m->g, ids, n, texts, &mine), &mine, err);
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+        m->at[of[i]].text = texts[i];
+    return code != HDX_OK ? code : hdx_tick(&m->tick, end - from) ? hdx_tick_stop(err) : HDX_OK;
+}
+
+static void make_pieces(void *context, unsigned worker)
+{
+    making   *m = context;
+    hdx_error err = { .offset = HDX_NOWHERE };
+    uint64_t  piece;
+    (void)worker;
+    while ((piece = atomic_fetch_add(&m->next, 1)) * PIECE < m->count) {
+        const uint64_t end = m->count - piece * PIECE < PIECE ? m->count : (piece + 1) * PIECE;
+        const hdx_code code = make_piece(m, piece * PIECE, end, &err);
+        if (code == HDX_OK)
+            continue;
+        (void)pthread_mutex_lock(&m->lock);
+        if (m->code == HDX_OK) {
+            m->code = code;
+            m->error = err;
+        }
+        atomic_store(&m->next, m->count); /* nobody begins another one */
+        (void)pthread_mutex_unlock(&m->lock);
+        return;
+    }
+}
+
+/* Texts become cells; those of one object stand side by side. */
+static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    hdx_code code = m->code;
+    for (uint64_t i = 0; i < m->count; i++) {
+        const wanted *w = &m->at[i];
+        if (i > 0 && w->id == w[-1].id) {
+            cells[w->number] = cells[w[-1].number];
+        } else if (code == HDX_OK) {
+            code = hdx_label_of_text(m->g, w->id, w->text, arena, &cells[w->number], err);
+        } else {
+            hdx_text_free(w->text);
+        }
+    }
+    if (m->code != HDX_OK && err != NULL)
+        *err = m->error;
+    return code;
+}
+
+static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                     hdx_error *err)
+{
+    const hdx_query *q = context;
+    making           m = { .g = q->graph };
+    hdx_code         code;
+    if ((m.at = hdx_mem_array(NULL, count, sizeof *m.at)) == NULL)
+        return hdx_no_memory(err, "the order of labels", count * sizeof *m.at);
+    for (uint64_t i = 0; i < count; i++) {
+        hdx_id id;
+        cells[i] = hdx_cell_null();
+        if (keys[i].kind != HDX_CELL_ADDRESS || !hdx_graph_find(q->graph, keys[i].as.address, &id))
+            continue;
+        m.at[m.count] = (wanted){ 0, id, i, NULL };
+        (void)hdx_graph_position(
+            q->graph, id, &m.at[m.count++].at); /* what has no record has hardly a label: its place does not matter */
+    }
+    if (m.count > 0)
+        qsort(m.at, m.count, sizeof *m.at, by_place);
+    (void)pthread_mutex_init(&m.lock, NULL);
+    hdx_ticker_init(&m.tick, q->progress, 1);
+    if (m.count > HDX_LABELS_MANY)
+        hdx_ticker_step(&m.tick, "labels", m.count, "objects");
+    hdx_workers_run(m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1, make_pieces, &m);
+    code = cells_of(&m, arena, cells, err);
+    hdx_ticker_free(&m.tick);
+    (void)pthread_mutex_destroy(&m.lock);
+    hdx_mem_put(NULL, m.at, count * sizeof *m.at);
+    return code;
+}
+
+hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err)
+{
+    hdx_query *copy = malloc(sizeof *copy);
+    if (copy == NULL) {
+        hdx_rows_close(*rows);
+        *rows = NULL;
+        return hdx_no_memory(err, "labels", sizeof *copy);
+    }
+    *copy = *q;
+    const hdx_filler filler = { fill, free, copy };
+    return hdx_rows_fill(rows, "address", "label", &filler, all_at_once ? HDX_LABELS_AT_ONCE : 0,
+                         all_at_once ? HDX_LABELS_AT_ONCE : HDX_LABELS_MANY, err);
+}

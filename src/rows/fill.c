@@ -1,0 +1,150 @@
+/*
+ * fill.c - one column of rows made behind the others: what costs much for each row is made for the rows that are left,
+ * many at once.
+ *
+ * In:  rows whose column is null, and what tells the column by another one.
+ * Out: the same rows with it. Begins with few rows, since most answers are cut off early, and takes more each time.
+ * Cost: a batch of rows is packed (store.c) while it is held.
+ */
+#include "rows/cursor.h"
+
+#include <stdlib.h>
+
+#define FIRST 32u
+
+typedef struct filling {
+    hdx_filler filler;
+    unsigned   key, column;
+    uint64_t   size, most; /* rows of a batch: of the next, at most */
+    hdx_buffer store;
+    uint64_t  *offsets; /* of packed rows */
+    hdx_cell  *keys, *made;
+    hdx_cell  *row;
+    uint64_t   capacity, count, at;
+    hdx_arena  arena; /* what `made` points to */
+    bool       ended;
+} filling;
+
+static void free_filling(filling *f)
+{
+    if (f == NULL)
+        return;
+    hdx_buffer_free(&f->store);
+    hdx_mem_put(NULL, f->offsets, f->capacity * sizeof *f->offsets);
+    hdx_mem_put(NULL, f->keys, f->capacity * sizeof *f->keys);
+    hdx_mem_put(NULL, f->made, f->capacity * sizeof *f->made);
+    hdx_arena_free(&f->arena);
+    free(f->row);
+    free(f);
+}
+
+static void *grown(void *at, uint64_t from, uint64_t to, uint64_t size)
+{
+    return hdx_mem_resize(NULL, at, from * size, to * size);
+}
+
+static hdx_code make_room(filling *f, hdx_error *err)
+{
+    uint64_t more = f->capacity == 0 ? FIRST : 2 * f->capacity;
+    void    *offsets = grown(f->offsets, f->capacity, more, sizeof *f->offsets), *keys, *made;
+    f->offsets = offsets != NULL ? offsets : f->offsets;
+    if (offsets == NULL)
+        return hdx_no_memory(err, "rows of an answer", more * sizeof *f->offsets);
+    if ((keys = grown(f->keys, f->capacity, more, sizeof *f->keys)) != NULL)
+        f->keys = keys;
+    if ((made = grown(f->made, f->capacity, more, sizeof *f->made)) != NULL)
+        f->made = made;
+    if (keys == NULL || made == NULL) { /* all three are of one size, whatever happens */
+        f->offsets = grown(f->offsets, more, f->capacity, sizeof *f->offsets);
+        f->keys = keys != NULL ? grown(f->keys, more, f->capacity, sizeof *f->keys) : f->keys;
+        return hdx_no_memory(err, "rows of an answer", more * sizeof *f->keys);
+    }
+    f->capacity = more;
+    return HDX_OK;
+}
+
+static hdx_code next_batch(hdx_rows *rows, hdx_error *err)
+{
+    filling        *f = rows->state;
+    const hdx_cell *row;
+    uint64_t        none;
+    hdx_code        code = HDX_OK;
+    hdx_buffer_clear(&f->store);
+    hdx_arena_empty(&f->arena);
+    f->count = f->at = 0;
+    while (code == HDX_OK && f->count < f->size) {
+        if ((code = hdx_rows_pull(rows, &row, err)) != HDX_OK)
+            return code;
+        if (row == NULL) {
+            f->ended = true;
+            break;
+        }
+        if (f->count == f->capacity && (code = make_room(f, err)) != HDX_OK)
+            return code;
+        f->offsets[f->count] = f->store.len;
+        f->keys[f->count] = row[f->key];
+        code = hdx_row_pack(&f->store, row, rows->column_count, UINT32_MAX, &none, err);
+        f->count++;
+        if ((f->count & 1023) == 0 && hdx_rows_stopped(rows))
+            code = hdx_tick_stop(err);
+    }
+    if (code == HDX_OK && f->count > 0)
+        code = f->filler.fill(f->filler.context, f->keys, f->count, &f->arena, f->made, err);
+    f->size = f->size < f->most / 8 ? 8 * f->size : f->most;
+    return code;
+}
+
+static hdx_code fill_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
+{
+    filling *f = rows->state;
+    hdx_code code = f->at == f->count && !f->ended ? next_batch(rows, err) : HDX_OK;
+    *row = NULL;
+    if (code != HDX_OK || f->at == f->count)
+        return code;
+    hdx_rows_fresh(rows);
+    const hdx_cell *packed = hdx_row_unpack(&f->store, f->offsets[f->at], rows->column_count, &rows->row);
+    if (packed == NULL)
+        return hdx_no_memory(err, "a row", rows->column_count * sizeof *packed);
+    memcpy(f->row, packed, rows->column_count * sizeof *packed);
+    f->row[f->column] = f->made[f->at++];
+    *row = f->row;
+    return HDX_OK;
+}
+
+static void fill_close(hdx_rows *rows)
+{
+    filling *f = rows->state;
+    if (f->filler.close != NULL)
+        f->filler.close(f->filler.context);
+    free_filling(f);
+}
+
+static uint64_t fill_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
+
+hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, const hdx_filler *filler, uint64_t first,
+                       uint64_t most, hdx_error *err)
+{
+    filling *f = calloc(1, sizeof *f);
+    hdx_code code = f == NULL ? hdx_no_memory(err, "a column", sizeof *f) : HDX_OK;
+    if (code == HDX_OK && (f->row = calloc((*rows)->column_count, sizeof *f->row)) == NULL)
+        code = hdx_no_memory(err, "a row", (*rows)->column_count * sizeof *f->row);
+    if (code == HDX_OK && (code = hdx_rows_find(*rows, key, strlen(key), &f->key, err)) == HDX_OK &&
+        (code = hdx_rows_find(*rows, column, strlen(column), &f->column, err)) == HDX_OK) {
+        f->filler = *filler;
+        f->size = first == 0 ? FIRST : first;
+        f->most = most;
+        f->store = hdx_buffer_of(NULL);
+        f->arena = hdx_arena_of(NULL);
+    }
+    code = code != HDX_OK ? hdx_rows_drop(rows, code) : hdx_rows_over(rows, HDX_SHAPE_FILL, f, err);
+    if (code != HDX_OK) {
+        if (filler->close != NULL)
+            filler->close(filler->context);
+        free_filling(f);
+        return code;
+    }
+    (*rows)->next = fill_next;
+    (*rows)->close = fill_close;
+    (*rows)->total = fill_total;
+    return HDX_OK;
+}
