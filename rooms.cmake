@@ -1,4 +1,5 @@
-# The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the includes against it.
+# The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the
+# includes against it.
 set(HDX_ROOMS base model source hprof strip indexes catalog algo build graph rows query leaks render answer cli)
 
 set(HDX_SEES_base)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """families.py BENCH_FAMILIES FOLDER [N [FAMILY]] - does cost follow the bytes of a dump?
 
-Runs bench_families (each build and question in a process of its own) and prints, for each family and question, CPU time and peak memory of n and
-4n records and the ratios, the highest first. 5 is the bar for both; times below 20 ms are what a process takes, and are not judged. Exit 1: one is above.
+Runs bench_families (each build and question in a process of its own) and prints, for each family and question, CPU time
+and peak memory of n and 4n records and the ratios, the highest first. 5 is the bar for both; times below 20 ms are what
+a process takes, and are not judged. Exit 1: one is above.
 """
 import csv
 import subprocess
@@ -26,12 +27,13 @@ def main():
         found.append((cpu, large[1] / small[1], family, what, small, large))
     found.sort(reverse=True)
     above = 0
-    print("| family | question | cpu ms, n | 4n | ratio | peak MB, n | 4n | ratio | |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| family | question | cpu ms, n | 4n | ratio | peak MB, n | 4n | ratio | |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for cpu, memory, family, what, small, large in found:
         over = what.endswith("_FAILED") or memory > BAR or (cpu > BAR and large[0] > LEAST_MS)
         above += over
-        print(f"| {family} | {what} | {small[0]:.1f} | {large[0]:.1f} | {cpu:.1f} | {small[1]:.1f} | {large[1]:.1f} | {memory:.1f} | "
-              f"{'above' if over else ''} |")
+        print(f"| {family} | {what} | {small[0]:.1f} | {large[0]:.1f} | {cpu:.1f} | {small[1]:.1f} | {large[1]:.1f} "
+              f"| {memory:.1f} | {'above' if over else ''} |")
     print(f"\n{above} of {len(found)} above {BAR:.0f} times")
     return 1 if above else 0
 

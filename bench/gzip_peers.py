@@ -3,8 +3,9 @@
 
     gzip_peers.py DUMP.gz [READS [SPACING_KIB ...]]
 
-The same columns as bench_gzip, and the same meaning: first_pass finds all points, `points` is the size of the exported index, cold are reads of
-4 KiB at random places (CPU time; indexed_gzip has no cache of its own, so there is no warm row), many are 25 times as many in the order of the dump.
+The same columns as bench_gzip, and the same meaning: first_pass finds all points, `points` is the size of the exported
+index, cold are reads of 4 KiB at random places (CPU time; indexed_gzip has no cache of its own, so there is no warm
+row), many are 25 times as many in the order of the dump.
 """
 import os
 import random

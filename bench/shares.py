@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """shares.py TIMELINE [CORES ...] - what a build would take on more cores, from the output of bench_timeline.
 
-Prints CSV: cores,wall_s,speedup,alone_share. A task is a list of stretches: what its own thread does alone, pieces that as many
-threads as there were workers can share, and calls that have tasks of their own. Cores go to tasks in the order in which they could begin, as the
-library gives them: first one to each, then those left over to pieces. alone_share is the part of all CPU time during which, with
-cores without end, no more than one could be used: the sequential share of the build.
+Prints CSV: cores,wall_s,speedup,alone_share. A task is a list of stretches: what its own thread does alone, pieces that
+as many threads as there were workers can share, and calls that have tasks of their own. Cores go to tasks in the order
+in which they could begin, as the library gives them: first one to each, then those left over to pieces. alone_share is
+the part of all CPU time during which, with cores without end, no more than one could be used: the sequential share of
+the build.
 """
 import collections
 import csv

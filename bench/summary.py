@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""summary.py RESULTS.csv [REVISION]: one page (Markdown) of what bench/run measured: ratios beside the targets, then the figures behind them.
+"""summary.py RESULTS.csv [REVISION]: one page (Markdown) of what bench/run measured: ratios beside the targets, then
+the figures behind them.
 
-Of several rounds the median stands for wall and CPU time and the maximum for memory, of runs that ended well; ratios are medians of ratios of the same round, since the
-machine is the same machine only for a while. REVISION: rows of heapdex of that revision only; the last one in the file unless told.
+Of several rounds the median stands for wall and CPU time and the maximum for memory, of runs that ended well; ratios
+are medians of ratios of the same round, since the machine is the same machine only for a while. REVISION: rows of
+heapdex of that revision only; the last one in the file unless told.
 """
 import csv
 import re
@@ -10,8 +12,10 @@ import statistics
 import sys
 from collections import defaultdict
 
-# The measured limit of each step on one idle thread, CPU ns an object of mix (bare prototypes, the arrays alone; "+": and encoding)
-LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "70-75 with retained's", "references": "96-111 +", "dominators": "51-64", "retained": "11-18 +"}
+# The measured limit of each step on one idle thread, CPU ns an object of mix (bare prototypes, the arrays alone; "+":
+# and encoding)
+LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "70-75 with retained's", "references": "96-111 +",
+          "dominators": "51-64", "retained": "11-18 +"}
 MIB = 1048576 / 1e6
 
 
@@ -52,7 +56,8 @@ class Table:
         return [c for s, c, t in self.rows if s == scenario and t == tool]
 
     def get(self, scenario, case, tool, what):
-        values = [r[what] for r in self.rows.get((scenario, case, tool), {}).values() if r[what] is not None and r["exit"] == "0"]
+        values = [r[what] for r in self.rows.get((scenario, case, tool), {}).values()
+                  if r[what] is not None and r["exit"] == "0"]
         return (max(values) if what == "peak" else middle(values)) if values else None
 
     def failed(self, scenario, case, tool="heapdex"):
@@ -72,21 +77,28 @@ def targets(t):
     def add(point, what, measured, sign, target, form="{:.2f}"):
         if measured is not None:
             met = measured >= target if sign == ">=" else measured <= target
-            out.append((point, what, f"{sign} {form.format(target)}", form.format(measured), "yes" if met else "**no**"))
+            out.append((point, what, f"{sign} {form.format(target)}", form.format(measured),
+                        "yes" if met else "**no**"))
 
     for c in t.cases("builds"):
-        add("1", f"{c}: hprof-analyzer's wall time / ours", t.ratio("builds", (c, "hprof-analyzer"), (c, "heapdex"), "wall"), ">=", 7)
-        add("1", f"{c}: our wall time / prototype in memory", t.ratio("builds", (c, "heapdex"), (c, "in_memory"), "wall"), "<=", 1.5)
-        add("1", f"{c}: our CPU time / prototype spilled", t.ratio("builds", (c, "heapdex"), (c, "spilled"), "cpu"), "<=", 1.5)
+        add("1", f"{c}: hprof-analyzer's wall time / ours",
+            t.ratio("builds", (c, "hprof-analyzer"), (c, "heapdex"), "wall"), ">=", 7)
+        add("1", f"{c}: our wall time / prototype in memory",
+            t.ratio("builds", (c, "heapdex"), (c, "in_memory"), "wall"), "<=", 1.5)
+        add("1", f"{c}: our CPU time / prototype spilled",
+            t.ratio("builds", (c, "heapdex"), (c, "spilled"), "cpu"), "<=", 1.5)
     for c in t.cases("scan"):
-        add("2", f"{c}: hprof-slurp's wall time / histogram --scan", t.ratio("scan", (c, "hprof-slurp"), (c, "heapdex"), "wall"), ">=", 2)
+        add("2", f"{c}: hprof-slurp's wall time / histogram --scan",
+            t.ratio("scan", (c, "hprof-slurp"), (c, "heapdex"), "wall"), ">=", 2)
         add("2", f"{c}: its peak memory / ours", t.ratio("scan", (c, "hprof-slurp"), (c, "heapdex"), "peak"), ">=", 1)
     for c in t.cases("cold"):
         if c.endswith(":scan"):
-            add("2", f"{c.split(':')[0]}, cold: histogram --scan / `cat`", t.ratio("cold", (c, "heapdex"), (c.split(":")[0], "cat"), "wall"), "<=", 1.1)
+            add("2", f"{c.split(':')[0]}, cold: histogram --scan / `cat`",
+                t.ratio("cold", (c, "heapdex"), (c.split(":")[0], "cat"), "wall"), "<=", 1.1)
         if c.endswith(":index"):
             other = c.replace(":index", ":warm")
-            a, b, d = (t.get("cold", n, k, "wall") for n, k in ((c, "heapdex"), (other, "heapdex"), (c.split(":")[0], "cat")))
+            a, b, d = (t.get("cold", n, k, "wall")
+                       for n, k in ((c, "heapdex"), (other, "heapdex"), (c.split(":")[0], "cat")))
             if a and b and d:
                 add("2", f"{c.split(':')[0]}, cold: build / (warm build and `cat` from disk)", a / (b + d), "<=", 1.1)
     base = t.rows.get(("gc", "mix5m", "heapdex"), {})
@@ -102,23 +114,29 @@ def targets(t):
             continue
         budget = int(re.match(r"\d+", c)[0])
         if t.failed("memory", c):
-            out.append(("5", f"mix, --memory {c}", "exit 0", f"exit {t.failed('memory', c)[0]}", "**no**" if c.startswith("768") else "-"))
+            out.append(("5", f"mix, --memory {c}", "exit 0", f"exit {t.failed('memory', c)[0]}",
+                        "**no**" if c.startswith("768") else "-"))
             continue
         add("5", f"mix, --memory {c}: peak, MiB", t.get("memory", c, "heapdex", "peak") / MIB, "<=", budget, "{:.0f}")
         if c.startswith("768"):
-            add("5", f"mix, --memory {c}: wall time / default", t.ratio("memory", (c, "heapdex"), ("default", "heapdex"), "wall"), "<=", 2)
-            add("5", f"mix, --memory {c}: wall time / prototype spilled", t.ratio("memory", (c, "heapdex"), ("spilled", "spilled"), "wall"), "<=", 1.2)
+            add("5", f"mix, --memory {c}: wall time / default",
+                t.ratio("memory", (c, "heapdex"), ("default", "heapdex"), "wall"), "<=", 2)
+            add("5", f"mix, --memory {c}: wall time / prototype spilled",
+                t.ratio("memory", (c, "heapdex"), ("spilled", "spilled"), "wall"), "<=", 1.2)
     memory, disk, times = forecast(t)
     if memory:
-        add("5", f"forecast, {len(memory)} dumps: memory, lowest forecast / taken ({min(memory)[1]})", min(memory)[0], ">=", 1)
+        add("5", f"forecast, {len(memory)} dumps: memory, lowest forecast / taken ({min(memory)[1]})",
+            min(memory)[0], ">=", 1)
     if disk:
         add("5", f"forecast, {len(disk)} dumps: disk, lowest forecast / taken ({min(disk)[1]})", min(disk)[0], ">=", 1)
     for what, ratios in (("memory", memory), ("disk", disk)):
         long = [(r, c) for r, c in ratios if c in [other for _, other in times]]
         if long:
-            add("5", f"forecast, {len(long)} builds over a second: {what}, highest forecast / taken ({max(long)[1]})", max(long)[0], "<=", 1.5)
+            add("5", f"forecast, {len(long)} builds over a second: {what}, highest forecast / taken ({max(long)[1]})",
+                max(long)[0], "<=", 1.5)
     if times:
-        add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})", max(times)[0], "<=", 1.5)
+        add("5", f"forecast, {len(times)} builds over a second: wall time, longest / forecast ({max(times)[1]})",
+            max(times)[0], "<=", 1.5)
         add("5", f"the same, shortest / forecast ({min(times)[1]})", min(times)[0], ">=", 0.67)
     for c in t.cases("builds"):
         size, objects = t.get("builds", c, "heapdex", "bytes"), t.get("builds", c, "heapdex", "objects")
@@ -126,11 +144,13 @@ def targets(t):
             add("7", f"{c}: index, bytes an object", size / objects, "<=", 12 if c == "mix" else 14)
     for c in t.cases("queries"):
         name, _, what = c.partition(":")
-        most = {"ahead.class": 30e-9, "ahead.retained": 30e-9, "ahead.position": 30e-9, "ahead.address": 60e-9, "ahead.id": 60e-9,
-                "ahead.inbound": 200e-9, "ahead.outbound": 200e-9, "path_again": 200e-6, "histogram": 1e-3}.get(what)
+        most = {"ahead.class": 30e-9, "ahead.retained": 30e-9, "ahead.position": 30e-9,
+                "ahead.address": 60e-9, "ahead.id": 60e-9, "ahead.inbound": 200e-9,
+                "ahead.outbound": 200e-9, "path_again": 200e-6, "histogram": 1e-3}.get(what)
         used = t.get("queries", c, "heapdex", "cpu")
         if most and used and name == "mix":
-            out.append(("7" if "." in what else "12", f"{c}, CPU", f"<= {engineering(most)}", engineering(used), "yes" if used <= most else "**no**"))
+            out.append(("7" if "." in what else "12", f"{c}, CPU", f"<= {engineering(most)}", engineering(used),
+                        "yes" if used <= most else "**no**"))
     for c in t.cases("leaks"):
         most, peak = (0.05, 64) if c.endswith("again") else (3, 512 * MIB if c.endswith("tight") else 600)
         if t.failed("leaks", c):
@@ -141,7 +161,8 @@ def targets(t):
         if c.startswith("killed"):
             if t.failed("interrupted", c):
                 out.append(("8", f"mix, {c}", "exit 0", f"exit {t.failed('interrupted', c)[0]}", "**no**"))
-            add("8", f"mix, {c}: bytes that differ from a straight build", t.get("interrupted", c, "heapdex", "bytes"), "<=", 0, "{:.0f}")
+            add("8", f"mix, {c}: bytes that differ from a straight build",
+                t.get("interrupted", c, "heapdex", "bytes"), "<=", 0, "{:.0f}")
     return out
 
 
@@ -153,7 +174,9 @@ def engineering(seconds):
 
 
 def forecast(t):
-    """([forecast / memory, dump], [forecast / disk, dump], [wall time / forecast, dump]) of every dump built; time where it took over a second"""
+    """([forecast / memory, dump], [forecast / disk, dump], [wall time / forecast, dump]) of every dump built.
+
+    Time where it took over a second."""
     memory, disk, times = [], [], []
     for c in t.cases("forecast", "estimate"):
         peak, wall, size = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall", "bytes"))
@@ -175,14 +198,17 @@ def print_table(head, rows):
 
 
 def print_figures(t):
-    for scenario, title in (("builds", "Builds"), ("memory", "mix within a budget"), ("scan", "histogram --scan"), ("cold", "Page cache dropped"),
-                            ("gc", "Collectors and shapes"), ("leaks", "Searches for leaks"), ("interrupted", "Killed and resumed")):
+    for scenario, title in (("builds", "Builds"), ("memory", "mix within a budget"), ("scan", "histogram --scan"),
+                            ("cold", "Page cache dropped"), ("gc", "Collectors and shapes"),
+                            ("leaks", "Searches for leaks"), ("interrupted", "Killed and resumed")):
         rows = []
         for (s, c, tool), rounds in t.rows.items():
             if s == scenario:
                 objects, wall = t.get(s, c, tool, "objects"), t.get(s, c, tool, "wall")
-                rows.append((c, tool, len(rounds), show(wall), show(t.get(s, c, tool, "cpu")), show(t.get(s, c, tool, "peak"), "{:,.0f}"),
-                             show(wall * 1e9 / objects if wall and objects else None, "{:.0f}"), " ".join(t.failed(s, c, tool)) or "0"))
+                rows.append((c, tool, len(rounds), show(wall), show(t.get(s, c, tool, "cpu")),
+                             show(t.get(s, c, tool, "peak"), "{:,.0f}"),
+                             show(wall * 1e9 / objects if wall and objects else None, "{:.0f}"),
+                             " ".join(t.failed(s, c, tool)) or "0"))
         if rows:
             print(f"\n### {title}")
         print_table(("case", "tool", "rounds", "wall s", "CPU s", "peak MB", "wall ns an object", "exit"), rows)
@@ -197,11 +223,13 @@ def print_steps(t):
         references = t.get("steps", f"{name}:reference_count", "heapdex", "objects")
         objects, wall, cpu = (t.get("steps", c, "heapdex", k) for k in ("objects", "wall", "cpu"))
         if step != "reference_count" and objects and references:
-            rows.append((name, step, show(wall), show(cpu), show(wall / objects * 1e9, "{:.0f}"), show(cpu / objects * 1e9, "{:.0f}"),
+            rows.append((name, step, show(wall), show(cpu), show(wall / objects * 1e9, "{:.0f}"),
+                         show(cpu / objects * 1e9, "{:.0f}"),
                          show(cpu / references * 1e9, "{:.0f}"), LIMITS.get(step, "-") if name == "mix" else ""))
     if rows:
         print("\n### Steps")
-    print_table(("dump", "step", "wall s", "CPU s", "wall ns an object", "CPU ns an object", "CPU ns a reference", "limit, CPU ns an object"), rows)
+    print_table(("dump", "step", "wall s", "CPU s", "wall ns an object", "CPU ns an object", "CPU ns a reference",
+                 "limit, CPU ns an object"), rows)
 
 
 def print_forecast(t):
@@ -210,11 +238,13 @@ def print_forecast(t):
         said, told, disk = (t.get("forecast", c, "estimate", k) for k in ("peak", "wall", "bytes"))
         peak, wall, size = (t.get("forecast", c, "heapdex", k) for k in ("peak", "wall", "bytes"))
         if peak and wall and size and said and told:
-            rows.append((c, show(said, "{:,.0f}"), show(peak, "{:,.0f}"), show(peak / said), show(told), show(wall), show(wall / told),
-                         show(disk / 1e6, "{:.1f}"), show(size / 1e6, "{:.1f}"), show(t.get("forecast", f"{c}:asking", "heapdex", "wall"))))
+            rows.append((c, show(said, "{:,.0f}"), show(peak, "{:,.0f}"), show(peak / said), show(told), show(wall),
+                         show(wall / told), show(disk / 1e6, "{:.1f}"), show(size / 1e6, "{:.1f}"),
+                         show(t.get("forecast", f"{c}:asking", "heapdex", "wall"))))
     if rows:
         print("\n### Forecast and outcome")
-    print_table(("dump", "memory MB", "taken", "ratio", "time s", "taken", "ratio", "disk MB", "taken", "asking s"), rows)
+    print_table(("dump", "memory MB", "taken", "ratio", "time s", "taken", "ratio", "disk MB", "taken", "asking s"),
+                rows)
 
 
 def main():

@@ -21,6 +21,7 @@ function(hdx_room room)
   endforeach()
   add_library(${room} STATIC ${sources})
   set_target_properties(${room} PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME hdx_${room})
-  target_include_directories(${room} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_include_directories(${room} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                             PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(${room} PRIVATE hdx_warnings PUBLIC ${HDX_SEES_${room}} ${HDX_LIBS_${room}})
 endfunction()

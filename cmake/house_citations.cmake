@@ -1,10 +1,11 @@
 # cmake -D TREE=... -P house_citations.cmake: every rule that a comment cites has a section in doc/.
 #
-# "MAT 3.1", "SHARK 2.5", "HPROF 7.2", "GZIP 4.2" and "STRIP M1" are sections of doc/mat.md, doc/shark.md and so on, "R13" is a rule of
-# doc/hprof.md, "INDEX I5" an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to R12") are looked up number by number.
-# Public headers name the file ("doc/mat.md 3.1"): who has them may not have the code. A number alone, as in " (3.6)", cites nothing and is
-# refused, and so is a document that this repository does not have. Pages of doc/ are read like comments; what they name of the tree
-# (`src/build/seal.c`, `seal.c`, links) must be there.
+# "MAT 3.1", "SHARK 2.5", "HPROF 7.2", "GZIP 4.2" and "STRIP M1" are sections of doc/mat.md, doc/shark.md and so on,
+# "R13" is a rule of doc/hprof.md, "INDEX I5" an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to
+# R12") are looked up number by number. Public headers name the file ("doc/mat.md 3.1"): who has them may not have the
+# code. A number alone, as in " (3.6)", cites nothing and is refused, and so is a document that this repository does not
+# have. Pages of doc/ are read like comments; what they name of the tree (`src/build/seal.c`, `seal.c`, links) must be
+# there.
 cmake_minimum_required(VERSION 3.25)
 set(wrong 0)
 set(read 0)
@@ -70,15 +71,18 @@ list(APPEND files ${pages} ${TREE}/README.md)
 foreach(file IN LISTS files)
   math(EXPR read "${read} + 1")
   file(READ ${file} text)
-  if(NOT text MATCHES "MAT|SHARK|HPROF|GZIP|STRIP|HOUSE|ALGORITHMS|CLI|INDEX|facts|doc/|[^A-Za-z0-9_]R[0-9]| \\([0-9]\\.[0-9]")
+  set(sources "MAT|SHARK|HPROF|GZIP|STRIP|HOUSE|ALGORITHMS|CLI|INDEX|facts|doc/")
+  if(NOT text MATCHES "${sources}|[^A-Za-z0-9_]R[0-9]| \\([0-9]\\.[0-9]")
     continue()
   endif()
   string(REGEX REPLACE "[][;]" " " text "${text}")                       # what CMake's lists would stumble over
-  string(REGEX REPLACE "\n[ \t]*\\*?[ \t]+" " " text "${text}")          # a citation may go on in the next line of its comment
+  # a citation may go on in the next line of its comment
+  string(REGEX REPLACE "\n[ \t]*\\*?[ \t]+" " " text "${text}")
   string(REGEX REPLACE "MAT 1\\.17|[A-Z]+ [0-9]\\.[0-9]+\\.[0-9]" "" text "${text}") # versions
   string(REGEX REPLACE "rules? R" "R" text "${text}")
 
-  string(REGEX MATCHALL "[^A-Za-z_](MAT|SHARK|HPROF|GZIP|STRIP|INDEX|doc/[a-z]+\\.md,?)( section)? ${list}" found "${text}")
+  string(REGEX MATCHALL "[^A-Za-z_](MAT|SHARK|HPROF|GZIP|STRIP|INDEX|doc/[a-z]+\\.md,?)( section)? ${list}" found
+         "${text}")
   foreach(citation IN LISTS found)
     string(REGEX MATCH "^.(doc/)?([A-Za-z]+)(\\.md,?)?( section)? (.*)$" parts "${citation}")
     string(TOLOWER "${CMAKE_MATCH_2}" document)
@@ -89,7 +93,8 @@ foreach(file IN LISTS files)
     look_up(${file} hprof "${citation}")
   endforeach()
 
-  foreach(word IN ITEMS "facts[:/ ]+[A-Z]+" "(MAT|SHARK|HPROF|gzip) facts" "HOUSE\\.?(md)? ?[0-9]" "(MAT|SHARK|HPROF|GZIP|STRIP|ALGORITHMS|CLI)\\.md" "(ALGORITHMS|CLI),? (section )?[0-9]")
+  foreach(word IN ITEMS "facts[:/ ]+[A-Z]+" "(MAT|SHARK|HPROF|gzip) facts" "HOUSE\\.?(md)? ?[0-9]"
+          "(MAT|SHARK|HPROF|GZIP|STRIP|ALGORITHMS|CLI)\\.md" "(ALGORITHMS|CLI),? (section )?[0-9]")
     if(text MATCHES "[^A-Z_](${word})")
       complain(${file} "\"${CMAKE_MATCH_1}\" is not in this repository")
     endif()
@@ -109,7 +114,8 @@ foreach(file IN LISTS pages)
   string(REGEX MATCHALL "`[a-z_0-9/]+\\.[ch]`" found "${text}")
   foreach(path IN LISTS found)
     string(REPLACE "`" "" path "${path}")
-    if(NOT (path IN_LIST names OR EXISTS ${TREE}/${path} OR EXISTS ${TREE}/src/${path} OR EXISTS ${TREE}/include/${path}))
+    if(NOT (path IN_LIST names OR EXISTS ${TREE}/${path} OR EXISTS ${TREE}/src/${path}
+            OR EXISTS ${TREE}/include/${path}))
       complain(${file} "${path} does not exist")
     endif()
   endforeach()

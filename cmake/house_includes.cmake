@@ -1,7 +1,8 @@
 # cmake -D TREE=... -P house_includes.cmake: reads every include of the tree against the table in rooms.cmake.
 #
-# A room may include itself, the rooms it sees, and <heapdex/...>; only source may see zlib.h, only catalog lmdb.h; a public header
-# includes public headers alone. Linking does not notice what this does: an object of a static library that nobody calls is not linked.
+# A room may include itself, the rooms it sees, and <heapdex/...>; only source may see zlib.h, only catalog lmdb.h; a
+# public header includes public headers alone. Linking does not notice what this does: an object of a static library
+# that nobody calls is not linked.
 cmake_minimum_required(VERSION 3.25)
 include(${TREE}/rooms.cmake)
 set(wrong 0)

@@ -1,18 +1,21 @@
-# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash and zsh, and the pages and
-# examples that headers cite.
+# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash and
+# zsh, and the pages and examples that headers cite.
 install(TARGETS heapdex_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT heapdex)
 install(TARGETS heapdex heapdex_static EXPORT heapdex COMPONENT heapdex
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/heapdex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/heapdex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT heapdex
+        FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.c")
 install(FILES src/cli/heapdex.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT heapdex)
-install(FILES src/cli/heapdex.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heapdex COMPONENT heapdex)
+install(FILES src/cli/heapdex.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heapdex
+        COMPONENT heapdex)
 install(FILES src/cli/_heapdex DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT heapdex)
 
 # CMake: find_package(heapdex) gives heapdex::heapdex and heapdex::static.
 set_target_properties(heapdex_static PROPERTIES EXPORT_NAME static)
-install(EXPORT heapdex NAMESPACE heapdex:: FILE heapdex-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heapdex COMPONENT heapdex)
+install(EXPORT heapdex NAMESPACE heapdex:: FILE heapdex-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heapdex COMPONENT heapdex)
 configure_package_config_file(cmake/heapdex-config.cmake.in ${PROJECT_BINARY_DIR}/heapdex-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heapdex)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/heapdex-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -1,4 +1,5 @@
-# need_packages NAME...: installs Debian packages that are missing; says plainly what to do where that is not possible. Sourced by run and check.
+# need_packages NAME...: installs Debian packages that are missing; says plainly what to do where that is not possible.
+# Sourced by run and check.
 need_packages() {
     local missing=() name as_root=()
     command -v dpkg-query >/dev/null || return 0 # another system: cmake names what it does not find
@@ -20,7 +21,8 @@ need_packages() {
         as_root=(sudo)
     fi
     echo "installing ${missing[*]} ..."
-    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get -q update && apt-get -q -y install --no-install-recommends "$@"' sh "${missing[@]}" >/dev/null; then
+    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c \
+        'apt-get -q update && apt-get -q -y install --no-install-recommends "$@"' sh "${missing[@]}" >/dev/null; then
         echo "could not install: ${missing[*]}; as root: apt-get install ${missing[*]}" >&2
         return 1
     fi

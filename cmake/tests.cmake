@@ -1,4 +1,5 @@
-# hdx_test: every tests/ROOM/test_NOUN.c is a Criterion program of its own, linked with its room; tests/support is shared by all.
+# hdx_test: every tests/ROOM/test_NOUN.c is a Criterion program of its own, linked with its room; tests/support is
+# shared by all.
 enable_testing()
 find_library(HDX_CRITERION criterion)
 find_path(HDX_CRITERION_INCLUDE criterion/criterion.h)
@@ -11,7 +12,8 @@ endif()
 file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC EXCLUDE_FROM_ALL ${support})
 set_target_properties(test_support PROPERTIES LINKER_LANGUAGE C)
-target_include_directories(test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src
+                           ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(test_support PUBLIC base ZLIB::ZLIB)
 target_compile_definitions(test_support PUBLIC _GNU_SOURCE)
 
@@ -33,7 +35,8 @@ foreach(room IN LISTS rooms_with_tests)
   endforeach()
 endforeach()
 
-# hdx_fuzz: tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; without libFuzzer it replays tests/fuzz/corpus/NAME as a test.
+# hdx_fuzz: tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; without libFuzzer it replays tests/fuzz/corpus/NAME as a
+# test.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
 foreach(file IN LISTS fuzzers)
   get_filename_component(name ${file} NAME_WE)
@@ -43,31 +46,35 @@ foreach(file IN LISTS fuzzers)
   else()
     add_executable(${name} ${file} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
   endif()
-  target_link_libraries(${name} PRIVATE build graph query leaks catalog indexes strip hprof source model algo base test_support)
+  target_link_libraries(${name} PRIVATE build graph query leaks catalog indexes strip hprof source model algo base
+                        test_support)
   string(REPLACE "fuzz_" "" corpus ${name})
   add_test(NAME fuzz.${corpus} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
   set_tests_properties(fuzz.${corpus} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 endforeach()
 
 # What the rooms include, against rooms.cmake.
-add_test(NAME house.includes COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/house_includes.cmake)
+add_test(NAME house.includes COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR}
+         -P ${PROJECT_SOURCE_DIR}/cmake/house_includes.cmake)
 
 # What comments cite, against the headings in doc/.
-add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/house_citations.cmake)
+add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR}
+         -P ${PROJECT_SOURCE_DIR}/cmake/house_citations.cmake)
 
 # How C is laid out.
 add_test(NAME house.format COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_format.sh ${PROJECT_SOURCE_DIR})
 
 # Configured where Criterion is not.
-add_test(NAME house.criterion COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_criterion.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+add_test(NAME house.criterion COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_criterion.sh ${PROJECT_SOURCE_DIR}
+         ${CMAKE_C_COMPILER})
 
 # Which names the linker sees.
-add_test(NAME house.symbols COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_symbols.sh ${CMAKE_NM} $<TARGET_FILE:heapdex_static> $<TARGET_FILE:heapdex>
-         ${PROJECT_SOURCE_DIR}/include)
+add_test(NAME house.symbols COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_symbols.sh ${CMAKE_NM}
+         $<TARGET_FILE:heapdex_static> $<TARGET_FILE:heapdex> ${PROJECT_SOURCE_DIR}/include)
 
 # Public headers: each alone, in C99 and in C++.
-add_test(NAME install.headers COMMAND ${PROJECT_SOURCE_DIR}/tests/install/headers.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER}
-         "${CMAKE_C_FLAGS}")
+add_test(NAME install.headers COMMAND ${PROJECT_SOURCE_DIR}/tests/install/headers.sh
+         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
 
 # examples/NAME.c in C99 as users compile them, and the parts of them that public headers show.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
@@ -78,11 +85,13 @@ foreach(file IN LISTS files)
   set_target_properties(example_${name} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
   target_compile_options(example_${name} PRIVATE -Wall -Wextra -Wpedantic)
 endforeach()
-add_test(NAME install.examples COMMAND ${PROJECT_SOURCE_DIR}/tests/install/examples.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+add_test(NAME install.examples COMMAND ${PROJECT_SOURCE_DIR}/tests/install/examples.sh
+         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(install.examples PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 
 # The installed package, used by a program of somebody else.
-add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
+add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.sh
+         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 
 # Tests of the command line run the program itself.
@@ -92,16 +101,18 @@ foreach(target IN LISTS test_targets)
   add_dependencies(${target} heapdex_cli)
 endforeach()
 
-# Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million objects.
-set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump> ${PROJECT_SOURCE_DIR}/tests/cli/interrupts $<TARGET_FILE:heapdex_cli>)
+# Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million
+# objects.
+set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump>
+    ${PROJECT_SOURCE_DIR}/tests/cli/interrupts $<TARGET_FILE:heapdex_cli>)
 add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000)
 set_tests_properties(cli.interrupts PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
 # A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
 # objects, on one thread and on two.
-set(stop_storm ${PROJECT_SOURCE_DIR}/tests/build/stop_storm_made.sh $<TARGET_FILE:bench_make_dump> ${PROJECT_SOURCE_DIR}/tests/build/stop_storm
-    $<TARGET_FILE:heapdex_cli>)
+set(stop_storm ${PROJECT_SOURCE_DIR}/tests/build/stop_storm_made.sh $<TARGET_FILE:bench_make_dump>
+    ${PROJECT_SOURCE_DIR}/tests/build/stop_storm $<TARGET_FILE:heapdex_cli>)
 add_test(NAME build.stop_storm COMMAND ${stop_storm} 1500000 60% --threads 1)
 set_tests_properties(build.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 2 --threads 1 COMMAND ${stop_storm} 20000000 2 --threads 2
@@ -112,7 +123,8 @@ file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WE)
   add_executable(threads_${name} ${file})
-  target_link_libraries(threads_${name} PRIVATE build graph query leaks rows catalog indexes hprof source model algo base test_support)
+  target_link_libraries(threads_${name} PRIVATE build graph query leaks rows catalog indexes hprof source model algo
+                        base test_support)
   target_compile_options(threads_${name} PRIVATE -Wall -Wextra)
   add_test(NAME threads.${name} COMMAND threads_${name})
   set_tests_properties(threads.${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)

@@ -15,8 +15,10 @@ sound() { # objects arguments...
     "$heapdex" index "$dump" > "$folder/index" 2> "$folder/words"
     "$heapdex" verify --full "$dump" > /dev/null
     "$heapdex" info --format json "$dump" > "$folder/info"
-    for wanted in '"damage": *\[\]' '"warnings": *\[\]' "\"objects\": *$((objects + 1))," '"dangling_references": *0,' '"dangling_roots": *0,'; do
-        grep -q "$wanted" "$folder/info" || { echo "objects=$objects $*: no $wanted in" && cat "$folder/info" && exit 1; }
+    for wanted in '"damage": *\[\]' '"warnings": *\[\]' "\"objects\": *$((objects + 1))," \
+        '"dangling_references": *0,' '"dangling_roots": *0,'; do
+        grep -q "$wanted" "$folder/info" ||
+            { echo "objects=$objects $*: no $wanted in" && cat "$folder/info" && exit 1; }
     done
     if [ -s "$folder/words" ]; then echo "objects=$objects $*:" && cat "$folder/words" && exit 1; fi
 }
@@ -29,4 +31,6 @@ cmp "$dump" "$folder/again"
 sound 140003 segment=whole order=shuffled layout=breadth garbage=20
 sound 200000 ids=4 segment=whole order=shuffled seed=7 gz
 sound 150000 shape=tiny garbage=90
-if "$make" "$folder/much" ids=4 objects=4000000000 > /dev/null 2>&1; then echo "4-byte ids for more than 4 GB of addresses" && exit 1; fi
+if "$make" "$folder/much" ids=4 objects=4000000000 > /dev/null 2>&1; then
+    echo "4-byte ids for more than 4 GB of addresses" && exit 1
+fi

@@ -1,12 +1,14 @@
 #!/bin/sh
-# The page that bench/run prints: ratios of the same round, runs that failed left out, targets judged. And one_segment.py changes lengths only.
+# The page that bench/run prints: ratios of the same round, runs that failed left out, targets judged. And
+# one_segment.py changes lengths only.
 #     summary.sh BENCH_FOLDER BENCH_MAKE_DUMP HEAPDEX
 set -eu
 bench=$1 make=$2 heapdex=$3
 command -v python3 > /dev/null || { echo "no python3: left out"; exit 0; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-head="scenario,case,tool,revision,round,wall_s,user_s,sys_s,peak_rss_mb,bytes,objects,exit,load,date,cpu,cores,memory_gib"
+head=scenario,case,tool,revision,round,wall_s,user_s,sys_s,peak_rss_mb,bytes,objects,exit,load,date,cpu
+head=$head,cores,memory_gib
 rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
 {
     echo "$head"
@@ -31,8 +33,9 @@ rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
     echo "forecast,d.hprof,heapdex,new,1,0.1,0.1,0,100,100,6,0,$rest"
 } > "$folder/results.csv"
 python3 "$bench/summary.py" "$folder/results.csv" > "$folder/page"
-for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" "mix: peak memory, MB | <= 1200 | 1300 | \*\*no\*\*" \
-    "bytes an object | <= 12.00 | 11.00 | yes" "memory, lowest forecast / taken (c.hprof) | >= 1.00 | 0.99 | \*\*no\*\*" \
+for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" \
+    "mix: peak memory, MB | <= 1200 | 1300 | \*\*no\*\*" "bytes an object | <= 12.00 | 11.00 | yes" \
+    "memory, lowest forecast / taken (c.hprof) | >= 1.00 | 0.99 | \*\*no\*\*" \
     "disk, lowest forecast / taken (c.hprof) | >= 1.00 | 0.90 | \*\*no\*\*" \
     "2 builds over a second: memory, highest forecast / taken (b.hprof) | <= 1.50 | 2.00 | \*\*no\*\*" \
     "2 builds over a second: disk, highest forecast / taken (b.hprof) | <= 1.50 | 1.80 | \*\*no\*\*" \
@@ -44,7 +47,8 @@ done
 
 "$make" "$folder/many.hprof" objects=150001 > /dev/null
 python3 "$bench/one_segment.py" "$folder/many.hprof" "$folder/one.hprof"
-[ "$(stat -c %s "$folder/one.hprof")" -lt "$(stat -c %s "$folder/many.hprof")" ] || { echo "no segment was joined"; exit 1; }
+[ "$(stat -c %s "$folder/one.hprof")" -lt "$(stat -c %s "$folder/many.hprof")" ] ||
+    { echo "no segment was joined"; exit 1; }
 for dump in many one; do
     "$heapdex" histogram "$folder/$dump.hprof" --limit 0 --format csv > "$folder/$dump.csv" 2> "$folder/words"
     if [ -s "$folder/words" ]; then cat "$folder/words" && exit 1; fi # damage is a warning
@@ -66,4 +70,5 @@ call,2,1,tasks,1000000000,1000000000
 function,1,0,0,0,0,2000000000
 TIMELINE
 python3 "$bench/shares.py" "$folder/timeline" 1 2 16 > "$folder/shares"
-printf 'cores,wall_s,speedup,alone_share\n1,11.000,1.00,0.182\n2,6.500,1.69,0.182\n16,5.000,2.20,0.182\n' | diff - "$folder/shares"
+printf '%s\n' cores,wall_s,speedup,alone_share 1,11.000,1.00,0.182 2,6.500,1.69,0.182 16,5.000,2.20,0.182 |
+    diff - "$folder/shares"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS: tests/cli/interrupts on a dump that is made for it.
+# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS: tests/cli/interrupts on a dump that is
+# made for it.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

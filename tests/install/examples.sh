@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples.sh PROGRAMS TREE [write]: what public headers show as examples is what examples/*.c say, byte for byte; and each
-# of these programs, run as its head says, prints what its head says.
+# examples.sh PROGRAMS TREE [write]: what public headers show as examples is what examples/*.c say, byte for byte; and
+# each of these programs, run as its head says, prints what its head says.
 #
 # In a program:   // answer.h          In that header:    * Example (examples/answer.c):
 #                 ...                                     *     ...
@@ -64,7 +64,8 @@ for file in "$tree"/examples/*.c; do
         failed=1
     fi
     if [ "$write" = write ]; then
-        OUT=$name.out perl -0777 -i -pe 'BEGIN { local $/; open my $f, "<", $ENV{OUT}; $out = <$f>; $out =~ s/^(?=.)/ *     /gm }
+        OUT=$name.out perl -0777 -i -pe '
+            BEGIN { local $/; open my $f, "<", $ENV{OUT}; $out = <$f>; $out =~ s/^(?=.)/ *     /gm }
             s/^( \*     \$ [^\n]*\n)(?: \*     [^\n]*\n)*/$1$out/m' "$file"
     elif ! diff <(sed -n '/^ \*     \$ /,/^ \*\(\/\|$\)/{ /^ \*     \$ /d; s/^ \*     //p }' "$file") "$name.out"; then
         echo "$name: prints something else than its head says"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test.sh BUILD TREE: installs BUILD into a folder of its own and builds walk.c against it, by pkg-config (shared) and by
-# find_package (shared and static); all three must print the same tree. documents.cc, in C++, must say what the program
-# says.
+# test.sh BUILD TREE: installs BUILD into a folder of its own and builds walk.c against it, by pkg-config (shared) and
+# by find_package (shared and static); all three must print the same tree. documents.cc, in C++, must say what the
+# program says.
 set -euo pipefail
 build=$1 tree=$2
 flags=${3:-}
@@ -9,20 +9,24 @@ work=$(mktemp -d "$build/install-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # Not where it was configured for: heapdex.pc and the CMake package have to find their files from where they lie.
 cmake --install "$build" --prefix "$work/prefix" --component heapdex >"$work/install.log"
-for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 share/bash-completion/completions/heapdex share/zsh/site-functions/_heapdex \
+for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 \
+    share/bash-completion/completions/heapdex share/zsh/site-functions/_heapdex \
     share/doc/heapdex/doc/mat.md share/doc/heapdex/examples/graph.c; do
     [ -s "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 pc=$(find "$work/prefix" -name heapdex.pc)
 libdir=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH=$(dirname "$pc")
-"$work/prefix/bin/heapdex" --version | grep -q "$(pkg-config --modversion heapdex)" || { echo "versions differ"; exit 1; }
+"$work/prefix/bin/heapdex" --version | grep -q "$(pkg-config --modversion heapdex)" ||
+    { echo "versions differ"; exit 1; }
 
 dump=$tree/examples/bookshop.hprof.gz
 # shellcheck disable=SC2046,SC2086
-cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -o "$work/walk" "$tree/tests/install/walk.c" $(pkg-config --cflags --libs heapdex)
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -o "$work/walk" "$tree/tests/install/walk.c" \
+    $(pkg-config --cflags --libs heapdex)
 LD_LIBRARY_PATH=$libdir "$work/walk" "$dump" "$work/index" >"$work/shared.txt"
-grep -q 'bookshop.Bookshop$SessionCache@0x' "$work/shared.txt" || { echo "the cache is not among the largest:"; cat "$work/shared.txt"; exit 1; }
+grep -q 'bookshop.Bookshop$SessionCache@0x' "$work/shared.txt" ||
+    { echo "the cache is not among the largest:"; cat "$work/shared.txt"; exit 1; }
 
 cmake -G Ninja -S "$tree/tests/install" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="$flags" \
     -DCMAKE_CXX_FLAGS="$flags" >"$work/cmake.log"
@@ -32,7 +36,8 @@ LD_LIBRARY_PATH=$libdir "$work/build/walk" "$dump" "$work/index" | cmp - "$work/
 cat "$work/shared.txt"
 
 if [ -x "$work/build/documents" ]; then
-    "$work/prefix/bin/heapdex" histogram "$dump" --index-dir "$work/index" --by package --format json >"$work/document.json"
+    "$work/prefix/bin/heapdex" histogram "$dump" --index-dir "$work/index" --by package --format json \
+        >"$work/document.json"
     LD_LIBRARY_PATH=$libdir "$work/build/documents" "$dump" "$work/index" | cmp - "$work/document.json"
     "$work/build/documents_static" "$dump" "$work/index" | cmp - "$work/document.json"
     grep -c '"package"' "$work/document.json"
