@@ -64,6 +64,9 @@ add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_
 # How C is laid out.
 add_test(NAME house.format COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_format.sh ${PROJECT_SOURCE_DIR})
 
+# Format versions in the pages, against the code.
+add_test(NAME house.versions COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_versions.sh ${PROJECT_SOURCE_DIR})
+
 # Configured where Criterion is not.
 add_test(NAME house.criterion COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_criterion.sh ${PROJECT_SOURCE_DIR}
          ${CMAKE_C_COMPILER})
