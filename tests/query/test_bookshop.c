@@ -1,13 +1,11 @@
 /*
- * test_bookshop.c - every question asked of examples/bookshop.hprof.gz, and nothing but the answers of bookshop.txt.
+ * test_bookshop.c - every question asked of examples/bookshop.hprof.gz: what is declared, all rows, the document.
  *
- * A line of that file is one ask: how many rows, a checksum of the answer as text (what is declared, rows, document),
- * the scope, the question and its arguments. Where an answer changes on purpose: HDX_WRITE_BOOKSHOP=/tmp/new runs this
- * test so that it writes the file as it would be now; HDX_SHOW_BOOKSHOP=histogram prints the answers whose line has
- * that word.
+ * A line of bookshop.txt (support/checksums.h) counts the rows of one ask: the scope, the question, its arguments.
  */
 #include "heap.h"
 #include "query/questions.h"
+#include "support/checksums.h"
 
 static const hdx_question *const questions[] = {
 #define QUESTION(name) &hdx_question_##name,
@@ -71,23 +69,29 @@ static bool is_passing_row(const hdx_rows *rows, const hdx_cell *cells)
     return passing(key);
 }
 
+/* Columns of every form, the document, parameters; gives the number of forms. */
+static uint64_t declared_text(const hdx_answer *answer, hdx_buffer *b)
+{
+    for (unsigned i = 0; i < answer->form_count; i++)
+        put_columns(b, answer->forms[i].columns, answer->forms[i].column_count);
+    put_columns(b, answer->document, answer->document_count);
+    for (unsigned i = 0; i < answer->parameter_count; i++) {
+        const hdx_parameter *p = &answer->parameters[i];
+        hdx_buffer_format(b, "%s %d %u %llu %llu\n", p->name, (int)p->kind, p->flags, (unsigned long long)p->least,
+                          (unsigned long long)p->most);
+    }
+    return answer->form_count;
+}
+
 /* The whole answer as text; gives the number of rows. */
-static uint64_t answer_text(const hdx_question *question, const hdx_arguments *a, hdx_rows *rows, hdx_buffer *b)
+static uint64_t answer_text(hdx_rows *rows, hdx_buffer *b)
 {
     unsigned          count;
     uint64_t          n = 0;
     const hdx_cell   *cells;
     hdx_error         err;
     const hdx_column *has = hdx_rows_columns(rows, &count);
-    const hdx_form   *form = hdx_arguments_form(a);
     hdx_buffer_format(b, "%s\n", hdx_rows_title(rows) == NULL ? "-" : hdx_rows_title(rows));
-    put_columns(b, form->columns, form->column_count);
-    put_columns(b, question->declared.document, question->declared.document_count);
-    for (unsigned i = 0; i < question->declared.parameter_count; i++) {
-        const hdx_parameter *p = &question->declared.parameters[i];
-        hdx_buffer_format(b, "%s %d %u %llu %llu\n", p->name, (int)p->kind, p->flags, (unsigned long long)p->least,
-                          (unsigned long long)p->most);
-    }
     for (; hdx_rows_next(rows, &cells); n++) {
         if (is_passing_row(rows, cells))
             continue;
@@ -106,9 +110,10 @@ static uint64_t answer_text(const hdx_question *question, const hdx_arguments *a
     return n;
 }
 
-/* "live histogram by=package class=java.*"; a blank within a value is written as %. */
-static uint64_t ask(heap *h, const char *line, hdx_buffer *b)
+/* "live histogram by=package class=java.*", "declared histogram" */
+static uint64_t ask(void *context, const char *line, hdx_buffer *b)
 {
+    heap        *h = context;
     char         words[512];
     hdx_argument at[16];
     hdx_rows    *rows;
@@ -118,8 +123,6 @@ static uint64_t ask(heap *h, const char *line, hdx_buffer *b)
     cr_assert(scope != NULL && name != NULL, "%s", line);
     for (char *word; (word = strtok(NULL, " ")) != NULL; count++) {
         char *value = strchr(word, '=');
-        for (char *c = value; c != NULL && (c = strchr(c, '%')) != NULL;)
-            *c = ' ';
         if (value != NULL)
             *value++ = '\0';
         cr_assert(count < HDX_COUNT(at));
@@ -127,10 +130,12 @@ static uint64_t ask(heap *h, const char *line, hdx_buffer *b)
     }
     const hdx_question *question = question_named(name);
     hdx_arguments       a = { &question->declared, at, count };
+    if (strcmp(scope, "declared") == 0)
+        return declared_text(&question->declared, b);
     h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s: %s", line, h->err.message);
     cr_assert(eq(int, question->open(&h->q, &a, &rows, &h->err), HDX_OK), "%s: %s", line, h->err.message);
-    const uint64_t n = answer_text(question, &a, rows, b);
+    const uint64_t n = answer_text(rows, b);
     hdx_rows_close(rows);
     return n;
 }
@@ -138,46 +143,14 @@ static uint64_t ask(heap *h, const char *line, hdx_buffer *b)
 Test(bookshop, is_answered_as_before)
 {
     static const char dump[] = HDX_TREE "/examples/bookshop.hprof.gz";
-    const char       *new_path = getenv("HDX_WRITE_BOOKSHOP"), *word = getenv("HDX_SHOW_BOOKSHOP");
-    char              line[512];
     heap              h = { .g = NULL };
     hdx_index_report  report;
-    FILE             *asks = fopen(HDX_TREE "/tests/query/bookshop.txt", "r"), *anew = NULL;
-    cr_assert(asks != NULL);
-    if (new_path != NULL) {
-        anew = fopen(new_path, "w");
-        cr_assert(anew != NULL);
-    }
     test_folder_make(h.folder, "bookshop");
     (void)snprintf(h.index, sizeof h.index, "%s/a.hdx", h.folder);
     const hdx_index_options options = { .dump = dump, .index_dir = h.index, .threads = 1 };
     ok(hdx_index_build(&options, &report, &h.err));
     ok(hdx_graph_open(h.index, dump, &h.g, &h.err));
     h.q = (hdx_query){ .graph = h.g, .threads = 2 };
-    while (fgets(line, sizeof line, asks) != NULL) {
-        unsigned long long rows = 0;
-        unsigned           crc = 0;
-        int                at = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] == '#' || line[0] == '\0') {
-            if (anew != NULL)
-                (void)fprintf(anew, "%s\n", line);
-            continue;
-        }
-        cr_assert(sscanf(line, "%llu %x %n", &rows, &crc, &at) == 2, "%s", line);
-        hdx_buffer     b = hdx_buffer_of(NULL);
-        const uint64_t n = ask(&h, line + at, &b);
-        const uint32_t now = hdx_crc32c(0, b.at, b.len);
-        if (word != NULL && strstr(line, word) != NULL)
-            (void)printf("%s\n%s\n", line, b.at);
-        if (anew != NULL)
-            (void)fprintf(anew, "%llu %08x %s\n", (unsigned long long)n, now, line + at);
-        else
-            cr_expect(n == rows && now == crc, "%s: now %llu %08x", line, (unsigned long long)n, now);
-        hdx_buffer_free(&b);
-    }
-    if (anew != NULL)
-        cr_assert(fclose(anew) == 0);
-    (void)fclose(asks);
+    checksums_check(HDX_TREE "/tests/query/bookshop.txt", ask, &h);
     heap_close(&h);
 }
