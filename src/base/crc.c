@@ -72,12 +72,18 @@ __attribute__((target("sse4.2"))) static uint32_t hard(uint32_t crc, const uint8
 }
 #endif
 
-uint32_t hdx_crc32c(uint32_t seed, const void *bytes, size_t len)
+uint32_t hdx_crc32c_by_table(uint32_t seed, const void *bytes, size_t len)
 {
     (void)pthread_once(&once, make_tables);
+    return ~soft(~seed, bytes, len);
+}
+
+uint32_t hdx_crc32c(uint32_t seed, const void *bytes, size_t len)
+{
 #if defined(__x86_64__)
+    (void)pthread_once(&once, make_tables);
     if (__builtin_cpu_supports("sse4.2"))
         return ~hard(~seed, bytes, len);
 #endif
-    return ~soft(~seed, bytes, len);
+    return hdx_crc32c_by_table(seed, bytes, len);
 }

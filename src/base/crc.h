@@ -9,5 +9,7 @@
  * 0xe3069283.
  */
 uint32_t hdx_crc32c(uint32_t seed, const void *bytes, size_t len);
+/* The same from the table, whatever the processor has. */
+uint32_t hdx_crc32c_by_table(uint32_t seed, const void *bytes, size_t len);
 
 #endif

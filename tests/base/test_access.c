@@ -8,7 +8,10 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 Test(access, of_two_is_what_both_allow)
@@ -73,4 +76,128 @@ Test(access, that_cannot_be_given_leaves_the_owner_alone)
     hdx_access_give(&like, path);
     cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "%o", st.st_mode);
     test_folder_remove(folder);
+}
+
+/* Modes that umask narrows; of folders what can be read can be searched, and the owner gets at both. */
+Test(access, is_given_less_the_umask)
+{
+    static const struct {
+        mode_t   umask;
+        uint32_t like, file, folder;
+    } cases[] = {
+        { 0, 0666, 0666, 0777 },   { 022, 0666, 0644, 0755 }, { 027, 0664, 0640, 0750 }, { 077, 0666, 0600, 0700 },
+        { 022, 0604, 0604, 0705 }, { 0, 0044, 0444, 0755 },   { 0, 0400, 0400, 0700 },   { 0777, 0666, 0400, 0700 },
+    };
+    char        folder[TEST_FOLDER], path[64], inner[64];
+    struct stat st;
+    test_folder_make(folder, "access");
+    (void)snprintf(path, sizeof path, "%s/f", folder);
+    (void)snprintf(inner, sizeof inner, "%s/d", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL && fclose(f) == 0 && mkdir(inner, 0700) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hdx_access like = { .mode = cases[i].like, .gid = (uint32_t)getegid() };
+        const mode_t     before = umask(cases[i].umask);
+        hdx_access_give(&like, path);
+        hdx_access_give(&like, inner);
+        (void)umask(before);
+        cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == cases[i].file, "%zu: %o", i, st.st_mode);
+        cr_expect(stat(inner, &st) == 0 && (st.st_mode & 07777) == cases[i].folder, "%zu: %o", i, st.st_mode);
+    }
+    cr_assert(chmod(path, 0640) == 0);
+    char link[64];
+    (void)snprintf(link, sizeof link, "%s/l", folder);
+    cr_assert(symlink(path, link) == 0);
+    hdx_access_give(&(hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() }, link);
+    cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640, "a link is left alone: %o", st.st_mode);
+    test_folder_remove(folder);
+}
+
+/* An ACL of an owner, a user, a group, another group, a mask and others. */
+enum { ENTRIES = 6, ACL_SIZE = 4 + 8 * ENTRIES };
+
+static void put_acl(uint8_t *acl, const uint8_t *permissions)
+{
+    static const struct {
+        uint8_t  tag;
+        uint16_t id;
+    } who[ENTRIES] = { { 0x01, 0xffff }, { 0x02, 1234 },   { 0x04, 0xffff },
+                       { 0x08, 77 },     { 0x10, 0xffff }, { 0x20, 0xffff } };
+    memset(acl, 0, ACL_SIZE);
+    acl[0] = 2;
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        uint8_t *at = acl + 4 + 8 * (size_t)i;
+        at[0] = who[i].tag;
+        at[2] = permissions[i];
+        at[4] = (uint8_t)who[i].id;
+        at[5] = (uint8_t)(who[i].id >> 8);
+        at[6] = at[7] = who[i].id == 0xffff ? 0xff : 0;
+    }
+}
+
+static void expect_acl(const char *path, const uint8_t *permissions)
+{
+    uint8_t want[ACL_SIZE], have[ACL_SIZE + 8];
+    put_acl(want, permissions);
+    cr_assert(getxattr(path, "system.posix_acl_access", have, sizeof have) == ACL_SIZE, "%s", path);
+    for (unsigned i = 0; i < ENTRIES; i++)
+        cr_expect(memcmp(want + 4 + 8 * (size_t)i, have + 4 + 8 * (size_t)i, 8) == 0, "%s, entry %u: %u, not %u", path,
+                  i, have[4 + 8 * (size_t)i + 2], permissions[i]);
+}
+
+Test(access, of_a_file_with_an_acl_is_given_with_it)
+{
+    char        folder[TEST_FOLDER], from[64], to[64], inner[64];
+    uint8_t     acl[ACL_SIZE];
+    hdx_access  like;
+    struct stat st;
+    test_folder_make(folder, "access");
+    (void)snprintf(from, sizeof from, "%s/from", folder);
+    (void)snprintf(to, sizeof to, "%s/to", folder);
+    (void)snprintf(inner, sizeof inner, "%s/inner", folder);
+    const int a = open(from, O_CREAT | O_RDWR, 0600), b = open(to, O_CREAT | O_RDWR, 0600);
+    cr_assert(a >= 0 && b >= 0 && close(a) == 0 && close(b) == 0 && mkdir(inner, 0700) == 0);
+    put_acl(acl, (const uint8_t[]){ 6, 4, 4, 6, 6, 4 });
+    if (setxattr(from, "system.posix_acl_access", acl, ACL_SIZE, 0) != 0)
+        cr_skip("no ACLs here");
+    hdx_access_of(from, &like);
+    cr_assert(like.acl_size == ACL_SIZE && like.mode == 0664 && memcmp(like.acl, acl, ACL_SIZE) == 0);
+    (void)umask(022);
+    hdx_access_give(&like, to);
+    expect_acl(to, (const uint8_t[]){ 6, 4, 4, 6, 4, 4 }); /* the mask loses what the umask takes */
+    hdx_access_give(&like, inner);
+    expect_acl(inner, (const uint8_t[]){ 7, 5, 5, 7, 5, 5 });
+    (void)umask(077);
+    hdx_access_give(&like, to);
+    expect_acl(to, (const uint8_t[]){ 6, 4, 4, 6, 0, 0 });
+    (void)umask(0);
+    like.mode = 0640; /* narrowed since */
+    hdx_access_give(&like, to);
+    expect_acl(to, (const uint8_t[]){ 6, 4, 4, 6, 4, 0 });
+    put_acl(like.acl, (const uint8_t[]){ 0, 0, 4, 0, 4, 4 });
+    like.mode = 0044;
+    hdx_access_give(&like, to);
+    expect_acl(to, (const uint8_t[]){ 4, 0, 4, 0, 4, 4 }); /* its owner must get at it */
+    hdx_access_give(&like, inner);
+    expect_acl(inner, (const uint8_t[]){ 7, 0, 5, 0, 5, 5 });
+    hdx_access_give(&(hdx_access){ .mode = 0640, .gid = (uint32_t)getegid() }, to);
+    cr_expect(getxattr(to, "system.posix_acl_access", NULL, 0) < 0, "one that is there goes");
+    cr_expect(stat(to, &st) == 0 && (st.st_mode & 07777) == 0640, "%o", st.st_mode);
+    test_folder_remove(folder);
+}
+
+Test(access, of_two_with_the_same_acl_keeps_it)
+{
+    hdx_access a = { .mode = 0664, .gid = 5, .acl_size = ACL_SIZE }, b;
+    put_acl(a.acl, (const uint8_t[]){ 6, 4, 4, 6, 6, 4 });
+    b = a;
+    b.mode = 0640;
+    hdx_access_narrow(&a, &b);
+    cr_expect(a.mode == 0640 && a.acl_size == ACL_SIZE);
+    b.acl[6] = 7;
+    hdx_access_narrow(&a, &b);
+    cr_expect(a.mode == 0600 && a.acl_size == 0);
+    hdx_access c = { .mode = 0666, .gid = 5 }, d = { .mode = 0666, .gid = 5, .acl_size = ACL_SIZE };
+    hdx_access_narrow(&c, &d);
+    cr_expect(c.mode == 0600 && c.acl_size == 0 && c.gid == 0);
 }

@@ -9,7 +9,22 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+static bool refuse_all(void *context, uint64_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return true;
+}
+
+static bool count_request(void *context, uint64_t bytes)
+{
+    (void)bytes;
+    ++*(unsigned *)context;
+    return false;
+}
 
 Test(bytes, reads_both_orders)
 {
@@ -70,8 +85,11 @@ Test(crc32c, equals_the_bitwise_definition_at_every_length)
     cr_expect(eq(u32, hdx_crc32c(0, "123456789", 9), 0xe3069283u));
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)hdx_mix64(i);
-    for (size_t n = 0; n < sizeof bytes; n += n < 64 ? 1 : 331)
+    for (size_t n = 0; n < sizeof bytes; n += n < 64 ? 1 : 331) {
         cr_expect(eq(u32, hdx_crc32c(0, bytes, n), slow_crc(bytes, n)));
+        cr_expect(eq(u32, hdx_crc32c_by_table(0, bytes, n), slow_crc(bytes, n)));
+    }
+    cr_expect(eq(u32, hdx_crc32c_by_table(hdx_crc32c_by_table(0, bytes, 50), bytes + 50, 7), slow_crc(bytes, 57)));
     cr_expect(eq(u32, hdx_crc32c(hdx_crc32c(0, bytes, 5000), bytes + 5000, 5007), slow_crc(bytes, sizeof bytes)));
 }
 
@@ -86,6 +104,84 @@ Test(mem, keeps_its_limit_and_counts)
     cr_expect(eq(u64, mem.used, 0));
     cr_expect(eq(u64, mem.peak, 2u << 20));
     cr_expect(eq(ptr, hdx_mem_array(&mem, UINT64_MAX / 4, 8), NULL));
+}
+
+/* At its limit, not past it; what is refused changes nothing; large blocks count as whole huge pages. */
+Test(mem, counts_what_it_hands_out)
+{
+    const uint64_t page = 2u << 20;
+    hdx_mem        mem = { .limit = 3 * page };
+    void          *small = hdx_mem_get(&mem, 100), *none = hdx_mem_get(&mem, 0);
+    cr_assert(small != NULL && none != NULL && mem.used == 100);
+    hdx_mem_put(&mem, none, 0);
+    hdx_mem_put(&mem, small, 100);
+    hdx_mem_put(&mem, NULL, 55);
+    cr_expect(eq(u64, mem.used, 0));
+    uint8_t *p = hdx_mem_get(&mem, page + 1);
+    cr_assert(p != NULL && mem.used == 2 * page);
+    p = hdx_mem_resize(&mem, p, page + 1, 3 * page);
+    cr_assert(p != NULL && mem.used == 3 * page && mem.peak == 3 * page);
+    memset(p, 7, 3 * page);
+    cr_expect(hdx_mem_resize(&mem, p, 3 * page, 3 * page + 1) == NULL && mem.used == 3 * page);
+    cr_expect(hdx_mem_get(&mem, 1) == NULL && mem.used == 3 * page);
+    cr_expect(hdx_mem_raw(&mem, 1, 1) == NULL && hdx_mem_array(&mem, 1, 1) == NULL);
+    p = hdx_mem_resize(&mem, p, 3 * page, page + 5); /* in place, the end of the second page cleared */
+    cr_assert(p != NULL && mem.used == 2 * page && p[page + 4] == 7 && p[page + 5] == 0 && p[2 * page - 1] == 0);
+    p = hdx_mem_resize(&mem, p, page + 5, 1000);
+    cr_assert(p != NULL && mem.used == 1000 && p[999] == 7);
+    hdx_mem_put(&mem, p, 1000);
+    cr_expect(mem.used == 0 && mem.peak == 3 * page);
+    p = hdx_mem_resize(&mem, NULL, 0, 10);
+    cr_expect(p != NULL && mem.used == 10 && p[9] == 0);
+    hdx_mem_put(&mem, p, 10);
+    cr_expect(hdx_mem_get(&mem, UINT64_MAX) == NULL && mem.used == 0);
+}
+
+Test(mem, room_doubles_from_sixteen)
+{
+    hdx_mem   mem = { 0 };
+    uint32_t *list = NULL;
+    uint64_t  capacity = 0;
+    for (uint64_t n = 0; n < 1000; n++) {
+        const uint64_t before = capacity;
+        cr_assert(hdx_mem_room(&mem, (void **)&list, &capacity, n, sizeof *list));
+        cr_assert(capacity == (n < before ? before : before == 0 ? 16 : 2 * before) && mem.used == capacity * 4);
+        list[n] = (uint32_t)n * 3;
+    }
+    for (uint64_t n = 0; n < 1000; n++)
+        cr_assert(list[n] == n * 3);
+    uint32_t *const kept = list;
+    mem.limit = 1;
+    cr_expect(hdx_mem_room(&mem, (void **)&list, &capacity, capacity, sizeof *list) == false);
+    cr_expect(list == kept && capacity == 1024);
+    uint64_t huge = UINT64_MAX / 2 + 1;
+    cr_expect(hdx_mem_room(&mem, (void **)&list, &huge, huge, 4) == false);
+    hdx_mem_put(&mem, list, capacity * 4);
+}
+
+Test(mem, peak_of_the_process_holds_what_was_touched)
+{
+    const uint64_t before = hdx_peak_rss();
+    hdx_mem        mem = { 0 };
+    uint8_t       *p = hdx_mem_get(&mem, 200u << 20);
+    cr_assert(p != NULL);
+    for (uint64_t i = 0; i < 200u << 20; i += 4096)
+        p[i] = 1;
+    cr_expect(hdx_peak_rss() >= 200u << 20 && hdx_peak_rss() < before + (400u << 20));
+    hdx_mem_put(&mem, p, 200u << 20);
+}
+
+/* Where no more memory is to be had, the pool stays as it is and nobody waits. */
+Test(mem, makes_no_pages_where_there_are_none)
+{
+    const uint64_t page = 2u << 20;
+    hdx_mem        mem = { .keep = true };
+    hdx_mem_want(&mem, 4 * page);
+    const struct rlimit none = { 0, 0 };
+    cr_assert(setrlimit(RLIMIT_DATA, &none) == 0);
+    hdx_mem_help(&mem, true);
+    cr_expect(mem.pooled == 0);
+    hdx_mem_close(&mem);
 }
 
 Test(mem, what_grows_is_zero_behind_the_old_end)
@@ -291,6 +387,30 @@ Test(arena, gives_aligned_zeroed_things_and_frees_all)
     cr_expect(eq(u64, mem.used, 0));
 }
 
+/* Nothing has a place of its own too; a thing too large for a block leaves the open one open. */
+Test(arena, gives_every_thing_its_own_place)
+{
+    unsigned  requests = 0;
+    hdx_mem   mem = { .refuse = count_request, .context = &requests };
+    hdx_arena arena = hdx_arena_of(&mem);
+    uint8_t  *a = hdx_arena_get(&arena, 0), *b = hdx_arena_get(&arena, 0), *c = hdx_arena_get(&arena, 1),
+            *d = hdx_arena_get(&arena, 16), *e = hdx_arena_get(&arena, 17), *f = hdx_arena_get(&arena, 1);
+    cr_assert(a != NULL && b == a + 16 && c == b + 16 && d == c + 16 && e == d + 16 && f == e + 32);
+    uint8_t *large = hdx_arena_get(&arena, 1u << 20);
+    cr_assert(large != NULL && hdx_arena_get(&arena, 1) == f + 16 && requests == 2);
+    memset(large, 1, 1u << 20);
+    for (unsigned i = 0; i < 65536 / 16; i++) /* a block and a little */
+        cr_assert(hdx_arena_get(&arena, 16) != NULL);
+    cr_expect(eq(uint, requests, 3));
+    char *copy = hdx_arena_copy(&arena, NULL, 0);
+    cr_expect(copy != NULL && copy[0] == '\0');
+    cr_expect(hdx_arena_copy(&arena, "x", UINT64_MAX) == NULL);
+    mem.refuse = refuse_all;
+    cr_expect(hdx_arena_get(&arena, 1u << 20) == NULL);
+    hdx_arena_free(&arena);
+    cr_expect(mem.used == 0 && arena.last == NULL);
+}
+
 Test(arena, that_joined_another_holds_what_both_held)
 {
     hdx_mem   mem = { 0 };
@@ -346,13 +466,6 @@ static void check_sorted(hdx_mem *mem, uint64_t count, uint64_t keys, uint64_t f
     cr_assert(eq(u64, mem->used, 0));
     free(things);
     free(seen);
-}
-
-static bool refuse_all(void *context, uint64_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    return true;
 }
 
 Test(sort, orders_pairs_by_the_first_then_the_second)
@@ -457,6 +570,52 @@ Test(map, keys_chosen_for_one_slot_are_spread)
     hdx_map_free(&map);
 }
 
+Test(map, that_got_no_memory_is_as_it_was)
+{
+    hdx_mem   mem = { 0 };
+    hdx_map   map = hdx_map_of(&mem);
+    bool      fresh;
+    uint64_t *value;
+    for (uint64_t n = 1; (value = hdx_map_put(&map, n, &fresh)) != NULL; n++) {
+        *value = n * 5;
+        mem.refuse = n < 50 ? NULL : refuse_all;
+    }
+    cr_expect(map.count == 80 && map.capacity == 128);
+    for (uint64_t i = 1; i < 50; i++)
+        cr_assert(i * 5 == *hdx_map_get(&map, i));
+    *hdx_map_put(&map, map.empty, &fresh) = 3; /* the key that marks free slots takes no room */
+    cr_expect(fresh && *hdx_map_put(&map, map.empty, &fresh) == 3 && fresh == false);
+    hdx_map_free(&map);
+    cr_expect(mem.used == 0 && map.capacity == 0 && map.has_own == false);
+    cr_expect(hdx_map_get(&map, 1) == NULL && hdx_map_get(&map, map.empty) == NULL);
+}
+
+/* Each byte, each length and the seed make another hash. */
+Test(hash, of_bytes_tells_contents_apart)
+{
+    hdx_map map = hdx_map_of(NULL);
+    bool    fresh;
+    uint8_t bytes[64] = { 0 };
+    for (size_t len = 0; len <= 40; len++) {
+        (void)hdx_map_put(&map, hdx_hash_bytes(0, bytes, len), &fresh);
+        cr_assert(fresh, "%zu zeros", len);
+        (void)hdx_map_put(&map, hdx_hash_bytes(1ull << 40, bytes, len), &fresh);
+        cr_assert(fresh, "%zu zeros, another seed", len);
+        const uint64_t whole = hdx_hash_bytes(0, bytes, len);
+        bytes[len] = 1;
+        cr_expect(hdx_hash_bytes(0, bytes, len) == whole, "what lies behind is not looked at: %zu", len);
+        bytes[len] = 0;
+        for (size_t at = 0; at < len; at++)
+            for (unsigned bit = 0; bit < 8; bit += 7) {
+                bytes[at] = (uint8_t)(1u << bit);
+                (void)hdx_map_put(&map, hdx_hash_bytes(0, bytes, len), &fresh);
+                cr_assert(fresh, "bit %u of byte %zu of %zu", bit, at, len);
+                bytes[at] = 0;
+            }
+    }
+    hdx_map_free(&map);
+}
+
 Test(map, reserved_does_not_grow)
 {
     hdx_mem mem = { 0 };
@@ -529,6 +688,28 @@ Test(error, keeps_words_within_their_room)
     cr_expect(eq(u64, err.offset, 5));
     cr_expect(eq(str, (char *)(uintptr_t)hdx_code_name(HDX_DAMAGED), "damaged"));
     cr_expect(eq(int, hdx_fail(NULL, HDX_IO, "x", 0, "no words wanted"), HDX_IO));
+    cr_expect(eq(int, hdx_hint(NULL, HDX_IO, "no words wanted"), HDX_IO));
+    cr_expect(eq(int, hdx_no_memory(&err, "rows", 0), HDX_LIMIT));
+    cr_expect(eq(str, err.message, "no memory for rows"));
+    cr_expect(eq(int, hdx_hint(&err, HDX_LIMIT, "try %d", 5), HDX_LIMIT));
+    cr_expect(eq(str, err.hint, "try 5"));
+    cr_expect(eq(int, hdx_no_memory(&err, "rows", 77), HDX_LIMIT));
+    cr_expect(eq(str, err.message, "no memory for rows (77 bytes)"));
+    cr_expect(eq(str, err.hint, ""), "that of the error before is gone");
+    cr_expect(eq(int, hdx_fail(&err, HDX_IO, NULL, 1, "x"), HDX_IO));
+    cr_expect(eq(str, err.where, ""));
+}
+
+Test(error, has_names_for_codes_and_damage)
+{
+    static const char *const codes[] = { "ok", "usage", "bad_dump",  "not_found", "damaged", "limit",
+                                         "io", "busy",  "cancelled", "unknown",   "unknown" };
+    static const char *const damage[] = { "truncated", "length", "unknown_tag", "layout", "duplicate", "missing",
+                                          "cycle",     "count",  "garbage",     "gzip",   "crc",       "unknown" };
+    for (unsigned i = 0; i < sizeof codes / sizeof *codes; i++)
+        cr_expect(strcmp(hdx_code_name((hdx_code)i), codes[i]) == 0, "%u", i);
+    for (unsigned i = 0; i < sizeof damage / sizeof *damage; i++)
+        cr_expect(strcmp(hdx_damage_name((hdx_damage_kind)i), damage[i]) == 0, "%u", i);
 }
 
 Test(io, writes_reads_maps_and_removes)
@@ -557,13 +738,6 @@ Test(io, writes_reads_maps_and_removes)
     cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
     cr_expect(eq(int, io->stat(io, folder, &st), -ENOENT));
     cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
-}
-
-static bool count_request(void *context, uint64_t bytes)
-{
-    (void)bytes;
-    ++*(unsigned *)context;
-    return false;
 }
 
 Test(arena, emptied_again_and_again_it_costs_one_block_and_gives_zeroes)
