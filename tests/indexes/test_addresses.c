@@ -53,6 +53,108 @@ static void insert_part(void *context, unsigned thread)
             hdx_addresses_insert(j->set, j->a + at, end - at < 1000 ? end - at : 1000, &j->repeated[thread], NULL);
 }
 
+/* ---- kept and restored while it is built ---- */
+
+typedef struct tape {
+    uint8_t *at;
+    uint64_t len, capacity, taken;
+    uint64_t refuse_at; /* the put or get that fails; 0: none */
+    uint64_t calls;
+} tape;
+
+static hdx_code tape_put(void *context, const void *bytes, uint64_t len, hdx_error *err)
+{
+    tape *t = context;
+    if (++t->calls == t->refuse_at)
+        return hdx_fail(err, HDX_IO, "tape", 0, "torn");
+    if (t->len + len > t->capacity) {
+        t->capacity = 2 * (t->len + len);
+        t->at = realloc(t->at, t->capacity);
+    }
+    memcpy(t->at + t->len, bytes, len);
+    t->len += len;
+    return HDX_OK;
+}
+
+static hdx_code tape_get(void *context, void *to, uint64_t len, hdx_error *err)
+{
+    tape *t = context;
+    if (++t->calls == t->refuse_at || t->taken + len > t->len)
+        return hdx_fail(err, HDX_IO, "tape", 0, "torn");
+    memcpy(to, t->at + t->taken, len);
+    t->taken += len;
+    return HDX_OK;
+}
+
+/* Another set out of what this one keeps; every fault on the way comes back as it is. */
+static void keep_and_restore(const hdx_addresses *s, const uint64_t *sorted, uint64_t n, unsigned granularity,
+                             test_place *t)
+{
+    tape           whole = { 0 };
+    hdx_addresses *back;
+    hdx_error      err;
+    cr_assert(eq(int, hdx_addresses_keep(s, tape_put, &whole, &err), HDX_OK));
+    const uint64_t puts = whole.calls;
+    for (uint64_t i = 1; i <= puts; i += 1 + i / 3) {
+        tape torn = { .refuse_at = i };
+        cr_assert(eq(int, hdx_addresses_keep(s, tape_put, &torn, &err), HDX_IO));
+        free(torn.at);
+    }
+    whole.calls = 0;
+    cr_assert(eq(int, hdx_addresses_new(&t->mem, granularity, &back, &err), HDX_OK));
+    cr_assert(eq(int, hdx_addresses_restore(back, tape_get, &whole, &err), HDX_OK), "%s", err.message);
+    cr_expect(eq(u64, whole.taken, whole.len));
+    const uint64_t gets = whole.calls;
+    cr_assert(eq(u64, hdx_addresses_count(back), n));
+    for (uint64_t i = 0; i < n; i++)
+        cr_assert(hdx_addresses_has(back, sorted[i]));
+    for (uint64_t i = 0; i < n; i += 1 + n / 300)
+        cr_assert(sorted[i] == UINT64_MAX ||
+                  hdx_addresses_has(back, sorted[i] + 1) == (i + 1 < n && sorted[i + 1] == sorted[i] + 1));
+    cr_assert(eq(int, hdx_addresses_freeze(back, &err), HDX_OK));
+    for (uint64_t i = 0; i < n; i++)
+        cr_assert(hdx_addresses_find(back, sorted[i]) == i);
+    hdx_addresses_close(back);
+    for (uint64_t i = 1; i <= gets; i += 1 + i / 3) {
+        whole.calls = whole.taken = 0;
+        whole.refuse_at = i;
+        cr_assert(eq(int, hdx_addresses_new(&t->mem, granularity, &back, &err), HDX_OK));
+        cr_assert(eq(int, hdx_addresses_restore(back, tape_get, &whole, &err), HDX_IO));
+        hdx_addresses_close(back);
+    }
+    free(whole.at);
+}
+
+Test(addresses, kept_by_nobody_are_no_set)
+{
+    test_place     t;
+    hdx_addresses *s;
+    hdx_error      err;
+    bool           fresh;
+    tape           kept = { 0 };
+    place_open(&t, 1);
+    cr_assert(eq(int, hdx_addresses_new(&t.mem, 8, &s, &err), HDX_OK));
+    for (uint64_t i = 1; i < 3000; i++)
+        cr_assert(eq(int, hdx_addresses_insert_one(s, i * 8, &fresh, &err), HDX_OK));
+    cr_assert(eq(int, hdx_addresses_keep(s, tape_put, &kept, &err), HDX_OK));
+    hdx_addresses_close(s);
+    const struct {
+        uint64_t at, value;
+    } harm[] = { { 0, 77 }, { 8, 70 }, { 16, UINT64_MAX }, { 24, UINT64_MAX } };
+    for (size_t i = 0; i < sizeof harm / sizeof *harm; i++) {
+        uint8_t was[8];
+        memcpy(was, kept.at + harm[i].at, 8);
+        memcpy(kept.at + harm[i].at, &harm[i].value, 8);
+        kept.taken = 0;
+        cr_assert(eq(int, hdx_addresses_new(&t.mem, 8, &s, &err), HDX_OK));
+        cr_expect(ne(int, hdx_addresses_restore(s, tape_get, &kept, &err), HDX_OK), "%zu", i);
+        hdx_addresses_close(s);
+        memcpy(kept.at + harm[i].at, was, 8);
+    }
+    free(kept.at);
+    place_close(&t);
+}
+
 /* a: in any order, with repeats. */
 static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsigned threads, int form, dice *d)
 {
@@ -82,6 +184,7 @@ static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsi
         cr_assert(not(fresh));
     }
     cr_assert(eq(u64, hdx_addresses_count(s), distinct));
+    keep_and_restore(s, sorted, distinct, granularity, &t);
     cr_assert(eq(int, hdx_addresses_freeze(s, &err), HDX_OK), "%s", err.message);
     if (form >= 0)
         cr_expect(eq(int, (int)s->form, form));
