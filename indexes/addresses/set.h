@@ -13,6 +13,11 @@
  * first member. `find` leads from a chunk number to an index in `order`: as an array where the used chunks lie close
  * enough, else as a hash table. Where objects are few and far between, a sorted table of addresses takes the place of
  * it all.
+ *
+ * Invariants:
+ *   D1  a hash table has a power of two of slots, and free ones among them: whoever searches one comes to an end.
+ *   D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen.
+ *   D3  ids follow the addresses: the first id of a chunk is the number of members in all chunks before it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H

@@ -12,6 +12,8 @@
  */
 #include "indexes/addresses/set.h"
 
+#include <assert.h>
+
 #define PATIENCE  (64u << 20) /* bytes of map that no question is asked about */
 #define SET_START 1024u
 
@@ -57,6 +59,7 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
     uint64_t *words = words_of(c, number), i = hdx_addresses_hash(number);
     if (words != NULL || c->used == c->capacity)
         return words;
+    assert((c->slots & (c->slots - 1)) == 0 && 2 * c->used <= c->slots); /* D1 */
     while (c->keys[i & (c->slots - 1)] != 0)
         i++;
     c->places[i & (c->slots - 1)] = (uint32_t)c->used;
@@ -107,6 +110,7 @@ static hdx_code more_chunks(hdx_chunks *c, hdx_mem *mem, hdx_error *err)
     c->keys = keys;
     c->places = places;
     c->slots = slots;
+    assert(c->slots >= 2 * c->capacity); /* D1 */
     return HDX_OK;
 }
 
@@ -134,6 +138,7 @@ uint32_t hdx_chunks_place(const hdx_chunks *c, uint64_t number)
     uint64_t i = hdx_addresses_hash(number);
     while (c->keys[i & (c->slots - 1)] != number + 1)
         i++;
+    assert(c->places[i & (c->slots - 1)] < c->used); /* D2 */
     return c->places[i & (c->slots - 1)];
 }
 
@@ -179,6 +184,7 @@ static bool set_add(hdx_addresses *s, hdx_addr address)
     }
     fresh = set_put(s->set, s->set_slots, address);
     s->set_used += fresh;
+    assert(s->set_used < s->set_slots); /* D1 */
     return fresh;
 }
 

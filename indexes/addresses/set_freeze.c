@@ -8,6 +8,8 @@
  */
 #include "indexes/addresses/set.h"
 
+#include <assert.h>
+
 #define FEW_CHUNKS     16u /* below this the map is taken whatever it holds */
 #define FLAT_PER_CHUNK 80u /* flat directory entries (4 bytes) that a used chunk (5 KiB) may cost */
 
@@ -145,6 +147,7 @@ static hdx_code make_samples(hdx_addresses *s, hdx_error *err)
             }
         }
     }
+    assert(next == hdx_samples_of(s->count)); /* D3 */
     return HDX_OK;
 }
 
@@ -158,6 +161,7 @@ static hdx_code freeze_map(hdx_addresses *s, hdx_error *err)
     for (uint64_t i = 0; i < c->slots; i++)
         if (c->keys[i] != 0)
             numbers[n++] = c->keys[i] - 1;
+    assert(n == c->used); /* D2 */
     sort(numbers, n);
     s->chunk_count = n;
     s->order_bytes = 16 * n;
@@ -179,8 +183,11 @@ static hdx_code freeze_map(hdx_addresses *s, hdx_error *err)
     c->slots = 0;
     for (uint64_t k = 0; k < n; k++) {
         hdx_put64(order + 16 * k + 8, base);
-        base += rank_chunk(c->room + k * HDX_CHUNK_BYTES);
+        const uint64_t members = rank_chunk(c->room + k * HDX_CHUNK_BYTES);
+        assert(members > 0); /* D2 */
+        base += members;
     }
+    assert(base == s->count); /* D3 */
     s->chunks_bytes = c->capacity * HDX_CHUNK_BYTES;
     uint8_t *less = hdx_mem_resize(s->mem, c->room, s->chunks_bytes, n * HDX_CHUNK_BYTES);
     s->chunks = less != NULL ? less : c->room;
@@ -200,6 +207,7 @@ static hdx_code freeze_table(hdx_addresses *s, hdx_error *err)
             table[n++] = table[i];
     if (s->set_zero) /* it had no slot of its own; a quarter of the slots is free */
         table[n++] = 0;
+    assert(n == s->count && n <= slots); /* D3: the place in the table is the id */
     sort(table, n);
     uint64_t *less = hdx_mem_resize(s->mem, table, slots * 8, n * 8);
     s->table_bytes = less != NULL ? n * 8 : slots * 8;

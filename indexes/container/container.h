@@ -11,6 +11,10 @@
  * C1  a section lies whole inside the map, and at least 64 bytes of the map follow it: eight bytes may be loaded at any
  *     of its bytes.
  * C2  hdx_touch true: off + len <= section->bytes, and the blocks of the range have the right sums.
+ *
+ * Invariants of a file that is being written:
+ * C3  sections begin at multiples of 64 bytes, each behind the one before, and get no more bytes than were announced.
+ * C4  every block that is whole has its sum, and the foot a sum for each piece of the table of sums.
  */
 #ifndef HDX_INDEXES_CONTAINER_H
 #define HDX_INDEXES_CONTAINER_H

@@ -7,6 +7,7 @@
  */
 #include "indexes/container/container.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -59,7 +60,8 @@ static bool check_block(const hdx_container *c, unsigned section, uint64_t block
 {
     const hdx_section *s = &c->section[section];
     uint64_t           number = s->first_block + block, piece = 4 * number / HDX_BLOCK;
-    uint8_t            state = __atomic_load_n(&c->state[number], __ATOMIC_RELAXED);
+    assert(section < c->sections && block * HDX_BLOCK < s->bytes && number < c->blocks && piece < c->pieces);
+    uint8_t state = __atomic_load_n(&c->state[number], __ATOMIC_RELAXED);
     if (state != 0)
         return state == 1;
     state = __atomic_load_n(&c->piece_state[piece], __ATOMIC_RELAXED);
@@ -151,6 +153,8 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
     if (hdx_le64(tail + 96) != blocks || pieces != (4 * blocks + HDX_BLOCK - 1) / HDX_BLOCK ||
         at + 4 * blocks + 4 * pieces + HDX_FOOT_BYTES != c->map_bytes)
         return hdx_container_damaged(c, err, "sections, sums and foot do not add up to the file");
+    for (unsigned i = 0; i < sections; i++) /* C1, by what was checked above */
+        assert(c->section[i].at + c->section[i].bytes + 64 <= c->map + c->map_bytes);
     for (unsigned i = 0; i < 3; i++)
         c->counts[i] = hdx_le64(c->map + 32 + 8 * i);
     c->sections = sections;

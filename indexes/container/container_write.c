@@ -11,6 +11,7 @@
  */
 #include "indexes/container/container.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -69,7 +70,8 @@ hdx_code hdx_container_create(hdx_container_writer *w, const hdx_index_place *pl
 static hdx_code flush(hdx_container_writer *w, unsigned section, hdx_error *err)
 {
     hdx_pour *s = &w->section[section];
-    uint64_t  block = (s->bytes - 1) / HDX_BLOCK, len = s->bytes - block * HDX_BLOCK;
+    assert(s->bytes > 0 && !s->ended); /* C4: a block is put out when it is whole, or its section ends */
+    uint64_t block = (s->bytes - 1) / HDX_BLOCK, len = s->bytes - block * HDX_BLOCK;
     if (!hdx_mem_room(w->place->mem, (void **)&s->sums, &s->sums_room, block, 4))
         return hdx_no_memory(err, "sums of an index file", s->sums_room * 8);
     hdx_put32(s->sums + 4 * block, hdx_container_sum(w->seed, hdx_block_number(section, block), s->block, len));
@@ -108,6 +110,7 @@ hdx_code hdx_container_section(hdx_container_writer *w, uint64_t bytes, hdx_erro
             return code;
         start = align(before->start + (before->ended ? before->bytes : before->expected));
     }
+    assert(start % 64 == 0); /* C3 */
     hdx_pour *s = &w->section[w->sections++];
     s->start = start;
     s->expected = bytes;
@@ -131,6 +134,7 @@ hdx_code hdx_container_put(hdx_container_writer *w, unsigned section, const void
         if (s->bytes % HDX_BLOCK == 0 && (code = flush(w, section, err)) != HDX_OK)
             return code;
     }
+    assert(s->expected == HDX_SECTION_OPEN || s->bytes <= s->expected); /* C3 */
     return HDX_OK;
 }
 
@@ -172,7 +176,9 @@ static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks,
     if (fill > 0) {
         hdx_put32(*foot + 4 * done, hdx_container_sum(w->seed, HDX_SUM_PIECE | done, piece, fill));
         code = write_at(w, piece, fill, at + done * HDX_BLOCK, err);
+        done++;
     }
+    assert(code != HDX_OK || done == *pieces); /* C4 */
 out:
     hdx_mem_put(w->place->mem, piece, HDX_BLOCK);
     return code;

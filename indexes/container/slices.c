@@ -7,6 +7,8 @@
  */
 #include "indexes/container/slices.h"
 
+#include <assert.h>
+
 #define SLICES_A_THREAD 4u
 #define SLICE_BYTES     ((uint64_t)(HDX_SLICE / HDX_PAGE) * HDX_PAGE_BYTES)
 
@@ -80,6 +82,7 @@ static hdx_code put(hdx_slices_writer *to, hdx_slice *s, uint64_t pages, hdx_err
 {
     hdx_container_writer *w = to->w;
     const uint64_t        base = w->section[to->directory + 1].bytes;
+    assert(s->used <= SLICE_BYTES && pages <= HDX_SLICE / HDX_SHAPE_PAGE_MIN); /* S2 */
     if (base + s->used >= 1ull << HDX_OFFSET_BITS)
         return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "more than 2^%u bytes of pages", HDX_OFFSET_BITS);
     for (uint64_t i = 0; i < pages; i++) {
@@ -100,6 +103,7 @@ static bool step(line *l, uint64_t *scratch)
     hdx_slices_writer *s = l->s;
     hdx_error          error = { 0 };
     hdx_code           code;
+    assert(l->out <= l->next && l->next - l->out <= s->room); /* S1 */
     if (l->out < l->failed && !l->writing && l->ready[l->out % s->room]) {
         const uint64_t slice = l->out;
         l->writing = true;

@@ -4,11 +4,17 @@
  * A file of pages is two sections: a directory with an entry per page and one entry more, and the pages. The pages are
  * cut into slices of a fixed number of values; threads encode slices into buffers, and one of them at a time puts the
  * buffers out in order. So the file depends on the values alone, and the memory on the number of threads alone.
+ *
+ * Invariants:
+ * S1  slices go out in the order of their numbers, and never more than `room` of them are drawn and not yet out.
+ * S2  a page has 1 to 256 values and takes at most HDX_PAGE_BYTES.
  */
 #ifndef HDX_INDEXES_SLICES_H
 #define HDX_INDEXES_SLICES_H
 
 #include "indexes/container/container.h"
+
+#include <assert.h>
 
 #define HDX_PAGE       256u /* values a page */
 #define HDX_SLICE      (64 * HDX_PAGE)
@@ -37,6 +43,7 @@ typedef struct hdx_slice {
 /* A page of HDX_SHAPE was encoded behind those before: its entry, second without the offset, and its bytes. */
 static inline void hdx_slice_entry(hdx_slice *s, uint32_t page, uint64_t first, uint64_t second, uint32_t used)
 {
+    assert(used <= HDX_PAGE_BYTES && second >> HDX_OFFSET_BITS << HDX_OFFSET_BITS == second); /* S2 */
     hdx_put64(s->entries + HDX_ENTRY * page, first);
     hdx_put64(s->entries + HDX_ENTRY * page + 8, second | s->used);
     s->placed[page] = true;

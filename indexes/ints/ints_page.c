@@ -14,6 +14,7 @@
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far from 64 bits */
@@ -227,12 +228,14 @@ HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, 
     for (unsigned i = 0; i < n; i++)
         fields[i] = x[i] - window->low < limit ? x[i] - window->low : limit;
     uint32_t used = hdx_pack_put(out, fields, n, window->w);
+    assert(hdx_pack_known(window->w) && used == hdx_pack_bytes(n, window->w));
     out[used++] = (uint8_t)we;
     for (unsigned i = 0; i < n; i++) { /* written each time, kept where it is one: nobody could guess which are */
         out[used + e] = (uint8_t)i;
         odd[e + 1] = x[i];
         e += fields[i] == limit;
     }
+    assert(e == window->exceptions && e < HDX_PAGE); /* as was priced: the entry, or a byte, says how many */
     used += e;
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
@@ -303,6 +306,7 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
     uint64_t   x[HDX_PAGE], r[HDX_PAGE];
     uint64_t   low = v[0], high = v[0], differs = 0, slope, base, greatest;
     hdx_window window, free_window;
+    assert(n >= 1 && n <= HDX_PAGE); /* S2 */
     for (unsigned i = 1; i < n; i++) {
         low = v[i] < low ? v[i] : low;
         high = v[i] > high ? v[i] : high;
@@ -352,6 +356,7 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
     uint64_t       mask = hdx_pack_mask(w <= 64 ? w : 64), bit = (uint64_t)k * w, base = page->first;
     const uint8_t *fields = page->at;
     hdx_window_tail tail;
+    assert(n >= 1 && k + n <= count && count <= HDX_PAGE); /* what the caller asks for; the page is not trusted */
     if (!hdx_pack_known(w))
         return false;
     switch (page->second >> 61) {

@@ -6,6 +6,8 @@
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
 
+#include <assert.h>
+
 struct hdx_ints {
     hdx_container file;
     uint64_t      count;
@@ -57,6 +59,7 @@ static uint64_t bad(const hdx_ints *ints, uint64_t page, const char *what)
 
 static unsigned page_count(const hdx_ints *ints, uint64_t page)
 {
+    assert(page * HDX_PAGE < ints->count); /* keys are compared with the count before */
     return ints->count - page * HDX_PAGE < HDX_PAGE ? (unsigned)(ints->count - page * HDX_PAGE) : HDX_PAGE;
 }
 

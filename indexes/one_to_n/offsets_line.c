@@ -11,6 +11,8 @@
  */
 #include "indexes/one_to_n/one_to_n.h"
 
+#include <assert.h>
+
 #define LONG 7u
 
 static void set_plane(uint64_t plane[2], unsigned k, uint64_t bit) { plane[k >> 6] |= bit << (k & 63); }
@@ -31,6 +33,7 @@ hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first,
         if (d == LONG)
             beyond[many++] = all += degrees[k] - LONG;
     }
+    assert(all <= *sum && *sum <= HDX_LISTED_MAX); /* 48 bits: a width fits six, what is before a line its field */
     const unsigned w = hdx_width(all);
     const bool     far = many * w > 64;
     if (far) {
@@ -101,6 +104,7 @@ static bool add_beyond(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_
 
 bool hdx_offsets_find(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_t *to)
 {
+    assert(k < HDX_LINE_KEYS);
     const before_key before = before_of(k);
     uint64_t         sum = 0, degree = 0;
     for (unsigned p = 0; p < 3; p++) {
@@ -125,6 +129,7 @@ bool hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64_t *
     uint64_t at, to, beyond = 0, last = 0;
     uint8_t  short_lengths[HDX_LINE_KEYS];
     unsigned longs = 0;
+    assert(n >= 1 && k + n <= HDX_LINE_KEYS);
     if (!hdx_offsets_find(o, k + n - 1, &at, &to) ||
         !hdx_offsets_find(o, k, before, &to)) /* they have the sums checked */
         return false;

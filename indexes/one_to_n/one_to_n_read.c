@@ -4,6 +4,8 @@
  */
 #include "indexes/one_to_n/one_to_n.h"
 
+#include <assert.h>
+
 enum { OFFSETS = 0, FAR = 1, VALUES = 2 }; /* sections: lines, what they have no room for, directory of the values */
 
 struct hdx_one_to_n {
@@ -66,6 +68,7 @@ static bool bad(const hdx_one_to_n *lists, uint64_t page, const char *what)
 
 static unsigned page_count(uint64_t all, uint64_t page)
 {
+    assert(page * HDX_PAGE < all); /* values are compared with their number before */
     return all - page * HDX_PAGE < HDX_PAGE ? (unsigned)(all - page * HDX_PAGE) : HDX_PAGE;
 }
 
@@ -139,6 +142,7 @@ void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first,
     }
     *first = before + from;
     *length = to - from;
+    assert(*first <= lists->values && *length <= lists->values - *first); /* callers take it for granted */
 }
 
 static bool read_run(const hdx_one_to_n *lists, uint64_t page, uint64_t key, unsigned k, unsigned n, uint64_t *out)
@@ -220,6 +224,7 @@ static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uin
             for (unsigned t = 0; t < take; t++)
                 keys[m++] = key + end;
         }
+        assert(m <= HDX_PAGE - k && end > i);
         bool fine = m == 0 || hdx_page_find(&lists->file, VALUES, page, &p);
         if (fine && m > 0 &&
             !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded, &greatest)))

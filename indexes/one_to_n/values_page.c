@@ -14,6 +14,8 @@
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
 
+#include <assert.h>
+
 typedef struct bands {
     uint64_t bits, base;
     unsigned near, far, border; /* widths; a distance of more than `border` bits is far */
@@ -140,9 +142,10 @@ static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
 HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out,
                                       uint64_t *first, uint64_t *second)
 {
-    uint64_t        x[HDX_PAGE], distance[HDX_PAGE];
-    uint64_t        bits, b;
-    hdx_window      window = { 0 };
+    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
+    uint64_t   bits, b;
+    hdx_window window = { 0 };
+    assert(n >= 1 && n <= HDX_PAGE); /* S2 */
     const spread    s = look(v, keys, n);
     const uint64_t  range = s.high - s.low, near_range = (uint64_t)s.near_high - (uint64_t)s.near_low;
     unsigned        w = hdx_pack_width(range), near_w = hdx_pack_width(near_range), rising_w = 0;
@@ -171,6 +174,7 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
     }
     for (unsigned i = 0; i < n; i++)
         x[i] = v[i] - s.low;
+    assert(bits <= 64ull * n); /* plain is never larger, so a page fits its room */
     if (bits > 6 * n && hdx_window_find(x, n, range, bits - 8, &window)) /* 8: the byte that counts exceptions */
         form = HDX_VALUES_WINDOW;
     *first = s.low;

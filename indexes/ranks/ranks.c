@@ -7,6 +7,8 @@
 #include "indexes/container/container.h"
 #include "indexes/ints/pack.h"
 
+#include <assert.h>
+
 #define LINE      64u
 #define LINE_BITS 448u
 #define SAMPLE    512u /* members */
@@ -63,6 +65,7 @@ hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t s
             goto out;
         }
     }
+    assert(rank == count && next_sample / SAMPLE == samples_of(count)); /* each member once, a sample for each 512th */
     code = hdx_container_finish(&w, out, err);
 out:
     hdx_container_drop(&w);
@@ -179,6 +182,7 @@ uint64_t hdx_ranks_at(const hdx_ranks *r, uint64_t rank)
         else
             to = middle - 1;
     }
+    assert(from == to && from < r->lines); /* whatever the samples and the lines say */
     if (!hdx_touch(&r->file, LINES, from * LINE, LINE))
         return 0;
     const uint8_t *p = r->file.section[LINES].at + from * LINE;

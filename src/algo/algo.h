@@ -8,6 +8,14 @@
  *
  * The graph (MAT 3.1, 6.1): a virtual root above all GC roots; node -> the targets of its list; node -> the class
  * object of its class. A GC root's only predecessor is the virtual root.
+ *
+ * Invariants, asserted in debug builds (of what callers and this room have in memory, not of what comes from tapes):
+ *   A1  nodes are 0 .. nodes - 1, all below NONE; GC roots are among them.
+ *   A2  numbers begin with 1 and rise in the order of visits: a parent in the search has the smaller number, and no
+ * node is numbered twice. A3  a stack or queue has the room for what is put there before it is put; a queue's room is a
+ * power of two. A4  a range of targets or of numbers lies inside all of them, and the room that was made suffices for
+ * it. A5  a list of predecessors takes no more than was reserved for it, one for its length and one for its number
+ * among it. A6  pieces of a tape that are read at once fit the buffer they are read into.
  */
 #ifndef HDX_ALGO_ALGO_H
 #define HDX_ALGO_ALGO_H

@@ -70,6 +70,7 @@ hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) * g, const hdx_tape *tape
         code = hdx_no_memory(err, "the depth-first search", nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
         goto out;
     }
+    assert(open.capacity >= g->root_count); /* A3 */
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     /*
@@ -77,7 +78,7 @@ hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) * g, const hdx_tape *tape
      * 6.1).
      */
     for (uint64_t i = g->root_count; i-- > 0;) {
-        assert(g->roots[i] < nodes);
+        assert(g->roots[i] < nodes); /* A1 */
         hdx_bits_put(closed, g->roots[i]);
         open.at[open.count++] = (visit){ g->roots[i], 0 };
     }
@@ -106,6 +107,7 @@ static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker 
         if (!hdx_bits_set(closed, e.node) && e.parent != 0) /* pushed more than once, and numbered from a deeper node */
             continue;
         number++;
+        assert(e.parent < number && number <= lists->nodes); /* A2 */
         out->at[out->count++] = e;
         if (out->count == VISITS) {
             hdx_code code = flush(out, err);
@@ -134,6 +136,7 @@ static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker 
             *top++ = (visit){ (NID)child, number };
         }
         open->count = (uint64_t)(top - open->at);
+        assert(open->count <= open->capacity); /* A3 */
         if (open->count >= LIST_AHEAD)
             hdx_packed_list_ahead(lists, open->at[open->count - LIST_AHEAD].node);
     }
@@ -171,6 +174,7 @@ typedef struct play {
 
 static hdx_code play_piece(const play *p, visit *piece, uint64_t done, hdx_error *err)
 {
+    assert(done < p->reached && done % VISITS == 0); /* A6: pieces are whole but for the last */
     const uint64_t n = p->reached - done < VISITS ? p->reached - done : VISITS;
     hdx_code       code = p->tape->read(p->tape->context, done * sizeof(visit), piece, n * sizeof(visit), err);
     for (uint64_t i = 0; i < n && code == HDX_OK && p->number != NULL; i++)

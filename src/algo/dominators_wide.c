@@ -24,6 +24,8 @@
  */
 #include "algo/width.h"
 
+#include <assert.h>
+
 #define AHEAD     16u
 #define VISITS    8192u  /* read from the tape at once */
 #define PULLED    32768u /* predecessors read from the tape at once */
@@ -68,6 +70,7 @@ static hdx_code refill(backwards *b, hdx_error *err)
 static void pass_over(backwards *b, uint64_t n)
 {
     const uint32_t part = n < b->at ? (uint32_t)n : b->at;
+    assert(part <= PULLED); /* A6 */
     b->at -= part;
     b->left -= n - part < b->left ? n - part : b->left;
 }
@@ -301,6 +304,7 @@ static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
         code =
             r->idoms->read(r->idoms->context, r->kept_first * sizeof(semi), r->kept, r->kept_count * sizeof(semi), err);
     }
+    assert(i >= r->kept_first && i - r->kept_first < r->kept_count && r->kept_count <= VISITS); /* A6 */
     *out = r->kept[i - r->kept_first];
     return code;
 }
@@ -311,7 +315,8 @@ static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
  */
 static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next, hdx_error *err)
 {
-    semi     s;
+    semi s;
+    assert(n <= VISITS); /* A6 */
     hdx_code code = r->search->read(r->search->context, first * sizeof(visit), r->visits, n * sizeof(visit), err);
     for (uint64_t i = 0; i < n; i++)
         r->idom[i] = r->visits[i].parent;

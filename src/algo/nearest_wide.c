@@ -77,6 +77,7 @@ static inline void reach(tree *t, queue *q, NID node, NID from)
     if ((m->seen & bit) != 0)
         return;
     m->seen |= bit;
+    assert(q->tail - q->head < q->capacity && (q->capacity & (q->capacity - 1)) == 0); /* A3 */
     q->at[q->tail++ & (q->capacity - 1)] = node;
     if ((m->keep & bit) != 0)
         t->parent[t->before[node >> 6] + (uint64_t)__builtin_popcountll(m->keep & (bit - 1))] = from;
@@ -102,7 +103,7 @@ hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) * g, const WIDE(hdx_ranked) *
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     for (uint64_t i = 0; i < g->root_count; i++) {
-        assert(g->roots[i] < g->outbound->nodes);
+        assert(g->roots[i] < g->outbound->nodes); /* A1 */
         reach(&t, &q, g->roots[i], g->roots[i]);
     }
     code = visit_queue(g, mem, tick, &t, &q, class_edge, err);
@@ -152,5 +153,6 @@ hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) * set, uint64_t n, hdx_mem *mem, hdx_er
         set->before[i] = (NID)set->count;
         set->count += (uint64_t)__builtin_popcountll(set->words[i]);
     }
+    assert(set->count <= n); /* nothing beyond the nodes is a member */
     return HDX_OK;
 }

@@ -3,6 +3,8 @@
  */
 #include "algo/packed.h"
 
+#include <assert.h>
+
 #define ENDS         8u  /* bytes of a group's ends, */
 #define WIDE_ENDS    40u /* or so many where there are more than 255 entries */
 #define CLASSES      8u
@@ -17,6 +19,7 @@ hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *
                         (unsigned long long)nodes, (unsigned long long)HDX_PACKED_NODES);
     p->width = hdx_packed_width(nodes);
     p->mask = ~(~0ull << 8 * p->width);
+    assert(p->width >= 1 && p->width <= 5 && nodes <= p->mask); /* P1 */
     p->piece_count = (nodes + HDX_PACKED_PIECE - 1) >> HDX_PACKED_PIECE_BITS;
     p->blocks = (nodes + HDX_PACKED_BLOCK - 1) / HDX_PACKED_BLOCK;
     p->bases_bytes = (nodes + 7) / 8 * 5 + HDX_PACKED_SLACK;
@@ -75,6 +78,7 @@ static void lay_group(uint8_t *head, const uint32_t *entries, uint64_t n, bool w
 
 hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, hdx_mem *mem, hdx_error *err)
 {
+    assert(piece < p->piece_count && p->pieces[piece] == NULL); /* P2 */
     const uint64_t nodes = hdx_packed_piece_nodes(p, piece), first = piece << HDX_PACKED_PIECE_BITS;
     uint64_t       bytes = HDX_PACKED_SLACK, at = 0;
     for (uint64_t i = 0; i < nodes; i += 8)
@@ -91,6 +95,7 @@ hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, 
         lay_group(p->pieces[piece] + at, entries + i, n, all > 255);
         at += group_bytes(p, all);
     }
+    assert(at + HDX_PACKED_SLACK == bytes); /* P2 */
     return HDX_OK;
 }
 
@@ -192,8 +197,9 @@ static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t 
                               uint64_t *targets)
 {
     hdx_packed_list list = hdx_packed_at(p, w->node);
-    const uint64_t  left = list.count - w->skip;
-    uint32_t        count = 0;
+    assert(w->skip <= list.count); /* P3 */
+    const uint64_t left = list.count - w->skip;
+    uint32_t       count = 0;
     list.at += w->skip * p->width;
     for (; count < left && count < room; count++) {
         targets[count] = hdx_packed_next(p, &list);
@@ -220,6 +226,7 @@ uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *w, uint32_t most
         } else
             count += pairs_of_list(p, w, most + HDX_PACKED_MORE - count, of, targets + count);
     }
+    assert(count <= most + HDX_PACKED_MORE); /* P4 */
     return count;
 }
 
@@ -242,6 +249,7 @@ hdx_code hdx_packed_referred(const hdx_packed *p, hdx_ticker *tick, uint64_t *on
 
 void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *lengths)
 {
+    assert(first % HDX_PACKED_BLOCK == 0 && first + n <= p->nodes); /* P5 */
     for (uint32_t i = 0; i < n; i += HDX_PACKED_BLOCK) {
         uint64_t edges = 0;
         for (uint32_t k = i; k < n && k < i + HDX_PACKED_BLOCK; k++)

@@ -17,6 +17,13 @@
  * Random access costs two cache misses, the base and the group; Mix takes 8.3 bytes an object where plain arrays take
  * 13.6, class included.
  *
+ * Invariants, asserted in debug builds:
+ *   P1  an entry has 1 to 5 bytes, and no node has the number that is all bits set.
+ *   P2  a piece is made once, and its groups fill it but for HDX_PACKED_SLACK bytes.
+ *   P3  targets are taken only from lists that have some left; a walk passes over no more than a list has.
+ *   P4  hdx_packed_pairs gives at most most + HDX_PACKED_MORE.
+ *   P5  lengths are asked for by whole blocks.
+ *
  * A packed number, for files between steps, has its length in the two lowest bits of the first byte: 6, 14, 22 or 38
  * bits in 1, 2, 3 or 5 bytes.
  */

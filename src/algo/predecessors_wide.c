@@ -18,6 +18,7 @@
  */
 #include "algo/width.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define AHEAD       16u
@@ -111,6 +112,7 @@ static bool take_record(range *r, grab *g, uint64_t node, const uint8_t **at, ui
         to[1 + kept++] = least;
     if (kept == 0)
         return true;
+    assert(kept <= count && place + kept < r->capacity); /* A5 */
     to[0] = (NID)kept;
     r->slot[w - r->from] = (NID)(place + 1);
     if (count + 2 <= OWN)
@@ -268,6 +270,7 @@ static hdx_code put_members(const NID *number, NID w, uint32_t class_number, con
 
 static hdx_code put_part(const range *r, pen *p, hdx_error *err)
 {
+    assert(r->from + p->part * PART < r->end); /* A4 */
     const uint64_t from = r->from + p->part * PART, end = r->end - from < PART ? r->end : from + PART;
     hdx_code       code = HDX_OK;
     for (uint64_t w = from; w < end && code == HDX_OK; w++) {
@@ -346,6 +349,7 @@ static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t re
 {
     for (;;) {
         r->end = reached + 1 - r->from < *span ? reached + 1 : r->from + *span;
+        assert(r->from < r->end && r->end <= reached + 1 && r->end - r->from <= slots); /* A4 */
         memset(r->slot, 0, (size_t)(r->end - r->from) * sizeof(NID));
         atomic_store(&r->taken, 0);
         atomic_store(&r->next, 0);

@@ -10,6 +10,8 @@
  */
 #include "algo/width.h"
 
+#include <assert.h>
+
 #define TICK_BATCHES 256u
 #define BATCH        512u /* references unpacked at once */
 #define AHEAD        24u
@@ -83,9 +85,11 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *p
                       hdx_ticker *tick, hdx_error *err)
 {
     hdx_packed_walk walk = part != NULL ? *part : (hdx_packed_walk){ .end = lists->nodes };
-    uint64_t        batches = 0;
+    assert(walk.end <= lists->nodes && t->from + t->span <= lists->nodes); /* A4 */
+    uint64_t batches = 0;
     while (walk.node < walk.end) {
         uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, sources ? t->source : NULL, t->target);
+        assert(n <= BATCH + HDX_PACKED_MORE); /* P4 */
         if (++batches % TICK_BATCHES == 0 && hdx_tick(tick, 0))
             return hdx_tick_stop(err);
         if (t->span < lists->nodes)
@@ -97,6 +101,7 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *p
 
 static turn *make(const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
 {
+    assert(from <= end); /* A4 */
     turn *t = hdx_mem_get(mem, sizeof *t);
     if (t == NULL) {
         (void)hdx_no_memory(err, "inbound references", sizeof *t);

@@ -10,6 +10,7 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int by_id(const void *a, const void *b)
@@ -68,6 +69,7 @@ static bool sort_by_name(const hdx_class **classes, uint32_t count)
         for (uint32_t i = 0; i < names; i++)
             for (uint32_t k = 0; k < named[i].count; k++)
                 classes[n++] = placed[named[i].from + k];
+        assert(n == count); /* each class has one name */
     }
     const bool memory = named != NULL && placed != NULL;
     hdx_mem_put(NULL, named, count * sizeof *named);
@@ -81,6 +83,7 @@ static bool chains_end(const hdx_class *classes, uint32_t count, uint32_t *seen)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t n = i, walk = i + 1;
         while (n != HDX_NO_CLASS && seen[n] == 0) {
+            assert(n < count); /* checked before */
             seen[n] = walk;
             n = classes[n].super;
         }
@@ -184,6 +187,7 @@ const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id)
         else
             end = middle;
     }
+    assert(from == t->count || t->by_id[from]->number < t->count); /* G3 */
     return from < t->count && t->by_id[from]->id == id ? t->by_id[from] : NULL;
 }
 
@@ -263,8 +267,10 @@ bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor)
     const hdx_class_table *t = hdx_graph_class_table(g);
     if (t == NULL || number >= t->count)
         return false;
-    while (number != ancestor && number != HDX_NO_CLASS)
+    while (number != ancestor && number != HDX_NO_CLASS) {
+        assert(number < t->count); /* G3; and the chain ends */
         number = t->at[number].super;
+    }
     return number == ancestor && number != HDX_NO_CLASS;
 }
 
@@ -342,6 +348,7 @@ static hdx_code sort_locals(hdx_graph *g, hdx_locals **out, hdx_error *err)
     for (uint64_t i = 0; i < count; i++)
         if (roots[i].thread != HDX_NO_ID && roots[i].object < g->objects)
             at[l->count++] = roots[i];
+    assert(l->count == n); /* as many as were counted: there is room for no more */
     qsort(at, (size_t)n, sizeof *at, by_thread);
     *out = l;
     return HDX_OK;

@@ -10,6 +10,8 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
+
 #define PART 512u
 
 /* Values of an ints file for ids first .. first + n - 1; 0 past the end and where the file is not there. */
@@ -63,6 +65,7 @@ void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_
     const bool lists =
         (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
     const void *file;
+    assert(of_numbers.step % of_addresses.step == 0); /* else rounds of numbers would be passed over */
     if (i >= n || i % (lists ? of_lists.step : of_addresses.step) != 0) /* of_numbers.step is a multiple of it */
         return;
     for (what &= (1u << (sizeof kinds / sizeof kinds[0])) - 1; what != 0; what &= what - 1) {
@@ -138,6 +141,7 @@ void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t 
 
 static uint64_t shallow_of(const hdx_graph *g, const hdx_class_table *t, hdx_id id, uint32_t number, uint64_t length)
 {
+    assert(number < t->count); /* G3 */
     const hdx_class *c = &t->at[number], *own;
     if (c->kind == HDX_OBJECT_ARRAY || length >= HDX_LENGTH_ODD)
         return hdx_object_array_size(&g->sizing, (uint32_t)length);
@@ -186,6 +190,7 @@ static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n
     const hdx_ranks *ranks = first < g->objects ? hdx_graph_use(g, HDX_KIND_SPECIAL) : NULL;
     const hdx_ints  *ints = ranks != NULL ? hdx_graph_use(g, kind) : NULL;
     uint64_t         packed[PART], from = 0, count = 0, rank;
+    assert(n <= PART); /* G5 */
     memset(members, 0, (size_t)hdx_bits_words(n) * sizeof *members);
     for (uint32_t i = 0; i < n; i++) {
         bool known = ints != NULL && first + i < g->objects;
@@ -195,6 +200,7 @@ static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n
         if (known && count++ == 0)
             from = rank;
     }
+    assert(count <= n); /* G5: there is room for them */
     if (from > g->m->specials || count > g->m->specials - from)
         count = 0; /* damaged, and noted when it was read */
     if (count > 0)
@@ -222,6 +228,7 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
  */
 static void lists_of(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *degrees, uint64_t *firsts)
 {
+    assert(n <= PART); /* G5 */
     const hdx_one_to_n *lists = first < g->objects ? hdx_graph_use(g, kind) : NULL;
     uint64_t            there = lists == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
     if (there > 0 && firsts != NULL)

@@ -10,6 +10,10 @@
  *              value.
  *   G3  Class numbers, super classes and object ids handed out by this room are in range and chains of super classes
  *       end: the table of classes is checked once when it is loaded (classes.c), so that walks over it need no counter.
+ *   G4  A cursor has given `next` of the `filled` ids of its batch, and all of one run before it begins the next.
+ *   G5  Runs of ids are looked at in parts of at most as many as the arrays on the stack hold.
+ *   G6  What is read of a record lies inside it, and what is given of it was read.
+ * Asserts say G3 to G6 of what this room has checked or reckoned itself; bytes of files are looked at before.
  */
 #ifndef HDX_GRAPH_INSIDE_H
 #define HDX_GRAPH_INSIDE_H

@@ -10,6 +10,7 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static int take_digits(const char *text, char *digits)
 static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponent)
 {
     int n = (int)strlen(digits);
+    assert(n >= 2 && n <= DIGITS); /* "%.*e" of one digit at least behind the point */
     while (n > 2 && digits[n - 1] == '0')
         digits[--n] = '\0';
     if (negative)
@@ -125,6 +127,7 @@ bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
  */
 static uint64_t round_half_up(char *digits, uint64_t *len, uint32_t n)
 {
+    assert(n > 0 && n < *len);
     uint64_t dropped = *len - n;
     bool     up = digits[n] >= '5';
     *len = n;

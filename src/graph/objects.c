@@ -9,6 +9,8 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
+
 uint64_t hdx_graph_objects(const hdx_graph *g) { return g->objects; }
 bool     hdx_graph_all_live(const hdx_graph *g) { return g->m->unreachable_objects == 0 && g->summary.complete; }
 
@@ -45,6 +47,7 @@ static const hdx_class *class_at(const hdx_graph *g, hdx_id id, const hdx_class_
 {
     *table = hdx_graph_class_table(g);
     uint32_t number = *table != NULL ? hdx_graph_class_of(g, id) : HDX_NO_CLASS;
+    assert(number == HDX_NO_CLASS || number < (*table)->count); /* G3 */
     return number != HDX_NO_CLASS ? &(*table)->at[number] : NULL;
 }
 

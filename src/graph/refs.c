@@ -18,6 +18,8 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
+
 enum { ALL_OF_IT, NOT_SPECIAL };
 #define BATCH ((uint64_t)(sizeof((hdx_refs *)0)->batch / sizeof((hdx_refs *)0)->batch[0]))
 
@@ -44,6 +46,7 @@ static uint64_t list_of(const hdx_graph *g, hdx_kind kind, uint64_t key, uint64_
     hdx_one_to_n_list(lists, key, at, &length);
     if (!hdx_add(*at, length, end))
         *at = *end = length = 0;
+    assert(*at <= *end); /* G4 */
     return length;
 }
 
@@ -153,6 +156,7 @@ static unsigned keep(hdx_refs *c, unsigned n, bool second)
 
 static unsigned read_run(hdx_refs *c, hdx_kind kind, uint64_t key, uint64_t *at, uint64_t end, unsigned from)
 {
+    assert(from < BATCH && *at < end); /* G4 */
     const hdx_one_to_n *lists = hdx_graph_use(c->graph, kind);
     unsigned            n = (unsigned)(end - *at < BATCH - from ? end - *at : BATCH - from);
     if (lists == NULL) {
@@ -181,9 +185,11 @@ bool hdx_refs_next(hdx_refs *c, hdx_id *id)
         } else if (n == 0) {
             return false;
         }
+        assert(n <= BATCH && c->extra == HDX_NO_ID && (!second || c->at == c->end)); /* G4 */
         c->filled = keep(c, n, second);
         c->next = 0;
     }
+    assert(c->next < c->filled); /* G4 */
     *id = c->batch[c->next++];
     return true;
 }

@@ -18,6 +18,7 @@
 #include "graph/inside.h"
 #include "graph/graph.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define HEAD      48u
@@ -30,6 +31,7 @@ static const char        magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
 
 static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len, uint8_t head[HEAD])
 {
+    assert(len <= NOTE_MOST - HEAD);
     memcpy(head, magic, sizeof magic);
     memcpy(head + 8, g->m->identity, 16);
     hdx_put64(head + 24, key);

@@ -15,6 +15,7 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define UNITS 1024u
@@ -132,6 +133,7 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
             case HDX_CHARS_BE:
             case HDX_UTF16_BE: units[done + i] = hdx_be16(bytes + 2 * i);
             }
+        assert(part <= now && done + part <= n); /* G6 */
         done += (unsigned)part;
         if (part < now)
             break;
@@ -144,6 +146,7 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
 
 static void put_character(hdx_buffer *out, uint32_t c)
 {
+    assert(c < 0x110000);
     char                 b[4];
     unsigned             n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const uint8_t lead[] = { 0, 0x00, 0xc0, 0xe0, 0xf0 };
@@ -157,6 +160,7 @@ static void put_character(hdx_buffer *out, uint32_t c)
 
 void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high)
 {
+    assert(*high == 0 || (*high >= 0xd800 && *high <= 0xdbff));
     for (size_t i = 0; i < n; i++) {
         uint16_t u = units[i];
         if (*high != 0 && u >= 0xdc00 && u <= 0xdfff) {
@@ -207,6 +211,7 @@ static hdx_code read_text(const hdx_chars *c, uint64_t max, hdx_buffer *out, boo
         if (code != HDX_OK)
             return code;
         hdx_put_utf8(out, units, got, &high);
+        assert(got <= now); /* G6 */
         from += got;
         if (got < now)
             break;

@@ -11,6 +11,8 @@
  */
 #include "graph/inside.h"
 
+#include <assert.h>
+
 #define PIECE (64u << 10)
 
 void hdx_values_free(hdx_values *v)
@@ -37,6 +39,7 @@ static hdx_code add(hdx_values *v, hdx_text name, uint32_t owner, hdx_value valu
 {
     if (!hdx_mem_room(NULL, (void **)&v->at, &v->capacity, v->count, sizeof *v->at))
         return hdx_no_memory(err, "values", (v->capacity + 1) * sizeof *v->at);
+    assert(v->count < v->capacity);
     v->at[v->count++] = (hdx_field_value){ name, owner, value };
     return HDX_OK;
 }
@@ -110,6 +113,7 @@ static hdx_code body(const hdx_record *r, uint64_t from, void *to, uint64_t want
     if (want > r->len - from)
         want = r->len - from;
     hdx_code code = hdx_source_read_at(r->source, r->at + from, to, (size_t)want, &read, err);
+    assert(read <= want); /* G6 */
     *got = read;
     return code;
 }
@@ -123,6 +127,7 @@ hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first,
         return HDX_OK;
     hdx_code code = body(r, from, out, bytes, got, err);
     *got /= size;
+    assert(*got <= n); /* G6 */
     return code;
 }
 
@@ -148,6 +153,7 @@ hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *the
         return HDX_OK;
     }
     code = body(&out->record, 0, out->bytes, sizeof out->bytes, &got, err);
+    assert(got <= sizeof out->bytes); /* G6 */
     out->have = (uint32_t)got;
     return code;
 }
@@ -161,6 +167,7 @@ static hdx_code field_at(const hdx_instance *i, const hdx_class *owner, uint64_t
     *out = (hdx_value){ .type = type, .absent = true };
     if (size == 0)
         return HDX_OK;
+    assert(size <= sizeof far);
     if (from <= i->have && size <= i->have - from) {
         *out = hdx_value_of(type, i->bytes + from, id_size);
         out->absent = hdx_graph_blank_value(i->g, owner, out);
@@ -182,6 +189,7 @@ bool hdx_instance_as(hdx_instance *i, const char *class_name)
             return false; /* where the fields of an opaque class end nobody knows, nor where those above begin */
         for (uint32_t f = 0; f < i->class->field_count; f++)
             i->fields += hdx_type_size(i->class->fields[f].type, i->g->m->id_size);
+        assert(i->class->super < t->count); /* G3 */
         i->class = &t->at[i->class->super];
     }
     return true;
@@ -230,6 +238,7 @@ static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t numb
     uint64_t from = 0;
     hdx_code code;
     for (; number != HDX_NO_CLASS && !(there && from >= len); number = t->at[number].super) {
+        assert(number < t->count); /* G3 */
         const hdx_class *c = &t->at[number];
         if ((c->flags & HDX_CLASS_OPAQUE) != 0)
             break;

@@ -13,6 +13,8 @@
  */
 #include "graph/verify.h"
 
+#include <assert.h>
+
 /* n numbers up to a limit known before: 4 bytes each while it allows. */
 typedef struct numbers {
     void    *at;
@@ -39,10 +41,11 @@ static inline uint64_t get(const numbers *a, uint64_t i)
 }
 static inline void put(numbers *a, uint64_t i, uint64_t value)
 {
+    assert(i < a->n && (a->wide || value <= UINT32_MAX)); /* below the limit it was made for */
     if (a->wide)
         ((uint64_t *)a->at)[i] = value;
     else
-        ((uint32_t *)a->at)[i] = (uint32_t)value; /* below the limit it was made for */
+        ((uint32_t *)a->at)[i] = (uint32_t)value;
 }
 
 /* Node `objects` is the virtual root; `parent` of a garbage object is itself and means nothing. */
