@@ -141,11 +141,12 @@ HDX_API const char *hdx_rows_title(const hdx_rows *rows);
  * Each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras. An
  * unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
  *
- * A condition is "COLUMN OPERATOR VALUE". Operators are = != < <= > >= and ~ (a regular expression of PCRE2, found
- * anywhere in the text; one that is too costly ends the rows with HDX_USAGE). Values are numbers (12, -3, 1.5, 0x7f,
- * 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null and text; text may stand in '...' or "...", and then is
- * nothing but text. Numbers compare by value, texts by bytes. What has no order with the value (null, nested, text
- * against a number) is no match, except for != .
+ * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere
+ * in the text; one that is too costly ends the rows with HDX_USAGE).
+ * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand
+ *         in '...' or "...", and then is nothing but text.
+ * Numbers compare by value, texts by bytes. A value that is none of the column's type is HDX_USAGE. A cell that is null
+ * is no match, except for != .
  */
 /*
  * From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and

@@ -45,6 +45,8 @@ static bool parse_operator(const char **at, relation *out)
     };
     for (unsigned i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strncmp(*at, operators[i].text, strlen(operators[i].text)) == 0) {
+            if (strspn(*at, "=!<>~") != strlen(operators[i].text))
+                return false;
             *at += strlen(operators[i].text);
             *out = operators[i].is;
             return true;
@@ -149,6 +151,47 @@ static const char *parse_head(const char *text, const char **name, size_t *len, 
     return *len > 0 && parse_operator(&at, is) ? skip_space(at) : NULL;
 }
 
+/* A value that no cell of the column can be compared with would silently be no row. */
+static hdx_code check_type(const condition *c, const hdx_column *column, const char *whole, hdx_error *err)
+{
+    static const struct {
+        const char *what, *hint;
+    } types[] = {
+        [HDX_TYPE_UNSIGNED] = { "a number", "numbers are 12, -3, 1.5, 0x7f, 10K, 5M, 2GB (powers of 1024) and 10%" },
+        [HDX_TYPE_SIGNED] = { "a number", "numbers are 12, -3, 1.5, 0x7f, 10K, 5M, 2GB (powers of 1024) and 10%" },
+        [HDX_TYPE_REAL] = { "a number", "numbers are 12, -3, 1.5, 0x7f, 10K, 5M, 2GB (powers of 1024) and 10%" },
+        [HDX_TYPE_BOOL] = { "true or false", "write true, false or null" },
+        [HDX_TYPE_ADDRESS] = { "an address", "addresses are written as 0x7f3a10" },
+    };
+    const hdx_type type = column->type;
+    if (c->is_null && c->is != EQUAL && c->is != NOT_EQUAL && c->is != MATCHES)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": null has no order", whole),
+                        "null stands after = and !=");
+    if (c->is == MATCHES || c->is_null || type == HDX_TYPE_TEXT || type == HDX_TYPE_ANY)
+        return HDX_OK;
+    if (type == HDX_TYPE_LIST || type == HDX_TYPE_OBJECT)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": %s is a%s", whole, column->name,
+                                 type == HDX_TYPE_LIST ? " list" : "n object"),
+                        "such a column can be = null or != null");
+    if (type == HDX_TYPE_BOOL ? c->is_bool : c->is_number)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": '%.40s' is not %s", whole, c->text,
+                             types[type].what),
+                    "%s", types[type].hint);
+}
+
+static hdx_code no_operator(const char *text, const char *at, hdx_error *err)
+{
+    const int len = (int)strspn(at, "=!<>~");
+    hdx_code  code =
+        len > 0
+             ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": there is no operator %.*s", text, len, at)
+             : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text);
+    return hdx_hint(err, code, "operators are = != < <= > >= ~, as in 'retained > 1M'");
+}
+
 static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_error *err)
 {
     const char *name;
@@ -156,12 +199,11 @@ static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_
     hdx_code    code;
     const char *at = parse_head(text, &name, &len, &c->is);
     if (at == NULL)
-        return hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text),
-            "operators are = != < <= > >= ~, as in 'retained > 1M'");
-    if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK)
+        return no_operator(text, skip_space(name + len), err);
+    if ((code = hdx_rows_find(rows, name, len, &c->column, err)) != HDX_OK ||
+        (code = parse_value(c, at, text, rows->base->progress, err)) != HDX_OK)
         return code;
-    return parse_value(c, at, text, rows->base->progress, err);
+    return check_type(c, &rows->columns[c->column], text, err);
 }
 
 /* ---- bounds ---- */

@@ -889,3 +889,65 @@ Test(filled, a_failure_ends_the_rows_with_its_error)
     cr_expect(eq(int, hdx_rows_fill(&rows, "nobody", columns[2].name, &filler, 0, 10, &err), HDX_USAGE));
     cr_expect(rows == NULL && f.closed == 2, "closed on failure too");
 }
+
+/* ---- conditions that no cell could meet ---- */
+
+static const hdx_column member[] = { HDX_ITEM(TEXT, "a word") };
+static const hdx_column typed[] = {
+    HDX_COLUMN("count", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "a count"),
+    HDX_COLUMN("change", SIGNED, BYTES, HDX_COLUMN_NULLABLE, "a change"),
+    HDX_COLUMN("share", REAL, PERCENT, HDX_COLUMN_NULLABLE, "a share"),
+    HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE, "a word"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "a text"),
+    HDX_COLUMN("at", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "an address"),
+    HDX_NESTED("words", LIST, HDX_COLUMN_NULLABLE, "some words", member),
+};
+
+Test(where, a_value_that_is_none_of_the_type_of_the_column_is_refused_and_named)
+{
+    static const struct {
+        const char *condition, *message; /* NULL: it is a condition */
+    } cases[] = {
+        { "count > foo", "'foo' is not a number" },
+        { "count > 1M", NULL },
+        { "count = 1X", "'1X' is not a number" },
+        { "count = '5'", "'5' is not a number" },
+        { "count >> 1M", "there is no operator >>" },
+        { "count => 1", "there is no operator =>" },
+        { "count =! 1", "there is no operator =!" },
+        { "count 1", "is not COLUMN OPERATOR VALUE" },
+        { "count = null", NULL },
+        { "count != null", NULL },
+        { "count < null", "null has no order" },
+        { "name >= null", "null has no order" },
+        { "count ~ ^1", NULL },
+        { "change = -5K", NULL },
+        { "change < low", "'low' is not a number" },
+        { "share >= 1.5%", NULL },
+        { "share = most", "'most' is not a number" },
+        { "daemon = yes", "'yes' is not true or false" },
+        { "daemon = 1", "'1' is not true or false" },
+        { "daemon != true", NULL },
+        { "name = 5", NULL },
+        { "name < b", NULL },
+        { "name = =", NULL },
+        { "at = 0x10", NULL },
+        { "at = here", "'here' is not an address" },
+        { "words = a", "words is a list" },
+        { "words != null", NULL },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_table *table;
+        hdx_rows  *rows;
+        hdx_error  err = { 0 };
+        cr_assert(eq(int, hdx_table_new(typed, HDX_COUNT(typed), &table, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_rows(table, &rows, NULL), HDX_OK));
+        const hdx_code code = hdx_rows_where(&rows, cases[i].condition, &err);
+        cr_expect(eq(int, code, cases[i].message == NULL ? HDX_OK : HDX_USAGE), "%s", cases[i].condition);
+        if (cases[i].message != NULL) {
+            cr_expect(strstr(err.message, cases[i].message) != NULL, "%s: %s", cases[i].condition, err.message);
+            cr_expect(strstr(err.message, cases[i].condition) != NULL && err.hint[0] != '\0', "%s", err.message);
+        }
+        hdx_rows_close(rows);
+    }
+}
