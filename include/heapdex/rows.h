@@ -120,6 +120,7 @@ typedef struct hdx_bound {
 #define HDX_MOST_BOUNDS 8u
 typedef struct hdx_wanted {
     uint64_t  columns; /* bit i: the i-th column of the form; 0: all */
+    uint64_t  named;   /* those that the caller named: worth work that nobody does for all */
     hdx_bound bounds[HDX_MOST_BOUNDS];
     unsigned  bound_count;
 } hdx_wanted;

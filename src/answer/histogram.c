@@ -4,20 +4,11 @@
  */
 #include "answer/answer.h"
 
-static const hdx_by bys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS,
-                              HDX_BY_HEAP }; /* choices of `by` */
-
-static hdx_by by_of(const hdx_arguments *a)
-{
-    const int place = hdx_argument_choice(a, "by");
-    return place < 0 ? HDX_BY_CLASS : bys[place];
-}
-
 hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_counts_classes(s->counts, &count);
-    return hdx_query_histogram_of(classes, count, by_of(a), hdx_argument_text(a, "class"), out, err);
+    return hdx_query_histogram_of(classes, count, hdx_histogram_by(a), hdx_argument_text(a, "class"), out, err);
 }
 
 static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -26,7 +17,7 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     const hdx_index_options options = hdx_answer_index_options(s, 0);
     hdx_counts             *counts = NULL;
     hdx_code                code = HDX_OK;
-    if (by_of(a) == HDX_BY_HEAP)
+    if (hdx_histogram_by(a) == HDX_BY_HEAP)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not count by heap: leave --scan out");
     if (q.scope == HDX_GARBAGE)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is garbage: leave --scan out");
@@ -42,24 +33,30 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
 }
 
 /* Of all objects, without what only an index knows. */
-static bool counts_do(hdx_session *s, const hdx_arguments *a)
+static bool counts_do(const hdx_query *q, const hdx_arguments *a)
 {
-    const hdx_by by = by_of(a);
-    return hdx_answer_query(s, a, NULL).scope == HDX_ALL && !hdx_argument_flag(a, "retained") &&
+    const hdx_by by = hdx_histogram_by(a);
+    return q->scope == HDX_ALL && !hdx_histogram_retains(q, a) &&
            (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
 }
 
 hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_graph *g;
+    hdx_query q = hdx_answer_query(s, a, NULL);
+    hdx_arena arena = hdx_arena_of(NULL); /* texts of bounds */
+    q.wanted = hdx_answer_wanted(a, hdx_answer_form(a->answer, a->at, a->count), &arena);
+    q.wanted.bound_count = 0;
+    hdx_arena_free(&arena);
+    hdx_code code = hdx_histogram_check(&q, a, err);
+    if (code != HDX_OK)
+        return code;
     if (hdx_argument_flag(a, "scan"))
         return scan(s, a, out, err);
-    s->early = counts_do(s, a) ? a : NULL;
+    s->early = counts_do(&q, a) ? a : NULL;
     s->answered = false;
-    hdx_code code = hdx_session_graph(s, 0, &g, err);
+    code = hdx_session_graph(s, 0, &q.graph, err);
     s->early = NULL;
     if (code != HDX_OK || s->answered)
         return code;
-    const hdx_query q = hdx_answer_query(s, a, g);
     return hdx_question_histogram.open(&q, a, out, err);
 }

@@ -45,6 +45,8 @@ static const hdx_parameter index_parameters[] = {
     { "force", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
       "build although a valid index is there, and over a damaged one" },
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
+    { "with", HDX_PARAMETER_CHOICES, 0, "WHAT", "class-retained", NULL, "until", NULL, 0, 0,
+      "class-retained: keep retained sizes of classes, packages, loaders and superclasses, too" },
 };
 
 const hdx_answer hdx_answer_index = {
@@ -105,6 +107,20 @@ static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *e
     return hdx_rows_set_title(rows, title, err);
 }
 
+/* Retained sizes that histogram would compute the first time it is asked for them. */
+static hdx_code keep_class_retained(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
+{
+    static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS };
+    const hdx_query     q = hdx_answer_query(s, a, g);
+    hdx_code            code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(keys); i++) {
+        hdx_rows *rows;
+        if ((code = hdx_query_histogram(&q, keys[i], NULL, true, &rows, err)) == HDX_OK)
+            hdx_rows_close(rows);
+    }
+    return code;
+}
+
 /* Rows are the steps of the build; a reused index tells of the build that made it. */
 hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
@@ -116,6 +132,8 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
     s->options.until = until_of(a);
     hdx_code code = hdx_session_graph(s, 0, &g, err);
     s->options.force = false;
+    if (code == HDX_OK && hdx_argument_text(a, "with") != NULL)
+        code = keep_class_retained(s, a, g, err);
     if (code != HDX_OK || (code = hdx_table_new(index_columns, HDX_COUNT(index_columns), &table, err)) != HDX_OK)
         return code;
     for (unsigned i = 0; code == HDX_OK && hdx_graph_step(g, i, &name, &wall, &cpu, &bytes); i++)
@@ -300,6 +318,12 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
     return code != HDX_OK ? code : hdx_rows_set_title(rows, title, err);
 }
 
+static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
+{
+    const hdx_query q = hdx_answer_query(s, a, g);
+    return hdx_query_kept_verify(&q, err);
+}
+
 hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const bool  full = hdx_argument_flag(a, "full");
@@ -310,7 +334,7 @@ hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows 
     unsigned    files = 0;
     hdx_code    code = hdx_session_graph(s, 0, &g, err);
     if (code != HDX_OK || (code = hdx_graph_verify(g, full, err)) != HDX_OK ||
-        (full && (code = hdx_leaks_verify(g, err)) != HDX_OK) ||
+        (full && ((code = hdx_leaks_verify(g, err)) != HDX_OK || (code = verify_kept(s, a, g, err)) != HDX_OK)) ||
         (code = hdx_table_new(verify_columns, HDX_COUNT(verify_columns), &table, err)) != HDX_OK)
         return code;
     for (; code == HDX_OK && hdx_graph_file(g, files, &name, &bytes); files++)

@@ -53,7 +53,9 @@ hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_a
     hdx_wanted wanted = { 0 };
     if (form->column_count == 0 || form->column_count > 64)
         return wanted;
-    const use u = use_of(a, form->columns, form->column_count);
+    const use  u = use_of(a, form->columns, form->column_count);
+    const bool chosen = hdx_answer_last(a, "columns") != NULL;
+    wanted.named = u.decide | (chosen ? u.show : 0);
     wanted.columns = (u.decide | u.show) & ~u.late;
     for (size_t i = 0; i < a->count && wanted.bound_count < HDX_MOST_BOUNDS; i++)
         if (strcmp(a->at[i].name, "where") == 0 &&

@@ -12,6 +12,7 @@ _heapdex()
     [[ $cur == '=' ]] && { cur=; }
     case $command:$prev in
         index:--until) COMPREPLY=($(compgen -W 'objects outbound inbound dominators' -- "$cur")); return ;;
+        index:--with) COMPREPLY=($(compgen -W 'class-retained' -- "$cur")); return ;;
         estimate:--until) COMPREPLY=($(compgen -W 'objects outbound inbound dominators' -- "$cur")); return ;;
         histogram:--by) COMPREPLY=($(compgen -W 'class package loader superclass heap' -- "$cur")); return ;;
         dominators:--by) COMPREPLY=($(compgen -W 'object class package loader' -- "$cur")); return ;;
@@ -31,7 +32,7 @@ _heapdex()
     esac
     if [[ $cur == -* ]]; then
         case $command in
-            index) COMPREPLY=($(compgen -W '--force --until --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --schema --help --version' -- "$cur")) ;;
+            index) COMPREPLY=($(compgen -W '--force --until --with --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --schema --help --version' -- "$cur")) ;;
             estimate) COMPREPLY=($(compgen -W '--until --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --schema --help --version' -- "$cur")) ;;
             info) COMPREPLY=($(compgen -W '--format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --schema --help --version' -- "$cur")) ;;
             histogram) COMPREPLY=($(compgen -W '--by --class --retained --scan --format --output --columns --sort --limit --where --reachable --units --threads --memory --max-uncompressed --dump-number --index-dir --no-build --no-wait --progress --color --quiet --verbose --schema --help --version' -- "$cur")) ;;

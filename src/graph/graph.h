@@ -97,10 +97,17 @@ hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader 
                           hdx_error *err);
 
 /*
- * Answers remembered beside an index (notes): up to HDX_NOTES files leaks-0 .. leaks-f in its folder, each put in place
- * by a rename. They belong to the folder and go with it.
+ * Answers remembered beside an index (notes): files retained-class .. retained-superclass, one for each hdx_note, and
+ * leaks-0 .. leaks-f for all other keys. Each is put in place by a rename. They belong to the folder and go with it.
  */
-#define HDX_NOTES 16u
+typedef enum hdx_note {
+    HDX_NOTE_RETAINED_CLASS,
+    HDX_NOTE_RETAINED_PACKAGE,
+    HDX_NOTE_RETAINED_LOADER,
+    HDX_NOTE_RETAINED_SUPERCLASS,
+    HDX_NOTE_KEYS /* keys of leaks begin here */
+} hdx_note;
+#define HDX_NOTES 20u
 typedef struct hdx_remembered {
     uint8_t *at; /* *size bytes from hdx_mem_get(NULL, size) */
     uint64_t size;

@@ -24,10 +24,14 @@
 #define HEAD      48u
 #define NOTE_MOST (1ull << 30) /* no larger file is written or read */
 
-static const char *const names[HDX_NOTES] = { "leaks-0", "leaks-1", "leaks-2", "leaks-3", "leaks-4", "leaks-5",
-                                              "leaks-6", "leaks-7", "leaks-8", "leaks-9", "leaks-a", "leaks-b",
-                                              "leaks-c", "leaks-d", "leaks-e", "leaks-f" };
-static const char        magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
+static const char *const names[HDX_NOTES] = {
+    "retained-class", "retained-package", "retained-loader", "retained-superclass",
+    "leaks-0",        "leaks-1",          "leaks-2",         "leaks-3",
+    "leaks-4",        "leaks-5",          "leaks-6",         "leaks-7",
+    "leaks-8",        "leaks-9",          "leaks-a",         "leaks-b",
+    "leaks-c",        "leaks-d",          "leaks-e",         "leaks-f"
+};
+static const char magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
 
 static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len, uint8_t head[HEAD])
 {
@@ -40,7 +44,10 @@ static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64
     hdx_put32(head + 44, hdx_crc32c(0, head, 44));
 }
 
-const char *hdx_graph_kept_name(uint64_t key) { return names[key % HDX_NOTES]; }
+const char *hdx_graph_kept_name(uint64_t key)
+{
+    return names[key < HDX_NOTE_KEYS ? key : HDX_NOTE_KEYS + key % (HDX_NOTES - HDX_NOTE_KEYS)];
+}
 
 static bool note_path(const hdx_graph *g, const char *name, char path[4096])
 {
@@ -98,7 +105,7 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
         else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size ||
                  hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
             fault = "its sum is wrong";
-        else if (strcmp(names[*key % HDX_NOTES], name) != 0)
+        else if (strcmp(hdx_graph_kept_name(*key), name) != 0)
             fault = "has the key of another name";
     }
     (void)io->close(io, fd);
@@ -116,7 +123,7 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key)
     hdx_remembered out;
     hdx_error      unseen;
     uint64_t       kept;
-    if (hdx_graph_kept_read(g, names[key % HDX_NOTES], &kept, &out, &unseen) == HDX_OK && kept != key) {
+    if (hdx_graph_kept_read(g, hdx_graph_kept_name(key), &kept, &out, &unseen) == HDX_OK && kept != key) {
         hdx_mem_put(NULL, out.at, out.size);
         out = (hdx_remembered){ NULL, 0 };
     }
@@ -129,7 +136,7 @@ bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uin
     char       path[4096], part[4160];
     hdx_io    *io = g->place.io;
     hdx_access like; /* as the index, and so as its dump */
-    if (len > NOTE_MOST - HEAD || !note_path(g, names[key % HDX_NOTES], path))
+    if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_kept_name(key), path))
         return false;
     /* Two processes may keep their answers at once: each writes a file of its own, and the later rename stays. */
     (void)snprintf(part, sizeof part, "%s.%llx.part", path,

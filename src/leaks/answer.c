@@ -470,5 +470,5 @@ uint64_t hdx_leak_key(const leak_rules *rules, const hdx_leaks_options *o)
         h = hdx_mix64(h ^ ((uint64_t)r->op << 8 | (uint64_t)r->means << 4 | (uint64_t)r->subclasses));
         h = add_text(add_text(add_text(add_text(h, r->class_name), r->field), r->value), r->text);
     }
-    return h;
+    return h < HDX_NOTE_KEYS ? h + HDX_NOTE_KEYS : h;
 }

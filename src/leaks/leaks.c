@@ -253,6 +253,10 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
         hdx_remembered r;
         if ((code = hdx_graph_kept_read(g, name, &key, &r, err)) != HDX_OK)
             break;
+        if (key < HDX_NOTE_KEYS) { /* of another room */
+            hdx_mem_put(NULL, r.at, r.size);
+            continue;
+        }
         leak_answer *a = hdx_leak_decode(r.at, r.size);
         if (a == NULL) {
             hdx_mem_put(NULL, r.at, r.size);

@@ -69,6 +69,8 @@ bool hdx_column_wanted(const hdx_query *q, unsigned column)
     return q->wanted.columns == 0 || (q->wanted.columns >> column & 1) != 0;
 }
 
+bool hdx_column_named(const hdx_query *q, unsigned column) { return (q->wanted.named >> column & 1) != 0; }
+
 const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column)
 {
     for (unsigned i = 0; i < q->wanted.bound_count; i++)

@@ -277,13 +277,49 @@ out:
     return code;
 }
 
+/* Lines that are known from before; true: all are. No line retains less than it has, or more than there is. */
+static bool recall(histogram *h, const uint64_t *kept)
+{
+    const uint64_t most = hdx_graph_summary_of(h->ask.g)->live_bytes;
+    for (uint64_t i = 0; i < h->count; i++) {
+        const line *l = &h->lines[i];
+        if (kept[l->number] > most || (h->ask.q.scope == HDX_LIVE && kept[l->number] < l->shallow))
+            return false;
+        h->lines[i].retained = kept[l->number];
+    }
+    return true;
+}
+
+/*
+ * With a pattern a package or loader is only those of its classes that were chosen, which nobody wants to know twice;
+ * a class is the same class.
+ */
+static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh, hdx_error *err)
+{
+    if (pattern != NULL && h->by != HDX_BY_CLASS)
+        return retain(h, err);
+    uint64_t *kept = hdx_kept_retained(h->ask.g, h->by, h->class_count);
+    if (kept == NULL)
+        return hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
+    hdx_code code = HDX_OK;
+    if (afresh || !recall(h, kept)) {
+        code = retain(h, err);
+        for (uint64_t i = 0; code == HDX_OK && i < h->count; i++)
+            kept[h->lines[i].number] = h->lines[i].retained;
+        if (code == HDX_OK && !afresh && h->count > 0 && (code = hdx_graph_check(h->ask.g, err)) == HDX_OK)
+            hdx_keep_retained(h->ask.g, h->by, kept, h->class_count);
+    }
+    hdx_mem_put(NULL, kept, 8ull * h->class_count);
+    return code;
+}
+
 /* ---- rows ---- */
 
 #define NUMBERS(of)                                                                                                    \
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of),                                                       \
         HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
-                   "bytes that would be free if " of " were gone; null without --retained")
+                   "bytes that would be free if " of " were gone; null unless asked for")
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
     HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
@@ -401,7 +437,7 @@ static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error *err)
+static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afresh, hdx_error *err)
 {
     hdx_code code = choose(h, pattern, err);
     if (code != HDX_OK)
@@ -416,7 +452,7 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, hdx_error
     if (h->by != HDX_BY_HEAP && (code = drop_empty(h, err)) != HDX_OK)
         return code;
     h->has_retained = retained && h->by != HDX_BY_HEAP && h->ask.q.scope != HDX_GARBAGE;
-    if (h->has_retained && (code = retain(h, err)) != HDX_OK)
+    if (h->has_retained && (code = retain_or_recall(h, pattern, afresh, err)) != HDX_OK)
         return code;
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_shallow);
@@ -467,12 +503,12 @@ static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t clas
         h->classes = classes;
         h->class_count = class_count;
         code = h->by != HDX_BY_HEAP
-                   ? fill(h, class_pattern, false, err)
+                   ? fill(h, class_pattern, false, false, err)
                    : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                               "a histogram by heap needs an index: the heap of an object is kept there");
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
-        code = fill(h, class_pattern, retained, err);
+        code = fill(h, class_pattern, retained, false, err);
     }
     if (code != HDX_OK) {
         histogram_close(h);
@@ -503,6 +539,48 @@ hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by
     return make(NULL, classes, count, by, class_pattern, false, out, err);
 }
 
+hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
+{
+    static const struct {
+        hdx_by      by;
+        const char *name;
+    } kinds[] = { { HDX_BY_CLASS, "retained-class" },
+                  { HDX_BY_PACKAGE, "retained-package" },
+                  { HDX_BY_LOADER, "retained-loader" },
+                  { HDX_BY_SUPERCLASS, "retained-superclass" } };
+    hdx_code code = HDX_OK;
+    for (unsigned k = 0; code == HDX_OK && k < HDX_COUNT(kinds); k++) {
+        histogram *h = calloc(1, sizeof *h);
+        uint64_t  *kept = NULL, known = 0;
+        if (h == NULL)
+            return hdx_no_memory(err, "a histogram", sizeof *h);
+        if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
+            h->by = kinds[k].by;
+            h->ask.q.scope = HDX_ALL;
+            h->classes = hdx_graph_classes(q->graph, &h->class_count);
+            if ((kept = hdx_kept_retained(q->graph, h->by, h->class_count)) == NULL)
+                code = hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
+            for (uint32_t i = 0; code == HDX_OK && i < h->class_count; i++)
+                known += kept[i] != HDX_KEPT_UNKNOWN;
+            if (known > 0)
+                code = fill(h, NULL, true, true, err);
+        }
+        for (uint64_t i = 0; code == HDX_OK && known > 0 && i < h->count; i++) {
+            const uint64_t was = kept[h->lines[i].number];
+            if (was != HDX_KEPT_UNKNOWN && was != h->lines[i].retained)
+                code = hdx_hint(err,
+                                hdx_fail(err, HDX_DAMAGED, kinds[k].name, HDX_NOWHERE,
+                                         "keeps %llu bytes for %.*s, which retains %llu", (unsigned long long)was,
+                                         (int)h->lines[i].name.len, h->lines[i].name.at,
+                                         (unsigned long long)h->lines[i].retained),
+                                "it is safe to delete");
+        }
+        hdx_mem_put(NULL, kept, 8ull * h->class_count);
+        histogram_close(h);
+    }
+    return code;
+}
+
 /* ---- declared ---- */
 
 static const hdx_parameter parameters[] = {
@@ -520,14 +598,44 @@ static const hdx_parameter parameters[] = {
       .sentence = "one pass over the dump, no index: all objects, reachable or not" },
 };
 
-/* `scan` is answered before there is a graph, by who opens it. */
-static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+hdx_by hdx_histogram_by(const hdx_arguments *a)
 {
     static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS,
                                    HDX_BY_HEAP }; /* choices of `by` */
     const int           by = hdx_argument_choice(a, "by");
-    return hdx_query_histogram(q, by < 0 ? HDX_BY_CLASS : keys[by], hdx_argument_text(a, "class"),
-                               hdx_argument_flag(a, "retained"), out, err);
+    return by < 0 ? HDX_BY_CLASS : keys[by];
+}
+
+bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a)
+{
+    const hdx_form *form = hdx_arguments_form(a);
+    if (hdx_argument_flag(a, "retained"))
+        return true;
+    for (unsigned i = 0; i < form->column_count; i++)
+        if (strcmp(form->columns[i].name, "retained") == 0)
+            return hdx_column_named(q, i);
+    return false;
+}
+
+hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err)
+{
+    if (!hdx_histogram_retains(q, a))
+        return HDX_OK;
+    if (hdx_histogram_by(a) == HDX_BY_HEAP)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "retained sizes are not known by heap: leave `retained` out");
+    if (q->scope == HDX_GARBAGE)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "garbage retains nothing: leave `retained` out");
+    if (hdx_argument_flag(a, "scan"))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know retained sizes: leave --scan out");
+    return HDX_OK;
+}
+
+/* `scan` is answered before there is a graph, by who opens it. */
+static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    return hdx_query_histogram(q, hdx_histogram_by(a), hdx_argument_text(a, "class"), hdx_histogram_retains(q, a), out,
+                               err);
 }
 
 const hdx_question hdx_question_histogram = {
@@ -535,8 +643,10 @@ const hdx_question hdx_question_histogram = {
         .name = "histogram",
         .flags = HDX_ANSWER_LONG,
         .sentence = "objects and bytes per class, package, loader, super class or heap",
-        .more = "The column retained is filled with --retained: bytes that would be free if the class object and all "
-                "instances of the class were gone. "
+        .more = "The column retained is filled with --retained, or where --sort, --where or --columns names it: bytes "
+                "that would be free if the class object and all instances of the class were gone. "
+                "It takes some seconds on "
+                "a large heap, is kept beside the index, and is there at once the next time. "
                 "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is "
                 "reachable is not known then.",
         .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class "

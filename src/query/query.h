@@ -64,6 +64,7 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
  */
 hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err);
 /* Is the column wanted, the first bound of it or NULL. */
+bool             hdx_column_named(const hdx_query *q, unsigned column);
 bool             hdx_column_wanted(const hdx_query *q, unsigned column);
 const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column);
 #define HDX_LABELS_MANY                                                                                                \
@@ -113,7 +114,19 @@ typedef struct hdx_class_sets {
     const uint32_t *more_set;
     uint64_t        room; /* entries of the working tables; 0: as many as are good (tests make it small) */
 } hdx_class_sets;
-hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
+hdx_by hdx_histogram_by(const hdx_arguments *a);
+/* Are retained sizes asked for, by the flag or by the column's name; can they be? */
+bool     hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a);
+hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err);
+/*
+ * What was computed before, at the numbers of classes that stand for a group; hdx_mem_array(NULL, classes, 8); NULL: no
+ * memory. Keeping it fails in silence.
+ */
+#define HDX_KEPT_UNKNOWN UINT64_MAX
+uint64_t *hdx_kept_retained(hdx_graph *g, hdx_by by, uint32_t classes);
+hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* asks anew; HDX_DAMAGED: they differ */
+void      hdx_keep_retained(hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
+hdx_code  hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 
 /* ---- excluded references ---- */
 #define HDX_RULES_MAX 64u

@@ -185,11 +185,12 @@ static hdx_code check_type(const condition *c, const hdx_column *column, const c
 static hdx_code no_operator(const char *text, const char *at, hdx_error *err)
 {
     const int len = (int)strspn(at, "=!<>~");
-    hdx_code  code =
-        len > 0
-             ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": there is no operator %.*s", text, len, at)
-             : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text);
-    return hdx_hint(err, code, "operators are = != < <= > >= ~, as in 'retained > 1M'");
+    if (len > 0)
+        (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": there is no operator %.*s", text, len,
+                       at);
+    else
+        (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text);
+    return hdx_hint(err, HDX_USAGE, "operators are = != < <= > >= ~, as in 'retained > 1M'");
 }
 
 static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_error *err)

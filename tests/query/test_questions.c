@@ -11,6 +11,8 @@
  *     x (Node, 0x1120) -next-> b               nobody's: garbage
  */
 #include "heap.h"
+#include "graph/graph.h"
+#include "query/query.h"
 
 enum {
     OBJECT = 0x100,
@@ -523,5 +525,57 @@ Test(names, of_classes_suggest_the_nearest)
     ok(hdx_query_classes_named(&h.q, "java.lang.Object", true, &numbers, &n, &h.err));
     cr_expect(eq(sz, n, 9));
     hdx_numbers_free(numbers);
+    heap_close(&h);
+}
+
+/* The retained size of one class, by the question. */
+static uint64_t retained_of(heap *h, const char *pattern)
+{
+    hdx_rows       *rows;
+    const hdx_cell *cells;
+    uint64_t        bytes = 0;
+    cr_assert(eq(int, hdx_query_histogram(&h->q, HDX_BY_CLASS, pattern, true, &rows, &h->err), HDX_OK));
+    while (hdx_rows_next(rows, &cells))
+        if (hdx_text_is(cells[0].as.text, "app.Node"))
+            bytes = cells[4].as.natural;
+    hdx_rows_close(rows);
+    return bytes;
+}
+
+/* Changes what is kept of app.Node, as somebody with a right to the folder could. */
+static void doctor(heap *h, uint64_t bytes)
+{
+    uint32_t *numbers;
+    size_t    n;
+    uint32_t  classes;
+    (void)hdx_graph_classes(h->g, &classes);
+    uint64_t *kept = hdx_kept_retained(h->g, HDX_BY_CLASS, classes);
+    cr_assert(eq(int, hdx_query_classes_named(&h->q, "app.Node", false, &numbers, &n, &h->err), HDX_OK));
+    cr_assert(kept != NULL && n == 1);
+    kept[numbers[0]] = bytes;
+    hdx_keep_retained(h->g, HDX_BY_CLASS, kept, classes);
+    hdx_mem_put(NULL, kept, 8ull * classes);
+    hdx_numbers_free(numbers);
+}
+
+Test(kept, retained_sizes_of_classes_are_computed_once_and_verified_anew)
+{
+    heap h;
+    make(&h);
+    const uint64_t right = retained_of(&h, NULL);
+    const uint64_t most = hdx_graph_summary_of(h.g)->live_bytes;
+    cr_assert(lt(u64, right, most));
+    doctor(&h, right + 1);
+    cr_expect(eq(u64, retained_of(&h, NULL), right + 1), "from what was kept");
+    cr_expect(eq(u64, retained_of(&h, "app.*"), right + 1), "a class is the same class behind a pattern");
+    cr_expect(eq(int, hdx_query_kept_verify(&h.q, &h.err), HDX_DAMAGED));
+    cr_expect(eq(str, h.err.where, (char *)"retained-class"));
+    doctor(&h, most + 1);
+    cr_expect(eq(u64, retained_of(&h, NULL), right), "more than there is is not believed");
+    cr_expect(eq(int, hdx_query_kept_verify(&h.q, &h.err), HDX_OK), "and was replaced");
+    doctor(&h, 1);
+    cr_expect(eq(u64, retained_of(&h, NULL), right), "nor less than the class has itself");
+    cr_assert(hdx_graph_remember(h.g, HDX_NOTE_RETAINED_CLASS, "short", 5));
+    cr_expect(eq(u64, retained_of(&h, NULL), right), "nor what is of another length");
     heap_close(&h);
 }
