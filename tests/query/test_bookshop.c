@@ -83,7 +83,7 @@ static uint64_t declared_text(const hdx_answer *answer, hdx_buffer *b)
     return answer->form_count;
 }
 
-/* The whole answer as text; gives the number of rows. */
+/* The whole answer as text; gives the number of rows but for passing ones. */
 static uint64_t answer_text(hdx_rows *rows, hdx_buffer *b)
 {
     unsigned          count;
@@ -92,9 +92,10 @@ static uint64_t answer_text(hdx_rows *rows, hdx_buffer *b)
     hdx_error         err;
     const hdx_column *has = hdx_rows_columns(rows, &count);
     hdx_buffer_format(b, "%s\n", hdx_rows_title(rows) == NULL ? "-" : hdx_rows_title(rows));
-    for (; hdx_rows_next(rows, &cells); n++) {
+    while (hdx_rows_next(rows, &cells)) {
         if (is_passing_row(rows, cells))
             continue;
+        n++;
         for (unsigned i = 0; i < count; i++) {
             hdx_buffer_format(b, i == 0 ? "%s=" : ", %s=", has[i].name);
             put_cell(b, &cells[i]);
