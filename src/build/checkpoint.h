@@ -44,10 +44,10 @@ bool     hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tas
 bool     hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind); /* one of the tasks writes this index file */
 bool     hdx_checkpoint_wants(const hdx_pass *p, uint64_t done,
                               hdx_kind kind); /* a checkpoint of these steps has it, whatever tasks there are */
-bool     hdx_checkpoint_is_there(const hdx_build *b);
-void     hdx_checkpoint_remove(hdx_build *b);
+bool     hdx_checkpoint_is_there(const hdx_work *w);
+void     hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping);
 uint64_t hdx_checkpoint_version(
-    const hdx_build *b); /* of everything that must be alike to go on: heapdex, formats, parameters */
+    const hdx_index_options *options); /* of everything that must be alike to go on: heapdex, formats, parameters */
 /* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on
    from, b and p are to be thrown away. b->manifest holds what hdx_place_sample said of the dump. */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
@@ -62,22 +62,24 @@ hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
  * Of all objects there is one record in references.tmp; `counted`: of each class as many as the first pass found;
  * likewise.
  */
-hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err);
+hdx_code hdx_checkpoint_check_spill(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted,
+                                    hdx_error *err);
 /* Has a reading of the dump left files to go on from (kept.h)? All others go. False: the folder is of no use. */
-bool hdx_checkpoint_find_kept(hdx_build *b);
+bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
 /*
  * Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no
  * links.
  */
-bool hdx_checkpoint_is_plain(const hdx_build *b);
+bool hdx_checkpoint_is_plain(const hdx_work *w);
 /*
  * seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is
  * none.
  */
-void hdx_seal_put(hdx_build *b);
-void hdx_seal_get(hdx_build *b);
-bool hdx_seal_has(const hdx_build *b, const char *name); /* this file is as it was then; NAME is within the folder */
-void hdx_seal_remove(hdx_build *b);
+void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping);
+void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping);
+bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping,
+                  const char *name); /* this file is as it was then; NAME is within the folder */
+void hdx_seal_remove(const hdx_work *w);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }

@@ -28,8 +28,8 @@ static hdx_code open_tape(hdx_build *b, const char *name, hdx_tape_file *t, hdx_
     const uint64_t end = t->end;
     const uint32_t sum = t->sum;
     struct stat    st;
-    hdx_code       code = hdx_tape_file_reopen(b, name, t, err);
-    if (code != HDX_OK || b->io->stat(b->io, t->path, &st) < 0 || (uint64_t)st.st_size != end)
+    hdx_code       code = hdx_tape_file_reopen(&b->work, name, t, err);
+    if (code != HDX_OK || b->work.io->stat(b->work.io, t->path, &st) < 0 || (uint64_t)st.st_size != end)
         return unusable(err);
     t->end = end;
     t->sum = sum;
@@ -46,18 +46,20 @@ static bool number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 }
 
 typedef struct spilled {
-    hdx_pass *p;
-    uint64_t *seen;
-    uint64_t *instances;      /* by class number */
-    uint64_t  objects, edges; /* so far */
-    uint8_t   widths[4];
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    const hdx_spill       *spill;
+    uint64_t              *seen;
+    uint64_t              *instances;      /* by class number */
+    uint64_t               objects, edges; /* so far */
+    uint8_t                widths[4];
 } spilled;
 
 /* No list holds the class of its object. */
 static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned width, const uint8_t *at,
                        const uint8_t *end)
 {
-    const uint64_t objects = s->p->b->objects;
+    const uint64_t objects = s->t->objects;
     uint64_t       before = 0;
     if ((uint64_t)(end - at) % width != 0)
         return false;
@@ -73,8 +75,8 @@ static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned 
 static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, const uint8_t *end, uint64_t *next_id,
                          hdx_pos *pos)
 {
-    const hdx_build *b = s->p->b;
-    uint64_t         id = *next_id, value, all, head;
+    const hdx_dump_tables *t = s->t;
+    uint64_t               id = *next_id, value, all, head;
     if (!number(at, end, &all) || all >> 1 > (uint64_t)(end - *at))
         return false;
     const uint8_t *here = *at, *stop = here + (all >> 1);
@@ -82,25 +84,24 @@ static bool record_holds(spilled *s, const hdx_spilled *u, const uint8_t **at, c
     if ((all & 1) != 0 && !number(&here, stop, &value))
         return false;
     id += (all & 1) != 0 ? (uint64_t)hdx_unzigzag(value) : 0;
-    if (id >= b->objects || id < u->first || id > u->last || !hdx_bits_set(s->seen, id))
+    if (id >= t->objects || id < u->first || id > u->last || !hdx_bits_set(s->seen, id))
         return false;
     *next_id = id + 1;
-    if (!u->bare && (!number(&here, stop, &value) || !hdx_add(*pos, value, pos) || *pos >= b->manifest.dump_size))
+    if (!u->bare && (!number(&here, stop, &value) || !hdx_add(*pos, value, pos) || *pos >= t->dump_size))
         return false;
-    if (b->heap_count > 0 && (!number(&here, stop, &value) || value > b->heap_count))
+    if (t->heap_count > 0 && (!number(&here, stop, &value) || value > t->heap_count))
         return false;
-    if (!number(&here, stop, &head) || head >> 2 >= b->class_count ||
-        (b->classes[head >> 2].kind != HDX_INSTANCE && (!number(&here, stop, &value) || value > UINT32_MAX)))
+    if (!number(&here, stop, &head) || head >> 2 >= t->class_count ||
+        (t->classes[head >> 2].kind != HDX_INSTANCE && (!number(&here, stop, &value) || value > UINT32_MAX)))
         return false;
     s->objects++;
     s->instances[head >> 2]++;
-    return list_holds(s, id, b->classes[head >> 2].id, s->widths[head & 3], here, stop);
+    return list_holds(s, id, t->classes[head >> 2].id, s->widths[head & 3], here, stop);
 }
 
 static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
 {
-    hdx_build         *b = s->p->b;
-    const hdx_spilled *u = &s->p->spill.units[i];
+    const hdx_spilled *u = &s->spill->units[i];
     hdx_spill_reader   reader;
     const spilled      before = *s;
     hdx_error          err;
@@ -108,8 +109,8 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     hdx_pos            pos = u->pos;
     uint8_t            bare;
     memcpy(&bare, &u->bare, sizeof bare); /* a bool that is neither must not be read as one */
-    if (bare > 1 || u->last >= b->objects || !hdx_add(u->at, u->bytes, &end) || end > s->p->spill.file.end ||
-        u->bytes > s->p->spill.longest || hdx_spill_get(b, &s->p->spill, i, bytes, &reader, &err) != HDX_OK)
+    if (bare > 1 || u->last >= s->t->objects || !hdx_add(u->at, u->bytes, &end) || end > s->spill->file.end ||
+        u->bytes > s->spill->longest || hdx_spill_get(s->t, s->spill, i, bytes, &reader, &err) != HDX_OK)
         return false;
     for (const uint8_t *at = reader.at; at < reader.end;)
         if (!record_holds(s, u, &at, reader.end, &next_id, &pos))
@@ -119,36 +120,35 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
 
 static bool instances_hold(const spilled *s)
 {
-    const hdx_build *b = s->p->b;
-    for (uint32_t i = 0; i < b->class_count; i++)
-        if (s->instances[i] != b->classes[i].instances)
+    const hdx_dump_tables *t = s->t;
+    for (uint32_t i = 0; i < t->class_count; i++)
+        if (s->instances[i] != t->classes[i].instances)
             return false;
     return true;
 }
 
-hdx_code hdx_checkpoint_check_spill(hdx_pass *p, bool counted, hdx_error *err)
+hdx_code hdx_checkpoint_check_spill(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted,
+                                    hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    spilled        s = { .p = p };
-    const uint64_t room = p->spill.longest + HDX_PACKED_SLACK;
+    spilled        s = { .w = w, .t = t, .spill = spill };
+    const uint64_t room = spill->longest + HDX_PACKED_SLACK;
     uint8_t       *bytes;
     hdx_code       code = HDX_OK;
-    if (p->spill.longest > p->spill.file.end || b->objects > p->spill.file.end / RECORD_LEAST ||
-        (p->width == 32 && p->spill.edges >= UINT32_MAX - 2))
+    if (spill->longest > spill->file.end || t->objects > spill->file.end / RECORD_LEAST)
         return unusable(err);
-    hdx_spill_widths(b->objects, s.widths);
-    s.seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
-    s.instances = hdx_mem_array(&b->mem, b->class_count, sizeof *s.instances);
-    bytes = hdx_mem_get(&b->mem, room);
+    hdx_spill_widths(t->objects, s.widths);
+    s.seen = hdx_mem_array(&w->mem, hdx_bits_words(t->objects), 8);
+    s.instances = hdx_mem_array(&w->mem, t->class_count, sizeof *s.instances);
+    bytes = hdx_mem_get(&w->mem, room);
     if (s.seen == NULL || s.instances == NULL || bytes == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
-    for (uint64_t i = 0; i < p->spill.count && code == HDX_OK; i++)
+    for (uint64_t i = 0; i < spill->count && code == HDX_OK; i++)
         code = unit_holds(&s, i, bytes) ? HDX_OK : unusable(err);
-    if (code == HDX_OK && (s.objects != b->objects || s.edges != p->spill.edges || (counted && !instances_hold(&s))))
+    if (code == HDX_OK && (s.objects != t->objects || s.edges != spill->edges || (counted && !instances_hold(&s))))
         code = unusable(err);
-    hdx_mem_put(&b->mem, bytes, room);
-    hdx_mem_put(&b->mem, s.instances, b->class_count * sizeof *s.instances);
-    hdx_mem_put(&b->mem, s.seen, hdx_bits_words(b->objects) * 8);
+    hdx_mem_put(&w->mem, bytes, room);
+    hdx_mem_put(&w->mem, s.instances, t->class_count * sizeof *s.instances);
+    hdx_mem_put(&w->mem, s.seen, hdx_bits_words(t->objects) * 8);
     return code;
 }
 
@@ -168,12 +168,15 @@ static bool units_lie(const hdx_spill *s, uint64_t objects)
 
 static hdx_code check_spill(hdx_pass *p, hdx_error *err)
 {
-    const hdx_code code = open_tape(p->b, "references.tmp", &p->spill.file, err);
-    if (code == HDX_OK && p->b->sealed)
-        return units_lie(&p->spill, p->b->objects) ? HDX_OK : unusable(err);
-    return code != HDX_OK ? code
-                          : hdx_checkpoint_check_spill(
-                                p, false, err); /* a catalog may say anything: instances are counted again */
+    const hdx_code code = p->width == 32 && p->columns.spill.edges >= UINT32_MAX - 2
+                              ? unusable(err)
+                              : open_tape(p->b, "references.tmp", &p->columns.spill.file, err);
+    if (code == HDX_OK && p->b->keeping.sealed)
+        return units_lie(&p->columns.spill, p->b->tables.objects) ? HDX_OK : unusable(err);
+    return code != HDX_OK
+               ? code
+               : hdx_checkpoint_check_spill(&p->b->work, &p->b->tables, &p->columns.spill, false,
+                                            err); /* a catalog may say anything: instances are counted again */
 }
 
 /* ---- tapes ---- */
@@ -182,7 +185,7 @@ typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t co
 
 static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
 {
-    uint8_t *piece = hdx_mem_get(&p->b->mem, PIECE);
+    uint8_t *piece = hdx_mem_get(&p->b->work.mem, PIECE);
     uint32_t sum = 0;
     uint64_t before = 0;
     hdx_code code = piece == NULL            ? hdx_no_memory(err, "a checkpoint", PIECE)
@@ -197,7 +200,7 @@ static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64
     }
     if (code == HDX_OK && sum != t->sum)
         code = unusable(err);
-    hdx_mem_put(&p->b->mem, piece, PIECE);
+    hdx_mem_put(&p->b->work.mem, piece, PIECE);
     return code;
 }
 
@@ -212,8 +215,8 @@ static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, ui
     (void)before;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t node = id_at(p, bytes, 2 * i), parent = id_at(p, bytes, 2 * i + 1);
-        if (node >= p->b->objects || parent > first + i || hdx_bits_test(p->is_root, node) != (parent == 0) ||
-            !hdx_bits_set(p->live, node))
+        if (node >= p->b->tables.objects || parent > first + i ||
+            hdx_bits_test(p->search.is_root, node) != (parent == 0) || !hdx_bits_set(p->search.live, node))
             return false;
     }
     return true;
@@ -225,7 +228,7 @@ static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uin
     (void)first;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = id_at(p, bytes, 2 * i);
-        if (number <= *before || number > p->reached || id_at(p, bytes, 2 * i + 1) >= number)
+        if (number <= *before || number > p->search.reached || id_at(p, bytes, 2 * i + 1) >= number)
             return false;
         *before = number;
     }
@@ -241,58 +244,60 @@ static hdx_code read_special(hdx_pass *p, hdx_error *err)
     hdx_code   code = hdx_build_file_open(b, HDX_KIND_SPECIAL, &p->note, &ranks, err);
     if (code != HDX_OK)
         return code == HDX_LIMIT ? code : unusable(err);
-    for (uint64_t id = 0; id < b->objects; id++)
+    for (uint64_t id = 0; id < b->tables.objects; id++)
         if (hdx_ranks_find(ranks, id, &rank))
-            hdx_bits_put(p->special, id);
+            hdx_bits_put(p->search.special, id);
     hdx_ranks_close(ranks);
-    return hdx_bits_count(p->special, hdx_bits_words(b->objects)) == b->manifest.specials ? HDX_OK : unusable(err);
+    return hdx_bits_count(p->search.special, hdx_bits_words(b->tables.objects)) == b->manifest.specials ? HDX_OK
+                                                                                                        : unusable(err);
 }
 
 /* What lives and what is special, as it was kept: the search and the index say the same, in more time. */
 static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t words = hdx_bits_words(b->objects), tail = b->objects % 64 == 0 ? 0 : ~0ull << (b->objects % 64);
-    hdx_kept      *file = NULL;
-    uint32_t       sum;
-    hdx_code       code = hdx_kept_open(b, HDX_KEPT_BITS, &file, &sum, err);
-    if (code == HDX_OK && (code = hdx_kept_get(file, p->live, words * 8, err)) == HDX_OK && special)
-        code = hdx_kept_get(file, p->special, words * 8, err);
+    const uint64_t words = hdx_bits_words(b->tables.objects),
+                   tail = b->tables.objects % 64 == 0 ? 0 : ~0ull << (b->tables.objects % 64);
+    hdx_kept *file = NULL;
+    uint32_t  sum;
+    hdx_code  code = hdx_kept_open(&b->work, &b->keeping, HDX_KEPT_BITS, &file, &sum, err);
+    if (code == HDX_OK && (code = hdx_kept_get(file, p->search.live, words * 8, err)) == HDX_OK && special)
+        code = hdx_kept_get(file, p->search.special, words * 8, err);
     hdx_kept_close(file);
     if (code == HDX_LIMIT)
         return code;
-    if (code != HDX_OK || ((p->live[words - 1] | p->special[words - 1]) & tail) != 0 ||
-        hdx_bits_count(p->live, words) != p->reached ||
-        (special && hdx_bits_count(p->special, words) != b->manifest.specials) ||
-        p->search.end != p->reached * (p->width / 4))
+    if (code != HDX_OK || ((p->search.live[words - 1] | p->search.special[words - 1]) & tail) != 0 ||
+        hdx_bits_count(p->search.live, words) != p->search.reached ||
+        (special && hdx_bits_count(p->search.special, words) != b->manifest.specials) ||
+        p->search.file.end != p->search.reached * (p->width / 4))
         return unusable(err);
-    p->live_kept = true;
-    p->special_kept = special;
+    p->kept.live = true;
+    p->kept.special = special;
     if (special)
         return HDX_OK;
-    hdx_mem_put(&b->mem, p->special, words * 8); /* it is found yet */
-    p->special = NULL;
+    hdx_mem_put(&b->work.mem, p->search.special, words * 8); /* it is found yet */
+    p->search.special = NULL;
     return HDX_OK;
 }
 
 static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t words = hdx_bits_words(b->objects);
+    const uint64_t words = hdx_bits_words(b->tables.objects);
     hdx_code       code;
-    p->live = hdx_mem_array(&b->mem, words, 8);
-    p->is_root = hdx_mem_array(&b->mem, words, 8);
-    p->special = hdx_mem_array(&b->mem, words, 8);
-    if (p->live == NULL || p->is_root == NULL || p->special == NULL)
+    p->search.live = hdx_mem_array(&b->work.mem, words, 8);
+    p->search.is_root = hdx_mem_array(&b->work.mem, words, 8);
+    p->search.special = hdx_mem_array(&b->work.mem, words, 8);
+    if (p->search.live == NULL || p->search.is_root == NULL || p->search.special == NULL)
         return hdx_no_memory(err, "a checkpoint", 3 * words * 8);
-    for (uint64_t i = 0; i < b->root_count; i++)
-        if (b->roots[i].thread == HDX_NO_ID)
-            hdx_bits_put(p->is_root, b->roots[i].object);
-    if (p->reached > b->objects || (code = open_tape(b, "search.tmp", &p->search, err)) != HDX_OK)
+    for (uint64_t i = 0; i < b->tables.root_count; i++)
+        if (b->tables.roots[i].thread == HDX_NO_ID)
+            hdx_bits_put(p->search.is_root, b->tables.roots[i].object);
+    if (p->search.reached > b->tables.objects || (code = open_tape(b, "search.tmp", &p->search.file, err)) != HDX_OK)
         return unusable(err);
-    if (b->sealed)
+    if (b->keeping.sealed)
         return read_bits(p, special, err);
-    code = check_tape(p, &p->search, p->reached, p->width / 4, look_at_visits, err);
+    code = check_tape(p, &p->search.file, p->search.reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
 }
 
@@ -300,11 +305,12 @@ static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
 /* Each node once: room for the lists is reckoned by that. */
 static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes, uint64_t *seen, uint64_t *entries)
 {
-    const uint64_t objects = p->b->objects;
+    const uint64_t objects = p->b->tables.objects;
     uint64_t       end, node = c->node, value, n;
     hdx_error      err;
-    if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest ||
-        p->referrer_file.tape.read(&p->referrer_file, c->at, bytes, c->bytes, &err) != HDX_OK ||
+    if (!hdx_add(c->at, c->bytes, &end) || end > p->inbound.referrers.file.end ||
+        c->bytes > p->inbound.referrers.longest ||
+        p->inbound.referrers.file.tape.read(&p->inbound.referrers.file, c->at, bytes, c->bytes, &err) != HDX_OK ||
         hdx_crc32c(0, bytes, (size_t)c->bytes) != c->sum)
         return false;
     const uint8_t *at = bytes, *stop = bytes + c->bytes;
@@ -328,10 +334,10 @@ static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes
 static bool chunks_lie(const hdx_pass *p)
 {
     uint64_t end;
-    for (uint64_t i = 0; i < p->chunk_count; i++) {
-        const hdx_referrer_chunk *c = &p->chunks[i];
-        if (!hdx_add(c->at, c->bytes, &end) || end > p->referrer_file.end || c->bytes > p->chunk_longest ||
-            c->node >= p->b->objects)
+    for (uint64_t i = 0; i < p->inbound.referrers.count; i++) {
+        const hdx_referrer_chunk *c = &p->inbound.referrers.chunks[i];
+        if (!hdx_add(c->at, c->bytes, &end) || end > p->inbound.referrers.file.end ||
+            c->bytes > p->inbound.referrers.longest || c->node >= p->b->tables.objects)
             return false;
     }
     return true;
@@ -340,31 +346,31 @@ static bool chunks_lie(const hdx_pass *p)
 static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t room = p->chunk_longest + HDX_PACKED_SLACK;
+    const uint64_t room = p->inbound.referrers.longest + HDX_PACKED_SLACK;
     uint64_t       entries = 0;
     uint64_t      *seen;
     uint8_t       *bytes;
-    hdx_code       code = open_tape(b, "referrers.tmp", &p->referrer_file, err);
-    if (code != HDX_OK || p->chunk_longest > p->referrer_file.end)
+    hdx_code       code = open_tape(b, "referrers.tmp", &p->inbound.referrers.file, err);
+    if (code != HDX_OK || p->inbound.referrers.longest > p->inbound.referrers.file.end)
         return unusable(err);
-    if (b->sealed)
+    if (b->keeping.sealed)
         return chunks_lie(p) ? HDX_OK : unusable(err);
-    bytes = hdx_mem_get(&b->mem, room);
-    seen = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8);
+    bytes = hdx_mem_get(&b->work.mem, room);
+    seen = hdx_mem_array(&b->work.mem, hdx_bits_words(b->tables.objects), 8);
     if (bytes == NULL || seen == NULL)
         code = hdx_no_memory(err, "a checkpoint", room);
-    for (uint64_t i = 0; i < p->chunk_count && code == HDX_OK; i++)
-        code = chunk_holds(p, &p->chunks[i], bytes, seen, &entries) ? HDX_OK : unusable(err);
-    hdx_mem_put(&b->mem, seen, hdx_bits_words(b->objects) * 8);
-    hdx_mem_put(&b->mem, bytes, room);
-    return code == HDX_OK && entries != p->referrer_entries ? unusable(err) : code;
+    for (uint64_t i = 0; i < p->inbound.referrers.count && code == HDX_OK; i++)
+        code = chunk_holds(p, &p->inbound.referrers.chunks[i], bytes, seen, &entries) ? HDX_OK : unusable(err);
+    hdx_mem_put(&b->work.mem, seen, hdx_bits_words(b->tables.objects) * 8);
+    hdx_mem_put(&b->work.mem, bytes, room);
+    return code == HDX_OK && entries != p->inbound.referrers.entries ? unusable(err) : code;
 }
 
 static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
 {
     const uint64_t each = p->width / 4;
     const hdx_code code = open_tape(p->b, "idoms.tmp", &p->idoms, err);
-    if (code == HDX_OK && p->b->sealed)
+    if (code == HDX_OK && p->b->keeping.sealed)
         return p->idoms.end % each == 0 ? HDX_OK : unusable(err);
     return code != HDX_OK ? code : check_tape(p, &p->idoms, p->idoms.end / each, each, look_at_idoms, err);
 }
@@ -396,10 +402,10 @@ static bool is_plain(const char *path, bool folders)
     return plain;
 }
 
-bool hdx_checkpoint_is_plain(const hdx_build *b)
+bool hdx_checkpoint_is_plain(const hdx_work *w)
 {
     struct stat st;
-    return lstat(b->folder, &st) == 0 && S_ISDIR(st.st_mode) && is_plain(b->folder, true);
+    return lstat(w->folder, &st) == 0 && S_ISDIR(st.st_mode) && is_plain(w->folder, true);
 }
 
 /* Temporary files that these steps and tasks have handed on. */
@@ -445,31 +451,33 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
     return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 ||
-           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->lists_kept) || is_tape_of(p, done, atomic_load(&p->tasks), name);
+           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->kept.lists) ||
+           is_tape_of(p, done, atomic_load(&p->kept.tasks), name);
 }
 
-static bool belongs_to_kept(const hdx_build *b, const char *name)
+static bool belongs_to_kept(const hdx_keeping *keeping, const char *name)
 {
     return strcmp(name, HDX_KEPT_SCAN) == 0 || strcmp(name, "seal") == 0 ||
-           (b->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
+           (keeping->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
 }
 
 /*
  * The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL:
  * before the first step.
  */
-static hdx_code remove_others(hdx_build *b, const hdx_pass *p, uint64_t done, hdx_error *err)
+static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, const hdx_pass *p, uint64_t done,
+                              hdx_error *err)
 {
-    DIR           *folder = opendir(b->folder);
+    DIR           *folder = opendir(w->folder);
     struct dirent *entry;
     char           name[4600];
     int            rc = folder == NULL ? -1 : 0;
     while (rc >= 0 && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            (p == NULL ? belongs_to_kept(b, entry->d_name) : belongs(p, done, entry->d_name)))
+            (p == NULL ? belongs_to_kept(keeping, entry->d_name) : belongs(p, done, entry->d_name)))
             continue;
-        (void)snprintf(name, sizeof name, "%s/%s", b->folder, entry->d_name);
-        rc = is_folder_of(entry->d_name) ? hdx_io_remove_folder(b->io, name) : b->io->remove(b->io, name);
+        (void)snprintf(name, sizeof name, "%s/%s", w->folder, entry->d_name);
+        rc = is_folder_of(entry->d_name) ? hdx_io_remove_folder(w->io, name) : w->io->remove(w->io, name);
     }
     if (folder != NULL)
         (void)closedir(folder);
@@ -546,16 +554,16 @@ bool hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind) { ret
 static bool objects_hold(const hdx_pass *p, uint64_t done)
 {
     const hdx_build *b = p->b;
-    return b->objects > 0 && b->objects / ADDRESSES <= b->manifest.files[HDX_KIND_ADDRESS].bytes &&
-           (hdx_checkpoint_spill(done) || p->spill.edges == b->manifest.outbound_values) &&
-           (p->width == 64 || (b->objects < UINT32_MAX - 2 && p->spill.edges < UINT32_MAX - 2));
+    return b->tables.objects > 0 && b->tables.objects / ADDRESSES <= b->manifest.files[HDX_KIND_ADDRESS].bytes &&
+           (hdx_checkpoint_spill(done) || p->columns.spill.edges == b->manifest.outbound_values) &&
+           (p->width == 64 || (b->tables.objects < UINT32_MAX - 2 && p->columns.spill.edges < UINT32_MAX - 2));
 }
 
 /* Whoever asks a finished index knows the class of classes by its name. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
-    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->class_class) && c->id < b->objects &&
-           c->kind <= HDX_PRIMITIVE_ARRAY &&
+    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->tables.class_class) &&
+           c->id < b->tables.objects && c->kind <= HDX_PRIMITIVE_ARRAY &&
            (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
 }
 
@@ -564,27 +572,28 @@ static bool size_holds(const hdx_build *b)
 {
     uint64_t size;
     return b->manifest.dump_size < UINT64_MAX / 4 &&
-           (!hdx_source_size(b->source, &size) || size == b->manifest.dump_size);
+           (!hdx_source_size(b->dump.source, &size) || size == b->manifest.dump_size);
 }
 
 static bool numbers_hold(const hdx_pass *p, uint64_t done)
 {
     const hdx_build    *b = p->b;
     const hdx_manifest *m = &b->manifest;
-    const uint32_t      number = b->options->dump_number == 0 ? 1 : b->options->dump_number;
-    if (!steps_hold(p, done) || !objects_hold(p, done) || !size_holds(b) || b->class_count == 0 ||
-        b->heap_count > HDX_HEAPS_MAX || m->dump_number != number || (m->id_size != 4 && m->id_size != 8) ||
+    const uint32_t      number = b->work.options->dump_number == 0 ? 1 : b->work.options->dump_number;
+    if (!steps_hold(p, done) || !objects_hold(p, done) || !size_holds(b) || b->tables.class_count == 0 ||
+        b->tables.heap_count > HDX_HEAPS_MAX || m->dump_number != number || (m->id_size != 4 && m->id_size != 8) ||
         (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
-        p->reached > b->objects)
+        p->search.reached > b->tables.objects)
         return false;
-    if (b->class_objects.count != b->class_count) /* two with one object */
+    if (b->tables.class_objects.count != b->tables.class_count) /* two with one object */
         return false;
-    for (uint32_t i = 0; i < b->class_count; i++)
-        if (!class_holds(b, &b->classes[i]))
+    for (uint32_t i = 0; i < b->tables.class_count; i++)
+        if (!class_holds(b, &b->tables.classes[i]))
             return false;
-    for (uint64_t i = 0; i < b->root_count; i++)
-        if (b->roots[i].object >= b->objects || (b->roots[i].thread != HDX_NO_ID && b->roots[i].thread >= b->objects) ||
-            b->roots[i].type >= HDX_ROOT_TYPES || b->roots[i].frame < -1)
+    for (uint64_t i = 0; i < b->tables.root_count; i++)
+        if (b->tables.roots[i].object >= b->tables.objects ||
+            (b->tables.roots[i].thread != HDX_NO_ID && b->tables.roots[i].thread >= b->tables.objects) ||
+            b->tables.roots[i].type >= HDX_ROOT_TYPES || b->tables.roots[i].frame < -1)
             return false;
     return true;
 }
@@ -598,14 +607,14 @@ bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
     const tapes              t = tapes_of(p, done, tasks);
     char                     name[32];
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (!hdx_seal_has(b, always[i]))
+        if (!hdx_seal_has(&b->work, &b->keeping, always[i]))
             return false;
     for (size_t i = 0; i < sizeof t.at / sizeof *t.at; i++)
-        if (t.at[i].needed && !hdx_seal_has(b, t.at[i].name))
+        if (t.at[i].needed && !hdx_seal_has(&b->work, &b->keeping, t.at[i].name))
             return false;
     for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
         (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)kind));
-        if (has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(b, name))
+        if (has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(&b->work, &b->keeping, name))
             return false;
     }
     return true;
@@ -617,11 +626,12 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
     for (unsigned kind = 0; kind < HDX_KINDS_MAX; kind++) {
         const hdx_manifest_file *f = &b->manifest.files[kind];
         const hdx_index_file     file = { f->bytes, f->sum };
-        const bool               there = kind < HDX_KINDS && has_kind(p, done, atomic_load(&p->tasks), (hdx_kind)kind);
-        hdx_code                 code = HDX_OK;
+        const bool there = kind < HDX_KINDS && has_kind(p, done, atomic_load(&p->kept.tasks), (hdx_kind)kind);
+        hdx_code   code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
-        if (there && !b->sealed && (code = hdx_index_check(&b->place, (hdx_kind)kind, &file, err)) != HDX_OK)
+        if (there && !b->keeping.sealed &&
+            (code = hdx_index_check(&b->work.place, (hdx_kind)kind, &file, err)) != HDX_OK)
             return code == HDX_LIMIT ? code : unusable(err);
     }
     return HDX_OK;
@@ -632,23 +642,23 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build    *b = p->b;
     hdx_manifest *m = &b->manifest;
-    if (!hdx_model_sizes(&b->sizing, b->classes, b->class_count, &b->mem))
-        return hdx_no_memory(err, "a checkpoint", b->class_count * sizeof *b->classes);
-    p->size_unit = hdx_pass_size_unit(b);
-    m->classes = b->class_count;
-    m->roots = b->root_count;
-    m->threads = b->thread_count;
+    if (!hdx_model_sizes(&b->tables.sizing, b->tables.classes, b->tables.class_count, &b->work.mem))
+        return hdx_no_memory(err, "a checkpoint", b->tables.class_count * sizeof *b->tables.classes);
+    p->numbered.unit = hdx_pass_size_unit(&b->tables);
+    m->classes = b->tables.class_count;
+    m->roots = b->tables.root_count;
+    m->threads = b->tables.thread_count;
     m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes =
         0; /* counted with the dominators, or behind them (passes.c) */
-    if (!hdx_pass_has(p, HDX_TASK_TREE))
+    if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_TREE))
         m->dominators = 0;
     m->gc_roots = 0;
     const bool searched = hdx_checkpoint_search(p->until, done);
-    if (p->is_root != NULL)
-        m->gc_roots = hdx_bits_count(p->is_root, hdx_bits_words(b->objects));
-    if (!searched && !hdx_pass_has(p, HDX_TASK_SEARCH))
+    if (p->search.is_root != NULL)
+        m->gc_roots = hdx_bits_count(p->search.is_root, hdx_bits_words(b->tables.objects));
+    if (!searched && !hdx_task_whole(&p->kept.tasks, HDX_TASK_SEARCH))
         m->references = 0;
-    if (!searched && !hdx_pass_has(p, HDX_TASK_NEAREST))
+    if (!searched && !hdx_task_whole(&p->kept.tasks, HDX_TASK_NEAREST))
         m->specials = 0;
     return HDX_OK;
 }
@@ -658,7 +668,7 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     hdx_code code = numbers_hold(p, done) ? HDX_OK : unusable(err);
     if (code != HDX_OK)
         return code;
-    const uint64_t tasks = atomic_load(&p->tasks);
+    const uint64_t tasks = atomic_load(&p->kept.tasks);
     const bool     searched = hdx_checkpoint_search(p->until, done);
     code = check_files(p, done, err);
     if (code == HDX_OK && hdx_checkpoint_spill(done))
@@ -668,29 +678,30 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     if (code == HDX_OK && is_tape_of(p, done, tasks, "referrers.tmp"))
         code = check_referrers(p, err);
     if (code == HDX_OK && (tasks & HDX_TASK_PREDECESSORS) != 0)
-        code = open_tape(p->b, "predecessors.tmp", &p->predecessors, err);
+        code = open_tape(p->b, "predecessors.tmp", &p->predecessors.file, err);
     if (code == HDX_OK && (tasks & HDX_TASK_MEMBERS) != 0)
-        code = open_tape(p->b, "members.tmp", &p->members, err);
+        code = open_tape(p->b, "members.tmp", &p->instances.file, err);
     if (code == HDX_OK && is_tape_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
     if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK &&
-        (p->b->sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
-        code = remove_others(p->b, p, done, err);
+        (p->b->keeping.sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
+        code = remove_others(&p->b->work, &p->b->keeping, p, done, err);
     return code;
 }
 
-bool hdx_checkpoint_find_kept(hdx_build *b)
+bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping)
 {
     struct stat st;
     char        path[4200];
     hdx_error   err;
-    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, b->folder);
-    b->kept_scan = hdx_checkpoint_is_plain(b) && b->io->stat(b->io, path, &st) >= 0;
-    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, b->folder);
-    b->kept_columns = b->kept_scan && b->io->stat(b->io, path, &st) >= 0;
-    hdx_seal_get(b);
-    b->sealed = b->kept_scan && hdx_seal_has(b, HDX_KEPT_SCAN) &&
-                (!b->kept_columns || (hdx_seal_has(b, HDX_KEPT_COLUMNS) && hdx_seal_has(b, "references.tmp")));
-    b->unproven = !b->sealed;
-    return b->kept_scan && remove_others(b, NULL, 0, &err) == HDX_OK;
+    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, w->folder);
+    keeping->kept_scan = hdx_checkpoint_is_plain(w) && w->io->stat(w->io, path, &st) >= 0;
+    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, w->folder);
+    keeping->kept_columns = keeping->kept_scan && w->io->stat(w->io, path, &st) >= 0;
+    hdx_seal_get(w, keeping);
+    keeping->sealed = keeping->kept_scan && hdx_seal_has(w, keeping, HDX_KEPT_SCAN) &&
+                      (!keeping->kept_columns ||
+                       (hdx_seal_has(w, keeping, HDX_KEPT_COLUMNS) && hdx_seal_has(w, keeping, "references.tmp")));
+    keeping->unproven = !keeping->sealed;
+    return keeping->kept_scan && remove_others(w, keeping, NULL, 0, &err) == HDX_OK;
 }

@@ -80,7 +80,7 @@ static bool addresses_hold(run *k)
 static bool columns_hold(run *k)
 {
     const reading   *r = k->r;
-    const hdx_class *classes = r->p->b->classes;
+    const hdx_class *classes = r->p->b->tables.classes;
     if (r->class == NULL)
         return true;
     hdx_ints_read(r->position, k->first, k->n, k->part);
@@ -136,10 +136,10 @@ static bool each_list(run *k, const hdx_one_to_n *lists, take_some *take)
 static bool take_outbound(run *k, uint32_t i, const uint64_t *to, uint32_t n)
 {
     const hdx_pass *p = k->r->p;
-    const uint64_t  from = k->first + i, class_object = p->b->classes[k->classes[i]].id, a = half(k->r, from);
-    const bool      live = p->live != NULL && hdx_bits_test(p->live, from);
+    const uint64_t  from = k->first + i, class_object = p->b->tables.classes[k->classes[i]].id, a = half(k->r, from);
+    const bool      live = p->search.live != NULL && hdx_bits_test(p->search.live, from);
     for (uint32_t j = 0; j < n; j++) {
-        if (to[j] == class_object || (live && !hdx_bits_test(p->live, to[j])))
+        if (to[j] == class_object || (live && !hdx_bits_test(p->search.live, to[j])))
             return false;
         k->sum->out += pair(a, to[j]);
     }
@@ -156,7 +156,7 @@ static bool take_inbound(run *k, uint32_t i, const uint64_t *from, uint32_t n)
 }
 
 /*
- * Special are roots, class objects, garbage, and who has not exactly one referrer (reach_wide.c); a root is its own
+ * Special are roots, class objects, garbage, and who has not exactly one referrer (search_wide.c); a root is its own
  * nearest one, garbage has none.
  */
 static bool special_holds(run *k)
@@ -165,19 +165,19 @@ static bool special_holds(run *k)
     const hdx_pass *p = r->p;
     for (uint32_t i = 0; i < k->n; i++) {
         const uint64_t id = k->first + i;
-        const bool     live = hdx_bits_test(p->live, id), root = hdx_bits_test(p->is_root, id);
+        const bool     live = hdx_bits_test(p->search.live, id), root = hdx_bits_test(p->search.is_root, id);
         const bool     must = !live || root || k->degrees[i] != 1 || hdx_bits_test(r->is_class, id);
         uint64_t       rank, above;
-        if (live && !hdx_bits_test(p->live, p->b->classes[k->classes[i]].id))
+        if (live && !hdx_bits_test(p->search.live, p->b->tables.classes[k->classes[i]].id))
             return false;
-        if (hdx_bits_test(p->special, id) != must)
+        if (hdx_bits_test(p->search.special, id) != must)
             return false;
         if (!must)
             continue;
         if (!hdx_ranks_find(r->special, id, &rank) || hdx_ranks_at(r->special, rank) != id) /* both ways round */
             return false;
         above = hdx_ints_get(r->nearest, rank);
-        if ((above != 0) != live || (above == 1) != root || (above > 1 && !hdx_bits_test(p->live, above - 2)))
+        if ((above != 0) != live || (above == 1) != root || (above > 1 && !hdx_bits_test(p->search.live, above - 2)))
             return false;
     }
     return true;
@@ -208,7 +208,7 @@ static void add(reading *r, const sums *s)
 
 static bool goes_on(reading *r)
 {
-    if (hdx_tick(&r->p->b->tick, 0))
+    if (hdx_tick(&r->p->b->work.tick, 0))
         atomic_store(&r->stopped, true);
     return !atomic_load(&r->wrong) && !atomic_load(&r->stopped);
 }
@@ -229,7 +229,7 @@ static void forget(const reading *r)
 static void read_ids(void *context, unsigned worker)
 {
     reading       *r = context;
-    const uint64_t objects = r->p->b->objects;
+    const uint64_t objects = r->p->b->tables.objects;
     sums           sum = { 0 };
     run            k = { .r = r, .sum = &sum };
     uint64_t       piece;
@@ -272,7 +272,7 @@ static void read_classes(void *context, unsigned worker)
     sums     sum = { 0 };
     uint64_t number;
     (void)worker;
-    while (goes_on(r) && (number = atomic_fetch_add(&r->next, 1)) < r->p->b->class_count)
+    while (goes_on(r) && (number = atomic_fetch_add(&r->next, 1)) < r->p->b->tables.class_count)
         if (!instances_hold(r, number, &sum) || r->note.state != 0)
             atomic_store(&r->wrong, true);
     add(r, &sum);
@@ -301,10 +301,10 @@ static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
     r->seek = r->files[HDX_KIND_SEEK];
     if (code != HDX_OK || r->special == NULL)
         return code;
-    if ((r->is_class = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
-        return hdx_no_memory(err, "a checkpoint", b->objects / 8);
-    for (uint32_t i = 0; i < b->class_count; i++)
-        hdx_bits_put(r->is_class, b->classes[i].id);
+    if ((r->is_class = hdx_mem_array(&b->work.mem, hdx_bits_words(b->tables.objects), 8)) == NULL)
+        return hdx_no_memory(err, "a checkpoint", b->tables.objects / 8);
+    for (uint32_t i = 0; i < b->tables.class_count; i++)
+        hdx_bits_put(r->is_class, b->tables.classes[i].id);
     return HDX_OK;
 }
 
@@ -313,7 +313,7 @@ static void close_all(reading *r)
     hdx_build *b = r->p->b;
     for (unsigned k = 0; k < HDX_KINDS; k++)
         hdx_index_close((hdx_kind)k, r->files[k]);
-    hdx_mem_put(&b->mem, r->is_class, hdx_bits_words(b->objects) * 8);
+    hdx_mem_put(&b->work.mem, r->is_class, hdx_bits_words(b->tables.objects) * 8);
 }
 
 /* A class has the address of its object, but for one that stands where another has it. */
@@ -322,9 +322,9 @@ static bool classes_hold(const reading *r)
     const hdx_build *b = r->p->b;
     hdx_seek_cursor  cursor = { 0 };
     hdx_seek_point   point;
-    for (uint32_t i = 0; i < b->class_count; i++)
-        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0 &&
-            hdx_addresses_at(r->addresses, b->classes[i].id) != b->classes[i].address)
+    for (uint32_t i = 0; i < b->tables.class_count; i++)
+        if ((b->tables.classes[i].flags & HDX_CLASS_INVENTED) == 0 &&
+            hdx_addresses_at(r->addresses, b->tables.classes[i].id) != b->tables.classes[i].address)
             return false;
     while (r->seek != NULL && hdx_seek_next(r->seek, &cursor, &point))
         ;
@@ -341,7 +341,8 @@ static bool sums_hold(const reading *r)
         (s->values != m->outbound_values || hdx_one_to_n_values(r->outbound) != m->outbound_values ||
          hdx_one_to_n_values(r->inbound) != m->outbound_values || s->out != s->in))
         return false;
-    return r->nearest == NULL || r->p->reached + s->live_values == m->references; /* each has its class besides */
+    return r->nearest == NULL ||
+           r->p->search.reached + s->live_values == m->references; /* each has its class besides */
 }
 
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err)
@@ -353,10 +354,10 @@ hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err)
         r.key = hdx_mix64(hdx_now_ns());
     (void)pthread_mutex_init(&r.lock, NULL);
     if ((code = open_all(&r, done, err)) == HDX_OK) {
-        hdx_workers_run(b->threads, read_ids, &r);
+        hdx_workers_run(b->work.threads, read_ids, &r);
         atomic_store(&r.next, 0);
         if (r.instances != NULL)
-            hdx_workers_run(b->threads, read_classes, &r);
+            hdx_workers_run(b->work.threads, read_classes, &r);
         if (atomic_load(&r.stopped))
             code = hdx_tick_stop(err);
         else if (atomic_load(&r.wrong) || !classes_hold(&r) || hdx_note_check(&r.note, err) != HDX_OK || !sums_hold(&r))

@@ -57,22 +57,29 @@ typedef struct shape {
 } shape;
 
 typedef struct walk {
-    hdx_pass *p;
-    shape    *shapes;    /* by class number */
-    arrays   *arrays;    /* by stretch; NULL where ids have 4 bytes, and so have references */
-    uint8_t   widths[4]; /* hdx_spill_widths */
-    hdx_halt  at;
-    worker    workers[HDX_WORKERS_MAX];
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    const hdx_dump        *dump;
+    hdx_keeping           *keeping;
+    hdx_columns           *out;
+    uint64_t              *holds_locals; /* bit set: objects that are threads with locals; NULL: there are none */
+    _Atomic hdx_pos
+            *misfits;   /* by class number: + 1, the first record in the file that does not fit (R17); 0: all fit */
+    shape   *shapes;    /* by class number */
+    arrays  *arrays;    /* by stretch; NULL where ids have 4 bytes, and so have references */
+    uint8_t  widths[4]; /* hdx_spill_widths */
+    hdx_halt at;
+    worker   workers[HDX_WORKERS_MAX];
 } walk;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the second pass", 0); }
 
-static bool more_values(hdx_build *b, worker *w, uint64_t more)
+static bool more_values(hdx_mem *mem, worker *w, uint64_t more)
 {
     uint64_t next = w->value_capacity == 0 ? 1u << 12 : w->value_capacity;
     while (next - w->value_count < more)
         next *= 2;
-    void *values = hdx_mem_resize(&b->mem, w->values, w->value_capacity * sizeof *w->values, next * sizeof *w->values);
+    void *values = hdx_mem_resize(mem, w->values, w->value_capacity * sizeof *w->values, next * sizeof *w->values);
     if (values == NULL)
         return false;
     w->values = values;
@@ -80,17 +87,17 @@ static bool more_values(hdx_build *b, worker *w, uint64_t more)
     return true;
 }
 
-static inline bool room(hdx_build *b, worker *w, uint64_t more)
+static inline bool room(hdx_mem *mem, worker *w, uint64_t more)
 {
-    return w->value_capacity - w->value_count >= more || more_values(b, w, more);
+    return w->value_capacity - w->value_count >= more || more_values(mem, w, more);
 }
 
-static bool more_bytes(hdx_build *b, worker *w, uint64_t want)
+static bool more_bytes(hdx_mem *mem, worker *w, uint64_t want)
 {
     uint64_t next = w->capacity == 0 ? 1u << 14 : w->capacity;
     while (next < want)
         next *= 2;
-    uint8_t *p = hdx_mem_resize(&b->mem, w->bytes, w->capacity, next);
+    uint8_t *p = hdx_mem_resize(mem, w->bytes, w->capacity, next);
     if (p == NULL)
         return false;
     w->bytes = p;
@@ -175,31 +182,30 @@ static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
 
 static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
 {
-    hdx_build *b = k->p->b;
-    uint64_t   low = 0, high = b->local_count;
+    const hdx_lookup *l = &k->t->lookup;
+    uint64_t          low = 0, high = l->local_count;
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
-        if (b->locals[mid].first < id)
+        if (l->locals[mid].first < id)
             low = mid + 1;
         else
             high = mid;
     }
-    for (; low < b->local_count && b->locals[low].first == id; low++) {
-        if (!room(b, w, 1))
+    for (; low < l->local_count && l->locals[low].first == id; low++) {
+        if (!room(&k->w->mem, w, 1))
             return no_memory(err);
-        w->values[w->value_count++] = b->locals[low].second;
+        w->values[w->value_count++] = l->locals[low].second;
     }
     return HDX_OK;
 }
 
 static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
 {
-    hdx_pass *p = k->p;
-    hdx_code  code;
+    hdx_code code;
     if (w->used == 0)
         return HDX_OK;
     w->unit.bytes = w->used;
-    code = hdx_spill_put(p->b, &p->spill, &w->unit, w->bytes, err);
+    code = hdx_spill_put(k->w, &k->out->spill, &w->unit, w->bytes, err);
     w->used = w->next_id = 0;
     w->unit = (hdx_spilled){ .first = HDX_NO_ID };
     return code;
@@ -212,10 +218,9 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
 static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap,
                        uint64_t length, hdx_error *err)
 {
-    hdx_pass    *p = k->p;
-    hdx_build   *b = p->b;
     const shape *c = &k->shapes[class_number];
-    if (p->holds_locals != NULL && hdx_bits_test(p->holds_locals, id)) {
+    hdx_entries *entries = &k->out->entries;
+    if (k->holds_locals != NULL && hdx_bits_test(k->holds_locals, id)) {
         hdx_code code = add_locals(k, w, id, err);
         if (code != HDX_OK)
             return code;
@@ -230,15 +235,15 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     }
     if (w->used == 0)
         w->last_pos = w->unit.pos = pos;
-    if ((w->capacity - w->used < want && !more_bytes(b, w, w->used + want)) ||
-        (p->entries != NULL && !hdx_entries_put(p, id, hdx_packed_entries(class_number, n))))
+    if ((w->capacity - w->used < want && !more_bytes(&k->w->mem, w, w->used + want)) ||
+        (entries->pieces != NULL && !hdx_entries_put(entries, id, hdx_packed_entries(class_number, n))))
         return no_memory(err);
     const hdx_spill_record r = { .id = id,
                                  .position = pos == HDX_SPILL_BARE ? 0 : pos + 1,
                                  .heap = heap,
                                  .class_number = class_number,
                                  .length = length };
-    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, b->heap_count > 0,
+    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, k->t->heap_count > 0,
                                          c->has_length, &r, w->values, n) -
                          w->bytes);
     if (pos == HDX_SPILL_BARE)
@@ -255,24 +260,24 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     return HDX_OK;
 }
 
-static inline void put(hdx_build *b, worker *w, hdx_addr target)
+static inline void put(const hdx_lookup *l, worker *w, hdx_addr target)
 {
     hdx_id id;
     if (target == 0)
         return;
-    id = hdx_addresses_find(b->ids, target);
+    id = hdx_addresses_find(l->ids, target);
     if (id == HDX_NO_ID)
         w->dangling_at_hand++;
     else
         w->values[w->value_count++] = id;
 }
 
-static uint32_t class_at(hdx_build *b, worker *w, hdx_addr addr)
+static uint32_t class_at(const hdx_dump_tables *t, worker *w, hdx_addr addr)
 {
     if (w->last_class_addr == addr && w->last_class != HDX_NO_CLASS)
         return w->last_class;
     w->last_class_addr = addr;
-    w->last_class = hdx_class_at(b, addr);
+    w->last_class = hdx_class_at(t, addr);
     return w->last_class;
 }
 
@@ -285,39 +290,40 @@ static hdx_code changed(hdx_pos pos, hdx_error *err)
  * R17: fields that lie wholly inside the bytes are read; the first such record of a class is told, whichever thread met
  * it.
  */
-static void misfit(hdx_class_layout *l, hdx_pos pos)
+static void misfit(_Atomic hdx_pos *first, hdx_pos pos)
 {
-    hdx_pos seen = atomic_load(&l->misfit);
-    while ((seen == 0 || pos + 1 < seen) && !atomic_compare_exchange_weak(&l->misfit, &seen, pos + 1))
+    hdx_pos seen = atomic_load(first);
+    while ((seen == 0 || pos + 1 < seen) && !atomic_compare_exchange_weak(first, &seen, pos + 1))
         ;
 }
 
-static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
+static hdx_code tell_misfits(const walk *k, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        const hdx_class *c = &b->classes[i];
-        hdx_pos          pos = atomic_load(&b->layouts[i].misfit);
+    const hdx_dump_tables *t = k->t;
+    hdx_code               code = HDX_OK;
+    for (uint32_t i = 0; i < t->class_count && code == HDX_OK; i++) {
+        const hdx_class *c = &t->classes[i];
+        hdx_pos          pos = atomic_load(&k->misfits[i]);
         if (pos != 0 && (c->flags & HDX_CLASS_OPAQUE) == 0)
-            code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
+            code = hdx_build_damage(k->w, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
                                     "fields of %.*s take %llu bytes, the record has another length",
                                     (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at,
-                                    (unsigned long long)b->layouts[i].bytes);
+                                    (unsigned long long)t->lookup.layouts[i].bytes);
     }
     return code;
 }
 
-/* Place of the object's heap in b->heaps, + 1; 0: none. Objects of a heap come together. */
-static uint32_t heap_of(const hdx_build *b, worker *w, const hdx_event *e)
+/* Place of the object's heap in t->heaps, + 1; 0: none. Objects of a heap come together. */
+static uint32_t heap_of(const hdx_dump_tables *t, worker *w, const hdx_event *e)
 {
-    if (b->heap_count == 0)
+    if (t->heap_count == 0)
         return 0;
     if (!w->in_heap || w->last_heap != e->heap) {
         w->in_heap = true;
         w->last_heap = e->heap;
         w->last_heap_place = 0;
-        for (uint64_t i = 0; i < b->heap_count && w->last_heap_place == 0; i++)
-            if (b->heaps[i].number == e->heap)
+        for (uint64_t i = 0; i < t->heap_count && w->last_heap_place == 0; i++)
+            if (t->heaps[i].number == e->heap)
                 w->last_heap_place = (uint32_t)(i + 1);
     }
     return w->last_heap_place;
@@ -325,23 +331,23 @@ static uint32_t heap_of(const hdx_build *b, worker *w, const hdx_event *e)
 
 static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
-    hdx_build     *b = k->p->b;
-    const uint32_t id_size = b->survey.head.id_size;
-    uint32_t       number = class_at(b, w, e->class_addr);
+    const hdx_lookup *l = &k->t->lookup;
+    const uint32_t    id_size = k->dump->survey.head.id_size;
+    uint32_t          number = class_at(k->t, w, e->class_addr);
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
     const shape *c = &k->shapes[number];
     if (c->bytes != e->count)
-        misfit(&b->layouts[number], e->pos);
-    if (!room(b, w, c->references))
+        misfit(&k->misfits[number], e->pos);
+    if (!room(&k->w->mem, w, c->references))
         return no_memory(err);
     if (c->bytes <= e->body_len && id_size == 8)
         for (uint32_t i = 0; i < c->references; i++)
-            put(b, w, hdx_be64(e->body + c->offsets[i]));
+            put(l, w, hdx_be64(e->body + c->offsets[i]));
     else
         for (uint32_t i = 0; i < c->references && (uint64_t)c->offsets[i] + id_size <= e->body_len; i++)
-            put(b, w, hdx_be_id(e->body + c->offsets[i], id_size));
-    return finish(k, w, id, number, e->pos, heap_of(b, w, e), 0, err);
+            put(l, w, hdx_be_id(e->body + c->offsets[i], id_size));
+    return finish(k, w, id, number, e->pos, heap_of(k->t, w, e), 0, err);
 }
 
 static void note_array(arrays *s, const hdx_event *e)
@@ -356,110 +362,111 @@ static void note_array(arrays *s, const hdx_event *e)
 
 static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
-    hdx_build     *b = k->p->b;
-    const uint32_t id_size = b->survey.head.id_size, n = e->body_len / id_size;
-    uint32_t       number = class_at(b, w, e->class_addr);
+    const hdx_lookup *l = &k->t->lookup;
+    const uint32_t    id_size = k->dump->survey.head.id_size, n = e->body_len / id_size;
+    uint32_t          number = class_at(k->t, w, e->class_addr);
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
     if (e->body_from == 0 && k->arrays != NULL)
         note_array(&k->arrays[w->stretch], e);
-    if (!room(b, w, n))
+    if (!room(&k->w->mem, w, n))
         return no_memory(err);
     for (uint32_t i = 0; i < n; i++)
-        put(b, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
+        put(l, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
     return (uint64_t)e->body_from + n < e->count
                ? HDX_OK
-               : finish(k, w, id, number, e->pos, heap_of(b, w, e), e->count | k->shapes[number].length_mark, err);
+               : finish(k, w, id, number, e->pos, heap_of(k->t, w, e), e->count | k->shapes[number].length_mark, err);
 }
 
 /* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
-static hdx_code class_references(hdx_build *b, worker *w, uint32_t number, hdx_view record, hdx_error *err)
+static hdx_code class_references(walk *k, worker *w, uint32_t number, hdx_view record, hdx_error *err)
 {
-    const hdx_class *c = &b->classes[number];
-    const uint32_t   id_size = b->survey.head.id_size;
-    hdx_class_dump   d;
-    uint64_t         name;
-    uint8_t          type;
-    hdx_view         value;
-    if (!room(b, w, 2u + (uint64_t)c->static_count))
+    const hdx_dump_tables *t = k->t;
+    const hdx_class       *c = &t->classes[number];
+    const uint32_t         id_size = k->dump->survey.head.id_size;
+    hdx_class_dump         d;
+    uint64_t               name;
+    uint8_t                type;
+    hdx_view               value;
+    if (!room(&k->w->mem, w, 2u + (uint64_t)c->static_count))
         return no_memory(err);
     if (c->super != HDX_NO_CLASS)
-        w->values[w->value_count++] = b->classes[c->super].id;
-    hdx_id loader = c->loader == 0 ? 0 : hdx_addresses_find(b->ids, c->loader);
+        w->values[w->value_count++] = t->classes[c->super].id;
+    hdx_id loader = c->loader == 0 ? 0 : hdx_addresses_find(t->lookup.ids, c->loader);
     w->values[w->value_count++] = loader == HDX_NO_ID ? 0 : loader;
     if (record.len == 0 || !hdx_class_dump_cut(record, id_size, &d) || d.static_count != c->static_count)
         return HDX_OK;
     while (hdx_class_static_next(&d.statics, id_size, &name, &type, &value))
         if (type == 2)
-            put(b, w, hdx_be_id(value.at, id_size));
+            put(&t->lookup, w, hdx_be_id(value.at, id_size));
     return HDX_OK;
 }
 
 static hdx_code class_object(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
-    hdx_build      *b = k->p->b;
-    const uint64_t *number = hdx_map_get(&b->class_objects, id);
+    const uint64_t *number = hdx_map_get(&k->t->class_objects, id);
     if (number == NULL)
         return changed(e->pos, err);
-    hdx_code code = class_references(b, w, (uint32_t)*number, (hdx_view){ e->body, e->body_len }, err);
-    return code != HDX_OK ? code : finish(k, w, id, b->class_class, e->pos, heap_of(b, w, e), 0, err);
+    hdx_code code = class_references(k, w, (uint32_t)*number, (hdx_view){ e->body, e->body_len }, err);
+    return code != HDX_OK ? code : finish(k, w, id, k->t->class_class, e->pos, heap_of(k->t, w, e), 0, err);
 }
 
 static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
-    uint32_t number = k->p->b->primitive_class[e->type & 15];
+    uint32_t number = k->t->lookup.primitive_class[e->type & 15];
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
-    return finish(k, w, id, number, e->pos, heap_of(k->p->b, w, e), e->count, err);
+    return finish(k, w, id, number, e->pos, heap_of(k->t, w, e), e->count, err);
 }
 
-static bool is_skipped(const hdx_build *b, hdx_pos pos)
+static bool is_skipped(const hdx_scan_result *scan, hdx_pos pos)
 {
-    uint64_t low = 0, high = b->scan.skipped_count;
+    uint64_t low = 0, high = scan->skipped_count;
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
-        if (b->scan.skipped[mid] < pos)
+        if (scan->skipped[mid] < pos)
             low = mid + 1;
         else
             high = mid;
     }
-    return low < b->scan.skipped_count && b->scan.skipped[low] == pos;
+    return low < scan->skipped_count && scan->skipped[low] == pos;
 }
 
 #define AHEAD 8u
 /* Where classes are many: what will be looked up for events to come. */
 static void fetch(const walk *k, const hdx_event *events, size_t i, size_t n)
 {
-    const hdx_build *b = k->p->b;
+    const hdx_dump_tables *t = k->t;
     if (i + 2 * AHEAD < n)
-        hdx_map_ahead(&b->by_address, events[i + 2 * AHEAD].class_addr);
+        hdx_map_ahead(&t->lookup.by_address, events[i + 2 * AHEAD].class_addr);
     if (i + AHEAD >= n)
         return;
     const hdx_event *e = &events[i + AHEAD];
     if (e->tag == HDX_SUB_CLASS) {
-        hdx_map_ahead(&b->class_objects, hdx_addresses_find(b->ids, e->addr));
+        hdx_map_ahead(&t->class_objects, hdx_addresses_find(t->lookup.ids, e->addr));
     } else if (e->tag == HDX_SUB_INSTANCE || e->tag == HDX_SUB_OBJECT_ARRAY) {
-        const uint32_t number = hdx_class_at(b, e->class_addr);
+        const uint32_t number = hdx_class_at(t, e->class_addr);
         __builtin_prefetch(&k->shapes[number == HDX_NO_CLASS ? 0 : number]);
     }
 }
 
 static hdx_code on_events(void *context, unsigned number, const hdx_event *events, size_t n, hdx_error *err)
 {
-    walk      *k = context;
-    worker    *w = &k->workers[number];
-    hdx_build *b = k->p->b;
-    hdx_code   code = HDX_OK;
+    walk                  *k = context;
+    worker                *w = &k->workers[number];
+    const hdx_dump_tables *t = k->t;
+    const hdx_scan_result *scan = &k->dump->scan;
+    hdx_code               code = HDX_OK;
     for (size_t i = 0; i < n && code == HDX_OK; i++) {
         const hdx_event *e = &events[i];
-        if (b->class_count > HDX_CLASSES_CACHED)
+        if (t->class_count > HDX_CLASSES_CACHED)
             fetch(k, events, i, n);
         if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY &&
             e->tag != HDX_SUB_CLASS && e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
             continue;
-        if (b->scan.skipped_count > 0 && is_skipped(b, e->pos))
+        if (scan->skipped_count > 0 && is_skipped(scan, e->pos))
             continue;
-        hdx_id id = hdx_addresses_find(b->ids, e->addr);
+        hdx_id id = hdx_addresses_find(t->lookup.ids, e->addr);
         if (id == HDX_NO_ID)
             return changed(e->pos, err);
         switch (e->tag) {
@@ -492,18 +499,18 @@ static hdx_code on_end(void *context, unsigned number, uint64_t stretch, hdx_err
 /* What the workers still hold; then object 0 and invented classes, which have no record: a unit of their own. */
 static hdx_code finish_units(walk *k, hdx_error *err)
 {
-    hdx_build *b = k->p->b;
-    worker    *w = &k->workers[0];
-    hdx_code   code = HDX_OK;
-    for (unsigned i = 0; i < b->threads && code == HDX_OK; i++)
+    const hdx_dump_tables *t = k->t;
+    worker                *w = &k->workers[0];
+    hdx_code               code = HDX_OK;
+    for (unsigned i = 0; i < k->w->threads && code == HDX_OK; i++)
         code = write_unit(k, &k->workers[i], err);
     if (code == HDX_OK)
-        code = finish(k, w, 0, b->loader_class, HDX_SPILL_BARE, 0, 0, err);
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        if ((b->classes[i].flags & HDX_CLASS_INVENTED) == 0)
+        code = finish(k, w, 0, t->loader_class, HDX_SPILL_BARE, 0, 0, err);
+    for (uint32_t i = 0; i < t->class_count && code == HDX_OK; i++) {
+        if ((t->classes[i].flags & HDX_CLASS_INVENTED) == 0)
             continue;
-        if ((code = class_references(b, w, i, (hdx_view){ NULL, 0 }, err)) == HDX_OK)
-            code = finish(k, w, b->classes[i].id, b->class_class, HDX_SPILL_BARE, 0, 0, err);
+        if ((code = class_references(k, w, i, (hdx_view){ NULL, 0 }, err)) == HDX_OK)
+            code = finish(k, w, t->classes[i].id, t->class_class, HDX_SPILL_BARE, 0, 0, err);
     }
     return code != HDX_OK ? code : write_unit(k, w, err);
 }
@@ -514,11 +521,12 @@ static hdx_code finish_units(walk *k, hdx_error *err)
  */
 static void find_reference_size(const walk *k)
 {
-    hdx_build *b = k->p->b;
-    hdx_addr   last = 0;
-    uint64_t   end = 0;
-    bool       overlap = false;
-    for (uint64_t i = 0; k->arrays != NULL && i < b->survey.stretch_count && !overlap; i++) {
+    const hdx_survey *survey = &k->dump->survey;
+    hdx_sizing       *sizing = &k->out->sizing;
+    hdx_addr          last = 0;
+    uint64_t          end = 0;
+    bool              overlap = false;
+    for (uint64_t i = 0; k->arrays != NULL && i < survey->stretch_count && !overlap; i++) {
         const arrays *s = &k->arrays[i];
         if (s->last == 0)
             continue;
@@ -526,25 +534,25 @@ static void find_reference_size(const walk *k)
         last = s->last;
         end = s->last_end;
     }
-    b->sizing.reference_size = b->sizing.id_size == 8 && overlap ? 4 : b->sizing.id_size;
+    sizing->reference_size = sizing->id_size == 8 && overlap ? 4 : sizing->id_size;
 }
 
 /* MAT 2.2. */
-static void find_alignment(hdx_build *b)
+static uint32_t find_alignment(const hdx_dump_tables *t)
 {
     hdx_addr addresses[1024], last = 0;
     uint64_t divisor = 0;
     bool     more = true;
-    for (uint64_t first = 1; first < b->objects && more; first += 1024) {
-        uint32_t n = b->objects - first > 1024 ? 1024 : (uint32_t)(b->objects - first);
-        hdx_addresses_read(b->ids, first, n, addresses);
+    for (uint64_t first = 1; first < t->objects && more; first += 1024) {
+        uint32_t n = t->objects - first > 1024 ? 1024 : (uint32_t)(t->objects - first);
+        hdx_addresses_read(t->lookup.ids, first, n, addresses);
         for (uint32_t i = 0; i < n && more; i++) {
             if (last != 0)
                 more = hdx_alignment_feed(&divisor, addresses[i] - last);
             last = addresses[i];
         }
     }
-    b->sizing.alignment = hdx_alignment_of(divisor);
+    return hdx_alignment_of(divisor);
 }
 
 /* ---- what is kept ---- */
@@ -558,14 +566,14 @@ typedef struct kept_misfit {
     hdx_pos  pos; /* + 1 */
 } kept_misfit;
 
-static hdx_code put_misfits(const hdx_build *b, hdx_kept *file, hdx_error *err)
+static hdx_code put_misfits(const walk *k, hdx_kept *file, hdx_error *err)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < b->class_count; i++)
-        count += atomic_load(&b->layouts[i].misfit) != 0;
+    for (uint32_t i = 0; i < k->t->class_count; i++)
+        count += atomic_load(&k->misfits[i]) != 0;
     hdx_code code = hdx_kept_put(file, &count, sizeof count, err);
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        const kept_misfit m = { i, atomic_load(&b->layouts[i].misfit) };
+    for (uint32_t i = 0; i < k->t->class_count && code == HDX_OK; i++) {
+        const kept_misfit m = { i, atomic_load(&k->misfits[i]) };
         if (m.pos != 0)
             code = hdx_kept_put(file, &m, sizeof m, err);
     }
@@ -575,45 +583,44 @@ static hdx_code put_misfits(const hdx_build *b, hdx_kept *file, hdx_error *err)
 /* Told to stop: whole objects that workers hold go to the file, and which stretches they were in is written down. */
 static hdx_code keep(walk *k, hdx_error *err)
 {
-    hdx_pass    *p = k->p;
-    hdx_build   *b = p->b;
-    hdx_kept    *file = NULL;
-    kept_numbers numbers = { .scan_sum = b->kept_scan_sum,
-                             .stretches = k->arrays == NULL ? 0 : b->survey.stretch_count,
-                             .dangling = atomic_load(&b->dangling_references) };
-    uint32_t     sum;
-    hdx_code     code = HDX_OK;
-    for (unsigned i = 0; i < b->threads && code == HDX_OK; i++) {
+    const hdx_spill *spill = &k->out->spill;
+    hdx_kept        *file = NULL;
+    kept_numbers     numbers = { .scan_sum = k->keeping->kept_scan_sum,
+                                 .stretches = k->arrays == NULL ? 0 : k->dump->survey.stretch_count,
+                                 .dangling = k->out->dangling };
+    uint32_t         sum;
+    hdx_code         code = HDX_OK;
+    for (unsigned i = 0; i < k->w->threads && code == HDX_OK; i++) {
         numbers.dangling += k->workers[i].dangling;
         code = write_unit(k, &k->workers[i], err);
     }
-    numbers.spill_bytes = p->spill.file.end;
-    numbers.longest = p->spill.longest;
-    numbers.edges = p->spill.edges;
-    if (code == HDX_OK && (code = hdx_kept_create(b, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK &&
+    numbers.spill_bytes = spill->file.end;
+    numbers.longest = spill->longest;
+    numbers.edges = spill->edges;
+    if (code == HDX_OK && (code = hdx_kept_create(k->w, k->keeping, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK &&
         (code = hdx_kept_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
         (code = hdx_kept_put(file, &k->at, sizeof k->at, err)) == HDX_OK &&
-        (code = hdx_kept_put_array(file, sizeof *p->spill.units, p->spill.units, p->spill.count, err)) == HDX_OK &&
-        (code = put_misfits(b, file, err)) == HDX_OK)
+        (code = hdx_kept_put_array(file, sizeof *spill->units, spill->units, spill->count, err)) == HDX_OK &&
+        (code = put_misfits(k, file, err)) == HDX_OK)
         code = hdx_kept_put(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
     if ((code = hdx_kept_end(file, code, &sum, err)) == HDX_OK) {
-        b->kept_columns = true;
-        hdx_seal_put(b);
+        k->keeping->kept_columns = true;
+        hdx_seal_put(k->w, k->keeping);
     }
     return code;
 }
 
-static hdx_code get_misfits(hdx_build *b, hdx_kept *file, hdx_error *err)
+static hdx_code get_misfits(walk *k, hdx_kept *file, hdx_error *err)
 {
     kept_misfit *list;
     uint64_t     count;
     hdx_code     code = hdx_kept_array(file, sizeof *list, (void **)&list, &count, err);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++)
-        if (list[i].class_number >= b->class_count || list[i].pos == 0 || list[i].pos > b->manifest.dump_size)
+        if (list[i].class_number >= k->t->class_count || list[i].pos == 0 || list[i].pos > k->t->dump_size)
             code = hdx_kept_refuse(err);
         else
-            misfit(&b->layouts[list[i].class_number], list[i].pos - 1);
-    hdx_mem_put(&b->mem, list, count * sizeof *list);
+            misfit(&k->misfits[list[i].class_number], list[i].pos - 1);
+    hdx_mem_put(&k->w->mem, list, count * sizeof *list);
     return code;
 }
 
@@ -621,15 +628,15 @@ static hdx_code get_misfits(hdx_build *b, hdx_kept *file, hdx_error *err)
  * Runs lie before `next`, and begin inside their first stretch. What of them and of the units is not as it should be
  * shows when all is read.
  */
-static bool halt_holds(const hdx_build *b, const hdx_halt *at)
+static bool halt_holds(const hdx_survey *survey, const hdx_halt *at)
 {
-    if (at->next > b->survey.stretch_count || at->count > HDX_WORKERS_MAX)
+    if (at->next > survey->stretch_count || at->count > HDX_WORKERS_MAX)
         return false;
     for (uint32_t i = 0; i < at->count; i++) {
         const hdx_left *run = &at->left[i];
         if (run->from >= run->end || run->end > at->next ||
             (run->pos != 0 &&
-             (run->pos < b->survey.stretches[run->from].from || run->pos > b->survey.stretches[run->from].end)))
+             (run->pos < survey->stretches[run->from].from || run->pos > survey->stretches[run->from].end)))
             return false;
     }
     return true;
@@ -637,28 +644,27 @@ static bool halt_holds(const hdx_build *b, const hdx_halt *at)
 
 static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
 {
-    hdx_pass    *p = k->p;
-    hdx_build   *b = p->b;
+    hdx_spill   *spill = &k->out->spill;
+    hdx_work    *w = k->w;
     kept_numbers numbers;
     struct stat  st;
     hdx_code     code;
     if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK ||
         (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
         return code;
-    if (numbers.scan_sum != b->kept_scan_sum ||
-        numbers.stretches != (k->arrays == NULL ? 0 : b->survey.stretch_count) || !halt_holds(b, &k->at) ||
-        b->io->stat(b->io, p->spill.file.path, &st) < 0 || numbers.spill_bytes > (uint64_t)st.st_size ||
-        numbers.longest > numbers.spill_bytes)
+    if (numbers.scan_sum != k->keeping->kept_scan_sum ||
+        numbers.stretches != (k->arrays == NULL ? 0 : k->dump->survey.stretch_count) ||
+        !halt_holds(&k->dump->survey, &k->at) || w->io->stat(w->io, spill->file.path, &st) < 0 ||
+        numbers.spill_bytes > (uint64_t)st.st_size || numbers.longest > numbers.spill_bytes)
         return hdx_kept_refuse(err);
-    atomic_store(&b->dangling_references, numbers.dangling);
-    p->spill.file.end = numbers.spill_bytes;
-    p->spill.longest = numbers.longest;
-    p->spill.edges = numbers.edges;
-    if ((code = hdx_kept_array(file, sizeof *p->spill.units, (void **)&p->spill.units, &p->spill.count, err)) ==
-            HDX_OK &&
-        (code = get_misfits(b, file, err)) == HDX_OK)
+    k->out->dangling = numbers.dangling;
+    spill->file.end = numbers.spill_bytes;
+    spill->longest = numbers.longest;
+    spill->edges = numbers.edges;
+    if ((code = hdx_kept_array(file, sizeof *spill->units, (void **)&spill->units, &spill->count, err)) == HDX_OK &&
+        (code = get_misfits(k, file, err)) == HDX_OK)
         code = hdx_kept_get(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
-    p->spill.capacity = p->spill.count;
+    spill->capacity = spill->count;
     for (uint64_t i = 0; i < numbers.stretches && code == HDX_OK; i++) {
         uint8_t overlap;
         memcpy(&overlap, &k->arrays[i].overlap, sizeof overlap); /* a bool that is neither must not be read as one */
@@ -670,11 +676,11 @@ static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
 
 static hdx_code go_on(walk *k, hdx_error *err)
 {
-    hdx_pass *p = k->p;
     hdx_kept *file = NULL;
     uint32_t  sum;
-    hdx_code  code = hdx_spill_reopen(p->b, "references.tmp", &p->spill, err) == HDX_OK ? HDX_OK : hdx_kept_refuse(err);
-    if (code == HDX_OK && (code = hdx_kept_open(p->b, HDX_KEPT_COLUMNS, &file, &sum, err)) == HDX_OK)
+    hdx_code  code =
+        hdx_spill_reopen(k->w, "references.tmp", &k->out->spill, err) == HDX_OK ? HDX_OK : hdx_kept_refuse(err);
+    if (code == HDX_OK && (code = hdx_kept_open(k->w, k->keeping, HDX_KEPT_COLUMNS, &file, &sum, err)) == HDX_OK)
         code = get_numbers(k, file, err);
     hdx_kept_close(file);
     return code;
@@ -682,68 +688,83 @@ static hdx_code go_on(walk *k, hdx_error *err)
 
 static hdx_code prepare(walk *k, hdx_error *err)
 {
-    hdx_pass  *p = k->p;
-    hdx_build *b = p->b;
-    if (b->sizing.id_size == 8 &&
-        (k->arrays = hdx_mem_array(&b->mem, b->survey.stretch_count, sizeof *k->arrays)) == NULL)
+    hdx_work              *w = k->w;
+    const hdx_dump_tables *t = k->t;
+    const hdx_lookup      *lookup = &t->lookup;
+    if (t->sizing.id_size == 8 &&
+        (k->arrays = hdx_mem_array(&w->mem, k->dump->survey.stretch_count, sizeof *k->arrays)) == NULL)
         return no_memory(err);
-    if (b->local_count > 0) {
-        if ((p->holds_locals = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
+    if (lookup->local_count > 0) {
+        if ((k->holds_locals = hdx_mem_array(&w->mem, hdx_bits_words(t->objects), 8)) == NULL)
             return no_memory(err);
-        for (uint64_t i = 0; i < b->local_count; i++)
-            hdx_bits_put(p->holds_locals, b->locals[i].first);
+        for (uint64_t i = 0; i < lookup->local_count; i++)
+            hdx_bits_put(k->holds_locals, lookup->locals[i].first);
     }
-    if ((k->shapes = hdx_mem_array(&b->mem, b->class_count, sizeof *k->shapes)) == NULL)
+    if ((k->misfits = hdx_mem_array(&w->mem, t->class_count, sizeof *k->misfits)) == NULL)
         return no_memory(err);
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        const hdx_class_layout *l = &b->layouts[i];
-        k->shapes[i] = (shape){ b->classes[i].id,
+    if ((k->shapes = hdx_mem_array(&w->mem, t->class_count, sizeof *k->shapes)) == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        const hdx_class_layout *l = &lookup->layouts[i];
+        k->shapes[i] = (shape){ t->classes[i].id,
                                 l->bytes,
-                                b->offsets + l->first,
+                                lookup->offsets + l->first,
                                 l->references,
-                                hdx_spill_length(&b->classes[i]),
-                                (b->classes[i].flags & HDX_CLASS_OF_ARRAYS) != 0 ? HDX_LENGTH_ODD : 0 };
+                                hdx_spill_length(&t->classes[i]),
+                                (t->classes[i].flags & HDX_CLASS_OF_ARRAYS) != 0 ? HDX_LENGTH_ODD : 0 };
     }
-    hdx_spill_widths(b->objects, k->widths);
-    for (unsigned i = 0; i < b->threads; i++) {
+    hdx_spill_widths(t->objects, k->widths);
+    for (unsigned i = 0; i < w->threads; i++) {
         k->workers[i].last_class = HDX_NO_CLASS;
         k->workers[i].unit.first = HDX_NO_ID;
     }
-    return b->kept_columns ? go_on(k, err) : hdx_spill_open(b, "references.tmp", &p->spill, err);
+    return k->keeping->kept_columns ? go_on(k, err) : hdx_spill_open(w, "references.tmp", &k->out->spill, err);
 }
 
-hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err)
+static void finish_walk(walk *k)
 {
-    hdx_build       *b = p->b;
+    hdx_mem *mem = &k->w->mem;
+    for (unsigned i = 0; i < k->w->threads; i++) {
+        worker *w = &k->workers[i];
+        k->out->dangling += w->dangling;
+        hdx_mem_put(mem, w->values, w->value_capacity * sizeof *w->values);
+        hdx_mem_put(mem, w->bytes, w->capacity);
+    }
+    hdx_mem_put(mem, k->shapes, k->t->class_count * sizeof *k->shapes);
+    hdx_mem_put(mem, k->misfits, k->t->class_count * sizeof *k->misfits);
+    hdx_mem_put(mem, k->arrays, k->dump->survey.stretch_count * sizeof *k->arrays);
+    hdx_mem_put(mem, k->holds_locals, hdx_bits_words(k->t->objects) * 8);
+    hdx_mem_put(mem, k, sizeof *k);
+}
+
+hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_keeping *keeping, bool lists,
+                          hdx_columns *out, hdx_error *err)
+{
     hdx_walk_visitor visitor = { NULL, on_begin, on_events, on_end };
-    walk            *k = hdx_mem_get(&b->mem, sizeof *k);
-    const bool       went_on = b->kept_columns;
+    walk            *k = hdx_mem_get(&w->mem, sizeof *k);
+    const bool       went_on = keeping->kept_columns;
     hdx_code         code;
     if (k == NULL)
         return no_memory(err);
-    k->p = p;
+    k->w = w;
+    k->t = t;
+    k->dump = dump;
+    k->keeping = keeping;
+    k->out = out;
+    out->sizing = t->sizing;
     visitor.context = k;
-    if ((code = prepare(k, err)) == HDX_OK && (!lists || went_on || (code = hdx_entries_begin(p, err)) == HDX_OK))
-        code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, &k->at, &b->mem, &b->tick, err);
-    if (code == HDX_CANCELLED && b->kept_scan && hdx_kept_is_worth(b, code))
+    if ((code = prepare(k, err)) == HDX_OK &&
+        (!lists || went_on || (code = hdx_entries_begin(w, &out->entries, err)) == HDX_OK))
+        code = hdx_hprof_walk(dump->source, &dump->survey, w->threads, &visitor, &k->at, &w->mem, &w->tick, err);
+    if (code == HDX_CANCELLED && keeping->kept_scan && hdx_kept_is_worth(w, keeping, code))
         (void)keep(k, NULL);
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK &&
-        (!went_on || b->sealed || (code = hdx_checkpoint_check_spill(p, true, err)) == HDX_OK) &&
-        (code = tell_misfits(b, err)) == HDX_OK) {
+        (!went_on || keeping->sealed || (code = hdx_checkpoint_check_spill(w, t, &out->spill, true, err)) == HDX_OK) &&
+        (code = tell_misfits(k, err)) == HDX_OK) {
         find_reference_size(k);
-        find_alignment(b);
-        b->unproven = false;
+        out->sizing.alignment = find_alignment(t);
+        keeping->unproven = false;
     }
-    for (unsigned i = 0; i < b->threads; i++) {
-        worker *w = &k->workers[i];
-        b->dangling_references += w->dangling;
-        hdx_mem_put(&b->mem, w->values, w->value_capacity * sizeof *w->values);
-        hdx_mem_put(&b->mem, w->bytes, w->capacity);
-    }
-    hdx_mem_put(&b->mem, k->shapes, b->class_count * sizeof *k->shapes);
-    hdx_mem_put(&b->mem, k->arrays, b->survey.stretch_count * sizeof *k->arrays);
-    hdx_mem_put(&b->mem, k, sizeof *k);
-    hdx_mem_put(&b->mem, p->holds_locals, hdx_bits_words(b->objects) * 8);
-    p->holds_locals = NULL;
+    finish_walk(k);
     return code;
 }

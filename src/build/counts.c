@@ -24,55 +24,57 @@ struct hdx_counts {
 /* MAT 2.1 and 2.2. Invented classes have addresses too (MAT 1.6). */
 static void find_sizing(hdx_build *b, uint32_t *alignment)
 {
-    uint64_t divisor = b->scan.divisor;
+    uint64_t divisor = b->dump.scan.divisor;
     hdx_addr last = 0;
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        const hdx_class *c = &b->classes[i];
+    for (uint32_t i = 0; i < b->tables.class_count; i++) {
+        const hdx_class *c = &b->tables.classes[i];
         if (last != 0)
             (void)hdx_alignment_feed(&divisor, c->address > last ? c->address - last : last - c->address);
         last = c->address;
     }
     *alignment = hdx_alignment_of(divisor);
-    b->sizing.reference_size = b->sizing.id_size == 8 && b->scan.compressed ? 4 : b->sizing.id_size;
-    b->sizing.alignment = *alignment;
+    b->tables.sizing.reference_size =
+        b->tables.sizing.id_size == 8 && b->dump.scan.compressed ? 4 : b->tables.sizing.id_size;
+    b->tables.sizing.alignment = *alignment;
 }
 
 /* Bytes of all objects, those without a record (object 0, invented classes) included. */
 static void fill_bytes(hdx_counts *c)
 {
     const hdx_build       *b = c->build;
-    const hdx_scan_result *r = &b->scan;
-    const unsigned         wide = b->sizing.reference_size == 8;
+    const hdx_scan_result *r = &b->dump.scan;
+    const unsigned         wide = b->tables.sizing.reference_size == 8;
     for (uint32_t i = 0; i < c->count; i++)
-        c->classes[b->class_class].bytes += c->classes[i].class_shallow;
-    c->classes[b->loader_class].bytes += c->classes[b->loader_class].instance_size; /* object 0 */
+        c->classes[b->tables.class_class].bytes += c->classes[i].class_shallow;
+    c->classes[b->tables.loader_class].bytes += c->classes[b->tables.loader_class].instance_size; /* object 0 */
     for (uint64_t i = 0; i < r->use_count; i++) {
         const hdx_class_use *u = &r->uses[i];
-        const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(b, u->addr);
+        const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(&b->tables, u->addr);
         if (number == HDX_NO_CLASS)
             continue;
         hdx_class     *k = &c->classes[number];
         const uint64_t each = k->kind == HDX_INSTANCE
                                   ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
-                              : k->kind == HDX_OBJECT_ARRAY ? hdx_object_array_size(&b->sizing, 0)
-                                                            : hdx_primitive_array_size(&b->sizing, k->element_type, 0);
+                              : k->kind == HDX_OBJECT_ARRAY
+                                  ? hdx_object_array_size(&b->tables.sizing, 0)
+                                  : hdx_primitive_array_size(&b->tables.sizing, k->element_type, 0);
         k->bytes += u->array_bytes[wide] + u->instances * each;
     }
     for (unsigned t = 0; t < 16; t++)
-        if (r->primitive_arrays[t] > 0 && b->primitive_class[t] != HDX_NO_CLASS)
-            c->classes[b->primitive_class[t]].bytes += r->primitive_bytes[t][wide];
+        if (r->primitive_arrays[t] > 0 && b->tables.lookup.primitive_class[t] != HDX_NO_CLASS)
+            c->classes[b->tables.lookup.primitive_class[t]].bytes += r->primitive_bytes[t][wide];
 }
 
 static void summarize(hdx_counts *c)
 {
     hdx_build          *b = c->build;
-    const hdx_survey   *s = &b->survey;
+    const hdx_survey   *s = &b->dump.survey;
     const hdx_manifest *m = &b->manifest;
     c->summary = (hdx_graph_summary){ .version = s->head.version,
                                       .id_size = s->head.id_size,
-                                      .reference_size = b->sizing.reference_size,
-                                      .alignment = b->sizing.alignment,
-                                      .compressed_oops = s->head.id_size == 8 && b->sizing.reference_size == 4,
+                                      .reference_size = b->tables.sizing.reference_size,
+                                      .alignment = b->tables.sizing.alignment,
+                                      .compressed_oops = s->head.id_size == 8 && b->tables.sizing.reference_size == 4,
                                       .created_ms = s->head.time_ms + s->heap_time_us / 1000,
                                       .jvm = "",
                                       .records = s->objects,
@@ -80,8 +82,8 @@ static void summarize(hdx_counts *c)
                                       .dump_number = s->dump_number,
                                       .dumps_in_file = s->dumps_in_file,
                                       .dump_size = m->dump_size,
-                                      .compression = (int)hdx_source_compression(b->source),
-                                      .dump_name = b->options->dump,
+                                      .compression = (int)hdx_source_compression(b->dump.source),
+                                      .dump_name = b->work.options->dump,
                                       .damage_count = m->damage_count,
                                       .damage_more = m->damage_more,
                                       .damage = m->damage,
@@ -94,14 +96,14 @@ static void summarize(hdx_counts *c)
 /* The first pass of b is over and its sizing is known. */
 static hdx_code make(hdx_build *b, hdx_counts **out, hdx_error *err)
 {
-    hdx_counts *c = hdx_mem_get(&b->mem, sizeof *c);
-    if (c == NULL || (c->classes = hdx_mem_array(&b->mem, b->class_count, sizeof *c->classes)) == NULL) {
-        hdx_mem_put(&b->mem, c, sizeof *c);
-        return hdx_no_memory(err, "a histogram", b->class_count * sizeof *c->classes);
+    hdx_counts *c = hdx_mem_get(&b->work.mem, sizeof *c);
+    if (c == NULL || (c->classes = hdx_mem_array(&b->work.mem, b->tables.class_count, sizeof *c->classes)) == NULL) {
+        hdx_mem_put(&b->work.mem, c, sizeof *c);
+        return hdx_no_memory(err, "a histogram", b->tables.class_count * sizeof *c->classes);
     }
     c->build = b;
-    c->count = b->class_count;
-    memcpy(c->classes, b->classes, c->count * sizeof *c->classes);
+    c->count = b->tables.class_count;
+    memcpy(c->classes, b->tables.classes, c->count * sizeof *c->classes);
     for (uint32_t i = 0; i < c->count; i++) {
         c->classes[i].bytes = c->classes[i].live_bytes = c->classes[i].live_instances = 0;
         c->classes[i].id = HDX_NO_ID;
@@ -114,7 +116,7 @@ static hdx_code make(hdx_build *b, hdx_counts **out, hdx_error *err)
 
 static void unmake(hdx_counts *c)
 {
-    hdx_mem *mem = &c->build->mem;
+    hdx_mem *mem = &c->build->work.mem;
     hdx_mem_put(mem, c->classes, c->count * sizeof *c->classes);
     hdx_mem_put(mem, c, sizeof *c);
 }
@@ -123,10 +125,10 @@ static void unmake(hdx_counts *c)
 
 static bool is_sound(const hdx_build *b)
 {
-    if (b->survey.damage_count + b->survey.damage_more + b->damage_count + b->damage_more > 0)
+    if (b->dump.survey.damage_count + b->dump.survey.damage_more + b->work.damage.count + b->work.damage.more > 0)
         return false;
-    for (uint64_t i = 0; i < b->scan.use_count; i++)
-        if (hdx_class_misfit(b, &b->scan.uses[i]) != 0)
+    for (uint64_t i = 0; i < b->dump.scan.use_count; i++)
+        if (hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]) != 0)
             return false;
     return true;
 }
@@ -136,14 +138,14 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
     hdx_counts *c;
     uint32_t    alignment;
     hdx_code    code;
-    if (b->options->first_pass == NULL || !is_sound(b))
+    if (b->work.options->first_pass == NULL || !is_sound(b))
         return HDX_OK;
     find_sizing(b, &alignment);
     if (alignment != 8)
         return HDX_OK;
-    if ((code = hdx_classes_size(b, err)) != HDX_OK || (code = make(b, &c, err)) != HDX_OK)
+    if ((code = hdx_classes_size(&b->work, &b->tables, err)) != HDX_OK || (code = make(b, &c, err)) != HDX_OK)
         return code;
-    b->options->first_pass(b->options->first_pass_context, c);
+    b->work.options->first_pass(b->work.options->first_pass_context, c);
     unmake(c);
     return HDX_OK;
 }
@@ -154,16 +156,16 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
 static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < b->scan.use_count && code == HDX_OK; i++) {
-        const hdx_pos misfit = hdx_class_misfit(b, &b->scan.uses[i]);
+    for (uint64_t i = 0; i < b->dump.scan.use_count && code == HDX_OK; i++) {
+        const hdx_pos misfit = hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]);
         if (misfit == 0)
             continue;
-        const uint32_t number = hdx_class_at(b, b->scan.uses[i].addr);
-        const hdx_text name = b->classes[number].name;
-        code = hdx_build_damage(b, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
+        const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses[i].addr);
+        const hdx_text name = b->tables.classes[number].name;
+        code = hdx_build_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
                                 "fields of %.*s take %llu bytes, the record has another length",
                                 (int)(name.len > 60 ? 60 : name.len), name.at,
-                                (unsigned long long)b->layouts[number].bytes);
+                                (unsigned long long)b->tables.lookup.layouts[number].bytes);
     }
     return code;
 }
@@ -176,14 +178,16 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     hdx_code              code;
     if (b == NULL)
         return err->code;
-    b->sizing.alignment = assumed;
-    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
-    if ((code = hdx_scan(b, err)) == HDX_OK && !hdx_source_size(b->source, &b->manifest.dump_size))
+    const hdx_reading in = hdx_reading_of(b);
+    b->tables.sizing.alignment = assumed;
+    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->dump.source), "bytes");
+    if ((code = hdx_scan(&in, err)) == HDX_OK && !hdx_source_size(b->dump.source, &b->tables.dump_size))
         code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
-    if (code == HDX_OK && (code = hdx_build_stripping(b, err)) == HDX_OK &&
-        (code = hdx_classes_resolve(b, err)) == HDX_OK) {
+    b->manifest.dump_size = b->tables.dump_size;
+    if (code == HDX_OK && (code = hdx_build_stripping(&in, err)) == HDX_OK &&
+        (code = hdx_classes_resolve(&in, err)) == HDX_OK) {
         find_sizing(b, alignment);
-        if ((code = hdx_classes_size(b, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
+        if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
             code = hdx_build_damage_gather(b, err);
     }
     hdx_manifest_step_end(b);

@@ -8,54 +8,56 @@
  */
 #include "build/passes.h"
 
-static uint64_t nodes_of(const hdx_pass *p, uint64_t piece)
+static uint64_t nodes_of(const hdx_entries *e, uint64_t piece)
 {
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS;
-    return p->b->objects - first < HDX_PACKED_PIECE ? p->b->objects - first : HDX_PACKED_PIECE;
+    return e->w->objects - first < HDX_PACKED_PIECE ? e->w->objects - first : HDX_PACKED_PIECE;
 }
 
-hdx_code hdx_entries_begin(hdx_pass *p, hdx_error *err)
+hdx_code hdx_entries_begin(hdx_work *w, hdx_entries *e, hdx_error *err)
 {
-    hdx_build *b = p->b;
-    p->entries_pieces = (b->objects + HDX_PACKED_PIECE - 1) >> HDX_PACKED_PIECE_BITS;
-    p->long_entries = hdx_map_of(&b->mem);
-    bool all = (p->entries = hdx_mem_array(&b->mem, p->entries_pieces, sizeof *p->entries)) != NULL;
-    for (uint64_t i = 0; i < p->entries_pieces && all; i++)
-        all = (p->entries[i] = hdx_mem_get(&b->mem, nodes_of(p, i))) != NULL;
+    e->w = w;
+    e->count = (w->objects + HDX_PACKED_PIECE - 1) >> HDX_PACKED_PIECE_BITS;
+    e->longer = hdx_map_of(&w->mem);
+    bool all = (e->pieces = hdx_mem_array(&w->mem, e->count, sizeof *e->pieces)) != NULL;
+    for (uint64_t i = 0; i < e->count && all; i++)
+        all = (e->pieces[i] = hdx_mem_get(&w->mem, nodes_of(e, i))) != NULL;
     if (all)
         return HDX_OK;
-    hdx_entries_free(p);
-    return hdx_no_memory(err, "lengths of lists", b->objects);
+    hdx_entries_free(e);
+    return hdx_no_memory(err, "lengths of lists", w->objects);
 }
 
-void hdx_entries_free(hdx_pass *p)
+void hdx_entries_free(hdx_entries *e)
 {
-    hdx_mem *mem = &p->b->mem;
-    for (uint64_t i = 0; i < p->entries_pieces && p->entries != NULL; i++)
-        hdx_mem_put(mem, p->entries[i], nodes_of(p, i));
-    hdx_mem_put(mem, p->entries, p->entries_pieces * sizeof *p->entries);
-    hdx_map_free(&p->long_entries);
-    p->entries = NULL;
-    p->entries_pieces = 0;
+    if (e->w == NULL)
+        return;
+    hdx_mem *mem = &e->w->mem;
+    for (uint64_t i = 0; i < e->count && e->pieces != NULL; i++)
+        hdx_mem_put(mem, e->pieces[i], nodes_of(e, i));
+    hdx_mem_put(mem, e->pieces, e->count * sizeof *e->pieces);
+    hdx_map_free(&e->longer);
+    e->pieces = NULL;
+    e->count = 0;
 }
 
-bool hdx_entries_put_long(hdx_pass *p, uint64_t id, uint64_t entries)
+bool hdx_entries_put_long(hdx_entries *e, uint64_t id, uint64_t entries)
 {
     bool fresh;
-    (void)pthread_mutex_lock(&p->b->lock);
-    uint64_t *place = hdx_map_put(&p->long_entries, id, &fresh);
+    (void)pthread_mutex_lock(&e->w->lock);
+    uint64_t *place = hdx_map_put(&e->longer, id, &fresh);
     if (place != NULL)
         *place = entries;
-    (void)pthread_mutex_unlock(&p->b->lock);
+    (void)pthread_mutex_unlock(&e->w->lock);
     return place != NULL;
 }
 
-void hdx_entries_take(hdx_pass *p, uint64_t piece, uint32_t *entries)
+void hdx_entries_take(hdx_entries *e, uint64_t piece, uint32_t *entries)
 {
-    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = nodes_of(p, piece);
-    const uint8_t *of = p->entries[piece];
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = nodes_of(e, piece);
+    const uint8_t *of = e->pieces[piece];
     for (uint64_t i = 0; i < n; i++)
-        entries[i] = of[i] < HDX_ENTRIES_LONG ? of[i] : (uint32_t)*hdx_map_get(&p->long_entries, first + i);
-    hdx_mem_put(&p->b->mem, p->entries[piece], n);
-    p->entries[piece] = NULL;
+        entries[i] = of[i] < HDX_ENTRIES_LONG ? of[i] : (uint32_t)*hdx_map_get(&e->longer, first + i);
+    hdx_mem_put(&e->w->mem, e->pieces[piece], n);
+    e->pieces[piece] = NULL;
 }

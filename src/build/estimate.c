@@ -120,10 +120,11 @@ static uint64_t of_array(struct held *h, const hdx_event *e, uint32_t id_size)
 
 static uint64_t of_instance(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l)
 {
-    const uint32_t id_size = b->survey.head.id_size;
+    const uint32_t id_size = b->dump.survey.head.id_size;
     uint64_t       count = 0;
-    for (uint32_t i = 0; i < l->references && (uint64_t)b->offsets[l->first + i] + id_size <= e->body_len; i++)
-        count += hdx_be_id(e->body + b->offsets[l->first + i], id_size) != 0;
+    for (uint32_t i = 0; i < l->references && (uint64_t)b->tables.lookup.offsets[l->first + i] + id_size <= e->body_len;
+         i++)
+        count += hdx_be_id(e->body + b->tables.lookup.offsets[l->first + i], id_size) != 0;
     return count;
 }
 
@@ -144,11 +145,11 @@ static void compare(struct before *p, const hdx_event *e, const uint64_t from[2]
 /* The first two references of an object, as distances from it. */
 static void lead(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l, uint64_t from[2])
 {
-    const uint32_t id_size = b->survey.head.id_size;
+    const uint32_t id_size = b->dump.survey.head.id_size;
     const uint64_t n = l != NULL ? l->references : e->tag == HDX_SUB_OBJECT_ARRAY ? e->body_len / id_size : 0;
     unsigned       k = 0;
     for (uint64_t i = 0; i < n && i < 8 && k < 2; i++) {
-        const uint64_t at = l != NULL ? b->offsets[l->first + i] : i * id_size;
+        const uint64_t at = l != NULL ? b->tables.lookup.offsets[l->first + i] : i * id_size;
         const hdx_addr to = at + id_size <= e->body_len ? hdx_be_id(e->body + at, id_size) : 0;
         if (to != 0)
             from[k++] = to - e->addr;
@@ -160,7 +161,7 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
 {
     counter         *c = context;
     const hdx_build *b = c->b;
-    const uint32_t   id_size = b->survey.head.id_size;
+    const uint32_t   id_size = b->dump.survey.head.id_size;
     hdx_addr         last = 0;
     uint32_t         number = HDX_NO_CLASS;
     uint64_t         count = 0, longest = 0, like = 0, likely = 0, seen = atomic_load(&c->longest);
@@ -181,14 +182,14 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
         }
         if (e->class_addr != last || number == HDX_NO_CLASS) {
             last = e->class_addr;
-            number = hdx_class_at(b, e->class_addr);
+            number = hdx_class_at(&b->tables, e->class_addr);
         }
         const bool known =
-            number != HDX_NO_CLASS && (b->classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
-        count += known ? of_instance(b, e, &b->layouts[number]) : e->count / id_size;
+            number != HDX_NO_CLASS && (b->tables.classes[number].flags & (HDX_CLASS_OPAQUE | HDX_CLASS_INVENTED)) == 0;
+        count += known ? of_instance(b, e, &b->tables.lookup.layouts[number]) : e->count / id_size;
         uint64_t from[2] = { 0, 0 };
         if (known)
-            lead(b, e, &b->layouts[number], from);
+            lead(b, e, &b->tables.lookup.layouts[number], from);
         compare(&c->before[worker], e, from, &like, &likely);
     }
     atomic_fetch_add_explicit(&c->like, like, memory_order_relaxed);
@@ -231,7 +232,7 @@ static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by
 /* Class records and roots are in the sample in full; the rest of its bytes stand for the rest of the heap. */
 static double find_scale(const hdx_build *b, const hdx_sample *s)
 {
-    uint64_t about = b->scan.root_count * (5u + b->survey.head.id_size) + b->scan.class_bytes;
+    uint64_t about = b->dump.scan.root_count * (5u + b->dump.survey.head.id_size) + b->dump.scan.class_bytes;
     if (s->all)
         return 1;
     if (about >= s->taken_bytes)
@@ -244,7 +245,7 @@ static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint6
 {
     const double bytes = (double)f->sample->taken_bytes,
                  read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8;
-    const unsigned threads = b->survey.sequential ? 1 : b->threads;
+    const unsigned threads = b->dump.survey.sequential ? 1 : b->work.threads;
     double         wait;
     f->pace = f->wait = 1;
     if (f->sample->taken_bytes >= PACE_BYTES) {
@@ -256,7 +257,7 @@ static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint6
     }
     f->pace = f->pace < 0.4 ? 0.4 : f->pace > 8 ? 8 : f->pace;
     f->wait = f->wait < 1 ? 1 : f->wait > 1.3 ? 1.3 : f->wait;
-    f->scan_ns = SCAN_NS * f->pace * f->wait * read / (b->threads > 0 ? b->threads : 1);
+    f->scan_ns = SCAN_NS * f->pace * f->wait * read / (b->work.threads > 0 ? b->work.threads : 1);
     wait =
         bytes > 0 ? (double)scan_wall / bytes * read : 0; /* as slow as it was for the sample, where a disk is slower */
     if (f->inflate_ns == 0 && f->sample->taken_bytes >= PACE_BYTES && wait > 2 * f->scan_ns)
@@ -267,22 +268,23 @@ static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint6
 static void scale_build(hdx_build *b, const findings *f)
 {
     const hdx_sample *s = f->sample;
-    const uint64_t    used = atomic_load(&b->mem.used);
+    const uint64_t    used = atomic_load(&b->work.mem.used);
     const double      by = f->scale * f->raise;
-    hdx_addresses_close(b->ids);
-    b->ids = NULL;
-    const uint64_t set = used - atomic_load(&b->mem.used);
-    b->tables_bytes =
+    hdx_addresses_close(b->tables.lookup.ids);
+    b->tables.lookup.ids = NULL;
+    const uint64_t set = used - atomic_load(&b->work.mem.used);
+    b->work.tables_bytes =
         used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY;
-    b->objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, by);
-    for (uint32_t i = 0; i < b->class_count; i++)
-        b->classes[i].instances = scaled(b->classes[i].instances, by);
+    b->tables.objects = f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.class_count, by);
+    b->work.objects = b->tables.objects;
+    for (uint32_t i = 0; i < b->tables.class_count; i++)
+        b->tables.classes[i].instances = scaled(b->tables.classes[i].instances, by);
 }
 
 static double wall_of(const hdx_build *b, const findings *f, const struct cost *c, uint64_t objects,
                       uint64_t references)
 {
-    const unsigned threads = c->workers != 0 && c->workers < b->threads ? c->workers : b->threads;
+    const unsigned threads = c->workers != 0 && c->workers < b->work.threads ? c->workers : b->work.threads;
     const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
     if (c->pass == HDX_FORECAST_SCAN)
         return f->scan_ns + f->inflate_ns + ROOT_NS * f->pace * (double)f->roots;
@@ -307,13 +309,13 @@ static uint64_t bytes_of(const struct cost *c, const findings *f, uint64_t objec
     return (uint64_t)(object * (double)objects + reference * references);
 }
 
-static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->threads * BASE_WORKER; }
+static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->work.threads * BASE_WORKER; }
 
 /* What is taken before it is known whether it is needed (index.c). */
 static uint64_t ready(const hdx_build *b, const findings *f)
 {
     const uint64_t size = hdx_source_file_size(f->sample->source) / 4;
-    if (b->threads == 1 || f->options->memory != 0)
+    if (b->work.threads == 1 || f->options->memory != 0)
         return 0;
     return base_memory(b) + (size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
@@ -324,9 +326,9 @@ static uint64_t ready(const hdx_build *b, const findings *f)
  */
 static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
 {
-    const uint64_t beside = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER,
+    const uint64_t beside = HDX_BUILD_BESIDE + b->work.threads * HDX_BUILD_WORKER,
                    roots = scaled(f->roots, f->raise) * ROOT_SPARE;
-    const uint64_t full = beside * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->objects;
+    const uint64_t full = beside * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->tables.objects;
     const uint64_t base =
         f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are there whatever is in them */
     promised -= promised > beside + roots ? roots : 0;
@@ -343,8 +345,9 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
 {
     const hdx_sample *s = f->sample;
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
-    const uint64_t    bound = scaled(hdx_classes_reference_bound(b), f->scale) + s->slots;
-    const uint64_t    objects = f->classes + 1 + s->arrays + scaled(b->survey.objects - b->scan.class_count, f->scale);
+    const uint64_t    bound = scaled(hdx_classes_reference_bound(&b->tables), f->scale) + s->slots;
+    const uint64_t    objects =
+        f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.class_count, f->scale);
     /* an array counts each object once */
     const uint64_t tables = s->references / objects >= s->tables ? s->tables * objects : s->references;
     const double   references =
@@ -356,7 +359,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     scale_build(b, f);
     const uint64_t most = scaled((uint64_t)references, f->raise);
     uint64_t       read_ns = 0, objects_ns = 0;
-    unsigned       width = b->objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
+    unsigned       width = b->tables.objects >= UINT32_MAX - 2 || scaled(bound, f->raise) >= UINT32_MAX - 2 ? 64 : 32;
     if (f->options->width != 0)
         width = f->options->width;
     for (unsigned i = 0; i < STEPS; i++) {
@@ -365,8 +368,8 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         if (until < c->from || until > c->to)
             continue;
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
-        step->memory = usual(b, f, hdx_forecast(b, c->pass, width, most, false));
-        step->least = hdx_forecast(b, c->pass, width, most, true);
+        step->memory = usual(b, f, hdx_forecast(&b->work, &b->tables, c->pass, width, most, false));
+        step->least = hdx_forecast(&b->work, &b->tables, c->pass, width, most, true);
         if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* behind these nothing reads the dump */
             step->memory += f->source_memory;
             step->least += f->source_memory;
@@ -414,31 +417,33 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     const hdx_walk_visitor visitor = { &counted, nothing, count_references, nothing };
     uint64_t               wall = hdx_now_ns(), cpu, scan_wall;
     hdx_code               code;
-    hdx_ticker_step(&b->tick, "sample", hdx_source_file_size(b->source), "bytes");
-    if ((code = hdx_scan(b, err)) != HDX_OK || (code = hdx_classes_resolve(b, err)) != HDX_OK)
+    hdx_ticker_step(&b->work.tick, "sample", hdx_source_file_size(b->dump.source), "bytes");
+    const hdx_reading in = hdx_reading_of(b);
+    if ((code = hdx_scan(&in, err)) != HDX_OK || (code = hdx_classes_resolve(&in, err)) != HDX_OK)
         return code;
-    const uint64_t used = atomic_load(&b->mem.used), peak = atomic_load(&b->mem.peak);
+    const uint64_t used = atomic_load(&b->work.mem.used), peak = atomic_load(&b->work.mem.peak);
     *scan_peak = peak > used ? peak - used : 0;
     scan_wall = hdx_now_ns() - wall;
     wall = hdx_now_ns();
     cpu = hdx_cpu_ns();
-    if ((code = hdx_hprof_walk(b->source, &b->survey, b->threads, &visitor, NULL, &b->mem, NULL, err)) != HDX_OK)
+    if ((code = hdx_hprof_walk(b->dump.source, &b->dump.survey, b->work.threads, &visitor, NULL, &b->work.mem, NULL,
+                               err)) != HDX_OK)
         return code;
     f->references = atomic_load(&counted.references);
     f->like = atomic_load(&counted.like);
     f->likely = atomic_load(&counted.likely);
-    f->walked = b->survey.objects;
+    f->walked = b->dump.survey.objects;
     f->longest = atomic_load(&counted.longest);
     f->longest = f->longest > f->sample->longest ? f->longest : f->sample->longest;
-    f->classes = b->class_count; /* those that no class record of the sample is about were loaded all the same */
-    if (!f->sample->all && b->survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
-        f->classes = b->survey.top_records[HDX_TOP_LOAD_CLASS];
-    f->roots = b->scan.root_count;
-    f->frames = f->sample->all ? 0 : b->survey.top_records[HDX_TOP_FRAME];
-    for (uint64_t i = 0; i < b->scan.root_count; i++) /* references of their thread (MAT 3.4) */
-        f->locals += b->scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL &&
-                     b->scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
-                     b->scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
+    f->classes = b->tables.class_count; /* those that no class record of the sample is about were loaded all the same */
+    if (!f->sample->all && b->dump.survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
+        f->classes = b->dump.survey.top_records[HDX_TOP_LOAD_CLASS];
+    f->roots = b->dump.scan.root_count;
+    f->frames = f->sample->all ? 0 : b->dump.survey.top_records[HDX_TOP_FRAME];
+    for (uint64_t i = 0; i < b->dump.scan.root_count; i++) /* references of their thread (MAT 3.4) */
+        f->locals += b->dump.scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL &&
+                     b->dump.scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
+                     b->dump.scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
     f->scale = find_scale(b, f->sample);
     f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
     wall = hdx_now_ns() - wall;
@@ -463,8 +468,8 @@ static hdx_code estimate_sample(const hdx_index_options *options, const findings
         return err->code;
     hdx_code code = learn(b, &f, &scan_peak, err);
     if (code == HDX_OK) {
-        out->id_size = b->survey.head.id_size;
-        memcpy(out->version, b->survey.head.version, sizeof out->version);
+        out->id_size = b->dump.survey.head.id_size;
+        memcpy(out->version, b->dump.survey.head.version, sizeof out->version);
         out->version[sizeof out->version - 1] = '\0';
         fill(b, &f, scan_peak, out);
     }

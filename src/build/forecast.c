@@ -2,8 +2,8 @@
  * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
  *
  * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows
- * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c and reach_wide.c: where a
- * pass can work in ranges, its least form is one that takes some sixteen of them.
+ * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c, search_wide.c and what
+ * follows it: where a pass can work in ranges, its least form is one that takes some sixteen of them.
  */
 #include "build/build.h"
 
@@ -21,16 +21,22 @@ static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
  */
 static uint64_t comfort(uint64_t objects, unsigned width) { return COMFORT * objects * (width / 32); }
 
-uint64_t hdx_build_room(const hdx_build *b)
+uint64_t hdx_build_room(const hdx_work *w)
 {
-    const uint64_t used = atomic_load(&b->mem.used), beside = b->threads * HDX_BUILD_WORKER;
-    const unsigned width = b->objects >= UINT32_MAX - 2 ? 64 : 32;
-    uint64_t       most = b->tables_bytes + beside + LEAST_COMFORT + comfort(b->objects, width);
-    if (b->room != 0)
-        return b->room;
-    if (b->mem.limit != 0 && b->mem.limit < most)
-        most = b->mem.limit;
+    const uint64_t used = atomic_load(&w->mem.used), beside = w->threads * HDX_BUILD_WORKER;
+    const unsigned width = w->objects >= UINT32_MAX - 2 ? 64 : 32;
+    uint64_t       most = w->tables_bytes + beside + LEAST_COMFORT + comfort(w->objects, width);
+    if (w->room != 0)
+        return w->room;
+    if (w->mem.limit != 0 && w->mem.limit < most)
+        most = w->mem.limit;
     return used + beside < most ? most - used - beside : 0;
+}
+
+void hdx_work_measure(hdx_work *w, uint64_t objects)
+{
+    w->objects = objects;
+    w->tables_bytes = atomic_load(&w->mem.used);
 }
 
 /* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
@@ -42,18 +48,18 @@ static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
 }
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
-bool hdx_build_beside(const hdx_build *b, unsigned width, uint64_t bytes)
+bool hdx_build_beside(const hdx_work *w, unsigned width, uint64_t bytes)
 {
-    const uint64_t room = hdx_build_room(b), search = searching(b->objects, width / 8);
+    const uint64_t room = hdx_build_room(w), search = searching(w->objects, width / 8);
     return search <= room && bytes <= room - search;
 }
 
-uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)
+uint64_t hdx_build_packed(const hdx_dump_tables *t, uint64_t references)
 {
     uint64_t entries = references;
-    for (uint32_t i = HDX_PACKED_FAR; i < b->class_count; i++)
-        entries += b->classes[i].instances;
-    return hdx_packed_bytes(b->objects, entries);
+    for (uint32_t i = HDX_PACKED_FAR; i < t->class_count; i++)
+        entries += t->classes[i].instances;
+    return hdx_packed_bytes(t->objects, entries);
 }
 
 /*
@@ -62,19 +68,20 @@ uint64_t hdx_build_packed(const hdx_build *b, uint64_t references)
  */
 typedef enum form { CERTAIN, LEAST, WHOLE } form;
 
-static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, form in)
+static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
+                         uint64_t references, form in)
 {
-    const uint64_t n = b->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
+    const uint64_t n = t->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
-    const uint64_t base = HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes +
-                          CATALOG_ROOT * b->root_count + CATALOG_CLASS * (uint64_t)b->class_count;
-    const uint64_t packed = hdx_build_packed(b, m) + n / 64 +
+    const uint64_t base = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes +
+                          CATALOG_ROOT * t->root_count + CATALOG_CLASS * (uint64_t)t->class_count;
+    const uint64_t packed = hdx_build_packed(t, m) + n / 64 +
                             (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
-    case HDX_FORECAST_COLUMNS: return base + b->threads * (2ull << 20) + n;
+    case HDX_FORECAST_COLUMNS: return base + w->threads * (2ull << 20) + n;
     case HDX_FORECAST_OBJECTS:
-        return base + packed + highest(batch * (13u + (b->heap_count > 0)), n / parts * id) +
+        return base + packed + highest(batch * (13u + (t->heap_count > 0)), n / parts * id) +
                n / 8;             /* some pages of class */
     case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
         return base + packed +
@@ -93,68 +100,69 @@ static uint64_t resident(const hdx_build *b, hdx_forecast_pass pass, unsigned wi
     }
 }
 
-uint64_t hdx_forecast(const hdx_build *b, hdx_forecast_pass pass, unsigned width, uint64_t references, bool least)
+uint64_t hdx_forecast(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
+                      uint64_t references, bool least)
 {
-    const uint64_t small = resident(b, pass, width, references, LEAST),
-                   large = resident(b, pass, width, references, WHOLE);
+    const uint64_t small = resident(w, t, pass, width, references, LEAST),
+                   large = resident(w, t, pass, width, references, WHOLE);
     const uint64_t enough =
-        HDX_BUILD_BESIDE + b->threads * HDX_BUILD_WORKER + b->tables_bytes + LEAST_COMFORT + comfort(b->objects, width);
+        HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes + LEAST_COMFORT + comfort(t->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 
 static const char *const names[] = { "scan", "columns", "objects", "references", "dominators", "retained" };
 
-hdx_code hdx_forecast_check(const hdx_build *b, uint64_t references, hdx_forecast_pass first, hdx_step until,
-                            unsigned width, hdx_error *err)
+hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_t references, hdx_forecast_pass first,
+                            hdx_step until, unsigned width, hdx_error *err)
 {
     const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND  ? HDX_FORECAST_OBJECTS
                                    : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES
                                                                : HDX_FORECAST_RETAINED;
     uint64_t                least = 0, need = 0; /* with what is certain; with the most there can be */
     int                     worst = (int)first;
-    if (b->options->memory == 0)
+    if (w->options->memory == 0)
         return HDX_OK;
-    const uint64_t most = references != 0 || b->resumed != NULL
+    const uint64_t most = references != 0 || t->lookup.layouts == NULL
                               ? references
-                              : hdx_classes_reference_bound(b); /* a checkpoint knows how many */
+                              : hdx_classes_reference_bound(t); /* after the second pass it is known how many */
     for (int pass = (int)first; pass <= (int)last; pass++) {
-        const uint64_t bytes = hdx_forecast(b, (hdx_forecast_pass)pass, width, most, true);
-        least = highest(least, resident(b, (hdx_forecast_pass)pass, width, references, CERTAIN));
+        const uint64_t bytes = hdx_forecast(w, t, (hdx_forecast_pass)pass, width, most, true);
+        least = highest(least, resident(w, t, (hdx_forecast_pass)pass, width, references, CERTAIN));
         if (bytes > need) {
             need = bytes;
             worst = pass;
         }
     }
-    if (least <= b->options->memory)
+    if (least <= w->options->memory)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
                              "the step %s needs %llu MB, the budget is %llu MB", names[worst],
-                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
+                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
 }
 
-hdx_code hdx_forecast_search(const hdx_build *b, unsigned width, uint64_t parents, hdx_error *err)
+hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents, hdx_error *err)
 {
-    const uint64_t need = searched(b->objects, parents, width / 8), room = hdx_build_room(b);
-    if (b->options->memory == 0 || need <= room)
+    const uint64_t need = searched(w->objects, parents, width / 8), room = hdx_build_room(w);
+    if (w->options->memory == 0 || need <= room)
         return HDX_OK;
-    const uint64_t more = b->options->memory + (need - room);
+    const uint64_t more = w->options->memory + (need - room);
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
                              "the step references needs %llu MB, the budget is %llu MB",
-                             (unsigned long long)((more >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
+                             (unsigned long long)((more >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
 }
 
-hdx_code hdx_forecast_begin(const hdx_build *b, hdx_error *err)
+hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err)
 {
-    const uint64_t need = resident(b, HDX_FORECAST_SCAN, 32, 0, LEAST);
-    if (b->options->memory == 0 || need <= b->options->memory)
+    const uint64_t need = resident(w, t, HDX_FORECAST_SCAN, 32, 0, LEAST);
+    if (w->options->memory == 0 || need <= w->options->memory)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, b->options->dump, HDX_NOWHERE,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
                              "reading it needs %llu MB and room for its names, the budget is %llu MB",
-                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(b->options->memory >> 20)),
+                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
                     "heapdex estimate says what --memory would do");
 }

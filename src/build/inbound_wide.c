@@ -14,8 +14,7 @@
  * The file of referrers (hdx_referrers in algo.h) has the lists again of objects that have more than one referrer and
  * of class objects, since reading them in the order of ids, packed, is what the step dominators does most.
  */
-#include "algo/width.h"
-#include "build/passes.h"
+#include "build/wide.h"
 
 #define BLOCK       HDX_PART   /* targets whose references are summed up together, and that a range has multiples of */
 #define CHUNK       4096u      /* targets whose referrers are written together; whole words of bits, */
@@ -23,14 +22,16 @@
 #define LONG_LIST   (1u << 20) /* bytes; no room is made in advance */
 
 typedef struct turning {
-    hdx_pass       *p;
-    const uint64_t *once;  /* bit sets over ids: has a referrer, */
-    WIDE(hdx_ranked) many; /* has several */
-    uint64_t *before;      /* references to the targets before each block, and to all; */
-    uint64_t *many_before; /* those of them that are to targets with several */
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    const hdx_inbound_in  *in;
+    hdx_inbound           *out;
+    const uint64_t        *once; /* bit sets over ids: has a referrer, */
+    WIDE(hdx_ranked) many;       /* has several */
+    uint64_t *before;            /* references to the targets before each block, and to all; */
+    uint64_t *many_before;       /* those of them that are to targets with several */
     uint64_t  blocks;
-    bool      referrers;
-    uint64_t *is_class; /* bit set over ids; with referrers */
+    uint64_t *is_class; /* bit set over ids; where referrers are wanted */
     /* the range at hand */
     uint64_t from, end; /* targets */
     uint64_t rank;      /* of the first of them in many */
@@ -138,7 +139,7 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
 
 static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
-    const bool     all = t->end == t->p->b->objects;
+    const bool     all = t->end == t->t->objects;
     const uint64_t have = t->carried + (t->last - t->first), n = all ? have : have / HDX_PART * HDX_PART,
                    start = t->first - t->carried;
     uint64_t values[256], keys[256], moved = 0;
@@ -160,29 +161,29 @@ static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries,
                           hdx_error *err)
 {
-    hdx_pass          *p = t->p;
-    hdx_build         *b = p->b;
+    hdx_work          *w = t->w;
+    hdx_referrer_file *f = &t->out->referrers;
     hdx_referrer_chunk c = { .bytes = len, .node = node, .sum = hdx_crc32c(0, bytes, (size_t)len) };
     hdx_code           code = HDX_OK;
     (void)pthread_mutex_lock(&t->lock);
-    c.at = p->referrer_file.end;
-    p->referrer_file.end += len;
-    p->referrer_entries += entries;
-    p->chunk_longest = len > p->chunk_longest ? len : p->chunk_longest;
-    if (!hdx_mem_room(&b->mem, (void **)&p->chunks, &p->chunk_capacity, p->chunk_count, sizeof *p->chunks))
-        code = hdx_no_memory(err, "chunks of referrers", p->chunk_capacity * sizeof *p->chunks);
+    c.at = f->file.end;
+    f->file.end += len;
+    f->entries += entries;
+    f->longest = len > f->longest ? len : f->longest;
+    if (!hdx_mem_room(&w->mem, (void **)&f->chunks, &f->capacity, f->count, sizeof *f->chunks))
+        code = hdx_no_memory(err, "chunks of referrers", f->capacity * sizeof *f->chunks);
     else
-        p->chunks[p->chunk_count++] = c;
+        f->chunks[f->count++] = c;
     (void)pthread_mutex_unlock(&t->lock);
     if (code != HDX_OK)
         return code;
-    int rc = b->io->write_at(b->io, p->referrer_file.fd, bytes, len, c.at);
-    return rc < 0 ? hdx_fail(err, HDX_IO, p->referrer_file.path, c.at, "cannot write: %s", strerror(-rc)) : HDX_OK;
+    int rc = w->io->write_at(w->io, f->file.fd, bytes, len, c.at);
+    return rc < 0 ? hdx_fail(err, HDX_IO, f->file.path, c.at, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
 static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
 {
-    hdx_mem       *mem = &t->p->b->mem;
+    hdx_mem       *mem = &t->w->mem;
     const uint64_t want = used + more,
                    next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
     if (want <= *capacity)
@@ -205,7 +206,7 @@ static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t
     uint64_t       node = from, next = from, entries = 0, used = 0;
     hdx_code       code = HDX_OK;
     for (uint64_t word = from / 64; word < (end + 63) / 64; word++) {
-        uint64_t wanted = (t->many.words[word] | (t->once[word] & t->is_class[word])) & ~t->p->is_root[word];
+        uint64_t wanted = (t->many.words[word] | (t->once[word] & t->is_class[word])) & ~t->in->is_root[word];
         for (; wanted != 0; wanted &= wanted - 1) {
             const list l = list_of(t, 64 * word + (uint64_t)__builtin_ctzll(wanted));
             if (!grow(t, bytes, capacity, used, 5 * (l.count + 2) + 16))
@@ -258,43 +259,43 @@ static void write_chunks(void *context, unsigned worker)
     while (!atomic_load(&t->failed) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
         if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK)
             fail(t, &err);
-    hdx_mem_put(&t->p->b->mem, bytes, capacity);
+    hdx_mem_put(&t->w->mem, bytes, capacity);
 }
 
 static hdx_code write_referrers(turning *t, hdx_error *err)
 {
     atomic_store(&t->next, 0);
-    hdx_workers_run(t->p->b->threads, write_chunks, t);
+    hdx_workers_run(t->w->threads, write_chunks, t);
     return failure(t, err);
 }
 
 /* ---- ranges ---- */
 static uint64_t block_end(const turning *t, uint64_t block)
 {
-    return block < t->blocks ? block * BLOCK : t->p->b->objects;
+    return block < t->blocks ? block * BLOCK : t->t->objects;
 }
 
 static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
 {
-    return (end < t->p->b->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
+    return (end < t->t->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
 }
 
 /* The first source of a part: whole groups of lists. */
 static uint64_t part_begin(const turning *t, unsigned part)
 {
-    return part == t->parts ? t->p->b->objects : t->p->b->objects / t->parts * part & ~7ull;
+    return part == t->parts ? t->t->objects : t->t->objects / t->parts * part & ~7ull;
 }
 
 static void sweep_part(void *context, unsigned part)
 {
     turning              *t = context;
-    hdx_build            *b = t->p->b;
+    hdx_work             *w = t->w;
     NID                  *count = t->counts + part * t->count_room;
     const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
     hdx_error             err = { 0 };
-    if ((t->placing ? WIDE(hdx_turn_place)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick,
+    if ((t->placing ? WIDE(hdx_turn_place)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
                                            t->only, count, t->to, &err)
-                    : WIDE(hdx_turn_count)(&t->p->outbound, &sources, &t->many, t->from, t->end, &b->mem, &b->tick,
+                    : WIDE(hdx_turn_count)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
                                            count, &err)) != HDX_OK)
         fail(t, &err);
 }
@@ -337,7 +338,7 @@ static void sum_blocks(turning *t)
 
 static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
-    const uint64_t n = t->p->b->objects;
+    const uint64_t n = t->t->objects;
     hdx_code       code = HDX_OK;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
         t->end = n - t->from < t->only_room ? n : t->from + t->only_room;
@@ -352,7 +353,7 @@ static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err
 /* As many blocks as fit; one at least. */
 static hdx_code next_range(turning *t, hdx_error *err)
 {
-    hdx_build     *b = t->p->b;
+    hdx_work      *w = t->w;
     const uint64_t begin = t->from / BLOCK;
     uint64_t       block = begin;
     do
@@ -365,9 +366,9 @@ static hdx_code next_range(turning *t, hdx_error *err)
     const uint64_t several = t->many_before[block] - t->many_before[begin];
     if (several <= t->to_room)
         return HDX_OK;
-    hdx_mem_put(&b->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
+    hdx_mem_put(&w->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
     t->to_room = several;
-    if ((t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID))) != NULL)
+    if ((t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID))) != NULL)
         return HDX_OK;
     t->to_room = 0;
     return hdx_no_memory(err, "the referrers of an object", several * sizeof(NID));
@@ -394,14 +395,14 @@ static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
 
 static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
-    const uint64_t n = t->p->b->objects;
+    const uint64_t n = t->t->objects;
     hdx_code       code = write_degrees(t, w, err);
     const bool     whole = t->only_room >= n;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
         if ((code = next_range(t, err)) != HDX_OK ||
             (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
             break;
-        if (t->referrers && (code = write_referrers(t, err)) != HDX_OK)
+        if (t->in->is_root != NULL && (code = write_referrers(t, err)) != HDX_OK)
             break;
         code = write_values(t, w, err);
     }
@@ -411,11 +412,11 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 /* Room for a range: everything where it fits, else what is left, shared between the arrays as they would be. */
 static hdx_code get_range(turning *t, hdx_error *err)
 {
-    hdx_build     *b = t->p->b;
-    const uint64_t n = b->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count,
-                   several = t->p->outbound.edges - single;
-    const uint64_t left = t->p->room / sizeof(NID);
-    t->parts = hdx_turn_parts(b, single, t->many.count);
+    hdx_work      *w = t->w;
+    const uint64_t n = t->t->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count,
+                   several = t->in->outbound->edges - single;
+    const uint64_t left = t->in->room / sizeof(NID);
+    t->parts = hdx_turn_parts(w->threads, single, t->many.count);
     t->parts = n + t->parts * t->many.count + several <= left ? t->parts : 1;
     const uint64_t all = n + t->parts * t->many.count + several;
     t->only_room = n;
@@ -431,14 +432,14 @@ static hdx_code get_range(turning *t, hdx_error *err)
     }
     if (all > left)
         t->to_room = left > t->only_room + t->count_room ? left - t->only_room - t->count_room : BLOCK;
-    t->before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->before);
-    t->many_before = hdx_mem_array(&b->mem, t->blocks + 1, sizeof *t->many_before);
-    t->only = hdx_mem_raw(&b->mem, t->only_room, sizeof(NID));
-    t->counts = hdx_mem_array(&b->mem, t->parts * t->count_room, sizeof(NID));
+    t->before = hdx_mem_array(&w->mem, t->blocks + 1, sizeof *t->before);
+    t->many_before = hdx_mem_array(&w->mem, t->blocks + 1, sizeof *t->many_before);
+    t->only = hdx_mem_raw(&w->mem, t->only_room, sizeof(NID));
+    t->counts = hdx_mem_array(&w->mem, t->parts * t->count_room, sizeof(NID));
     t->count = t->counts == NULL ? NULL : t->counts + (t->parts - 1) * t->count_room;
-    t->to = hdx_mem_raw(&b->mem, t->to_room, sizeof(NID));
-    t->carry = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry);
-    t->carry_keys = hdx_mem_array(&b->mem, HDX_PART, sizeof *t->carry_keys);
+    t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID));
+    t->carry = hdx_mem_array(&w->mem, HDX_PART, sizeof *t->carry);
+    t->carry_keys = hdx_mem_array(&w->mem, HDX_PART, sizeof *t->carry_keys);
     if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL ||
         t->carry == NULL || t->carry_keys == NULL)
         return hdx_no_memory(err, "inbound references", (t->only_room + t->count_room + t->to_room) * sizeof(NID));
@@ -447,7 +448,7 @@ static hdx_code get_range(turning *t, hdx_error *err)
 
 static void put_range(turning *t)
 {
-    hdx_mem *mem = &t->p->b->mem;
+    hdx_mem *mem = &t->w->mem;
     hdx_mem_put(mem, t->before, (t->blocks + 1) * sizeof *t->before);
     hdx_mem_put(mem, t->many_before, (t->blocks + 1) * sizeof *t->many_before);
     hdx_mem_put(mem, t->only, t->only_room * sizeof(NID));
@@ -455,37 +456,40 @@ static void put_range(turning *t)
     hdx_mem_put(mem, t->to, t->to_room * sizeof(NID));
     hdx_mem_put(mem, t->carry, HDX_PART * sizeof *t->carry);
     hdx_mem_put(mem, t->carry_keys, HDX_PART * sizeof *t->carry_keys);
-    hdx_mem_put(mem, t->many.before, hdx_bits_words(t->p->b->objects) * sizeof(NID));
+    hdx_mem_put(mem, t->many.before, hdx_bits_words(t->t->objects) * sizeof(NID));
 }
 
 static hdx_code find_class_objects(turning *t, hdx_error *err)
 {
-    hdx_build *b = t->p->b;
-    if ((t->is_class = hdx_mem_array(&b->mem, hdx_bits_words(b->objects), 8)) == NULL)
-        return hdx_no_memory(err, "class objects", b->objects / 8);
-    for (uint32_t i = 0; i < b->class_count; i++)
-        hdx_bits_put(t->is_class, b->classes[i].id);
-    return hdx_tape_file_open(b, "referrers.tmp", &t->p->referrer_file, err);
+    hdx_work              *w = t->w;
+    const hdx_dump_tables *tables = t->t;
+    if ((t->is_class = hdx_mem_array(&w->mem, hdx_bits_words(tables->objects), 8)) == NULL)
+        return hdx_no_memory(err, "class objects", tables->objects / 8);
+    for (uint32_t i = 0; i < tables->class_count; i++)
+        hdx_bits_put(t->is_class, tables->classes[i].id);
+    return hdx_tape_file_open(w, "referrers.tmp", &t->out->referrers.file, err);
 }
 
-hdx_code WIDE(hdx_pass_inbound)(hdx_pass *p, bool referrers, hdx_error *err)
+hdx_code WIDE(hdx_pass_inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
+                                hdx_error *err)
 {
-    hdx_build           *b = p->b;
-    turning              t = { .p = p, .once = p->once, .many.words = p->many, .referrers = referrers };
-    hdx_one_to_n_writer *w = NULL;
-    hdx_index_file       file;
-    hdx_code             code = referrers ? find_class_objects(&t, err) : HDX_OK;
-    (void)pthread_mutex_init(&t.lock, NULL);
-    if (code == HDX_OK && (code = WIDE(hdx_rank)(&t.many, b->objects, &b->mem, err)) == HDX_OK &&
-        (code = hdx_one_to_n_begin(&b->place, HDX_KIND_INBOUND, b->objects, p->outbound.edges, &w, err)) == HDX_OK &&
-        (code = get_range(&t, err)) == HDX_OK)
-        code = write_all(&t, w, err);
+    turning              k = { .w = w, .t = t, .in = in, .out = out };
+    hdx_one_to_n_writer *writer = NULL;
+    hdx_code             code = in->is_root != NULL ? find_class_objects(&k, err) : HDX_OK;
+    k.once = in->referred->once;
+    k.many.words = in->referred->many;
+    (void)pthread_mutex_init(&k.lock, NULL);
+    if (code == HDX_OK && (code = WIDE(hdx_rank)(&k.many, t->objects, &w->mem, err)) == HDX_OK &&
+        (code = hdx_one_to_n_begin(&w->place, HDX_KIND_INBOUND, t->objects, in->outbound->edges, &writer, err)) ==
+            HDX_OK &&
+        (code = get_range(&k, err)) == HDX_OK)
+        code = write_all(&k, writer, err);
     if (code != HDX_OK)
-        hdx_one_to_n_abandon(w);
-    else if ((code = hdx_one_to_n_end(w, &file, err)) == HDX_OK)
-        hdx_manifest_file_written(b, HDX_KIND_INBOUND, &file);
-    put_range(&t);
-    hdx_mem_put(&b->mem, t.is_class, hdx_bits_words(b->objects) * 8);
-    (void)pthread_mutex_destroy(&t.lock);
+        hdx_one_to_n_abandon(writer);
+    else
+        code = hdx_one_to_n_end(writer, &out->file, err);
+    put_range(&k);
+    hdx_mem_put(&w->mem, k.is_class, hdx_bits_words(t->objects) * 8);
+    (void)pthread_mutex_destroy(&k.lock);
     return code;
 }

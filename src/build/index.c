@@ -55,89 +55,63 @@ static void add_catalog_bytes(hdx_io *io, hdx_index_report *r)
     }
 }
 
-/* Heaps of Android, in order of first use; a name that is nowhere is said as a number. */
-static hdx_code name_heaps(hdx_build *b, hdx_error *err)
-{
-    uint64_t n = b->scan.heap_count < HDX_HEAPS_MAX ? b->scan.heap_count : HDX_HEAPS_MAX;
-    if (n == 0)
-        return HDX_OK;
-    if ((b->heaps = hdx_mem_array(&b->mem, n, sizeof *b->heaps)) == NULL)
-        return hdx_no_memory(err, "heaps", 0);
-    b->heap_count = n;
-    for (uint64_t i = 0; i < n; i++) {
-        hdx_view bytes;
-        char     text[24];
-        b->heaps[i].number = b->scan.heaps[i].number;
-        if (hdx_scan_string(b, b->scan.heaps[i].name, &bytes)) {
-            if (!hdx_java_text(&b->texts, bytes, &b->heaps[i].name))
-                return hdx_no_memory(err, "heaps", 0);
-            continue;
-        }
-        int   len = snprintf(text, sizeof text, "%u", b->heaps[i].number);
-        char *copy = hdx_arena_copy(&b->texts, text, (uint64_t)len);
-        if (copy == NULL)
-            return hdx_no_memory(err, "heaps", 0);
-        b->heaps[i].name = (hdx_text){ copy, (uint32_t)len };
-    }
-    return HDX_OK;
-}
-
 static hdx_code first_pass(hdx_build *b, hdx_error *err)
 {
-    hdx_code code;
-    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->source), "bytes");
-    if ((code = hdx_seek_begin(b, err)) != HDX_OK || (code = hdx_scan(b, err)) != HDX_OK)
+    const hdx_reading in = hdx_reading_of(b);
+    hdx_index_file    seek;
+    hdx_code          code;
+    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->dump.source), "bytes");
+    if ((code = hdx_first_pass(&in, err)) != HDX_OK)
         return code;
-    if (!hdx_source_size(b->source, &b->manifest.dump_size))
-        return hdx_fail(err, HDX_BAD_DUMP, b->options->dump, HDX_NOWHERE, "its end was not reached");
-    if ((code = hdx_build_stripping(b, err)) != HDX_OK)
-        return code;
-    if ((code = hdx_classes_resolve(b, err)) != HDX_OK || (code = hdx_roots_resolve(b, err)) != HDX_OK ||
-        (code = name_heaps(b, err)) != HDX_OK)
-        return code;
+    b->manifest.dump_size = b->tables.dump_size;
     hdx_build_identity(b);
-    if ((code = hdx_seek_keep(b, err)) != HDX_OK)
-        return code;
+    if (b->dump.windows.fd >= 0) {
+        if ((code = hdx_seek_keep(&b->work, &b->dump, b->tables.dump_size, &seek, err)) != HDX_OK)
+            return code;
+        hdx_manifest_file_written(b, HDX_KIND_SEEK, &seek);
+    }
     hdx_manifest_step_end(b);
-    b->tables_bytes = atomic_load(&b->mem.used);
+    hdx_work_measure(&b->work, b->tables.objects);
     return HDX_OK;
 }
 
 static bool is_wide(const hdx_build *b)
 {
-    if (b->options->width != 0)
-        return b->options->width == 64;
-    const uint64_t most =
-        b->manifest.dump_size / b->survey.head.id_size + b->local_count; /* each takes the bytes of an id */
-    return b->objects >= UINT32_MAX - 2 || (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(b) >= UINT32_MAX - 2);
+    if (b->work.options->width != 0)
+        return b->work.options->width == 64;
+    const uint64_t most = b->manifest.dump_size / b->dump.survey.head.id_size +
+                          b->tables.lookup.local_count; /* each takes the bytes of an id */
+    return b->tables.objects >= UINT32_MAX - 2 ||
+           (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(&b->tables) >= UINT32_MAX - 2);
 }
 
 void hdx_build_close(hdx_build *b)
 {
-    hdx_mem *mem = &b->mem;
+    hdx_mem *mem = &b->work.mem;
     hdx_catalog_abandon(b->catalog);
-    hdx_scan_free(b);
-    hdx_survey_free(&b->survey);
-    hdx_addresses_close(b->ids);
-    hdx_arena_free(&b->texts);
-    hdx_mem_put(mem, b->classes, b->class_count * sizeof *b->classes);
-    hdx_map_free(&b->by_address);
-    hdx_map_free(&b->class_objects);
-    hdx_mem_put(mem, b->layouts, b->layouts == NULL ? 0 : b->class_count * sizeof *b->layouts);
-    hdx_mem_put(mem, b->offsets, b->offset_count * sizeof *b->offsets);
-    hdx_mem_put(mem, b->roots, b->root_capacity * sizeof *b->roots);
-    hdx_mem_put(mem, b->locals, b->local_capacity * sizeof *b->locals);
-    hdx_mem_put(mem, b->threads_found, b->thread_count * sizeof *b->threads_found);
-    hdx_mem_put(mem, b->heaps, b->heap_count * sizeof *b->heaps);
-    hdx_mem_put(mem, b->damage, b->damage_capacity * sizeof *b->damage);
+    hdx_scan_free(mem, &b->dump.scan);
+    hdx_survey_free(&b->dump.survey);
+    hdx_addresses_close(b->tables.lookup.ids);
+    hdx_arena_free(&b->tables.texts);
+    hdx_mem_put(mem, b->tables.classes, b->tables.class_count * sizeof *b->tables.classes);
+    hdx_map_free(&b->tables.lookup.by_address);
+    hdx_map_free(&b->tables.class_objects);
+    hdx_mem_put(mem, b->tables.lookup.layouts,
+                b->tables.lookup.layouts == NULL ? 0 : b->tables.class_count * sizeof *b->tables.lookup.layouts);
+    hdx_mem_put(mem, b->tables.lookup.offsets, b->tables.lookup.offset_count * sizeof *b->tables.lookup.offsets);
+    hdx_mem_put(mem, b->tables.roots, b->tables.root_capacity * sizeof *b->tables.roots);
+    hdx_mem_put(mem, b->tables.lookup.locals, b->tables.lookup.local_capacity * sizeof *b->tables.lookup.locals);
+    hdx_mem_put(mem, b->tables.threads, b->tables.thread_count * sizeof *b->tables.threads);
+    hdx_mem_put(mem, b->tables.heaps, b->tables.heap_count * sizeof *b->tables.heaps);
+    hdx_mem_put(mem, b->work.damage.list, b->work.damage.capacity * sizeof *b->work.damage.list);
     if (b->resumed == NULL) /* else it is the catalog's */
         hdx_build_damage_free(b);
     hdx_catalog_close(b->resumed);
-    hdx_source_close(b->source);
-    hdx_seek_end(b);
-    hdx_ticker_free(&b->tick);
+    hdx_source_close(b->dump.source);
+    hdx_seek_end(&b->dump);
+    hdx_ticker_free(&b->work.tick);
     hdx_mem_close(mem);
-    (void)pthread_mutex_destroy(&b->lock);
+    (void)pthread_mutex_destroy(&b->work.lock);
     free(b);
 }
 
@@ -147,12 +121,12 @@ void hdx_build_close(hdx_build *b)
  */
 static hdx_code recognise(hdx_build *b, hdx_error *err)
 {
-    const hdx_source_options options = { .max_uncompressed = b->options->max_uncompressed };
+    const hdx_source_options options = { .max_uncompressed = b->work.options->max_uncompressed };
     hdx_source              *source;
-    hdx_code                 code = hdx_source_open_mem(b->io, &b->mem, b->options->dump, &options, &source, err);
+    hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, b->work.options->dump, &options, &source, err);
     if (code != HDX_OK)
         return code;
-    code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &b->stripping, err);
+    code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &b->dump.stripping, err);
     hdx_source_close(source);
     return code;
 }
@@ -163,11 +137,11 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
  */
 static void prepare(hdx_build *b)
 {
-    const uint64_t size = hdx_source_file_size(b->source) / 4;
-    if (b->threads == 1 || b->mem.limit != 0)
+    const uint64_t size = hdx_source_file_size(b->dump.source) / 4;
+    if (b->work.threads == 1 || b->work.mem.limit != 0)
         return;
-    hdx_mem_want(&b->mem, size < WANTED ? size : WANTED);
-    hdx_mem_prepare(&b->mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
+    hdx_mem_want(&b->work.mem, size < WANTED ? size : WANTED);
+    hdx_mem_prepare(&b->work.mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
@@ -181,40 +155,42 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
         (void)hdx_no_memory(err, "a build", sizeof *b);
         return NULL;
     }
-    b->options = options;
-    b->counting = purpose == HDX_FOR_COUNTS;
-    b->io = doors->io;
-    b->windows_fd = -1;
-    b->mem.limit = options->memory == 0                     ? 0
-                   : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE
-                                                            : options->memory / 2 + 1;
-    b->mem.refuse = doors->refuse;
-    b->mem.context = doors->context;
-    b->room = doors->room;
-    b->every_step = doors->every_step;
-    b->mem.keep = true;
-    b->threads = options->threads != 0 ? options->threads : hdx_workers_default();
-    if (b->threads > HDX_WORKERS_MAX)
-        b->threads = HDX_WORKERS_MAX;
-    b->scan.arena = hdx_arena_of(&b->mem);
-    b->scan.by_string = hdx_map_of(&b->mem);
-    b->scan.by_class = hdx_map_of(&b->mem);
-    b->scan.long_names = b->scan.long_sums = hdx_map_of(&b->mem);
-    b->scan.frame_places = hdx_map_of(&b->mem);
-    b->texts = hdx_arena_of(&b->mem);
-    b->by_address = hdx_map_of(&b->mem);
-    b->class_objects = hdx_map_of(&b->mem);
-    (void)pthread_mutex_init(&b->lock, NULL);
-    hdx_ticker_init(&b->tick, &options->progress, STEPS);
+    b->work.options = options;
+    b->dump.counting = purpose == HDX_FOR_COUNTS;
+    b->work.io = doors->io;
+    b->dump.windows.fd = -1;
+    b->work.mem.limit = options->memory == 0                     ? 0
+                        : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE
+                                                                 : options->memory / 2 + 1;
+    b->work.mem.refuse = doors->refuse;
+    b->work.mem.context = doors->context;
+    b->work.room = doors->room;
+    b->keeping.every_step = doors->every_step;
+    b->work.mem.keep = true;
+    b->work.threads = options->threads != 0 ? options->threads : hdx_workers_default();
+    if (b->work.threads > HDX_WORKERS_MAX)
+        b->work.threads = HDX_WORKERS_MAX;
+    b->dump.scan.arena = hdx_arena_of(&b->work.mem);
+    b->dump.scan.by_string = hdx_map_of(&b->work.mem);
+    b->dump.scan.by_class = hdx_map_of(&b->work.mem);
+    b->dump.scan.long_names = b->dump.scan.long_sums = hdx_map_of(&b->work.mem);
+    b->dump.scan.frame_places = hdx_map_of(&b->work.mem);
+    b->tables.texts = hdx_arena_of(&b->work.mem);
+    b->tables.lookup.by_address = hdx_map_of(&b->work.mem);
+    b->tables.class_objects = hdx_map_of(&b->work.mem);
+    (void)pthread_mutex_init(&b->work.lock, NULL);
+    hdx_ticker_init(&b->work.tick, &options->progress, STEPS);
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
-    b->saved_at = b->step_wall;
+    b->keeping.saved_at = b->step_wall;
+    b->keeping.begun_cpu = b->step_cpu;
+    b->keeping.of = &b->manifest;
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
-    hdx_code code = hdx_source_open_mem(b->io, &b->mem, options->dump, &source_options, &b->source, err);
+    hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, options->dump, &source_options, &b->dump.source, err);
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)
         prepare(b);
     if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK &&
-        (code = hdx_strip_view_set(b->source, b->stripping.view, err)) == HDX_OK)
+        (code = hdx_strip_view_set(b->dump.source, b->dump.stripping.view, err)) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
@@ -224,19 +200,23 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
 
 static void work_in(hdx_build *b, const hdx_index_home *home)
 {
-    (void)snprintf(b->folder, sizeof b->folder, "%s", home->part);
-    b->place =
-        (hdx_index_place){ .io = b->io, .folder = b->folder, .mem = &b->mem, .threads = b->threads, .tick = &b->tick };
+    (void)snprintf(b->work.folder, sizeof b->work.folder, "%s", home->part);
+    b->work.place = (hdx_index_place){ .io = b->work.io,
+                                       .folder = b->work.folder,
+                                       .mem = &b->work.mem,
+                                       .threads = b->work.threads,
+                                       .tick = &b->work.tick };
 }
 
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 {
-    const bool goes_on = b->kept_scan;
+    const bool goes_on = b->keeping.kept_scan;
     hdx_code   code;
     if (goes_on)
-        notice(b->options, b->kept_columns ? "an earlier build was reading the dump for the second time: going on there"
-                                           : "an earlier build was reading the dump: going on there");
-    if ((code = hdx_forecast_begin(b, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
+        notice(b->work.options, b->keeping.kept_columns
+                                    ? "an earlier build was reading the dump for the second time: going on there"
+                                    : "an earlier build was reading the dump: going on there");
+    if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
         (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
@@ -246,9 +226,9 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 static hdx_code go_on(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
-    if (hdx_checkpoint_is_there(b))
+    if (hdx_checkpoint_is_there(&b->work))
         return hdx_passes_resume(b, err);
-    if (!hdx_checkpoint_find_kept(b))
+    if (!hdx_checkpoint_find_kept(&b->work, &b->keeping))
         return HDX_NOT_FOUND;
     code = from_the_dump(b, err);
     return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* what was kept may say so, and not the dump */
@@ -260,7 +240,7 @@ static hdx_code go_on(hdx_build *b, hdx_error *err)
  */
 static bool is_kept(const hdx_build *b, hdx_code code)
 {
-    return (b->checkpointed || b->kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
+    return (b->keeping.checkpointed || b->keeping.kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
 }
 
 /*
@@ -269,14 +249,14 @@ static bool is_kept(const hdx_build *b, hdx_code code)
  */
 static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error *err)
 {
-    const uint64_t size = hdx_source_file_size(b->source),
-                   most = (hdx_source_compression(b->source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
-    hdx_index_options  options = *b->options;
+    const uint64_t size = hdx_source_file_size(b->dump.source),
+                   most = (hdx_source_compression(b->dump.source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
+    hdx_index_options  options = *b->work.options;
     hdx_index_forecast f;
     hdx_error          own;
     uint64_t           left = 0;
     options.progress = (hdx_progress){ .cancelled = options.progress.cancelled, .context = options.progress.context };
-    if (b->io->space(b->io, home->part, &left) < 0 || left >= most ||
+    if (b->work.io->space(b->work.io, home->part, &left) < 0 || left >= most ||
         hdx_index_estimate(&options, &f, &own) != HDX_OK || f.disk + f.temporary <= left)
         return HDX_OK;
     return hdx_hint(err,
@@ -322,7 +302,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK ||
         (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
-    hdx_checkpoint_remove(b);
+    hdx_checkpoint_remove(&b->work, &b->keeping);
     code = hdx_place_commit(io, home, &b->manifest, err);
     report_from(&b->manifest, report);
 out:

@@ -26,37 +26,37 @@ hdx_code hdx_kept_refuse(hdx_error *err)
     return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "nothing to go on from");
 }
 
-bool hdx_kept_is_worth(const hdx_build *b, hdx_code code)
+bool hdx_kept_is_worth(const hdx_work *w, const hdx_keeping *keeping, hdx_code code)
 {
-    const uint64_t wall = hdx_now_ns() - b->saved_at,
-                   cpu = hdx_cpu_ns() - b->step_cpu; /* by several threads much is done in a moment */
+    const uint64_t wall = hdx_now_ns() - keeping->saved_at,
+                   cpu = hdx_cpu_ns() - keeping->begun_cpu; /* by several threads much is done in a moment */
     const uint64_t worked = wall > cpu ? wall : cpu;
-    return b->folder[0] != '\0' && !b->counting &&
-           (b->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
+    return w->folder[0] != '\0' &&
+           (keeping->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
 }
 
-static void path_of(const hdx_build *b, const char *name, const char *suffix, char *path, size_t size)
+static void path_of(const hdx_work *w, const char *name, const char *suffix, char *path, size_t size)
 {
-    (void)snprintf(path, size, "%s/%s%s", b->folder, name, suffix);
+    (void)snprintf(path, size, "%s/%s%s", w->folder, name, suffix);
 }
 
-static head head_of(const hdx_build *b)
+static head head_of(const hdx_work *w, const hdx_keeping *keeping)
 {
-    const hdx_manifest *m = &b->manifest;
+    const hdx_manifest *m = keeping->of;
     head                h = { .magic = MAGIC,
-                              .version = hdx_checkpoint_version(b),
+                              .version = hdx_checkpoint_version(w->options),
                               .file_size = m->file_size,
                               .file_mtime_ns = m->file_mtime_ns };
     memcpy(h.file_sample, m->file_sample, sizeof h.file_sample);
     return h;
 }
 
-static hdx_kept *kept_of(hdx_build *b, const char *name)
+static hdx_kept *kept_of(hdx_work *w, const char *name)
 {
-    hdx_kept *k = hdx_mem_get(&b->mem, sizeof *k);
+    hdx_kept *k = hdx_mem_get(&w->mem, sizeof *k);
     if (k == NULL)
         return NULL;
-    k->b = b;
+    k->w = w;
     k->fd = -1;
     (void)snprintf(k->name, sizeof k->name, "%s", name);
     return k;
@@ -67,21 +67,21 @@ void hdx_kept_close(hdx_kept *k)
     if (k == NULL)
         return;
     if (k->fd >= 0)
-        (void)k->b->io->close(k->b->io, k->fd);
-    hdx_mem_put(&k->b->mem, k, sizeof *k);
+        (void)k->w->io->close(k->w->io, k->fd);
+    hdx_mem_put(&k->w->mem, k, sizeof *k);
 }
 
-void hdx_kept_remove(hdx_build *b, const char *name)
+void hdx_kept_remove(hdx_work *w, const char *name)
 {
     char path[4200];
-    path_of(b, name, "", path, sizeof path);
-    (void)b->io->remove(b->io, path);
+    path_of(w, name, "", path, sizeof path);
+    (void)w->io->remove(w->io, path);
 }
 
 /* ---- writing ---- */
 static hdx_code flush(hdx_kept *k, hdx_error *err)
 {
-    const int rc = k->filled == 0 ? 0 : k->b->io->write(k->b->io, k->fd, k->bytes, k->filled);
+    const int rc = k->filled == 0 ? 0 : k->w->io->write(k->w->io, k->fd, k->bytes, k->filled);
     k->sum = hdx_crc32c(k->sum, k->bytes, k->filled);
     k->at += k->filled;
     k->filled = 0;
@@ -111,14 +111,14 @@ hdx_code hdx_kept_put_array(hdx_kept *k, uint64_t size, const void *array, uint6
     return code != HDX_OK ? code : hdx_kept_put(k, array, count * size, err);
 }
 
-hdx_code hdx_kept_create(hdx_build *b, const char *name, hdx_kept **out, hdx_error *err)
+hdx_code hdx_kept_create(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, hdx_error *err)
 {
     char       path[4200];
-    const head h = head_of(b);
-    path_of(b, name, ".new", path, sizeof path);
-    if ((*out = kept_of(b, name)) == NULL)
+    const head h = head_of(w, keeping);
+    path_of(w, name, ".new", path, sizeof path);
+    if ((*out = kept_of(w, name)) == NULL)
         return hdx_no_memory(err, name, sizeof **out);
-    if (((*out)->fd = b->io->create(b->io, path)) < 0)
+    if (((*out)->fd = w->io->create(w->io, path)) < 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-(*out)->fd));
     return hdx_kept_put(*out, &h, sizeof h, err);
 }
@@ -131,23 +131,23 @@ hdx_code hdx_kept_end(hdx_kept *k, hdx_code so_far, uint32_t *sum, hdx_error *er
     int      rc = 0;
     if (k == NULL)
         return so_far;
-    hdx_build *b = k->b;
-    path_of(b, k->name, "", path, sizeof path);
-    path_of(b, k->name, ".new", fresh, sizeof fresh);
+    hdx_work *w = k->w;
+    path_of(w, k->name, "", path, sizeof path);
+    path_of(w, k->name, ".new", fresh, sizeof fresh);
     if (code == HDX_OK && (code = flush(k, err)) == HDX_OK) {
         *sum = k->sum;
         hdx_put32(bytes, k->sum);
-        rc = b->io->write(b->io, k->fd, bytes, sizeof bytes);
+        rc = w->io->write(w->io, k->fd, bytes, sizeof bytes);
     }
     if (k->fd >= 0) {
-        const int closed = b->io->close(b->io, k->fd);
+        const int closed = w->io->close(w->io, k->fd);
         rc = rc < 0 ? rc : closed;
         k->fd = -1;
     }
-    if (code == HDX_OK && (rc < 0 || (rc = b->io->rename(b->io, fresh, path)) < 0))
+    if (code == HDX_OK && (rc < 0 || (rc = w->io->rename(w->io, fresh, path)) < 0))
         code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot write: %s", strerror(-rc));
     if (code != HDX_OK)
-        (void)b->io->remove(b->io, fresh);
+        (void)w->io->remove(w->io, fresh);
     hdx_kept_close(k);
     return code;
 }
@@ -156,7 +156,7 @@ hdx_code hdx_kept_end(hdx_kept *k, hdx_code so_far, uint32_t *sum, hdx_error *er
 static hdx_code fill(hdx_kept *k, hdx_error *err)
 {
     const uint64_t n = k->end - k->at < sizeof k->bytes ? k->end - k->at : sizeof k->bytes;
-    if (n == 0 || k->b->io->read_at(k->b->io, k->fd, k->bytes, n, k->at) != (int64_t)n)
+    if (n == 0 || k->w->io->read_at(k->w->io, k->fd, k->bytes, n, k->at) != (int64_t)n)
         return hdx_kept_refuse(err);
     k->at += n;
     k->filled = (uint32_t)n;
@@ -168,7 +168,7 @@ static hdx_code fill(hdx_kept *k, hdx_error *err)
 static hdx_code read_sum(hdx_kept *k, hdx_error *err)
 {
     uint8_t sum[4];
-    if (k->b->io->read_at(k->b->io, k->fd, sum, sizeof sum, k->end) != sizeof sum)
+    if (k->w->io->read_at(k->w->io, k->fd, sum, sizeof sum, k->end) != sizeof sum)
         return hdx_kept_refuse(err);
     k->sum = hdx_le32(sum);
     return HDX_OK;
@@ -181,29 +181,30 @@ static hdx_code sum_up(hdx_kept *k, hdx_error *err)
     while (k->at < k->end && (code = fill(k, err)) == HDX_OK)
         k->sum = hdx_crc32c(k->sum, k->bytes, k->filled);
     k->at = k->filled = k->taken = 0;
-    if (code != HDX_OK || k->b->io->read_at(k->b->io, k->fd, sum, sizeof sum, k->end) != sizeof sum ||
+    if (code != HDX_OK || k->w->io->read_at(k->w->io, k->fd, sum, sizeof sum, k->end) != sizeof sum ||
         hdx_le32(sum) != k->sum)
         return hdx_kept_refuse(err);
     return HDX_OK;
 }
 
-hdx_code hdx_kept_open(hdx_build *b, const char *name, hdx_kept **out, uint32_t *sum, hdx_error *err)
+hdx_code hdx_kept_open(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, uint32_t *sum,
+                       hdx_error *err)
 {
     char        path[4200];
-    const head  wanted = head_of(b);
+    const head  wanted = head_of(w, keeping);
     head        there;
     struct stat st;
     hdx_code    code;
-    path_of(b, name, "", path, sizeof path);
+    path_of(w, name, "", path, sizeof path);
     *out = NULL;
-    if (b->io->stat(b->io, path, &st) < 0 || st.st_size < (off_t)sizeof wanted + 4)
+    if (w->io->stat(w->io, path, &st) < 0 || st.st_size < (off_t)sizeof wanted + 4)
         return hdx_kept_refuse(err);
-    if ((*out = kept_of(b, name)) == NULL)
+    if ((*out = kept_of(w, name)) == NULL)
         return hdx_no_memory(err, name, sizeof **out);
     (*out)->end = (uint64_t)st.st_size - 4;
-    if (((*out)->fd = b->io->open(b->io, path)) < 0)
+    if (((*out)->fd = w->io->open(w->io, path)) < 0)
         return hdx_kept_refuse(err);
-    if ((code = hdx_seal_has(b, name) ? read_sum(*out, err) : sum_up(*out, err)) != HDX_OK ||
+    if ((code = hdx_seal_has(w, keeping, name) ? read_sum(*out, err) : sum_up(*out, err)) != HDX_OK ||
         (code = hdx_kept_get(*out, &there, sizeof there, err)) != HDX_OK)
         return code;
     *sum = (*out)->sum;
@@ -236,7 +237,7 @@ hdx_code hdx_kept_array(hdx_kept *k, uint64_t size, void **array, uint64_t *coun
         return hdx_kept_refuse(err);
     if (n == 0)
         return HDX_OK;
-    if ((*array = hdx_mem_array(&k->b->mem, n, size)) == NULL)
+    if ((*array = hdx_mem_array(&k->w->mem, n, size)) == NULL)
         return hdx_no_memory(err, k->name, bytes);
     *count = n;
     return hdx_kept_get(k, *array, bytes, err);

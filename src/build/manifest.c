@@ -20,9 +20,9 @@ void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file
 hdx_amounts hdx_build_amounts(const hdx_build *b)
 {
     const hdx_manifest *m = &b->manifest;
-    return (hdx_amounts){ { [HDX_OF_OBJECTS] = b->objects,
-                            [HDX_OF_CLASSES] = b->class_count,
-                            [HDX_OF_HEAPS] = b->heap_count,
+    return (hdx_amounts){ { [HDX_OF_OBJECTS] = b->tables.objects,
+                            [HDX_OF_CLASSES] = b->tables.class_count,
+                            [HDX_OF_HEAPS] = b->tables.heap_count,
                             [HDX_OF_SPECIALS] = m->specials,
                             [HDX_OF_DOMINATORS] = m->dominators,
                             [HDX_OF_DUMP_BYTES] = m->dump_size,
@@ -34,7 +34,7 @@ hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note 
 {
     const hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
     const hdx_amounts    amounts = hdx_build_amounts(b);
-    return hdx_index_open(&b->place, kind, &file, &amounts, note, out, err);
+    return hdx_index_open(&b->work.place, kind, &file, &amounts, note, out, err);
 }
 
 static uint64_t written(const hdx_build *b)
@@ -54,7 +54,7 @@ void hdx_manifest_step_begin(hdx_build *b, const char *name, uint64_t total, con
     s->wall_ns = hdx_now_ns();
     s->cpu_ns = hdx_cpu_ns();
     s->written_bytes = written(b);
-    hdx_ticker_step(&b->tick, name, total, unit);
+    hdx_ticker_step(&b->work.tick, name, total, unit);
 }
 
 void hdx_manifest_step_end(hdx_build *b)
@@ -69,7 +69,7 @@ void hdx_manifest_step_end(hdx_build *b)
     b->manifest.step_count++;
 }
 
-hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
+hdx_code hdx_build_damage(hdx_work *w, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
                           hdx_error *err, const char *format, ...)
 {
     hdx_damage d = { .kind = kind, .offset = pos, .lost_bytes = lost };
@@ -79,14 +79,14 @@ hdx_code hdx_build_damage(hdx_build *b, hdx_damage_kind kind, hdx_pos pos, const
     va_start(args, format);
     (void)vsnprintf(d.expected, sizeof d.expected, format, args);
     va_end(args);
-    (void)pthread_mutex_lock(&b->lock);
-    if (b->damage_count >= HDX_DAMAGE_MAX)
-        b->damage_more++;
-    else if (!hdx_mem_room(&b->mem, (void **)&b->damage, &b->damage_capacity, b->damage_count, sizeof d))
+    (void)pthread_mutex_lock(&w->lock);
+    if (w->damage.count >= HDX_DAMAGE_MAX)
+        w->damage.more++;
+    else if (!hdx_mem_room(&w->mem, (void **)&w->damage.list, &w->damage.capacity, w->damage.count, sizeof d))
         code = hdx_no_memory(err, "the list of damage", 0);
     else
-        b->damage[b->damage_count++] = d;
-    (void)pthread_mutex_unlock(&b->lock);
+        w->damage.list[w->damage.count++] = d;
+    (void)pthread_mutex_unlock(&w->lock);
     return code;
 }
 
@@ -97,18 +97,18 @@ _Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT, "an index of the format b
  */
 void hdx_build_identity(hdx_build *b)
 {
-    const hdx_survey *s = &b->survey;
+    const hdx_survey *s = &b->dump.survey;
     uint64_t          low = HDX_CATALOG_FORMAT, high = HDX_INDEX_FORMAT;
-    uint64_t          words[] = { s->head.id_size, s->head.time_ms, s->heap_time_us, b->manifest.dump_size,
-                                  s->dump_number,  s->objects,      b->objects };
+    uint64_t          words[] = { s->head.id_size, s->head.time_ms, s->heap_time_us,  b->manifest.dump_size,
+                                  s->dump_number,  s->objects,      b->tables.objects };
     low = hdx_hash_bytes(low, words, sizeof words);
     low = hdx_hash_bytes(low, s->sub_records, sizeof s->sub_records);
     high = hdx_hash_bytes(high ^ low, s->top_records, sizeof s->top_records);
-    for (uint32_t i = 0; i < b->class_count; i++)
-        high = hdx_mix64(high ^ b->classes[i].address) + b->classes[i].instances;
+    for (uint32_t i = 0; i < b->tables.class_count; i++)
+        high = hdx_mix64(high ^ b->tables.classes[i].address) + b->tables.classes[i].instances;
     hdx_put64(b->manifest.identity, low);
     hdx_put64(b->manifest.identity + 8, high);
-    memcpy(b->place.identity, b->manifest.identity, sizeof b->place.identity);
+    memcpy(b->work.place.identity, b->manifest.identity, sizeof b->work.place.identity);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -122,18 +122,18 @@ static int by_offset(const void *a, const void *b)
 hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err)
 {
     hdx_manifest *m = &b->manifest;
-    uint64_t      room = b->survey.damage_count + b->damage_count;
-    m->damage_more = b->survey.damage_more + b->damage_more;
+    uint64_t      room = b->dump.survey.damage_count + b->work.damage.count;
+    m->damage_more = b->dump.survey.damage_more + b->work.damage.more;
     if (room == 0)
         return HDX_OK;
-    if ((m->damage = hdx_mem_array(&b->mem, room, sizeof *m->damage)) == NULL)
+    if ((m->damage = hdx_mem_array(&b->work.mem, room, sizeof *m->damage)) == NULL)
         return hdx_no_memory(err, "the list of damage", 0);
     m->damage_count = room;
-    if (b->survey.damage_count > 0)
-        memcpy(m->damage, b->survey.damage, b->survey.damage_count * sizeof *m->damage);
-    for (uint64_t i = 0; i < b->damage_count; i++) {
-        m->damage[b->survey.damage_count + i] = b->damage[i];
-        m->damage[b->survey.damage_count + i].kept_objects = b->survey.objects - b->scan.skipped_count;
+    if (b->dump.survey.damage_count > 0)
+        memcpy(m->damage, b->dump.survey.damage, b->dump.survey.damage_count * sizeof *m->damage);
+    for (uint64_t i = 0; i < b->work.damage.count; i++) {
+        m->damage[b->dump.survey.damage_count + i] = b->work.damage.list[i];
+        m->damage[b->dump.survey.damage_count + i].kept_objects = b->dump.survey.objects - b->dump.scan.skipped_count;
     }
     qsort(m->damage, (size_t)room, sizeof *m->damage, by_offset);
     return HDX_OK;
@@ -141,7 +141,7 @@ hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err)
 
 void hdx_build_damage_free(hdx_build *b)
 {
-    hdx_mem_put(&b->mem, b->manifest.damage, b->manifest.damage_count * sizeof *b->manifest.damage);
+    hdx_mem_put(&b->work.mem, b->manifest.damage, b->manifest.damage_count * sizeof *b->manifest.damage);
     b->manifest.damage = NULL;
     b->manifest.damage_count = 0;
 }
@@ -161,51 +161,52 @@ static int by_object(const void *a, const void *b)
 hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
 {
     hdx_manifest     *m = &b->manifest;
-    const hdx_survey *s = &b->survey;
+    const hdx_survey *s = &b->dump.survey;
     m->format = HDX_CATALOG_FORMAT;
     (void)snprintf(m->version, sizeof m->version, "%s", s->head.version);
     m->id_size = s->head.id_size;
     m->created_ms = s->head.time_ms + s->heap_time_us / 1000;
     m->dump_number = s->dump_number;
     m->dumps_in_file = s->dumps_in_file;
-    m->reference_size = b->sizing.reference_size;
-    m->alignment = b->sizing.alignment;
-    m->compressed_oops = b->sizing.id_size == 8 && b->sizing.reference_size == 4;
-    m->stated_sizes = b->sizing.stated;
-    m->objects = b->objects;
-    m->records = s->objects - b->scan.skipped_count;
-    m->classes = b->class_count;
-    m->roots = b->root_count;
-    m->threads = b->thread_count;
-    m->dangling_references = atomic_load(&b->dangling_references);
-    m->dangling_roots = b->dangling_roots;
+    m->reference_size = b->tables.sizing.reference_size;
+    m->alignment = b->tables.sizing.alignment;
+    m->compressed_oops = b->tables.sizing.id_size == 8 && b->tables.sizing.reference_size == 4;
+    m->stated_sizes = b->tables.sizing.stated;
+    m->objects = b->tables.objects;
+    m->records = s->objects - b->dump.scan.skipped_count;
+    m->classes = b->tables.class_count;
+    m->roots = b->tables.root_count;
+    m->threads = b->tables.thread_count;
+    m->dangling_roots = b->tables.dangling_roots;
     memcpy(m->record_counts[0], s->top_records, sizeof m->record_counts[0]);
     memcpy(m->record_counts[1], s->sub_records, sizeof m->record_counts[1]);
     m->file_count = HDX_KINDS;
     m->warning_count = s->warning_count < HDX_WARNINGS_MAX ? s->warning_count : HDX_WARNINGS_MAX;
     for (uint32_t i = 0; i < m->warning_count; i++)
         (void)snprintf(m->warnings[i], sizeof m->warnings[i], "%s", s->warnings[i]);
-    m->stripping = b->stripping;
+    m->stripping = b->dump.stripping;
     m->stripping.bytes_read = 0;
-    m->compression = (uint32_t)hdx_source_compression(b->source);
+    m->compression = (uint32_t)hdx_source_compression(b->dump.source);
     hdx_code code = hdx_build_damage_gather(b, err);
     if (code != HDX_OK)
         return code;
-    hdx_scan_free(b);
-    hdx_map_free(&b->by_address);
-    hdx_mem_put(&b->mem, b->layouts, b->class_count * sizeof *b->layouts);
-    hdx_mem_put(&b->mem, b->offsets, b->offset_count * sizeof *b->offsets);
-    hdx_mem_put(&b->mem, b->locals, b->local_capacity * sizeof *b->locals);
-    b->layouts = NULL;
-    b->offsets = NULL;
-    b->locals = NULL;
-    b->offset_count = b->local_count = b->local_capacity = 0;
-    hdx_addresses_close(b->ids); /* every reference is an id now */
-    b->ids = NULL;
-    hdx_source_close(b->source);
-    b->source = NULL;
-    hdx_seek_end(b);
-    b->tables_bytes = atomic_load(&b->mem.used);
+    hdx_scan_free(&b->work.mem, &b->dump.scan);
+    hdx_map_free(&b->tables.lookup.by_address);
+    hdx_mem_put(&b->work.mem, b->tables.lookup.layouts, b->tables.class_count * sizeof *b->tables.lookup.layouts);
+    hdx_mem_put(&b->work.mem, b->tables.lookup.offsets,
+                b->tables.lookup.offset_count * sizeof *b->tables.lookup.offsets);
+    hdx_mem_put(&b->work.mem, b->tables.lookup.locals,
+                b->tables.lookup.local_capacity * sizeof *b->tables.lookup.locals);
+    b->tables.lookup.layouts = NULL;
+    b->tables.lookup.offsets = NULL;
+    b->tables.lookup.locals = NULL;
+    b->tables.lookup.offset_count = b->tables.lookup.local_count = b->tables.lookup.local_capacity = 0;
+    hdx_addresses_close(b->tables.lookup.ids); /* every reference is an id now */
+    b->tables.lookup.ids = NULL;
+    hdx_source_close(b->dump.source);
+    b->dump.source = NULL;
+    hdx_seek_end(&b->dump);
+    hdx_work_measure(&b->work, b->tables.objects);
     return HDX_OK;
 }
 
@@ -226,24 +227,25 @@ static void fill_costs(hdx_build *b)
     m->peak_rss = hdx_peak_rss();
 }
 
-void hdx_build_sort_roots(hdx_build *b)
+void hdx_build_sort_roots(hdx_work *w, hdx_dump_tables *t)
 {
-    hdx_sort(&b->mem, b->roots, b->root_count, sizeof *b->roots, offsetof(hdx_root, object), by_object);
+    hdx_sort(&w->mem, t->roots, t->root_count, sizeof *t->roots, offsetof(hdx_root, object), by_object);
 }
 
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
-    hdx_build_sort_roots(b); /* a build that goes on from a checkpoint has not, others have */
-    if ((code = hdx_catalog_create(b->io, b->folder, &b->mem, &b->catalog, err)) != HDX_OK)
+    hdx_build_sort_roots(&b->work, &b->tables); /* a build that goes on from a checkpoint has not, others have */
+    if ((code = hdx_catalog_create(b->work.io, b->work.folder, &b->work.mem, &b->catalog, err)) != HDX_OK)
         return code;
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        hdx_catalog_ahead(b->catalog, &b->classes[i], b->class_count - i);
-        code = hdx_catalog_put_class(b->catalog, &b->classes[i], err);
+    for (uint32_t i = 0; i < b->tables.class_count && code == HDX_OK; i++) {
+        hdx_catalog_ahead(b->catalog, &b->tables.classes[i], b->tables.class_count - i);
+        code = hdx_catalog_put_class(b->catalog, &b->tables.classes[i], err);
     }
-    if (code == HDX_OK && (code = hdx_catalog_put_roots(b->catalog, b->roots, b->root_count, err)) == HDX_OK &&
-        (code = hdx_catalog_put_threads(b->catalog, b->threads_found, b->thread_count, err)) == HDX_OK)
-        code = hdx_catalog_put_heaps(b->catalog, b->heaps, b->heap_count, err);
+    if (code == HDX_OK &&
+        (code = hdx_catalog_put_roots(b->catalog, b->tables.roots, b->tables.root_count, err)) == HDX_OK &&
+        (code = hdx_catalog_put_threads(b->catalog, b->tables.threads, b->tables.thread_count, err)) == HDX_OK)
+        code = hdx_catalog_put_heaps(b->catalog, b->tables.heaps, b->tables.heap_count, err);
     return code;
 }
 

@@ -18,19 +18,28 @@ typedef struct column {
     unsigned width; /* 0: there is none */
 } column;
 
-enum { POSITION, CLASS, SIZE, HEAP, COLUMNS }; /* position + 1, 0: no record; size: length of an array, 0 for others */
+enum {
+    POSITION = HDX_COLUMN_POSITION,
+    CLASS,
+    SIZE,
+    HEAP,
+    COLUMNS
+}; /* position + 1, 0: no record; size: length of an array, 0 for others */
 static const hdx_kind kinds[COLUMNS] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
 
 typedef struct batch {
-    hdx_pass        *p;
-    uint64_t         lo, hi, ids;
-    column           columns[COLUMNS];
-    hdx_map          long_lengths;
-    bool             lists; /* are wanted */
-    _Atomic uint64_t piece; /* to be laid out next */
-    atomic_bool      failed;
-    pthread_mutex_t  lock; /* guards error and long_lengths */
-    hdx_error        error;
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    hdx_columns           *in;
+    hdx_packed            *outbound;
+    uint64_t               lo, hi, ids;
+    column                 columns[COLUMNS];
+    hdx_map                long_lengths;
+    bool                   lists; /* are wanted */
+    _Atomic uint64_t       piece; /* to be laid out next */
+    atomic_bool            failed;
+    pthread_mutex_t        lock; /* guards error and long_lengths */
+    hdx_error              error;
 } batch;
 
 typedef struct fill { /* of one file */
@@ -131,8 +140,8 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
         (void)hdx_no_memory(&err, "lengths of arrays", k->long_lengths.capacity * sizeof(hdx_map_slot));
         fail(k, &err);
     }
-    if (k->lists && !take_list(&k->p->outbound, record)) {
-        (void)hdx_fail(&err, HDX_BAD_DUMP, k->p->b->options->dump, HDX_NOWHERE, "changed while it was read");
+    if (k->lists && !take_list(k->outbound, record)) {
+        (void)hdx_fail(&err, HDX_BAD_DUMP, k->w->options->dump, HDX_NOWHERE, "changed while it was read");
         fail(k, &err);
     }
 }
@@ -157,18 +166,18 @@ static void take_entries(void *context, unsigned worker, const hdx_spill_record 
     batch    *k = context;
     hdx_error err;
     (void)worker;
-    if (hdx_entries_put(k->p, record->id, hdx_packed_entries(record->class_number, record->count)))
+    if (hdx_entries_put(&k->in->entries, record->id, hdx_packed_entries(record->class_number, record->count)))
         return;
-    (void)hdx_no_memory(&err, "lengths of lists", k->p->b->objects);
+    (void)hdx_no_memory(&err, "lengths of lists", k->t->objects);
     fail(k, &err);
 }
 
 /* Where a build goes on behind the second pass, which is who knew them. */
 static hdx_code find_entries(batch *k, hdx_error *err)
 {
-    hdx_code code = hdx_entries_begin(k->p, err);
-    if (code == HDX_OK &&
-        (code = hdx_spill_each(k->p->b, &k->p->spill, 0, k->p->b->objects, take_entries, k, err)) == HDX_OK &&
+    const hdx_spill_range all = { 0, k->t->objects, take_entries, k };
+    hdx_code              code = hdx_entries_begin(k->w, &k->in->entries, err);
+    if (code == HDX_OK && (code = hdx_spill_each(k->w, k->t, &k->in->spill, &all, err)) == HDX_OK &&
         atomic_load(&k->failed))
         code = failure(k, err);
     return code;
@@ -177,8 +186,8 @@ static hdx_code find_entries(batch *k, hdx_error *err)
 static void lay_pieces(void *context, unsigned worker)
 {
     batch         *k = context;
-    hdx_mem       *mem = &k->p->b->mem;
-    const uint64_t room = k->p->b->objects < HDX_PACKED_PIECE ? k->p->b->objects : HDX_PACKED_PIECE;
+    hdx_mem       *mem = &k->w->mem;
+    const uint64_t room = k->t->objects < HDX_PACKED_PIECE ? k->t->objects : HDX_PACKED_PIECE;
     uint32_t      *entries = NULL;
     uint64_t       piece;
     hdx_error      err = { 0 };
@@ -188,8 +197,8 @@ static void lay_pieces(void *context, unsigned worker)
         if (entries == NULL && (entries = hdx_mem_array(mem, room, sizeof *entries)) == NULL)
             code = hdx_no_memory(&err, "lengths of lists", room * sizeof *entries);
         if (code == HDX_OK) {
-            hdx_entries_take(k->p, piece, entries);
-            code = hdx_packed_lay(&k->p->outbound, piece, entries, mem, &err);
+            hdx_entries_take(&k->in->entries, piece, entries);
+            code = hdx_packed_lay(k->outbound, piece, entries, mem, &err);
         }
         if (code != HDX_OK)
             fail(k, &err);
@@ -200,7 +209,7 @@ static void lay_pieces(void *context, unsigned worker)
 static hdx_code lay_lists(batch *k, hdx_error *err)
 {
     atomic_store(&k->piece, k->lo >> HDX_PACKED_PIECE_BITS);
-    hdx_workers_run(k->p->b->threads, lay_pieces, k);
+    hdx_workers_run(k->w->threads, lay_pieces, k);
     return atomic_load(&k->failed) ? failure(k, err) : HDX_OK;
 }
 
@@ -209,19 +218,20 @@ static unsigned bytes_of(uint64_t most) { return most == 0 ? 1 : (hdx_width(most
 
 static hdx_code get_batch(batch *k, hdx_error *err)
 {
-    hdx_build     *b = k->p->b;
-    const uint64_t packed = k->lists ? 4 + hdx_build_packed(b, k->p->spill.edges) / b->objects + 1
-                                     : 0; /* the lists of the batch come besides */
-    const unsigned widths[COLUMNS] = { bytes_of(b->manifest.dump_size), bytes_of(b->class_count), bytes_of(LONG_LENGTH),
-                                       b->heap_count > 0 };
-    uint64_t       all = 0;
+    hdx_work              *w = k->w;
+    const hdx_dump_tables *t = k->t;
+    const uint64_t         packed = k->lists ? 4 + hdx_build_packed(t, k->in->spill.edges) / t->objects + 1
+                                             : 0; /* the lists of the batch come besides */
+    const unsigned         widths[COLUMNS] = { bytes_of(t->dump_size), bytes_of(t->class_count), bytes_of(LONG_LENGTH),
+                                               t->heap_count > 0 };
+    uint64_t               all = 0;
     for (unsigned i = 0; i < COLUMNS; i++)
         all += widths[i];
-    k->ids = hdx_spill_batch(b, &k->p->spill, packed + all);
-    k->ids = k->ids < b->objects ? k->ids : b->objects;
-    k->long_lengths = hdx_map_of(&b->mem);
+    k->ids = hdx_spill_batch(w, &k->in->spill, packed + all);
+    k->ids = k->ids < t->objects ? k->ids : t->objects;
+    k->long_lengths = hdx_map_of(&w->mem);
     for (unsigned i = 0; i < COLUMNS; i++) {
-        if (widths[i] > 0 && (k->columns[i].at = hdx_mem_get(&b->mem, k->ids * widths[i] + 8)) == NULL)
+        if (widths[i] > 0 && (k->columns[i].at = hdx_mem_get(&w->mem, k->ids * widths[i] + 8)) == NULL)
             return hdx_no_memory(err, "columns of objects", k->ids * all);
         k->columns[i].width = widths[i];
     }
@@ -231,18 +241,20 @@ static hdx_code get_batch(batch *k, hdx_error *err)
 static void put_batch(batch *k)
 {
     for (unsigned i = 0; i < COLUMNS; i++)
-        hdx_mem_put(&k->p->b->mem, k->columns[i].at, k->ids * k->columns[i].width + 8);
+        hdx_mem_put(&k->w->mem, k->columns[i].at, k->ids * k->columns[i].width + 8);
     hdx_map_free(&k->long_lengths);
 }
 
 static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error *err)
 {
-    hdx_build *b = k->p->b;
-    hdx_code   code = HDX_OK;
-    for (k->lo = 0; k->lo < b->objects && code == HDX_OK; k->lo = k->hi) {
-        k->hi = b->objects - k->lo < k->ids ? b->objects : k->lo + k->ids;
+    hdx_work              *w = k->w;
+    const hdx_dump_tables *t = k->t;
+    hdx_code               code = HDX_OK;
+    for (k->lo = 0; k->lo < t->objects && code == HDX_OK; k->lo = k->hi) {
+        k->hi = t->objects - k->lo < k->ids ? t->objects : k->lo + k->ids;
+        const hdx_spill_range range = { k->lo, k->hi, take, k };
         if (!k->lists || (code = lay_lists(k, err)) == HDX_OK)
-            code = hdx_spill_each(b, &k->p->spill, k->lo, k->hi, take, k, err);
+            code = hdx_spill_each(w, t, &k->in->spill, &range, err);
         if (code == HDX_OK && atomic_load(&k->failed))
             code = failure(k, err);
         for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++) {
@@ -254,86 +266,80 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
     return code;
 }
 
-hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err)
+static hdx_code end_files(hdx_ints_writer *const *files, hdx_code so_far, hdx_objects *out, hdx_error *err)
 {
-    hdx_build       *b = p->b;
-    batch            k = { .p = p, .lists = lists };
-    hdx_ints_writer *files[COLUMNS] = { NULL };
-    hdx_index_file   file;
-    hdx_code         code = HDX_OK;
-    (void)pthread_mutex_init(&k.lock, NULL);
-    if (lists && p->entries == NULL)
-        code = find_entries(&k, err);
-    if (lists && code == HDX_OK && (code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK)
-        p->outbound.edges = b->manifest.outbound_values = p->spill.edges;
-    if (code == HDX_OK)
-        code = get_batch(&k, err);
-    for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
-        if (k.columns[i].width > 0)
-            code = hdx_ints_begin(&b->place, kinds[i], b->objects, &files[i], err);
-    if (code == HDX_OK)
-        code = take_batches(&k, files, err);
+    hdx_code code = so_far;
     for (unsigned i = 0; i < COLUMNS; i++) {
         if (files[i] == NULL)
             continue;
         if (code != HDX_OK)
             hdx_ints_abandon(files[i]);
-        else if ((code = hdx_ints_end(files[i], &file, err)) == HDX_OK)
-            hdx_manifest_file_written(b, kinds[i], &file);
+        else
+            code = hdx_ints_end(files[i], &out->files[i], err);
     }
+    return code;
+}
+
+hdx_code hdx_pass_objects(hdx_work *w, const hdx_dump_tables *t, hdx_columns *columns, bool lists, hdx_objects *out,
+                          hdx_error *err)
+{
+    batch            k = { .w = w, .t = t, .in = columns, .outbound = &out->outbound, .lists = lists };
+    hdx_ints_writer *files[COLUMNS] = { NULL };
+    hdx_code         code = HDX_OK;
+    (void)pthread_mutex_init(&k.lock, NULL);
+    if (lists && columns->entries.pieces == NULL)
+        code = find_entries(&k, err);
+    if (lists && code == HDX_OK && (code = hdx_packed_new(&out->outbound, t->objects, &w->mem, err)) == HDX_OK)
+        out->outbound.edges = columns->spill.edges;
+    if (code == HDX_OK)
+        code = get_batch(&k, err);
+    for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++)
+        if (k.columns[i].width > 0)
+            code = hdx_ints_begin(&w->place, kinds[i], t->objects, &files[i], err);
+    if (code == HDX_OK)
+        code = take_batches(&k, files, err);
+    code = end_files(files, code, out, err);
     put_batch(&k);
-    hdx_entries_free(p);
+    hdx_entries_free(&columns->entries);
     (void)pthread_mutex_destroy(&k.lock);
     return code;
 }
 
 /* ---- read again ---- */
-hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err)
+void hdx_pass_forget_columns(const hdx_column_files *files)
 {
-    void    *file;
-    hdx_code code = hdx_build_file_open(p->b, HDX_KIND_CLASS, &p->note, &file, err);
-    p->class_file = file;
-    if (code != HDX_OK)
-        return code;
-    code = hdx_build_file_open(p->b, HDX_KIND_SIZE, &p->note, &file, err);
-    p->size_file = file;
-    return code;
-}
-
-void hdx_pass_forget_columns(const hdx_pass *p)
-{
-    hdx_ints_forget(p->class_file);
-    hdx_ints_forget(p->size_file);
+    hdx_ints_forget(files->class);
+    hdx_ints_forget(files->size);
 }
 
 #define AHEAD 64u
-void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes)
+void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, uint64_t first, uint32_t n,
+                       uint64_t *shallow, uint32_t *classes)
 {
-    const hdx_build *b = p->b;
-    uint64_t         numbers[HDX_SHALLOWS], lengths[HDX_SHALLOWS];
-    hdx_ints_read(p->class_file, first, n, numbers);
-    hdx_ints_read(p->size_file, first, n, lengths);
+    uint64_t numbers[HDX_SHALLOWS], lengths[HDX_SHALLOWS];
+    hdx_ints_read(files->class, first, n, numbers);
+    hdx_ints_read(files->size, first, n, lengths);
     for (uint32_t i = 0; i < n; i++) {
-        const hdx_class *c = &b->classes[numbers[i]];
-        if (b->class_count > HDX_CLASSES_CACHED && i + AHEAD < n) {
-            __builtin_prefetch(&b->classes[numbers[i + AHEAD]].instance_size);
-            if (numbers[i + AHEAD] == b->class_class)
-                hdx_map_ahead(&b->class_objects, first + i + AHEAD);
+        const hdx_class *c = &t->classes[numbers[i]];
+        if (t->class_count > HDX_CLASSES_CACHED && i + AHEAD < n) {
+            __builtin_prefetch(&t->classes[numbers[i + AHEAD]].instance_size);
+            if (numbers[i + AHEAD] == t->class_class)
+                hdx_map_ahead(&t->class_objects, first + i + AHEAD);
         }
         if (classes != NULL)
             classes[i] = (uint32_t)numbers[i];
         switch (c->kind) {
-        case HDX_OBJECT_ARRAY: shallow[i] = hdx_object_array_size(&b->sizing, lengths[i]); break;
-        case HDX_PRIMITIVE_ARRAY: shallow[i] = hdx_primitive_array_size(&b->sizing, c->element_type, lengths[i]); break;
+        case HDX_OBJECT_ARRAY: shallow[i] = hdx_object_array_size(&t->sizing, lengths[i]); break;
+        case HDX_PRIMITIVE_ARRAY: shallow[i] = hdx_primitive_array_size(&t->sizing, c->element_type, lengths[i]); break;
         default: shallow[i] = c->instance_size; break;
         }
         if ((c->flags & HDX_CLASS_OF_ARRAYS) != 0 && lengths[i] >= HDX_LENGTH_ODD)
-            shallow[i] = hdx_object_array_size(&b->sizing, lengths[i] - HDX_LENGTH_ODD);
-        if (numbers[i] == b->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are
+            shallow[i] = hdx_object_array_size(&t->sizing, lengths[i] - HDX_LENGTH_ODD);
+        if (numbers[i] == t->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are
                                                plain instances (MAT 1.4) */
-            const uint64_t *of = hdx_map_get(&b->class_objects, first + i);
+            const uint64_t *of = hdx_map_get(&t->class_objects, first + i);
             if (of != NULL)
-                shallow[i] = b->classes[*of].class_shallow;
+                shallow[i] = t->classes[*of].class_shallow;
         }
     }
 }

@@ -28,22 +28,20 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     return HDX_OK;
 }
 
-hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err)
+hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file *out, hdx_error *err)
 {
-    hdx_build           *b = p->b;
-    hdx_one_to_n_writer *w = NULL;
-    hdx_index_file       file;
+    hdx_one_to_n_writer *writer = NULL;
     hdx_code             code;
-    if ((code = hdx_one_to_n_begin(&b->place, HDX_KIND_OUTBOUND, b->objects, p->outbound.edges, &w, err)) != HDX_OK)
+    if ((code = hdx_one_to_n_begin(&w->place, HDX_KIND_OUTBOUND, lists->nodes, lists->edges, &writer, err)) != HDX_OK)
         return code;
-    if ((code = hdx_one_to_n_append_degrees(w, b->objects, fill_degrees, &p->outbound, err)) == HDX_OK) {
-        hdx_packed_sum(&p->outbound);
-        code = hdx_one_to_n_append_values(w, p->outbound.edges, fill_lists, &p->outbound, err);
+    if ((code = hdx_one_to_n_append_degrees(writer, lists->nodes, fill_degrees, lists, err)) == HDX_OK) {
+        hdx_packed_sum(lists);
+        code = hdx_one_to_n_append_values(writer, lists->edges, fill_lists, lists, err);
     }
     if (code != HDX_OK)
-        hdx_one_to_n_abandon(w);
-    else if ((code = hdx_one_to_n_end(w, &file, err)) == HDX_OK)
-        hdx_manifest_file_written(b, HDX_KIND_OUTBOUND, &file);
+        hdx_one_to_n_abandon(writer);
+    else
+        code = hdx_one_to_n_end(writer, out, err);
     return code;
 }
 
@@ -51,13 +49,16 @@ hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err)
 #define PART 4096u /* nodes whose lengths are asked for at once */
 
 typedef struct again {
-    hdx_pass        *p;
-    hdx_one_to_n    *file;
-    _Atomic uint64_t piece; /* to be laid out next */
-    _Atomic uint64_t edges; /* so far */
-    atomic_bool      failed;
-    pthread_mutex_t  lock; /* guards error */
-    hdx_error        error;
+    hdx_work               *w;
+    const hdx_dump_tables  *t;
+    const hdx_column_files *columns;
+    const hdx_one_to_n     *file;
+    hdx_packed             *lists;
+    _Atomic uint64_t        piece; /* to be laid out next */
+    _Atomic uint64_t        edges; /* so far */
+    atomic_bool             failed;
+    pthread_mutex_t         lock; /* guards error */
+    hdx_error               error;
 } again;
 
 /*
@@ -66,10 +67,10 @@ typedef struct again {
  */
 static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
 {
-    hdx_packed *lists = &a->p->outbound;
+    hdx_packed *lists = a->lists;
     uint64_t    degrees[PART], classes[PART], targets[256], last = 0;
     hdx_one_to_n_degrees(a->file, first, n, degrees);
-    hdx_ints_read(a->p->class_file, first, n, classes);
+    hdx_ints_read(a->columns->class, first, n, classes);
     for (uint32_t i = 0; i < n; i++) {
         if (entries != NULL) { /* how long they are */
             if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX)
@@ -84,7 +85,7 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
             hdx_one_to_n_list(a->file, first + i, &begin, &length);
         if (length != degrees[i])
             return false;
-        const uint64_t class_object = a->p->b->classes[classes[i]].id; /* a reference of everyone, which no list has */
+        const uint64_t class_object = a->t->classes[classes[i]].id; /* a reference of everyone, which no list has */
         for (uint64_t done = 0; done < degrees[i]; done += 256) {
             const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
             hdx_one_to_n_read(a->file, first + i, begin + done, part, targets);
@@ -105,35 +106,35 @@ static hdx_code unusable(hdx_error *err)
 
 static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_error *err)
 {
-    hdx_packed    *lists = &a->p->outbound;
+    hdx_packed    *lists = a->lists;
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(lists, piece);
     hdx_code       code;
     for (uint64_t at = first; at < end; at += PART)
         if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, entries + (at - first)))
             return unusable(err);
-    if ((code = hdx_packed_lay(lists, piece, entries, &a->p->b->mem, err)) != HDX_OK)
+    if ((code = hdx_packed_lay(lists, piece, entries, &a->w->mem, err)) != HDX_OK)
         return code;
     for (uint64_t at = first; at < end; at += PART) {
-        if (hdx_tick(&a->p->b->tick, 0))
+        if (hdx_tick(&a->w->tick, 0))
             return hdx_tick_stop(err);
         if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, NULL))
             return unusable(err);
     }
     hdx_one_to_n_forget(a->file); /* pages of files count for the budget */
-    hdx_pass_forget_columns(a->p);
-    return hdx_note_check(&a->p->note, NULL) == HDX_OK ? HDX_OK : unusable(err);
+    hdx_pass_forget_columns(a->columns);
+    return hdx_note_check(a->columns->note, NULL) == HDX_OK ? HDX_OK : unusable(err);
 }
 
 static void read_pieces(void *context, unsigned worker)
 {
     again         *a = context;
-    hdx_mem       *mem = &a->p->b->mem;
-    const uint64_t room = a->p->b->objects < HDX_PACKED_PIECE ? a->p->b->objects : HDX_PACKED_PIECE;
+    hdx_mem       *mem = &a->w->mem;
+    const uint64_t room = a->t->objects < HDX_PACKED_PIECE ? a->t->objects : HDX_PACKED_PIECE;
     uint32_t      *entries = hdx_mem_array(mem, room, sizeof *entries);
     uint64_t       piece;
     hdx_error      err = { 0 };
     (void)worker;
-    while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->p->outbound.piece_count)
+    while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->lists->piece_count)
         if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries)
                              : read_piece(a, piece, entries, &err)) != HDX_OK) {
             (void)pthread_mutex_lock(&a->lock);
@@ -145,27 +146,22 @@ static void read_pieces(void *context, unsigned worker)
     hdx_mem_put(mem, entries, room * sizeof *entries);
 }
 
-hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err)
+hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err)
 {
-    hdx_build *b = p->b;
-    again      a = { .p = p };
-    void      *file;
-    hdx_code   code = hdx_build_file_open(b, HDX_KIND_OUTBOUND, &p->note, &file, err);
-    a.file = file;
+    again    a = { .w = w, .t = t, .columns = files, .file = outbound, .lists = out };
+    hdx_code code = hdx_packed_new(out, t->objects, &w->mem, err);
     if (code != HDX_OK)
         return code;
     (void)pthread_mutex_init(&a.lock, NULL);
-    if ((code = hdx_packed_new(&p->outbound, b->objects, &b->mem, err)) == HDX_OK) {
-        p->outbound.edges = hdx_one_to_n_values(a.file);
-        hdx_workers_run(b->threads, read_pieces, &a);
-        if (atomic_load(&a.failed)) {
-            if (err != NULL)
-                *err = a.error;
-            code = a.error.code;
-        } else if (atomic_load(&a.edges) != p->outbound.edges)
-            code = unusable(err);
-    }
+    out->edges = hdx_one_to_n_values(outbound);
+    hdx_workers_run(w->threads, read_pieces, &a);
+    if (atomic_load(&a.failed)) {
+        if (err != NULL)
+            *err = a.error;
+        code = a.error.code;
+    } else if (atomic_load(&a.edges) != out->edges)
+        code = unusable(err);
     (void)pthread_mutex_destroy(&a.lock);
-    hdx_one_to_n_close(a.file);
     return code;
 }

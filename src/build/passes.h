@@ -8,54 +8,139 @@
 #include "build/build.h"
 #include "build/spill.h"
 
+#include <assert.h>
+
+/* ---- what the passes leave, one struct each; whatever a later one takes of it is const there ---- */
+
+/* Entries of every list, by piece (entries.c): known from the second pass until a piece is laid out. */
+typedef struct hdx_entries {
+    hdx_work *w;
+    uint8_t **pieces; /* NULL: not known yet, or no longer */
+    uint64_t  count;
+    hdx_map   longer;
+} hdx_entries;
+
+/* columns.c */
+typedef struct hdx_columns {
+    hdx_spill   spill;   /* references.tmp: a record for each object */
+    hdx_entries entries; /* where lists are wanted */
+    hdx_sizing  sizing;
+    uint64_t    dangling; /* references that lead nowhere (R19) */
+} hdx_columns;
+
+/* objects.c */
+enum { HDX_COLUMN_POSITION, HDX_COLUMN_CLASS, HDX_COLUMN_SIZE, HDX_COLUMN_HEAP, HDX_COLUMN_FILES };
+typedef struct hdx_objects {
+    hdx_index_file files[HDX_COLUMN_FILES]; /* bytes 0: there is none */
+    hdx_packed     outbound;                /* until the step references is done */
+} hdx_objects;
+
+/* Bit sets over ids: has a referrer, has several. As long as the packed lists. */
+typedef struct hdx_referred {
+    uint64_t *once, *many;
+} hdx_referred;
+
+/* The indexes class and size, read again in the order of ids. */
+typedef struct hdx_column_files {
+    const hdx_ints *class, *size;
+    hdx_damage_note *note;
+} hdx_column_files;
+
+/* search_wide.c: the depth-first search, and nearest roots. Bit sets are over ids. */
+typedef struct hdx_search {
+    hdx_tape_file  file; /* search.tmp */
+    uint64_t       reached, references, gc_roots;
+    uint64_t      *live;
+    uint64_t      *is_root;
+    uint64_t      *special; /* what is garbage, or may have another parent than its only referrer */
+    uint64_t       specials;
+    hdx_index_file special_file, nearest_file;
+} hdx_search;
+
 /* A chunk of the file of referrers (hdx_referrers in algo.h). */
 typedef struct hdx_referrer_chunk {
     uint64_t at, bytes, node;
     uint32_t sum;
 } hdx_referrer_chunk;
 
-typedef struct hdx_pass {
-    hdx_build      *b;
-    unsigned        width; /* of an id: 32 or 64 bits */
-    hdx_step        until;
-    uint64_t       *holds_locals; /* bit set: objects that are threads with locals; second pass alone */
-    hdx_spill       spill;        /* references.tmp */
-    uint8_t       **entries;      /* of every list, by piece (entries.c); NULL: not known yet, or no longer */
-    uint64_t        entries_pieces;
-    hdx_map         long_entries;
-    hdx_packed      outbound;    /* from the step objects to the step references */
-    uint64_t       *once, *many; /* bit sets over ids: has a referrer, has several; as long as outbound */
-    hdx_ints       *class_file;  /* the indexes class and size, read again in the order of ids */
-    hdx_ints       *size_file;
-    hdx_damage_note note; /* of the index files a pass reads again */
-    /* reachability */
-    hdx_tape_file       search; /* the depth-first search: search.tmp */
-    uint64_t            reached;
-    uint64_t            room; /* bytes that turning the lists round may take */
-    uint64_t           *live; /* bit set over ids */
-    uint64_t           *is_root;
-    uint64_t           *special;       /* what is garbage, or may have another parent than its only referrer */
-    uint64_t            size_unit;     /* a power of two that divides every shallow size */
-    hdx_tape_file       referrer_file; /* referrers.tmp */
+typedef struct hdx_referrer_file {
+    hdx_tape_file       file; /* referrers.tmp */
     hdx_referrer_chunk *chunks;
-    uint64_t            chunk_count, chunk_capacity, chunk_longest, referrer_entries;
-    hdx_tape_file       predecessors;                        /* predecessors.tmp: inside the step dominators */
-    uint64_t            predecessor_count, predecessors_end; /* end: before it was cut */
-    hdx_tape_file       members; /* members.tmp: instances as predecessors of class objects; likewise */
-    uint64_t            member_count, members_end;
-    hdx_tape_file       idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
-    void *numbers; /* in preorder, by id; 0: not reached. Kept from predecessors to retained sizes where there is room,
-                      with `sums` */
-    void    *sums; /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
+    uint64_t            count, capacity, longest, entries;
+} hdx_referrer_file;
+
+/* inbound_wide.c */
+typedef struct hdx_inbound {
+    hdx_index_file    file;
+    hdx_referrer_file referrers;
+} hdx_inbound;
+
+/* predecessors.tmp, or members.tmp: instances as predecessors of class objects. Inside the step dominators. */
+typedef struct hdx_predecessor_file {
+    hdx_tape_file file;
+    uint64_t      count, end; /* end: before it was cut */
+} hdx_predecessor_file;
+
+/* Kept from predecessors to retained sizes where there is room. */
+typedef struct hdx_numbered {
+    void    *numbers; /* in preorder, by id; 0: not reached */
+    void    *sums;    /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
     uint64_t numbers_bytes, sums_bytes;
-    bool     narrow;                          /* sums have 4 bytes, else 8 */
-    hdx_manifest     begun;                   /* as it was before the step at hand */
-    uint64_t         saved;                   /* steps that a checkpoint, or nobody, has to keep */
-    _Atomic uint64_t tasks;                   /* of the step at hand, those that are whole (HDX_TASK_) */
-    uint64_t         saved_tasks;             /* likewise, of what is saved */
-    bool             live_kept, special_kept; /* in bits.tmp */
-    bool             lists_kept;              /* outbound is in lists.tmp */
-    bool             tapes_kept;              /* predecessors and members are in their files */
+    uint64_t unit;   /* a power of two that divides every shallow size */
+    bool     narrow; /* sums have 4 bytes, else 8 */
+} hdx_numbered;
+
+/* live.c: of a class, or of a heap. */
+typedef struct hdx_tally {
+    uint64_t objects, bytes, live_objects, live_bytes;
+} hdx_tally;
+
+typedef struct hdx_live {
+    hdx_tally *classes, *heaps; /* as many as there are */
+    hdx_tally  all;
+    uint64_t   live_classes, live_loaders;
+} hdx_live;
+
+/* tree_wide.c: what dominates whom. */
+typedef struct hdx_tree {
+    hdx_index_file dominator, dominators, dominated;
+    uint64_t       count; /* of dominators */
+} hdx_tree;
+
+/* ---- the conductor's: everything, and how far it has come; checkpoints are made of it ---- */
+
+/* Of the step at hand. */
+typedef struct hdx_step_kept {
+    hdx_manifest     begun;         /* as it was before it */
+    uint64_t         saved;         /* steps that a checkpoint, or nobody, has to keep */
+    _Atomic uint64_t tasks;         /* those that are whole (HDX_TASK_) */
+    uint64_t         saved_tasks;   /* likewise, of what is saved */
+    bool             live, special; /* in bits.tmp */
+    bool             lists;         /* outbound is in lists.tmp */
+    bool             tapes;         /* predecessors and instances are in their files */
+} hdx_step_kept;
+
+typedef struct hdx_wide hdx_wide;
+typedef struct hdx_pass {
+    hdx_build           *b;
+    unsigned             width; /* of an id: 32 or 64 bits */
+    const hdx_wide      *wide;  /* the passes for that width */
+    hdx_step             until;
+    hdx_damage_note      note; /* of the index files that are read again */
+    hdx_columns          columns;
+    hdx_objects          objects;
+    hdx_referred         referred;
+    hdx_ints            *class_file, *size_file;
+    hdx_column_files     files; /* those two, for the passes */
+    hdx_search           search;
+    hdx_inbound          inbound;
+    uint64_t             room; /* bytes that turning the lists round may take */
+    hdx_predecessor_file predecessors, instances;
+    hdx_tape_file        idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
+    hdx_numbered         numbered;
+    hdx_index_file       retained;
+    hdx_tree             tree;
+    hdx_step_kept        kept;
 } hdx_pass;
 
 /*
@@ -76,91 +161,8 @@ enum {
     HDX_TASK_RETAINED = 1u << 10,    /* retained: retained, */
     HDX_TASK_TREE = 1u << 11,        /* dominator, dominators, dominated */
 };
-static inline bool hdx_pass_has(hdx_pass *p, uint64_t task) { return (atomic_load(&p->tasks) & task) != 0; }
-static inline void hdx_pass_did(hdx_pass *p, uint64_t task) { (void)atomic_fetch_or(&p->tasks, task); }
-
-/* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
-#define HDX_ENTRIES_LONG 255u /* so many or more stand in long_entries */
-hdx_code hdx_entries_begin(hdx_pass *p, hdx_error *err);
-void     hdx_entries_free(hdx_pass *p);
-bool     hdx_entries_put_long(hdx_pass *p, uint64_t id, uint64_t entries);
-void     hdx_entries_take(hdx_pass *p, uint64_t piece, uint32_t *entries); /* of all its nodes; once */
-/* Every object once, from any thread; false: no memory. */
-static inline bool hdx_entries_put(hdx_pass *p, uint64_t id, uint64_t entries)
-{
-    p->entries[id >> HDX_PACKED_PIECE_BITS][id & (HDX_PACKED_PIECE - 1)] =
-        (uint8_t)(entries < HDX_ENTRIES_LONG ? entries : HDX_ENTRIES_LONG);
-    return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(p, id, entries);
-}
-/* columns.c: second walk over the dump; with `lists`, entries too. */
-hdx_code hdx_pass_columns(hdx_pass *p, bool lists, hdx_error *err);
-/* objects.c: the index files position, class, size, heap, and the lists of references packed in memory (lists). */
-hdx_code hdx_pass_objects(hdx_pass *p, bool lists, hdx_error *err);
-hdx_code hdx_pass_open_columns(hdx_pass *p, hdx_error *err); /* class_file and size_file */
-/*
- * Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may
- * be NULL.
- */
-#define HDX_SHALLOWS 2048u
-void hdx_pass_shallows(const hdx_pass *p, uint64_t first, uint32_t n, uint64_t *shallow, uint32_t *classes);
-/*
- * The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they
- * count for the budget.
- */
-#define HDX_FORGET (1u << 22)
-void hdx_pass_forget_columns(const hdx_pass *p);
-/*
- * inbound_wide.c: workers that share the sources, each with counts of its own; no more than take the room of objects
- * with one referrer, which need none.
- */
-#define HDX_TURN_PARTS 4u
-static inline unsigned hdx_turn_parts(const hdx_build *b, uint64_t single, uint64_t many)
-{
-    const uint64_t most = many == 0 ? 1 : single / many,
-                   parts = b->threads < HDX_TURN_PARTS ? b->threads : HDX_TURN_PARTS;
-    return most == 0 ? 1 : (unsigned)(most < parts ? most : parts);
-}
-/* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
-hdx_code hdx_pass_write_outbound(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_read_outbound(hdx_pass *p, hdx_error *err);
-/* live.c: counts of live objects by class and heap; their sizes by number where `sums` stands. */
-uint64_t hdx_pass_size_unit(const hdx_build *b); /* a power of two that divides all shallow sizes */
-hdx_code hdx_pass_count_live(hdx_pass *p, hdx_error *err);
-/*
- * instances_wide.c, inbound_wide.c: those index files; with `referrers`, what dominators will need of the inbound
- * lists.
- */
-hdx_code hdx_pass_instances_32(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_instances_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_inbound_32(hdx_pass *p, bool referrers, hdx_error *err);
-hdx_code hdx_pass_inbound_64(hdx_pass *p, bool referrers, hdx_error *err);
-/* reach_wide.c: what follows from the roots. */
-hdx_code hdx_pass_search_32(hdx_pass *p, bool inbound,
-                            hdx_error *err); /* special, nearest; with `inbound` that pass beside it */
-hdx_code hdx_pass_search_64(hdx_pass *p, bool inbound, hdx_error *err);
-hdx_code hdx_pass_numbers_32(hdx_pass *p, hdx_error *err); /* numbers; room for what comes next: */
-hdx_code hdx_pass_numbers_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_predecessors_32(hdx_pass *p, hdx_error *err); /* predecessors.tmp, */
-hdx_code hdx_pass_predecessors_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_members_32(hdx_pass *p, hdx_error *err); /* members.tmp */
-hdx_code hdx_pass_members_64(hdx_pass *p, hdx_error *err);
-/*
- * What retained sizes begin with: while live objects are counted (narrow is set; begin, then put for all), or behind
- * that.
- */
-hdx_code hdx_pass_begin_sums_32(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_begin_sums_64(hdx_pass *p, hdx_error *err);
-void     hdx_pass_put_sums_32(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow);
-void     hdx_pass_put_sums_64(const hdx_pass *p, uint64_t first, uint32_t n, const uint64_t *shallow);
-hdx_code hdx_pass_sums_32(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_sums_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_dominators_32(hdx_pass *p, hdx_error *err); /* idoms */
-hdx_code hdx_pass_dominators_64(hdx_pass *p, hdx_error *err);
-hdx_code hdx_pass_retained_32(hdx_pass *p, hdx_error *err); /* retained, dominator, dominators, dominated */
-hdx_code hdx_pass_retained_64(hdx_pass *p, hdx_error *err);
-
-void     hdx_pass_free_sums(hdx_pass *p);                 /* passes.c */
-hdx_code hdx_pass_do_inbound(void *pass, hdx_error *err); /* likewise: as a task, once */
+static inline bool hdx_task_whole(_Atomic uint64_t *whole, uint64_t task) { return (atomic_load(whole) & task) != 0; }
+static inline void hdx_task_done(_Atomic uint64_t *whole, uint64_t task) { (void)atomic_fetch_or(whole, task); }
 
 /*
  * tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each
@@ -173,5 +175,130 @@ typedef struct hdx_task {
     uint64_t after;
 } hdx_task;
 hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err);
+
+/* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
+#define HDX_ENTRIES_LONG 255u /* so many or more stand in `longer` */
+hdx_code hdx_entries_begin(hdx_work *w, hdx_entries *e, hdx_error *err);
+void     hdx_entries_free(hdx_entries *e); /* all zero: nothing */
+bool     hdx_entries_put_long(hdx_entries *e, uint64_t id, uint64_t entries);
+void     hdx_entries_take(hdx_entries *e, uint64_t piece, uint32_t *entries); /* of all its nodes; once */
+/* Every object once, from any thread; false: no memory. */
+static inline bool hdx_entries_put(hdx_entries *e, uint64_t id, uint64_t entries)
+{
+    e->pieces[id >> HDX_PACKED_PIECE_BITS][id & (HDX_PACKED_PIECE - 1)] =
+        (uint8_t)(entries < HDX_ENTRIES_LONG ? entries : HDX_ENTRIES_LONG);
+    return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(e, id, entries);
+}
+/* columns.c: second walk over the dump; with `lists`, entries too. */
+hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_keeping *keeping, bool lists,
+                          hdx_columns *out, hdx_error *err);
+/*
+ * objects.c: the index files position, class, size, heap, and, with `lists`, the lists of references packed in memory.
+ * Entries of the columns go as the lists are laid out.
+ */
+hdx_code hdx_pass_objects(hdx_work *w, const hdx_dump_tables *t, hdx_columns *columns, bool lists, hdx_objects *out,
+                          hdx_error *err);
+/*
+ * Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may
+ * be NULL.
+ */
+#define HDX_SHALLOWS 2048u
+void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, uint64_t first, uint32_t n,
+                       uint64_t *shallow, uint32_t *classes);
+/*
+ * The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they
+ * count for the budget.
+ */
+#define HDX_FORGET (1u << 22)
+void hdx_pass_forget_columns(const hdx_column_files *files);
+/*
+ * inbound_wide.c: workers that share the sources, each with counts of its own; no more than take the room of objects
+ * with one referrer, which need none.
+ */
+#define HDX_TURN_PARTS 4u
+static inline unsigned hdx_turn_parts(unsigned threads, uint64_t single, uint64_t many)
+{
+    const uint64_t most = many == 0 ? 1 : single / many, parts = threads < HDX_TURN_PARTS ? threads : HDX_TURN_PARTS;
+    return most == 0 ? 1 : (unsigned)(most < parts ? most : parts);
+}
+/* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
+hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file *out, hdx_error *err);
+hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err);
+/* live.c: counts of live objects by class and heap. */
+uint64_t hdx_pass_size_unit(const hdx_dump_tables *t); /* a power of two that divides all shallow sizes */
+typedef struct hdx_live_in {
+    const hdx_column_files *files;
+    const hdx_ints         *heaps; /* NULL: the dump has none */
+    const hdx_search       *search;
+    hdx_numbered           *numbered; /* where `sums` stands, sizes go there by number on the way */
+    const hdx_wide         *wide;
+} hdx_live_in;
+hdx_code hdx_pass_count_live(hdx_work *w, const hdx_dump_tables *t, const hdx_live_in *in, hdx_live *out,
+                             hdx_error *err);
+void     hdx_live_free(hdx_work *w, const hdx_dump_tables *t, hdx_live *live);
+
+/* What the passes below take besides the tables, each of it made by one before. */
+typedef struct hdx_search_in {
+    const hdx_packed   *outbound;
+    const hdx_referred *referred;
+    const hdx_task     *beside; /* run beside the searches; NULL: nothing */
+} hdx_search_in;
+typedef struct hdx_inbound_in {
+    const hdx_packed   *outbound;
+    const hdx_referred *referred;
+    const uint64_t     *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
+    uint64_t            room;
+} hdx_inbound_in;
+typedef struct hdx_dominators_in {
+    const hdx_search     *search;
+    hdx_predecessor_file *predecessors, *instances; /* what is read of them is cut off */
+    uint64_t              beside;                   /* bytes that the next step holds at most */
+} hdx_dominators_in;
+typedef struct hdx_instances_in {
+    const hdx_search   *search;
+    const hdx_numbered *numbered;
+    hdx_one_to_n       *instances; /* that index */
+    hdx_damage_note    *note;
+} hdx_instances_in;
+
+/*
+ * The passes over ids, for one width of them: chosen once for a build. wide.h says
+ * which file each is in.
+ */
+struct hdx_wide {
+    unsigned width;
+    /* the index instances */
+    hdx_code (*instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files, hdx_index_file *out,
+                          hdx_error *err);
+    /* the index inbound, and referrers */
+    hdx_code (*inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
+                        hdx_error *err);
+    /* the searches; `whole`: tasks that are done, and are being done */
+    hdx_code (*search)(hdx_work *w, const hdx_dump_tables *t, const hdx_search_in *in, _Atomic uint64_t *whole,
+                       hdx_search *out, hdx_error *err);
+    hdx_code (*numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+    hdx_code (*predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+                             const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
+    hdx_code (*class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
+                                hdx_predecessor_file *out, hdx_error *err);
+    /*
+     * What retained sizes begin with: while live objects are counted (narrow is set; begin, then put for all), or
+     * after that.
+     */
+    hdx_code (*begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+    void (*put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
+    hdx_code (*sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files, const hdx_search *search,
+                     hdx_numbered *out, hdx_error *err);
+    hdx_code (*dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err);
+    /* sums become retained sizes; the index retained */
+    hdx_code (*retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_numbered *numbered,
+                         hdx_error *err);
+    hdx_code (*write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err);
+    /* the indexes dominator, dominators, dominated */
+    hdx_code (*tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out, hdx_error *err);
+};
+extern const hdx_wide         hdx_wide_ids_32, hdx_wide_ids_64; /* operations_wide.c */
+static inline const hdx_wide *hdx_wide_of(unsigned width) { return width == 64 ? &hdx_wide_ids_64 : &hdx_wide_ids_32; }
 
 #endif

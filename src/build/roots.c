@@ -18,11 +18,12 @@ static bool held_by_thread(hdx_root_type t)
            t == HDX_ROOT_THREAD_BLOCK || t == HDX_ROOT_JNI_MONITOR;
 }
 
-static hdx_code add_root(hdx_build *b, hdx_root root, hdx_error *err)
+static hdx_code add_root(const hdx_reading *in, hdx_root root, hdx_error *err)
 {
-    if (!hdx_mem_room(&b->mem, (void **)&b->roots, &b->root_capacity, b->root_count, sizeof *b->roots))
+    if (!hdx_mem_room(&in->w->mem, (void **)&in->t->roots, &in->t->root_capacity, in->t->root_count,
+                      sizeof *in->t->roots))
         return no_memory(err);
-    b->roots[b->root_count++] = root;
+    in->t->roots[in->t->root_count++] = root;
     return HDX_OK;
 }
 
@@ -30,20 +31,20 @@ static hdx_code add_root(hdx_build *b, hdx_root root, hdx_error *err)
  * MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what
  * is one already.
  */
-static hdx_code system_classes(hdx_build *b, hdx_error *err)
+static hdx_code system_classes(const hdx_reading *in, hdx_error *err)
 {
-    hdx_map  is_root = hdx_map_of(&b->mem);
+    hdx_map  is_root = hdx_map_of(&in->w->mem);
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < b->root_count && code == HDX_OK; i++)
-        if (b->roots[i].type == HDX_ROOT_SYSTEM_CLASS)
+    for (uint64_t i = 0; i < in->t->root_count && code == HDX_OK; i++)
+        if (in->t->roots[i].type == HDX_ROOT_SYSTEM_CLASS)
             goto out;
-    for (uint64_t i = 0; i < b->root_count && code == HDX_OK; i++)
-        if (b->roots[i].thread == HDX_NO_ID && hdx_map_put(&is_root, b->roots[i].object, NULL) == NULL)
+    for (uint64_t i = 0; i < in->t->root_count && code == HDX_OK; i++)
+        if (in->t->roots[i].thread == HDX_NO_ID && hdx_map_put(&is_root, in->t->roots[i].object, NULL) == NULL)
             code = no_memory(err);
-    for (uint32_t i = 0; i < b->class_count && code == HDX_OK; i++) {
-        const hdx_class *c = &b->classes[i];
+    for (uint32_t i = 0; i < in->t->class_count && code == HDX_OK; i++) {
+        const hdx_class *c = &in->t->classes[i];
         if (c->loader == 0 && c->kind == HDX_INSTANCE && hdx_map_get(&is_root, c->id) == NULL)
-            code = add_root(b, (hdx_root){ c->id, HDX_ROOT_SYSTEM_CLASS, HDX_NO_ID, -1 }, err);
+            code = add_root(in, (hdx_root){ c->id, HDX_ROOT_SYSTEM_CLASS, HDX_NO_ID, -1 }, err);
     }
 out:
     hdx_map_free(&is_root);
@@ -66,14 +67,14 @@ static int by_object(const void *a, const void *b)
  * Frames of a thread: the trace that names its serial; where none does (agent dumps), the one its root names, if that
  * belongs to nobody.
  */
-static const hdx_raw_trace *trace_of(const hdx_build *b, const thread_found *t, const hdx_map *by_thread,
+static const hdx_raw_trace *trace_of(const hdx_reading *in, const thread_found *t, const hdx_map *by_thread,
                                      const hdx_map *by_serial)
 {
     const uint64_t *mine = hdx_map_get(by_thread, t->serial), *named = hdx_map_get(by_serial, (uint32_t)t->trace);
-    if (named != NULL &&
-        (b->scan.traces[*named].thread == t->serial || (mine == NULL && b->scan.traces[*named].thread == 0)))
-        return &b->scan.traces[*named];
-    return mine == NULL ? NULL : &b->scan.traces[*mine];
+    if (named != NULL && (in->dump->scan.traces[*named].thread == t->serial ||
+                          (mine == NULL && in->dump->scan.traces[*named].thread == 0)))
+        return &in->dump->scan.traces[*named];
+    return mine == NULL ? NULL : &in->dump->scan.traces[*mine];
 }
 
 /*
@@ -130,47 +131,47 @@ typedef struct made_stack {
 
 /* What frames are made with. */
 typedef struct framer {
-    hdx_build  *b;
-    places      frames, loads;
-    hdx_map     stacks; /* hash of a trace's frames -> place in `made` */
-    made_stack *made;   /* room for one a thread */
-    uint64_t    made_count, made_capacity;
-    hdx_text   *class_names; /* by place in scan.loads; at NULL: not decoded yet */
-    uint64_t    left;        /* frames that threads may still be given */
-    uint64_t    without;     /* threads that got none of theirs */
+    const hdx_reading *in;
+    places             frames, loads;
+    hdx_map            stacks; /* hash of a trace's frames -> place in `made` */
+    made_stack        *made;   /* room for one a thread */
+    uint64_t           made_count, made_capacity;
+    hdx_text          *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+    uint64_t           left;        /* frames that threads may still be given */
+    uint64_t           without;     /* threads that got none of theirs */
 } framer;
 
 static void framer_end(framer *f)
 {
-    hdx_mem *mem = &f->b->mem;
+    hdx_mem *mem = &f->in->w->mem;
     hdx_map_free(&f->frames.map);
     hdx_map_free(&f->loads.map);
     hdx_map_free(&f->stacks);
     hdx_mem_put(mem, f->made, f->made_capacity * sizeof *f->made);
-    hdx_mem_put(mem, f->class_names, f->b->scan.load_count * sizeof *f->class_names);
+    hdx_mem_put(mem, f->class_names, f->in->dump->scan.load_count * sizeof *f->class_names);
 }
 
-static bool framer_begin(hdx_build *b, uint64_t threads, framer *f)
+static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
 {
-    const hdx_scan_result *r = &b->scan;
-    *f = (framer){ .b = b,
-                   .frames.map = hdx_map_of(&b->mem),
-                   .loads.map = hdx_map_of(&b->mem),
-                   .stacks = hdx_map_of(&b->mem),
+    const hdx_scan_result *r = &in->dump->scan;
+    *f = (framer){ .in = in,
+                   .frames.map = hdx_map_of(&in->w->mem),
+                   .loads.map = hdx_map_of(&in->w->mem),
+                   .stacks = hdx_map_of(&in->w->mem),
                    .made_capacity = threads };
     f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads
                                                       that were begun at a place */
-    f->class_names = hdx_mem_array(&b->mem, r->load_count, sizeof *f->class_names);
-    f->made = hdx_mem_array(&b->mem, threads, sizeof *f->made);
+    f->class_names = hdx_mem_array(&in->w->mem, r->load_count, sizeof *f->class_names);
+    f->made = hdx_mem_array(&in->w->mem, threads, sizeof *f->made);
     return f->class_names != NULL && f->made != NULL &&
-           places_of(&b->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
-           places_of(&b->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
+           places_of(&in->w->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
+           places_of(&in->w->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
 }
 
-static bool text_of(hdx_build *b, uint64_t id, hdx_text *out)
+static bool text_of(const hdx_reading *in, uint64_t id, hdx_text *out)
 {
     *out = (hdx_text){ NULL, 0 };
-    if (id != 0 && !hdx_scan_text(b, id, &b->texts, out))
+    if (id != 0 && !hdx_scan_text(in, id, &in->t->texts, out))
         return false;
     if (out->at == NULL)
         *out = (hdx_text){ "", 0 };
@@ -184,7 +185,7 @@ static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
     if (!find_place(&f->loads, serial, &place))
         return true;
     hdx_text *text = &f->class_names[place];
-    if (text->at == NULL && !hdx_scan_class_name(f->b, f->b->scan.loads[place].name, &f->b->texts, text))
+    if (text->at == NULL && !hdx_scan_class_name(f->in, f->in->dump->scan.loads[place].name, &f->in->t->texts, text))
         return false;
     if (text->at != NULL)
         *out = *text;
@@ -198,8 +199,8 @@ static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *l
     if (last != NULL && last->method == raw->method && last->signature == raw->signature &&
         last->source == raw->source && last->serial == raw->serial)
         *out = *before;
-    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->b, raw->method, &out->method) ||
-             !text_of(f->b, raw->signature, &out->signature) || !text_of(f->b, raw->source, &out->source))
+    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->in, raw->method, &out->method) ||
+             !text_of(f->in, raw->signature, &out->signature) || !text_of(f->in, raw->source, &out->source))
         return false;
     out->line = raw->line;
     return true;
@@ -208,7 +209,7 @@ static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *l
 /* What a frame of a trace says; NULL: no record does. */
 static const hdx_raw_frame *raw_frame(const framer *f, const hdx_raw_trace *trace, uint32_t i)
 {
-    const hdx_scan_result *r = &f->b->scan;
+    const hdx_scan_result *r = &f->in->dump->scan;
     uint64_t               place;
     return find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[r->named[place].place] : NULL;
 }
@@ -226,7 +227,7 @@ static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
     uint64_t h = trace->count;
     for (uint32_t i = 0; i < trace->count; i++) {
         const hdx_raw_frame *raw = raw_frame(f, trace, i);
-        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->b->scan.frames) + 1));
+        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->in->dump->scan.frames) + 1));
     }
     return h;
 }
@@ -234,7 +235,7 @@ static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
 static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
 {
     const hdx_raw_frame *last = NULL;
-    hdx_frame           *frames = hdx_arena_get(&f->b->texts, (uint64_t)trace->count * sizeof *frames);
+    hdx_frame           *frames = hdx_arena_get(&f->in->t->texts, (uint64_t)trace->count * sizeof *frames);
     if (frames == NULL)
         return no_memory(err);
     for (uint32_t i = 0; i < trace->count; i++) {
@@ -278,26 +279,26 @@ static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, 
 
 /* What is left to do when all roots are known: two pieces that do not depend on each other. */
 typedef struct finder {
-    hdx_build          *b;
+    const hdx_reading  *in;
     const thread_found *found;
     uint64_t            count;
 } finder;
 
 static hdx_code make_threads(void *context, hdx_error *err)
 {
-    hdx_build             *b = ((finder *)context)->b;
+    const hdx_reading     *in = ((finder *)context)->in;
     const thread_found    *found = ((finder *)context)->found;
     const uint64_t         count = ((finder *)context)->count;
-    const hdx_scan_result *r = &b->scan;
-    hdx_map                by_thread = hdx_map_of(&b->mem), by_serial = hdx_map_of(&b->mem);
+    const hdx_scan_result *r = &in->dump->scan;
+    hdx_map                by_thread = hdx_map_of(&in->w->mem), by_serial = hdx_map_of(&in->w->mem);
     framer                 f;
     hdx_code               code = HDX_OK;
     uint64_t              *slot;
-    b->threads_found = hdx_mem_array(&b->mem, count, sizeof *b->threads_found);
-    if (b->threads_found == NULL)
+    in->t->threads = hdx_mem_array(&in->w->mem, count, sizeof *in->t->threads);
+    if (in->t->threads == NULL)
         return no_memory(err);
-    b->thread_count = count;
-    if (!framer_begin(b, count, &f))
+    in->t->thread_count = count;
+    if (!framer_begin(in, count, &f))
         goto refused;
     for (uint64_t i = 0; i < r->trace_count; i++) {
         if ((slot = hdx_map_put(&by_thread, r->traces[i].thread, NULL)) == NULL)
@@ -308,16 +309,16 @@ static hdx_code make_threads(void *context, hdx_error *err)
         *slot = i;
     }
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        hdx_thread          *t = &b->threads_found[i];
+        hdx_thread          *t = &in->t->threads[i];
         const hdx_raw_trace *trace;
         *t = (hdx_thread){ found[i].object, found[i].serial, 0, NULL };
         /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
-        if (r->trace_count >= 2 && (trace = trace_of(b, &found[i], &by_thread, &by_serial)) != NULL)
+        if (r->trace_count >= 2 && (trace = trace_of(in, &found[i], &by_thread, &by_serial)) != NULL)
             code = frames_of(&f, trace, t, err);
     }
-    hdx_sort(&b->mem, b->threads_found, count, sizeof *b->threads_found, offsetof(hdx_thread, object), by_object);
+    hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
     if (code == HDX_OK && f.without > 0)
-        code = hdx_build_damage(b, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
+        code = hdx_build_damage(in->w, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
                                 "threads name traces that others have, again and again: %llu are left without frames",
                                 (unsigned long long)f.without);
     goto out;
@@ -332,34 +333,34 @@ out:
 
 static hdx_code sort_locals(void *context, hdx_error *err)
 {
-    hdx_build *b = ((finder *)context)->b;
-    uint64_t   kept = 0;
+    const hdx_reading *in = ((finder *)context)->in;
+    uint64_t           kept = 0;
     (void)err;
-    hdx_sort_pairs(&b->mem, b->locals, b->local_count);
-    for (uint64_t i = 0; i < b->local_count; i++)
-        if (kept == 0 || b->locals[kept - 1].first != b->locals[i].first ||
-            b->locals[kept - 1].second != b->locals[i].second)
-            b->locals[kept++] = b->locals[i];
-    b->local_count = kept;
+    hdx_sort_pairs(&in->w->mem, in->t->lookup.locals, in->t->lookup.local_count);
+    for (uint64_t i = 0; i < in->t->lookup.local_count; i++)
+        if (kept == 0 || in->t->lookup.locals[kept - 1].first != in->t->lookup.locals[i].first ||
+            in->t->lookup.locals[kept - 1].second != in->t->lookup.locals[i].second)
+            in->t->lookup.locals[kept++] = in->t->lookup.locals[i];
+    in->t->lookup.local_count = kept;
     return HDX_OK;
 }
 
-hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
+hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
 {
-    hdx_map threads = hdx_map_of(&b->mem),
-            objects = hdx_map_of(&b->mem); /* thread serial -> address; thread objects seen */
+    hdx_map threads = hdx_map_of(&in->w->mem),
+            objects = hdx_map_of(&in->w->mem); /* thread serial -> address; thread objects seen */
     thread_found *found = NULL;
     uint64_t      found_count = 0, found_capacity = 0;
     hdx_addr      last_thread = 0;
     hdx_id        last_id = HDX_NO_ID;
     hdx_code      code = HDX_OK;
     /* each root goes where its record was, or before it */
-    hdx_scan_root *all = b->scan.roots;
-    const uint64_t count = b->scan.root_count;
-    b->roots = (hdx_root *)all;
-    b->root_capacity = b->scan.root_capacity;
-    b->scan.roots = NULL;
-    b->scan.root_count = b->scan.root_capacity = 0;
+    hdx_scan_root *all = in->dump->scan.roots;
+    const uint64_t count = in->dump->scan.root_count;
+    in->t->roots = (hdx_root *)all;
+    in->t->root_capacity = in->dump->scan.root_capacity;
+    in->dump->scan.roots = NULL;
+    in->dump->scan.root_count = in->dump->scan.root_capacity = 0;
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         const hdx_raw_root record = all[i].raw, *raw = &record;
         hdx_root           root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
@@ -372,10 +373,10 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
              * root. It holds no locals.
              */
             if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT)
-                all[b->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
+                all[in->t->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
             continue;
         }
-        root.object = hdx_addresses_find(b->ids, raw->addr);
+        root.object = hdx_addresses_find(in->t->lookup.ids, raw->addr);
         if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
             if ((slot = hdx_map_put(&threads, raw->serial, NULL)) == NULL) {
                 code = no_memory(err);
@@ -388,7 +389,7 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
             if (thread != NULL) {
                 if (*thread != last_thread) { /* locals of a thread come together */
                     last_thread = *thread;
-                    last_id = hdx_addresses_find(b->ids, last_thread);
+                    last_id = hdx_addresses_find(in->t->lookup.ids, last_thread);
                 }
                 root.thread = last_id;
                 root.frame = raw->frame < 0 ? -1 : raw->frame;
@@ -397,37 +398,38 @@ hdx_code hdx_roots_resolve(hdx_build *b, hdx_error *err)
             }
         }
         if (root.object == HDX_NO_ID) {
-            b->dangling_roots++;
+            in->t->dangling_roots++;
             continue;
         }
         if (root.thread != HDX_NO_ID) {
-            if (!hdx_mem_room(&b->mem, (void **)&b->locals, &b->local_capacity, b->local_count, sizeof *b->locals)) {
+            if (!hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.locals, &in->t->lookup.local_capacity,
+                              in->t->lookup.local_count, sizeof *in->t->lookup.locals)) {
                 code = no_memory(err);
                 break;
             }
-            b->locals[b->local_count++] = (hdx_local){ root.thread, root.object };
+            in->t->lookup.locals[in->t->lookup.local_count++] = (hdx_local){ root.thread, root.object };
         }
         if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
             if ((slot = hdx_map_put(&objects, root.object, &fresh)) == NULL ||
-                (fresh && !hdx_mem_room(&b->mem, (void **)&found, &found_capacity, found_count, sizeof *found))) {
+                (fresh && !hdx_mem_room(&in->w->mem, (void **)&found, &found_capacity, found_count, sizeof *found))) {
                 code = no_memory(err);
                 break;
             }
             if (fresh)
                 found[found_count++] = (thread_found){ root.object, raw->serial, raw->frame };
         }
-        all[b->root_count++].root = root;
+        all[in->t->root_count++].root = root;
     }
     if (code == HDX_OK)
-        code = system_classes(b, err);
+        code = system_classes(in, err);
     if (code == HDX_OK) {
-        finder         f = { b, found, found_count };
+        finder         f = { in, found, found_count };
         const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
-        code = hdx_run_tasks(b->threads, both, 2, err);
+        code = hdx_run_tasks(in->w->threads, both, 2, err);
     }
-    hdx_scan_frames_free(b);
+    hdx_scan_frames_free(&in->w->mem, &in->dump->scan);
     hdx_map_free(&threads);
     hdx_map_free(&objects);
-    hdx_mem_put(&b->mem, found, found_capacity * sizeof *found);
+    hdx_mem_put(&in->w->mem, found, found_capacity * sizeof *found);
     return code;
 }

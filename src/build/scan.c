@@ -4,7 +4,7 @@
  * In:  the dump, once, through the survey of the hprof room (several threads where the dump allows it).
  * Out: the set of addresses; raw classes, roots, strings, loads, frames and traces in file order; which class ids are
  *      in use and how often.
- * When only counts are wanted (hdx_build.counting) no address is kept, roots and frames are left out.
+ * When only counts are wanted (hdx_dump.counting) no address is kept, roots and frames are left out.
  * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that
  * met a repeated address is made again on one thread, an address at a time; such dumps are rare.
  * Told to stop, it keeps what it has of the heap (scan_kept.c), and a later build goes on from there; top-level records
@@ -31,11 +31,11 @@ static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
     bool            fresh;
     if (w->last_class == addr && w->last_use > 0)
         return &w->uses[w->last_use - 1];
-    place = hdx_map_get(&s->b->scan.by_class, addr);
+    place = hdx_map_get(&s->in->dump->scan.by_class, addr);
     if (place == NULL || *place >= w->loaded) {
         uint64_t *own = hdx_map_put(&w->others, addr, &fresh);
-        if (own == NULL ||
-            (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses)))
+        if (own == NULL || (fresh && !hdx_mem_room(&s->in->w->mem, (void **)&w->uses, &w->use_capacity, w->use_count,
+                                                   sizeof *w->uses)))
             return NULL;
         if (fresh) {
             *own = w->use_count;
@@ -53,7 +53,7 @@ static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *
 {
     char *copy = hdx_arena_copy(&w->arena, e->body, e->body_len);
     if (copy == NULL ||
-        !hdx_mem_room(&s->b->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
+        !hdx_mem_room(&s->in->w->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
         return no_memory(err);
     w->classes[w->class_count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
     w->class_bytes += e->body_len;
@@ -67,7 +67,8 @@ static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *e
         w->heaps[w->heap_count - 1].number == e->count) /* most tell of the heap that it was before */
         return HDX_OK;
     if (hdx_map_put(&w->heaps_met, e->count, &fresh) == NULL ||
-        (fresh && !hdx_mem_room(&s->b->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps)))
+        (fresh &&
+         !hdx_mem_room(&s->in->w->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps)))
         return no_memory(err);
     if (fresh)
         w->heaps[w->heap_count++] = (hdx_heap_name){ e->pos, e->addr, e->count };
@@ -140,9 +141,9 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
     case HDX_SUB_CLASS: return add_class(s, w, e, err);
     case HDX_SUB_HEAP_DUMP_INFO: return add_heap(s, w, e, err);
     default:
-        if (s->b->counting)
+        if (s->in->dump->counting)
             return HDX_OK;
-        if (!hdx_mem_room(&s->b->mem, (void **)&w->roots, &w->root_capacity, w->root_count, sizeof *w->roots))
+        if (!hdx_mem_room(&s->in->w->mem, (void **)&w->roots, &w->root_capacity, w->root_count, sizeof *w->roots))
             return no_memory(err);
         w->roots[w->root_count++].raw = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
         return HDX_OK;
@@ -152,9 +153,9 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 /* A second record for an id. A class described twice in the same words is what some writers do (R13): no damage. */
 static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
 {
-    hdx_scan_result *r = &s->b->scan;
+    hdx_scan_result *r = &s->in->dump->scan;
     const uint64_t  *seen = hdx_map_get(&s->class_seen, e->addr);
-    if (!hdx_mem_room(&s->b->mem, (void **)&r->skipped, &r->skipped_capacity, r->skipped_count, sizeof *r->skipped))
+    if (!hdx_mem_room(&s->in->w->mem, (void **)&r->skipped, &r->skipped_capacity, r->skipped_count, sizeof *r->skipped))
         return no_memory(err);
     r->skipped[r->skipped_count++] = e->pos;
     if (e->tag == HDX_SUB_CLASS && seen != NULL) {
@@ -162,7 +163,7 @@ static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
         if (first.len == e->body_len && memcmp(first.at, e->body, first.len) == 0)
             return HDX_OK;
     }
-    return hdx_build_damage(s->b, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
+    return hdx_build_damage(s->in->w, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
                             "second record for object 0x%llx; the first stands", (unsigned long long)e->addr);
 }
 
@@ -173,7 +174,8 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
     for (size_t i = 0; i < n && code == HDX_OK; i++) {
         const hdx_event *e = &events[i];
         bool             fresh = true;
-        if (hdx_scan_is_object(e->tag) && (code = hdx_addresses_insert_one(s->b->ids, e->addr, &fresh, err)) != HDX_OK)
+        if (hdx_scan_is_object(e->tag) &&
+            (code = hdx_addresses_insert_one(s->in->t->lookup.ids, e->addr, &fresh, err)) != HDX_OK)
             return code;
         if (!fresh) {
             code = skip_repeated(s, e, err);
@@ -214,15 +216,15 @@ static bool map_loads(hdx_scan_result *r)
 /* Before a worker's first object. Where several work, all classes have been told of by then. */
 static bool make_room(scanner *s, worker *w)
 {
-    hdx_scan_result *r = &s->b->scan;
-    (void)pthread_mutex_lock(&s->b->lock);
+    hdx_scan_result *r = &s->in->dump->scan;
+    (void)pthread_mutex_lock(&s->in->w->lock);
     const bool     mapped = r->mapped > 0 || map_loads(r);
     const uint64_t room = r->mapped < USES_MOST ? r->mapped : USES_MOST;
-    (void)pthread_mutex_unlock(&s->b->lock);
+    (void)pthread_mutex_unlock(&s->in->w->lock);
     w->ready = true;
     if (!mapped || room == 0)
         return mapped;
-    w->uses = hdx_mem_array(&s->b->mem, room, sizeof *w->uses);
+    w->uses = hdx_mem_array(&s->in->w->mem, room, sizeof *w->uses);
     w->loaded = w->use_count = w->use_capacity = w->uses == NULL ? 0 : room;
     return w->uses != NULL;
 }
@@ -230,7 +232,7 @@ static bool make_room(scanner *s, worker *w)
 /* Where classes are many: what will be looked up for events to come. */
 static void fetch(const scanner *s, const worker *w, const hdx_event *events, size_t i, size_t end)
 {
-    const hdx_map *by_class = &s->b->scan.by_class;
+    const hdx_map *by_class = &s->in->dump->scan.by_class;
     if (i + 2 * AHEAD < end)
         hdx_map_ahead(by_class, events[i + 2 * AHEAD].class_addr);
     if (i + AHEAD < end &&
@@ -250,14 +252,14 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         return no_memory(err);
     if (s->sizing && w->sizes[0].id_size == 0)
         for (unsigned k = 0; k < 2; k++)
-            w->sizes[k] = (hdx_sizing){ s->b->survey.head.id_size, 4u << k,
-                                        s->b->sizing.alignment == 0 ? 8 : s->b->sizing.alignment, false };
+            w->sizes[k] = (hdx_sizing){ s->in->dump->survey.head.id_size, 4u << k,
+                                        s->in->t->sizing.alignment == 0 ? 8 : s->in->t->sizing.alignment, false };
     if (s->careful)
         return heap_carefully(s, events, n, err);
     for (size_t i = 0; i < n && !w->divided; i++)
         if (hdx_scan_is_object(events[i].tag))
             divide(w, &events[i]);
-    if (s->b->counting) {
+    if (s->in->dump->counting) {
         hdx_code code = HDX_OK;
         for (size_t i = 0; i < n && code == HDX_OK; i++)
             code = take(s, w, &events[i], err);
@@ -274,7 +276,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
             code = take(s, w, &events[i], err);
         }
         if (code == HDX_OK && count > 0)
-            code = hdx_addresses_insert(s->b->ids, addresses, count, &w->repeated, err);
+            code = hdx_addresses_insert(s->in->t->lookup.ids, addresses, count, &w->repeated, err);
         if (code != HDX_OK)
             return code;
     }
@@ -283,14 +285,14 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
 
 #define PUT(array, count, capacity, ...)                                                                               \
     do {                                                                                                               \
-        if (!hdx_mem_room(&b->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))                      \
+        if (!hdx_mem_room(&in->w->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))                  \
             return no_memory(err);                                                                                     \
         r->array[r->count++] = __VA_ARGS__;                                                                            \
     } while (0)
 
-static hdx_code add_frame(hdx_build *b, uint64_t id, hdx_raw_frame frame, hdx_error *err)
+static hdx_code add_frame(const hdx_reading *in, uint64_t id, hdx_raw_frame frame, hdx_error *err)
 {
-    hdx_scan_result *r = &b->scan;
+    hdx_scan_result *r = &in->dump->scan;
     uint64_t         hash = hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line));
     hash = hdx_mix64(frame.method ^ hdx_mix64(frame.signature ^ hash));
     bool      fresh;
@@ -308,12 +310,12 @@ static hdx_code add_frame(hdx_build *b, uint64_t id, hdx_raw_frame frame, hdx_er
 
 static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 {
-    hdx_build       *b = ((scanner *)context)->b;
-    hdx_scan_result *r = &b->scan;
-    const uint32_t   width =
+    const hdx_reading *in = ((scanner *)context)->in;
+    hdx_scan_result   *r = &in->dump->scan;
+    const uint32_t     width =
         t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
     char *copy;
-    if (b->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
+    if (in->dump->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
         return HDX_OK;
     switch (t->tag) {
     case HDX_TOP_STRING:
@@ -326,7 +328,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
         PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial, false });
         return HDX_OK;
     case HDX_TOP_FRAME:
-        return add_frame(b, t->id, (hdx_raw_frame){ t->name, t->signature, t->source_file, t->serial, t->line }, err);
+        return add_frame(in, t->id, (hdx_raw_frame){ t->name, t->signature, t->source_file, t->serial, t->line }, err);
     case HDX_TOP_TRACE:
         PUT(traces, trace_count, trace_capacity, (hdx_raw_trace){ t->serial, t->thread, t->count, r->frame_id_count });
         for (uint32_t i = 0; i < t->count && (uint64_t)(i + 1) * width <= t->body.len; i++)
@@ -339,7 +341,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 
 static void free_workers(scanner *s)
 {
-    hdx_mem *mem = &s->b->mem;
+    hdx_mem *mem = &s->in->w->mem;
     for (unsigned i = 0; i < s->worker_count; i++) {
         worker *w = &s->workers[i];
         hdx_mem_put(mem, w->classes, w->class_capacity * sizeof *w->classes);
@@ -357,10 +359,8 @@ static void free_workers(scanner *s)
     hdx_map_free(&s->class_seen);
 }
 
-void hdx_scan_frames_free(hdx_build *b)
+void hdx_scan_frames_free(hdx_mem *mem, hdx_scan_result *r)
 {
-    hdx_scan_result *r = &b->scan;
-    hdx_mem         *mem = &b->mem;
     hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
     hdx_map_free(&r->frame_places);
     hdx_mem_put(mem, r->named, r->named_capacity * sizeof *r->named);
@@ -375,24 +375,21 @@ void hdx_scan_frames_free(hdx_build *b)
     r->frame_capacity = r->trace_capacity = r->frame_id_capacity = 0;
 }
 
-void hdx_scan_classes_free(hdx_build *b)
+void hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r)
 {
-    hdx_scan_result *r = &b->scan;
-    hdx_mem_put(&b->mem, r->classes, r->class_capacity * sizeof *r->classes);
-    hdx_mem_put(&b->mem, r->uses, r->use_capacity * sizeof *r->uses);
+    hdx_mem_put(mem, r->classes, r->class_capacity * sizeof *r->classes);
+    hdx_mem_put(mem, r->uses, r->use_capacity * sizeof *r->uses);
     r->classes = NULL;
     r->uses = NULL;
     r->class_capacity = r->use_count = r->use_capacity = 0;
 }
 
-void hdx_scan_free(hdx_build *b)
+void hdx_scan_free(hdx_mem *mem, hdx_scan_result *r)
 {
-    hdx_scan_result *r = &b->scan;
-    hdx_mem         *mem = &b->mem;
-    hdx_scan_frames_free(b);
+    hdx_scan_frames_free(mem, r);
     hdx_mem_put(mem, r->strings, r->string_capacity * sizeof *r->strings);
     hdx_mem_put(mem, r->loads, r->load_capacity * sizeof *r->loads);
-    hdx_scan_classes_free(b);
+    hdx_scan_classes_free(mem, r);
     hdx_mem_put(mem, r->roots, r->root_capacity * sizeof *r->roots);
     hdx_mem_put(mem, r->heaps, r->heap_capacity * sizeof *r->heaps);
     hdx_mem_put(mem, r->skipped, r->skipped_capacity * sizeof *r->skipped);
@@ -409,19 +406,19 @@ void hdx_scan_free(hdx_build *b)
     r->frame_places = hdx_map_of(mem);
 }
 
-static hdx_code fresh_ids(hdx_build *b, hdx_error *err)
+static hdx_code fresh_ids(const hdx_reading *in, hdx_error *err)
 {
-    hdx_addresses_close(b->ids);
-    b->ids = NULL;
-    return hdx_addresses_new(&b->mem, 8, &b->ids, err);
+    hdx_addresses_close(in->t->lookup.ids);
+    in->t->lookup.ids = NULL;
+    return hdx_addresses_new(&in->w->mem, 8, &in->t->lookup.ids, err);
 }
 
 static hdx_code on_restart(void *context, hdx_error *err)
 {
     scanner *s = context;
     free_workers(s);
-    hdx_scan_free(s->b);
-    return fresh_ids(s->b, err);
+    hdx_scan_free(&s->in->w->mem, &s->in->dump->scan);
+    return fresh_ids(s->in, err);
 }
 
 /* Of two shares of one class: the first instance, and the first that differs from it. */
@@ -481,8 +478,8 @@ static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, 
 /* Into those of the first worker, where its places are already those of all loads. */
 static hdx_code merge_uses(scanner *s, hdx_error *err)
 {
-    hdx_scan_result *r = &s->b->scan;
-    hdx_mem         *mem = &s->b->mem;
+    hdx_scan_result *r = &s->in->dump->scan;
+    hdx_mem         *mem = &s->in->w->mem;
     worker          *first = &s->workers[0];
     hdx_code         code = HDX_OK;
     if (!map_loads(r))
@@ -519,11 +516,11 @@ static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
 }
 
 /* Without a set of addresses, a class described twice is found here (R13); other ids are not looked at. */
-static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
+static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
 {
-    hdx_scan_result *r = &b->scan;
+    hdx_scan_result *r = &in->dump->scan;
     uint64_t         kept = 0;
-    hdx_map          seen = hdx_map_of(&b->mem);
+    hdx_map          seen = hdx_map_of(&in->w->mem);
     hdx_code         code = HDX_OK;
     for (uint64_t i = 0; i < r->class_count && code == HDX_OK; i++) {
         const hdx_raw_class *c = &r->classes[i];
@@ -533,14 +530,14 @@ static hdx_code add_class_ids(hdx_build *b, hdx_error *err)
             code = no_memory(err);
         } else if (fresh) {
             bool new_one;
-            code = hdx_addresses_insert_one(b->ids, c->addr, &new_one, err);
+            code = hdx_addresses_insert_one(in->t->lookup.ids, c->addr, &new_one, err);
             *place = kept;
             r->classes[kept++] = *c;
         } else {
             hdx_view first = r->classes[*place].record;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
                 code =
-                    hdx_build_damage(b, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
+                    hdx_build_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
                                      "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
         }
     }
@@ -604,7 +601,7 @@ static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, v
 
 static hdx_code index_strings(void *context, hdx_error *err)
 {
-    hdx_scan_result *r = &((scanner *)context)->b->scan;
+    hdx_scan_result *r = &((scanner *)context)->in->dump->scan;
     if (!hdx_map_reserve(&r->by_string, r->string_count))
         return no_memory(err);
     for (uint64_t i = 0; i < r->string_count; i++) {
@@ -621,10 +618,10 @@ static hdx_code index_strings(void *context, hdx_error *err)
 }
 
 /* Of heaps that several workers met, the first record in the file stands. */
-static hdx_code first_heaps(hdx_build *b, hdx_error *err)
+static hdx_code first_heaps(const hdx_reading *in, hdx_error *err)
 {
-    hdx_scan_result *r = &b->scan;
-    hdx_map          met = hdx_map_of(&b->mem);
+    hdx_scan_result *r = &in->dump->scan;
+    hdx_map          met = hdx_map_of(&in->w->mem);
     uint64_t         kept = 0;
     bool             fresh = true, memory = true;
     for (uint64_t i = 0; i < r->heap_count && memory; i++) {
@@ -640,11 +637,11 @@ static hdx_code first_heaps(hdx_build *b, hdx_error *err)
 /* The workers' shares become one result in file order. */
 static hdx_code merge(void *context, hdx_error *err)
 {
-    scanner         *s = context;
-    hdx_build       *b = s->b;
-    hdx_scan_result *r = &b->scan;
-    hdx_mem         *mem = &b->mem;
-    hdx_addr         first = 0;
+    scanner           *s = context;
+    const hdx_reading *in = s->in;
+    hdx_scan_result   *r = &in->dump->scan;
+    hdx_mem           *mem = &in->w->mem;
+    hdx_addr           first = 0;
     for (unsigned i = 0; i < s->worker_count; i++) {
         worker *w = &s->workers[i];
         merge_divisor(r, w, &first);
@@ -660,25 +657,25 @@ static hdx_code merge(void *context, hdx_error *err)
         for (unsigned t = 0; t < 16; t++)
             r->primitive_arrays[t] += w->primitive_arrays[t];
     }
-    const hdx_code code = first_heaps(b, err);
+    const hdx_code code = first_heaps(in, err);
     return code == HDX_OK ? merge_uses(s, err) : code;
 }
 
-bool hdx_scan_string(const hdx_build *b, uint64_t id, hdx_view *bytes)
+bool hdx_scan_string(const hdx_reading *in, uint64_t id, hdx_view *bytes)
 {
-    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
     if (place != NULL)
-        *bytes = b->scan.strings[*place].bytes;
+        *bytes = in->dump->scan.strings[*place].bytes;
     return place != NULL;
 }
 
-bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
+bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out)
 {
-    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
     *out = (hdx_text){ NULL, 0 };
     if (place == NULL)
         return true;
-    hdx_raw_string *s = &b->scan.strings[*place];
+    hdx_raw_string *s = &in->dump->scan.strings[*place];
     const char     *at = __atomic_load_n(&s->text.at, __ATOMIC_ACQUIRE), *nobody = NULL;
     if (at == NULL) {
         if (!hdx_java_text(arena, s->bytes, out))
@@ -692,41 +689,41 @@ bool hdx_scan_text(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
     return true;
 }
 
-bool hdx_scan_class_name(hdx_build *b, uint64_t id, hdx_arena *arena, hdx_text *out)
+bool hdx_scan_class_name(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out)
 {
-    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
     *out = (hdx_text){ NULL, 0 };
     if (place == NULL)
         return true;
-    const hdx_view bytes = b->scan.strings[*place].bytes;
+    const hdx_view bytes = in->dump->scan.strings[*place].bytes;
     if (bytes.len <= HDX_NAME_LONG)
         return hdx_java_class_name(arena, bytes, out);
-    (void)pthread_mutex_lock(&b->lock);
+    (void)pthread_mutex_lock(&in->w->lock);
     bool      fresh = false, memory;
     hdx_text *text = NULL;
-    uint64_t *made = hdx_map_put(&b->scan.long_names, *place, &fresh);
+    uint64_t *made = hdx_map_put(&in->dump->scan.long_names, *place, &fresh);
     if ((memory = made != NULL) && *made != 0) {
         text = (hdx_text *)(uintptr_t)*made;
-    } else if (memory && (text = hdx_arena_get(&b->texts, sizeof *text)) != NULL &&
-               hdx_java_class_name(&b->texts, bytes, text)) {
+    } else if (memory && (text = hdx_arena_get(&in->t->texts, sizeof *text)) != NULL &&
+               hdx_java_class_name(&in->t->texts, bytes, text)) {
         *made = (uintptr_t)text;
     } else {
         memory = false;
     }
     if (memory)
         *out = *text;
-    (void)pthread_mutex_unlock(&b->lock);
+    (void)pthread_mutex_unlock(&in->w->lock);
     return memory;
 }
 
-uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
+uint64_t hdx_scan_string_sum(const hdx_reading *in, uint64_t id)
 {
-    const uint64_t *place = hdx_map_get(&b->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
     if (place == NULL)
         return 0;
-    const hdx_view bytes = b->scan.strings[*place].bytes;
+    const hdx_view bytes = in->dump->scan.strings[*place].bytes;
     bool           fresh = true;
-    uint64_t      *sum = hdx_map_put(&b->scan.long_sums, *place, &fresh);
+    uint64_t      *sum = hdx_map_put(&in->dump->scan.long_sums, *place, &fresh);
     if (sum == NULL)
         return hdx_hash_bytes(0, bytes.at, bytes.len);
     if (fresh)
@@ -736,34 +733,34 @@ uint64_t hdx_scan_string_sum(hdx_build *b, uint64_t id)
 
 static hdx_code survey(scanner *s, hdx_error *err)
 {
-    hdx_build         *b = s->b;
-    hdx_survey_options options = { .dump_number = b->options->dump_number,
-                                   .threads = s->careful ? 1 : b->threads,
+    const hdx_reading *in = s->in;
+    hdx_survey_options options = { .dump_number = in->w->options->dump_number,
+                                   .threads = s->careful ? 1 : in->w->threads,
                                    .sequential = s->careful,
-                                   .mem = &b->mem,
-                                   .tick = &b->tick,
+                                   .mem = &in->w->mem,
+                                   .tick = &in->w->tick,
                                    .halt = s->careful ? NULL : &s->halt };
     hdx_survey_sink    sink = { s, on_heap, on_top, on_restart };
-    return hdx_hprof_survey(b->source, &options, &sink, &b->survey, err);
+    return hdx_hprof_survey(in->dump->source, &options, &sink, &in->dump->survey, err);
 }
 
-hdx_code hdx_scan(hdx_build *b, hdx_error *err)
+hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
 {
     uint64_t repeated = 0;
     hdx_code code;
-    scanner *s = hdx_mem_get(&b->mem, sizeof *s);
+    scanner *s = hdx_mem_get(&in->w->mem, sizeof *s);
     if (s == NULL)
         return no_memory(err);
-    s->b = b;
-    s->worker_count = b->threads;
-    s->sizing = b->counting || b->options->first_pass != NULL;
-    s->class_seen = hdx_map_of(&b->mem);
+    s->in = in;
+    s->worker_count = in->w->threads;
+    s->sizing = in->dump->counting || in->w->options->first_pass != NULL;
+    s->class_seen = hdx_map_of(&in->w->mem);
     for (unsigned i = 0; i < s->worker_count; i++) {
-        s->workers[i].arena = hdx_arena_of(&b->mem);
-        s->workers[i].others = hdx_map_of(&b->mem);
-        s->workers[i].heaps_met = hdx_map_of(&b->mem);
+        s->workers[i].arena = hdx_arena_of(&in->w->mem);
+        s->workers[i].others = hdx_map_of(&in->w->mem);
+        s->workers[i].heaps_met = hdx_map_of(&in->w->mem);
     }
-    if ((code = fresh_ids(b, err)) != HDX_OK || (b->kept_scan && (code = hdx_scan_go_on(s, err)) != HDX_OK))
+    if ((code = fresh_ids(in, err)) != HDX_OK || (in->keeping->kept_scan && (code = hdx_scan_go_on(s, err)) != HDX_OK))
         goto out;
     const uint64_t begun = s->halt.at.count == 0 ? s->halt.at.next : UINT64_MAX;
     code = survey(s, err);
@@ -771,26 +768,26 @@ hdx_code hdx_scan(hdx_build *b, hdx_error *err)
         repeated += s->workers[i].repeated;
     /* what was whole before stays as it is: what the second pass has done is of that */
     if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) &&
-        hdx_kept_is_worth(b, code)) {
+        hdx_kept_is_worth(in->w, in->keeping, code)) {
         const hdx_code kept = hdx_scan_keep(s, code == HDX_OK ? err : NULL);
         code = code == HDX_OK ? kept : code;
-        b->saved_at = hdx_now_ns();
+        in->keeping->saved_at = hdx_now_ns();
     }
     if (code != HDX_OK)
         goto out;
     if (repeated > 0) {
-        hdx_survey_free(&b->survey);
+        hdx_survey_free(&in->dump->survey);
         s->careful = true;
         if ((code = on_restart(s, err)) != HDX_OK || (code = survey(s, err)) != HDX_OK)
             goto out;
     }
     const hdx_task both[] = { { merge, s, 0 }, { index_strings, s, 0 } };
-    code = hdx_run_tasks(b->threads, both, 2, err);
-    if (code == HDX_OK && b->counting)
-        code = add_class_ids(b, err);
+    code = hdx_run_tasks(in->w->threads, both, 2, err);
+    if (code == HDX_OK && in->dump->counting)
+        code = add_class_ids(in, err);
 out:
     free_workers(s);
-    hdx_mem_put(&b->mem, s->halt.pieces, s->halt.piece_capacity * sizeof *s->halt.pieces);
-    hdx_mem_put(&b->mem, s, sizeof *s);
+    hdx_mem_put(&in->w->mem, s->halt.pieces, s->halt.piece_capacity * sizeof *s->halt.pieces);
+    hdx_mem_put(&in->w->mem, s, sizeof *s);
     return code;
 }

@@ -37,13 +37,13 @@ typedef struct hdx_scan_worker {
 } hdx_scan_worker;
 
 typedef struct hdx_scanner {
-    hdx_build      *b;
-    hdx_scan_worker workers[HDX_WORKERS_MAX + 1]; /* the last: what an earlier build had read */
-    unsigned        worker_count;
-    hdx_survey_halt halt;
-    bool            sizing;     /* bytes of arrays are wanted */
-    bool            careful;    /* an address at a time, one thread */
-    hdx_map         class_seen; /* careful: class address -> place of its record in workers[0].classes, + 1 */
+    const hdx_reading *in;
+    hdx_scan_worker    workers[HDX_WORKERS_MAX + 1]; /* the last: what an earlier build had read */
+    unsigned           worker_count;
+    hdx_survey_halt    halt;
+    bool               sizing;     /* bytes of arrays are wanted */
+    bool               careful;    /* an address at a time, one thread */
+    hdx_map            class_seen; /* careful: class address -> place of its record in workers[0].classes, + 1 */
 } hdx_scanner;
 
 static inline bool hdx_scan_is_object(uint8_t tag)

@@ -57,16 +57,16 @@ static void name_of(size_t i, char *name, size_t size)
 static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
 
 /* As the file system has it now: opening makes a client of another host's disk ask. */
-static bool look_at(const hdx_build *b, const char *name, hdx_sealed *out)
+static bool look_at(const hdx_work *w, const char *name, hdx_sealed *out)
 {
     char        path[4200];
     struct stat st;
-    (void)snprintf(path, sizeof path, "%s/%s", b->folder, name);
-    const int fd = b->io->open(b->io, path);
+    (void)snprintf(path, sizeof path, "%s/%s", w->folder, name);
+    const int fd = w->io->open(w->io, path);
     if (fd < 0)
         return false;
-    const bool there = b->io->stat(b->io, path, &st) >= 0;
-    (void)b->io->close(b->io, fd);
+    const bool there = w->io->stat(w->io, path, &st) >= 0;
+    (void)w->io->close(w->io, fd);
     if (!there)
         return false;
     *out = (hdx_sealed){ .device = (uint64_t)st.st_dev, .inode = (uint64_t)st.st_ino, .size = (uint64_t)st.st_size };
@@ -76,11 +76,11 @@ static bool look_at(const hdx_build *b, const char *name, hdx_sealed *out)
     return true;
 }
 
-static bool seal_of(const hdx_build *b, hdx_seal *s)
+static bool seal_of(const hdx_work *w, hdx_seal *s)
 {
     memset(s, 0, sizeof *s);
     s->magic = MAGIC;
-    s->version = hdx_checkpoint_version(b);
+    s->version = hdx_checkpoint_version(w->options);
     return hdx_lock_boot(s->boot);
 }
 
@@ -103,63 +103,63 @@ static bool wait_for_clock(uint64_t last)
     return false;
 }
 
-void hdx_seal_remove(hdx_build *b)
+void hdx_seal_remove(const hdx_work *w)
 {
     char path[4200];
-    (void)snprintf(path, sizeof path, "%s/" NAME, b->folder);
-    (void)b->io->remove(b->io, path);
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    (void)w->io->remove(w->io, path);
 }
 
-void hdx_seal_put(hdx_build *b)
+void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
 {
     char     path[4200];
     hdx_seal s;
     uint64_t last = 0;
-    bool     fine = seal_of(b, &s) && !b->unproven, ticks = true;
+    bool     fine = seal_of(w, &s) && !keeping->unproven, ticks = true;
     for (size_t i = 0; i < NAMES && fine; i++) {
         char name[sizeof s.files[0].name];
         name_of(i, name, sizeof name);
-        if (!look_at(b, name, &s.files[s.count]))
+        if (!look_at(w, name, &s.files[s.count]))
             continue;
         const uint64_t at = s.files[s.count++].ctime_ns;
         last = at > last ? at : last;
         ticks = ticks && at % TICK_NS == 0;
     }
-    hdx_seal_remove(b);
+    hdx_seal_remove(w);
     if (!fine || ticks || !wait_for_clock(last))
         return;
     s.sum = sum_of(&s);
-    (void)snprintf(path, sizeof path, "%s/" NAME, b->folder);
-    const int fd = b->io->create(b->io, path);
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    const int fd = w->io->create(w->io, path);
     if (fd < 0)
         return;
-    const int rc = b->io->write(b->io, fd, &s, sizeof s);
-    if (b->io->close(b->io, fd) < 0 || rc < 0)
-        hdx_seal_remove(b);
+    const int rc = w->io->write(w->io, fd, &s, sizeof s);
+    if (w->io->close(w->io, fd) < 0 || rc < 0)
+        hdx_seal_remove(w);
 }
 
-void hdx_seal_get(hdx_build *b)
+void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping)
 {
     char      path[4200];
-    hdx_seal *s = &b->seal, now;
-    (void)snprintf(path, sizeof path, "%s/" NAME, b->folder);
-    const int fd = b->io->open(b->io, path);
-    bool      holds = fd >= 0 && b->io->read_at(b->io, fd, s, sizeof *s, 0) == (int64_t)sizeof *s;
+    hdx_seal *s = &keeping->seal, now;
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    const int fd = w->io->open(w->io, path);
+    bool      holds = fd >= 0 && w->io->read_at(w->io, fd, s, sizeof *s, 0) == (int64_t)sizeof *s;
     if (fd >= 0)
-        (void)b->io->close(b->io, fd);
-    holds = holds && s->sum == sum_of(s) && seal_of(b, &now) && s->count <= HDX_SEAL_FILES &&
+        (void)w->io->close(w->io, fd);
+    holds = holds && s->sum == sum_of(s) && seal_of(w, &now) && s->count <= HDX_SEAL_FILES &&
             memcmp(s, &now, offsetof(hdx_seal, count)) == 0;
     if (!holds)
         s->count = 0;
 }
 
-bool hdx_seal_has(const hdx_build *b, const char *name)
+bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping, const char *name)
 {
     hdx_sealed now;
-    if (b->seal.count == 0 || !look_at(b, name, &now))
+    if (keeping->seal.count == 0 || !look_at(w, name, &now))
         return false;
-    for (uint64_t i = 0; i < b->seal.count; i++)
-        if (memcmp(&b->seal.files[i], &now, sizeof now) == 0)
+    for (uint64_t i = 0; i < keeping->seal.count; i++)
+        if (memcmp(&keeping->seal.files[i], &now, sizeof now) == 0)
             return true;
     return false;
 }

@@ -13,44 +13,46 @@
 
 static hdx_code put(void *context, const uint8_t *bytes, uint32_t len, uint64_t *at, hdx_error *err)
 {
-    hdx_build *b = context;
-    *at = atomic_fetch_add(&b->windows_end, len);
-    int rc = b->io->write_at(b->io, b->windows_fd, bytes, len, *at);
+    hdx_windows *windows = context;
+    *at = atomic_fetch_add(&windows->end, len);
+    int rc = windows->io->write_at(windows->io, windows->fd, bytes, len, *at);
     return rc < 0 ? hdx_fail(err, HDX_IO, "windows.tmp", *at, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
 static hdx_code get(void *context, uint64_t at, uint8_t *to, uint32_t len, hdx_error *err)
 {
-    hdx_build *b = context;
-    int64_t    got = b->io->read_at(b->io, b->windows_fd, to, len, at);
+    const hdx_windows *windows = context;
+    int64_t            got = windows->io->read_at(windows->io, windows->fd, to, len, at);
     if (got == (int64_t)len)
         return HDX_OK;
     return hdx_fail(err, HDX_IO, "windows.tmp", at, "cannot read back: %s",
                     got < 0 ? strerror((int)-got) : "it became shorter");
 }
 
-hdx_code hdx_seek_begin(hdx_build *b, hdx_error *err)
+hdx_code hdx_seek_begin(const hdx_work *w, hdx_dump *dump, hdx_error *err)
 {
-    char path[4200];
-    int  rc;
-    if (hdx_source_compression(b->source) == HDX_PLAIN ||
-        hdx_source_overlay_of(b->source) != NULL) /* positions of an overlay are not the stream's */
+    hdx_windows *windows = &dump->windows;
+    char         path[4200];
+    int          rc;
+    if (hdx_source_compression(dump->source) == HDX_PLAIN ||
+        hdx_source_overlay_of(dump->source) != NULL) /* positions of an overlay are not the stream's */
         return HDX_OK;
-    (void)snprintf(path, sizeof path, "%s/windows.tmp", b->folder);
-    if ((rc = b->io->create(b->io, path)) < 0)
+    (void)snprintf(path, sizeof path, "%s/windows.tmp", w->folder);
+    if ((rc = w->io->create(w->io, path)) < 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-rc));
-    b->windows_fd = rc;
-    if ((rc = b->io->remove(b->io, path)) < 0) /* it needs no name: whatever happens, it is gone in the end */
+    windows->io = w->io;
+    windows->fd = rc;
+    if ((rc = w->io->remove(w->io, path)) < 0) /* it needs no name: whatever happens, it is gone in the end */
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot remove the name: %s", strerror(-rc));
-    hdx_source_keep_windows(b->source, &(hdx_source_windows){ b, put, get });
+    hdx_source_keep_windows(dump->source, &(hdx_source_windows){ windows, put, get });
     return HDX_OK;
 }
 
 static hdx_code fill(void *context, uint64_t i, hdx_seek_point *out, uint8_t window[HDX_SEEK_WINDOW], hdx_error *err)
 {
-    hdx_build       *b = context;
+    hdx_source      *source = context;
     hdx_source_point p;
-    hdx_code         code = hdx_source_point_at(b->source, i, &p, window, err);
+    hdx_code         code = hdx_source_point_at(source, i, &p, window, err);
     *out = (hdx_seek_point){ .out = p.out,
                              .bit = p.bit,
                              .header_bit = p.header_bit,
@@ -61,23 +63,17 @@ static hdx_code fill(void *context, uint64_t i, hdx_seek_point *out, uint8_t win
     return code;
 }
 
-hdx_code hdx_seek_keep(hdx_build *b, hdx_error *err)
+hdx_code hdx_seek_keep(const hdx_work *w, const hdx_dump *dump, uint64_t dump_size, hdx_index_file *out, hdx_error *err)
 {
     uint64_t       points, windows;
-    hdx_index_file file;
-    hdx_code       code;
-    if (b->windows_fd < 0)
-        return HDX_OK;
-    if ((code = hdx_source_points(b->source, &points, &windows, err)) != HDX_OK ||
-        (code = hdx_seek_write(&b->place, points, windows, b->manifest.dump_size, fill, b, &file, err)) != HDX_OK)
-        return code;
-    hdx_manifest_file_written(b, HDX_KIND_SEEK, &file);
-    return HDX_OK;
+    const hdx_code code = hdx_source_points(dump->source, &points, &windows, err);
+    return code != HDX_OK ? code : hdx_seek_write(&w->place, points, windows, dump_size, fill, dump->source, out, err);
 }
 
-void hdx_seek_end(hdx_build *b)
+void hdx_seek_end(hdx_dump *dump)
 {
-    if (b->windows_fd >= 0)
-        (void)b->io->close(b->io, b->windows_fd);
-    b->windows_fd = -1;
+    hdx_windows *windows = &dump->windows;
+    if (windows->fd >= 0)
+        (void)windows->io->close(windows->io, windows->fd);
+    windows->fd = -1;
 }

@@ -8,12 +8,10 @@
  *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one
  *     before this one is understood distance of the id from the one after the record before (zigzag; from 0 at first);
  *     only where there is any distance of the position from that of the record before (from the unit's pos); not in a
- *     bare unit, whose objects no record describes place of the heap in hdx_build.heaps, + 1; only where the dump has
- *     heaps class number * 4 + width code
- *     length; only where the class is one of arrays, or object arrays are of it all the same
- *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest
- *     needs (the code names one of
- *       four widths)
+ *     bare unit, whose objects no record describes place of the heap in hdx_dump_tables.heaps, + 1; only where the dump
+ * has heaps class number * 4 + width code length; only where the class is one of arrays, or object arrays are of it all
+ * the same targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the
+ * farthest needs (the code names one of four widths)
  */
 #ifndef HDX_BUILD_SPILL_H
 #define HDX_BUILD_SPILL_H
@@ -62,26 +60,31 @@ typedef struct hdx_spill_reader {
     uint32_t         parts[4]; /* 2^16 / width, rounded up */
 } hdx_spill_reader;
 
-hdx_code hdx_spill_open(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err);
+hdx_code hdx_spill_open(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
 /* One that is there, to be read and written on; what it has is for the caller to say. */
-hdx_code hdx_spill_reopen(hdx_build *b, const char *name, hdx_spill *s, hdx_error *err);
-void     hdx_spill_close(hdx_build *b, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
-void     hdx_spill_remove(hdx_build *b, hdx_spill *s); /* it has served */
+hdx_code hdx_spill_reopen(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
+void     hdx_spill_close(hdx_work *w, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
+void     hdx_spill_remove(hdx_work *w, hdx_spill *s); /* it has served */
 /* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */
-hdx_code hdx_spill_put(hdx_build *b, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
+hdx_code hdx_spill_put(hdx_work *w, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
 /* Reads unit i into `to`, which has room for longest + HDX_PACKED_SLACK bytes, and checks its sum; any thread. */
-hdx_code hdx_spill_get(const hdx_build *b, hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
+hdx_code hdx_spill_get(const hdx_dump_tables *t, const hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
                        hdx_error *err);
 
 /*
  * Calls take for every record with an id of lo .. hi - 1, each once; workers share the units, each with its own number.
  */
 typedef void hdx_spill_take(void *context, unsigned worker, const hdx_spill_record *record);
-hdx_code     hdx_spill_each(hdx_build *b, hdx_spill *s, uint64_t lo, uint64_t hi, hdx_spill_take *take, void *context,
-                            hdx_error *err);
+typedef struct hdx_spill_range {
+    uint64_t        lo, hi;
+    hdx_spill_take *take;
+    void           *context;
+} hdx_spill_range;
+hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *s, const hdx_spill_range *range,
+                        hdx_error *err);
 /* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
    what is left of the budget, and so many that no unit is read much more than once. */
-uint64_t hdx_spill_batch(const hdx_build *b, const hdx_spill *s, uint64_t bytes);
+uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes);
 
 /* Widths by code: those that serve so many ids best. */
 static inline void hdx_spill_widths(uint64_t ids, uint8_t widths[4])

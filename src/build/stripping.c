@@ -32,32 +32,33 @@ static const char *warning_of(hdx_strip_policy policy)
     }
 }
 
-hdx_code hdx_build_stripping(hdx_build *b, hdx_error *err)
+hdx_code hdx_build_stripping(const hdx_reading *in, hdx_error *err)
 {
     hdx_view_stats stats;
-    hdx_code       code = hdx_strip_view_stats(b->source, &stats, err);
+    hdx_code       code = hdx_strip_view_stats(in->dump->source, &stats, err);
     if (code != HDX_OK)
         return code;
-    if (b->stripping.policy == HDX_STRIP_UNKNOWN)
-        b->stripping = (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
-    if (b->stripping.confidence >= SURE && warning_of(b->stripping.policy) != NULL)
-        warn(&b->survey, warning_of(b->stripping.policy));
+    if (in->dump->stripping.policy == HDX_STRIP_UNKNOWN)
+        in->dump->stripping =
+            (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
+    if (in->dump->stripping.confidence >= SURE && warning_of(in->dump->stripping.policy) != NULL)
+        warn(&in->dump->survey, warning_of(in->dump->stripping.policy));
     if (stats.cut_names > 0)
-        code =
-            hdx_build_damage(b, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING), stats.lost_bytes, err,
-                             "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
-                             (unsigned long long)stats.cut_names);
-    if (code == HDX_OK && b->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
-        code = hdx_build_damage(b, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
+        code = hdx_build_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
+                                stats.lost_bytes, err,
+                                "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
+                                (unsigned long long)stats.cut_names);
+    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
+        code = hdx_build_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
                                 stats.lost_bytes, err,
                                 "neither reading of %llu heap records comes out even (offset: in the stripped file); "
                                 "their rest is left out",
                                 (unsigned long long)stats.broken);
-    if (code == HDX_OK && b->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
-        code = hdx_build_damage(b, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
+    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
+        code = hdx_build_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
                                 "no token of the container begins at this byte of it; the rest is not read");
-    else if (code == HDX_OK && b->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
-        code = hdx_build_damage(b, HDX_DAMAGE_TRUNCATED, b->manifest.dump_size, "container", 0, err,
+    else if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
+        code = hdx_build_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
                                 "the container ends inside a token");
     return code;
 }

@@ -33,35 +33,35 @@ static hdx_code get(void *context, uint64_t offset, void *to, uint64_t len, hdx_
                     got < 0 ? strerror((int)-got) : "it became shorter");
 }
 
-hdx_code hdx_tape_file_open(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_file_open(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
 {
-    *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
-    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
+    *t = (hdx_tape_file){ .io = w->io, .fd = -1 };
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put, get, NULL };
-    if ((t->fd = b->io->create(b->io, t->path)) < 0)
+    if ((t->fd = w->io->create(w->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot create: %s", strerror(-t->fd));
     return HDX_OK;
 }
 
-static hdx_code reopen(hdx_build *b, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t,
+static hdx_code reopen(hdx_work *w, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t,
                        hdx_error *err)
 {
-    *t = (hdx_tape_file){ .io = b->io, .fd = -1 };
-    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
+    *t = (hdx_tape_file){ .io = w->io, .fd = -1 };
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put, get, NULL };
-    if ((t->fd = open(b->io, t->path)) < 0)
+    if ((t->fd = open(w->io, t->path)) < 0)
         return hdx_fail(err, HDX_IO, t->path, HDX_NOWHERE, "cannot open: %s", strerror(-t->fd));
     return HDX_OK;
 }
 
-hdx_code hdx_tape_file_reopen(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_file_reopen(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
 {
-    return reopen(b, name, b->io->open, t, err);
+    return reopen(w, name, w->io->open, t, err);
 }
 
-hdx_code hdx_tape_file_change(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_file_change(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
 {
-    return reopen(b, name, b->io->change, t, err);
+    return reopen(w, name, w->io->change, t, err);
 }
 
 static bool resize(hdx_tape_file *t, uint64_t bytes)
@@ -132,14 +132,14 @@ static void cut_memory(void *context, uint64_t end)
         (void)resize(t, t->end);
 }
 
-hdx_code hdx_tape_open(hdx_build *b, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_tape_open(hdx_work *w, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
 {
-    const uint64_t room = hdx_build_room(b);
+    const uint64_t room = hdx_build_room(w);
     if (most > room || beside > room - most)
-        return hdx_tape_file_open(b, name, t, err);
-    *t = (hdx_tape_file){ .io = b->io, .fd = -1, .mem = &b->mem, .most = most, .memory_bytes = most / STEPS };
-    t->memory = hdx_mem_raw(&b->mem, t->memory_bytes, 1);
-    (void)snprintf(t->path, sizeof t->path, "%s/%s", b->folder, name);
+        return hdx_tape_file_open(w, name, t, err);
+    *t = (hdx_tape_file){ .io = w->io, .fd = -1, .mem = &w->mem, .most = most, .memory_bytes = most / STEPS };
+    t->memory = hdx_mem_raw(&w->mem, t->memory_bytes, 1);
+    (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put_memory, get_memory, cut_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
 }

@@ -25,23 +25,23 @@ static void enter(void)
     test_folder_make(folder, "spill");
     b = calloc(1, sizeof *b);
     cr_assert(b != NULL);
-    b->io = hdx_io_system();
-    b->threads = 2;
-    b->class_count = CLASSES;
-    b->classes = calloc(CLASSES, sizeof *b->classes); /* nearly all of it is never touched */
-    cr_assert(b->classes != NULL && b->classes[0].kind == HDX_INSTANCE);
-    b->classes[ARRAYS].kind = HDX_OBJECT_ARRAY;
-    b->classes[BYTES].kind = HDX_PRIMITIVE_ARRAY;
-    (void)snprintf(b->folder, sizeof b->folder, "%s", folder);
-    cr_assert(hdx_spill_open(b, "a.tmp", &spill, NULL) == HDX_OK);
+    b->work.io = hdx_io_system();
+    b->work.threads = 2;
+    b->tables.class_count = CLASSES;
+    b->tables.classes = calloc(CLASSES, sizeof *b->tables.classes); /* nearly all of it is never touched */
+    cr_assert(b->tables.classes != NULL && b->tables.classes[0].kind == HDX_INSTANCE);
+    b->tables.classes[ARRAYS].kind = HDX_OBJECT_ARRAY;
+    b->tables.classes[BYTES].kind = HDX_PRIMITIVE_ARRAY;
+    (void)snprintf(b->work.folder, sizeof b->work.folder, "%s", folder);
+    cr_assert(hdx_spill_open(&b->work, "a.tmp", &spill, NULL) == HDX_OK);
 }
 
 static void leave(void)
 {
-    hdx_spill_remove(b, &spill);
-    cr_expect(b->mem.used == 0);
+    hdx_spill_remove(&b->work, &spill);
+    cr_expect(b->work.mem.used == 0);
     cr_expect(rmdir(folder) == 0, "something is left in it");
-    free(b->classes);
+    free(b->tables.classes);
     free(b);
 }
 
@@ -68,7 +68,7 @@ typedef struct said {
     unsigned  width; /* of a distance; 0: whatever it is */
 } said;
 
-static bool has_length(uint32_t class_number) { return b->classes[class_number].kind != HDX_INSTANCE; }
+static bool has_length(uint32_t class_number) { return b->tables.classes[class_number].kind != HDX_INSTANCE; }
 
 /* All that knows how a record is written. next_id, pos: of the reader before it. */
 static uint8_t *write_record(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos, const said *s)
@@ -76,8 +76,8 @@ static uint8_t *write_record(uint8_t *to, const uint8_t widths[4], uint64_t next
     const hdx_spill_record r = {
         .id = s->id, .position = s->position, .heap = s->heap, .class_number = s->class_number, .length = s->length
     };
-    return hdx_spill_write(to, widths, next_id, pos, b->heap_count > 0, has_length(s->class_number), &r, s->targets,
-                           s->count);
+    return hdx_spill_write(to, widths, next_id, pos, b->tables.heap_count > 0, has_length(s->class_number), &r,
+                           s->targets, s->count);
 }
 
 /* A unit of those records, as the second pass makes them; returns the bytes of the last one. */
@@ -89,7 +89,7 @@ static uint64_t write_unit(const said *records, uint64_t count)
     hdx_pos  pos = unit.pos;
     uint64_t next_id = 0, used = 0, last = 0;
     uint8_t  widths[4], *bytes = NULL;
-    hdx_spill_widths(b->objects, widths);
+    hdx_spill_widths(b->tables.objects, widths);
     for (uint64_t i = 0; i < count; i++) {
         const said    *s = &records[i];
         const uint64_t room = 5 * s->count + HDX_SPILL_HEAD;
@@ -107,7 +107,7 @@ static uint64_t write_unit(const said *records, uint64_t count)
         unit.last = s->id > unit.last ? s->id : unit.last;
     }
     unit.bytes = used;
-    cr_assert(hdx_spill_put(b, &spill, &unit, bytes, NULL) == HDX_OK);
+    cr_assert(hdx_spill_put(&b->work, &spill, &unit, bytes, NULL) == HDX_OK);
     free(bytes);
     return last;
 }
@@ -138,7 +138,7 @@ static void check_unit(const said *records, uint64_t count, const char *what)
     hdx_spill_record record;
     cr_assert(bytes != NULL);
     memset(bytes, 0xff, spill.longest + HDX_PACKED_SLACK); /* what is behind does not matter */
-    cr_assert(hdx_spill_get(b, &spill, spill.count - 1, bytes, &reader, NULL) == HDX_OK);
+    cr_assert(hdx_spill_get(&b->tables, &spill, spill.count - 1, bytes, &reader, NULL) == HDX_OK);
     for (uint64_t i = 0; i < count; i++) {
         cr_assert(hdx_spill_next(&reader, &record), "%s: record %llu", what, (unsigned long long)i);
         check_record(&record, &records[i], what);
@@ -170,7 +170,7 @@ static void width_is(uint64_t ids, uint64_t id, uint32_t class_number, unsigned 
     const unsigned from = id == 0; /* nothing stands before the first one */
     (void)snprintf(what, sizeof what, "%llu of %llu, class %u", (unsigned long long)id, (unsigned long long)ids,
                    class_number);
-    b->objects = ids;
+    b->tables.objects = ids;
     const uint64_t bytes = comes_back(two + from, 2 - from, what);
     cr_expect(comes_back(both + from, 2 - from, what) == bytes + head + n * width, "%s", what);
 }
@@ -216,7 +216,7 @@ Test(spill, distances_take_the_least_width_that_holds_them)
 static said spread(uint64_t id, unsigned width, uint64_t n, uint64_t *to)
 {
     const uint64_t half = hdx_spill_half(width), first = id < half ? 0 : id - half,
-                   last = id + half - 1 < b->objects ? id + half - 1 : b->objects - 1;
+                   last = id + half - 1 < b->tables.objects ? id + half - 1 : b->tables.objects - 1;
     for (uint64_t i = 0; i < n; i++)
         to[i] = i + 1 == n ? last : first + i;
     return (said){ .id = id, .targets = to, .count = n, .width = width };
@@ -234,7 +234,7 @@ Test(spill, lists_of_every_length_come_back)
             const unsigned width = widths[far][i];
             const uint64_t id = ids[far] / 2, most = width == 1 ? 255 : 40000,
                            edges[] = { 64 / width, 16384 / width, 65536 / width, 39990 };
-            b->objects = ids[far];
+            b->tables.objects = ids[far];
             for (uint64_t n = 1; n < 100; n++)
                 (void)comes_back((said[]){ spread(id, width, n, to), { .id = 3 } }, 2, "short");
             for (unsigned k = 0; k < 4; k++)
@@ -254,7 +254,7 @@ Test(spill, a_list_of_a_million_comes_back)
     const uint64_t n = 1u << 20;
     uint64_t      *to = calloc(n, sizeof *to);
     cr_assert(to != NULL);
-    b->objects = 1ull << 31;
+    b->tables.objects = 1ull << 31;
     for (uint64_t less = 0; less < 12; less++) {
         const said records[] = { spread(1u << 30, 4, n - less, to), { .id = (1u << 30) + 1 } };
         (void)comes_back(records, 2, "long");
@@ -283,19 +283,21 @@ static units *some_records(uint64_t seed, bool bare)
         s->id = id;
         s->class_number = classes[roll(&seed, 8)];
         s->length = has_length(s->class_number) ? (uint32_t)(roll(&seed, ~0ull) >> (32 + roll(&seed, 32))) : 0;
-        s->heap = b->heap_count > 0 ? (uint32_t)roll(&seed, b->heap_count + 1) : 0;
+        s->heap = b->tables.heap_count > 0 ? (uint32_t)roll(&seed, b->tables.heap_count + 1) : 0;
         s->position = bare ? 0 : pos + 1;
         pos += roll(&seed, 20) == 0 ? roll(&seed, HDX_PACKED_NODES) : roll(&seed, 200);
         s->targets = u->targets[i];
-        uint64_t to = roll(&seed, 4) == 0 ? roll(&seed, b->objects) : id - roll(&seed, id < 100 ? id + 1 : 100);
-        for (uint64_t n = roll(&seed, 50) == 0 ? roll(&seed, 300) : roll(&seed, 5); n > 0 && to < b->objects; n--) {
+        uint64_t to = roll(&seed, 4) == 0 ? roll(&seed, b->tables.objects) : id - roll(&seed, id < 100 ? id + 1 : 100);
+        for (uint64_t n = roll(&seed, 50) == 0 ? roll(&seed, 300) : roll(&seed, 5); n > 0 && to < b->tables.objects;
+             n--) {
             s->targets[s->count++] = to;
-            to += 1 + (roll(&seed, 3) == 0 ? roll(&seed, b->objects) >> (6 + roll(&seed, 30)) : roll(&seed, 20));
+            to += 1 + (roll(&seed, 3) == 0 ? roll(&seed, b->tables.objects) >> (6 + roll(&seed, 30)) : roll(&seed, 20));
         }
         if (roll(&seed, 30) == 0) /* to anywhere, the end and the beginning too */
-            id = roll(&seed, 3) == 0 ? (roll(&seed, 2) == 0 ? 0 : b->objects - 1) : roll(&seed, b->objects);
+            id = roll(&seed, 3) == 0 ? (roll(&seed, 2) == 0 ? 0 : b->tables.objects - 1)
+                                     : roll(&seed, b->tables.objects);
         else
-            id = (id + 1 + roll(&seed, 3) / 2) % b->objects;
+            id = (id + 1 + roll(&seed, 3) / 2) % b->tables.objects;
     }
     return u;
 }
@@ -309,8 +311,8 @@ Test(spill, units_of_every_kind_come_back)
                 char what[80];
                 (void)snprintf(what, sizeof what, "%llu ids, kind %u, seed %llu", (unsigned long long)ids[i], kind,
                                (unsigned long long)seed);
-                b->objects = ids[i];
-                b->heap_count = kind & 1 ? HDX_HEAPS_MAX : 0;
+                b->tables.objects = ids[i];
+                b->tables.heap_count = kind & 1 ? HDX_HEAPS_MAX : 0;
                 units *u = some_records(seed * 8 + kind, kind & 2);
                 (void)comes_back(u->records, RECORDS, what);
                 free(u);
@@ -327,7 +329,8 @@ typedef struct taken {
 static void take(void *context, unsigned worker, const hdx_spill_record *r)
 {
     taken *t = context;
-    bool   right = worker < b->threads && r->id >= t->lo && r->id < t->hi && atomic_fetch_add(&t->seen[r->id], 1) == 0;
+    bool   right =
+        worker < b->work.threads && r->id >= t->lo && r->id < t->hi && atomic_fetch_add(&t->seen[r->id], 1) == 0;
     if (right) {
         const said    *s = &t->by_id[r->id];
         const uint64_t origin = r->id - hdx_spill_half(r->width), mask = hdx_spill_mask(r->width);
@@ -343,7 +346,7 @@ Test(spill, every_record_of_a_range_is_taken_once)
 {
     said    *by_id = calloc(RECORDS, sizeof *by_id), part[100];
     uint64_t targets[RECORDS][2], edges = 0;
-    b->objects = RECORDS;
+    b->tables.objects = RECORDS;
     for (uint64_t i = 0; i < RECORDS; i++) {
         targets[i][0] = i / 2;
         targets[i][1] = i / 2 + 1;
@@ -368,7 +371,8 @@ Test(spill, every_record_of_a_range_is_taken_once)
         t->by_id = by_id;
         t->lo = ranges[i][0];
         t->hi = ranges[i][1];
-        cr_assert(hdx_spill_each(b, &spill, t->lo, t->hi, take, t, NULL) == HDX_OK);
+        const hdx_spill_range range = { t->lo, t->hi, take, t };
+        cr_assert(hdx_spill_each(&b->work, &b->tables, &spill, &range, NULL) == HDX_OK);
         cr_expect(t->wrong == 0 && t->count == (i == 5 ? 0 : t->hi - t->lo), "%llu of %llu .. %llu",
                   (unsigned long long)t->count, (unsigned long long)t->lo, (unsigned long long)t->hi);
         free(t);
@@ -382,11 +386,12 @@ Test(spill, changed_bytes_are_found)
     hdx_spill_reader reader;
     hdx_error        err = { 0 };
     uint8_t          bytes[1000], one;
-    b->objects = 300;
+    b->tables.objects = 300;
     (void)comes_back((said[]){ { .id = 5, .position = 9 }, { .id = 7, .position = 10 } }, 2, "whole");
-    cr_assert(b->io->read_at(b->io, spill.file.fd, &one, 1, 1) == 1);
+    cr_assert(b->work.io->read_at(b->work.io, spill.file.fd, &one, 1, 1) == 1);
     one ^= 4;
-    cr_assert(b->io->write_at(b->io, spill.file.fd, &one, 1, 1) >= 0);
-    cr_expect(hdx_spill_get(b, &spill, 0, bytes, &reader, &err) == HDX_IO && strstr(err.message, "otherwise") != NULL,
+    cr_assert(b->work.io->write_at(b->work.io, spill.file.fd, &one, 1, 1) >= 0);
+    cr_expect(hdx_spill_get(&b->tables, &spill, 0, bytes, &reader, &err) == HDX_IO &&
+                  strstr(err.message, "otherwise") != NULL,
               "%s", err.message);
 }
