@@ -141,7 +141,7 @@ static void work(void *context, unsigned thread)
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape,
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_page_shape shape,
                           hdx_error *err)
 {
     hdx_mem       *mem = w->place->mem;

@@ -22,10 +22,10 @@
 #define HDX_ENTRY      16u   /* of a directory whose pages have 256 values */
 
 /* Values a page and bytes an entry. */
-typedef struct hdx_shape {
+typedef struct hdx_page_shape {
     uint32_t page, entry;
-} hdx_shape;
-#define HDX_SHAPE           ((hdx_shape){ HDX_PAGE, HDX_ENTRY })
+} hdx_page_shape;
+#define HDX_SHAPE           ((hdx_page_shape){ HDX_PAGE, HDX_ENTRY })
 #define HDX_SHAPE_PAGE_MIN  128u
 #define HDX_SHAPE_ENTRY_MAX 64u
 
@@ -57,13 +57,13 @@ typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_
 typedef struct hdx_slices_writer {
     hdx_container_writer *w;
     unsigned              directory, threads, room; /* room: slices at once */
-    hdx_shape             shape;
+    hdx_page_shape        shape;
     uint64_t              count, done, running; /* values; those put so far; totals of their slices */
     hdx_slice            *slices;
     uint64_t            **scratch; /* per thread */
 } hdx_slices_writer;
 /* Begins two sections of w for `count` values. Whatever happens, hdx_slices_drop ends it. */
-hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_shape shape,
+hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_page_shape shape,
                           hdx_error *err);
 /* The next n values: a multiple of HDX_SLICE, but for the last call. */
 hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err);
@@ -71,12 +71,12 @@ hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *e
 hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err);
 void     hdx_slices_drop(hdx_slices_writer *s);
 
-static inline uint64_t hdx_pages(uint64_t count, hdx_shape shape)
+static inline uint64_t hdx_pages(uint64_t count, hdx_page_shape shape)
 {
     return count / shape.page + (count % shape.page != 0);
 }
 /* Is section `directory` as such a file of `count` values has it? */
-static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, uint64_t count, hdx_shape shape)
+static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, uint64_t count, hdx_page_shape shape)
 {
     return c->section[directory].bytes / shape.entry == hdx_pages(count, shape) + 1 &&
            c->section[directory].bytes % shape.entry == 0;

@@ -45,26 +45,28 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
  * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and
  * all. Sorts a copy of x, after a look at the distribution. False where no window takes less than limit_bits.
  */
-typedef struct hdx_window {
+typedef struct hdx_page_window {
     uint64_t low, bits;
     unsigned w, exceptions;
-} hdx_window;
-bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits, hdx_window *window);
+} hdx_page_window;
+bool hdx_page_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits,
+                          hdx_page_window *window);
 /* Fields, then a tail: width of exceptions, their places, `low`, their values. x is read, out gets it all. */
-uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest, const hdx_window *window);
+uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
+                             const hdx_page_window *window);
 
 /* The tail of a window, checked against the page's length. */
-typedef struct hdx_window_tail {
+typedef struct hdx_page_window_tail {
     const uint8_t *places, *values;
     unsigned       w, exceptions;
-} hdx_window_tail;
-static inline bool hdx_window_tail_of(const uint8_t *at, uint32_t len, unsigned count, unsigned w, unsigned exceptions,
-                                      hdx_window_tail *t)
+} hdx_page_window_tail;
+static inline bool hdx_page_window_tail_of(const uint8_t *at, uint32_t len, unsigned count, unsigned w,
+                                           unsigned exceptions, hdx_page_window_tail *t)
 {
     uint64_t fields = hdx_pack_bytes(count, w);
     if (fields + 1 > len)
         return false;
-    *t = (hdx_window_tail){ at + fields + 1, at + fields + 1 + exceptions, at[fields], exceptions };
+    *t = (hdx_page_window_tail){ at + fields + 1, at + fields + 1 + exceptions, at[fields], exceptions };
     return hdx_pack_known(t->w) && fields + 1 + exceptions + hdx_pack_bytes(exceptions + 1u, t->w) <= len;
 }
 

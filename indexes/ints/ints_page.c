@@ -169,7 +169,7 @@ static void put_in_order(ordered *o, const uint64_t *x, unsigned n, const crowde
 }
 
 /* The cheapest window over so many of them; its width in quanta, UINT64_MAX where there is none. */
-static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *window)
+static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_page_window *window)
 {
     static const uint8_t tries[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96 };
     uint64_t             found = UINT64_MAX;
@@ -187,15 +187,15 @@ static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_window *
         const unsigned w = hdx_pack_width((quanta + 1) << o->shift); /* the field of all ones is taken */
         const uint64_t bits = window_bits(n, w, e, we);
         if (bits < window->bits) {
-            *window = (hdx_window){ o->base + ((uint64_t)o->at[low] << o->shift), bits, w, 0 };
+            *window = (hdx_page_window){ o->base + ((uint64_t)o->at[low] << o->shift), bits, w, 0 };
             found = quanta;
         }
     }
     return found;
 }
 
-HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits,
-                                hdx_window *window)
+HDX_CLONES bool hdx_page_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits,
+                                     hdx_page_window *window)
 {
     ordered        o;
     crowded        c;
@@ -218,8 +218,8 @@ HDX_CLONES bool hdx_window_find(const uint64_t *x, unsigned n, uint64_t greatest
 }
 
 /* w 0: every value but the exceptions is `low`, and no field stands for anything. */
-HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
-                                   const hdx_window *window)
+HDX_CLONES uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
+                                        const hdx_page_window *window)
 {
     uint64_t fields[HDX_PAGE], odd[HDX_PAGE + 1], limit = window->w == 0 ? 1 : hdx_pack_mask(window->w);
     unsigned e = 0, we = hdx_pack_width(greatest);
@@ -247,7 +247,7 @@ HDX_CLONES uint32_t hdx_window_put(uint8_t *out, const uint64_t *x, unsigned n, 
 /*
  * The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0).
  */
-static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_window *window)
+static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_page_window *window)
 {
     uint16_t even[66] = { 0 }, odd[66] = {
         0
@@ -268,7 +268,7 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
         const uint64_t bits = window_bits(n, w, e, hdx_pack_width(hdx_pack_mask(width))), cost = bits + APART * e;
         if (e < HDX_PAGE && cost < limit_bits) {
             limit_bits = cost;
-            *window = (hdx_window){ 0, bits, w, e };
+            *window = (hdx_page_window){ 0, bits, w, e };
             best = w;
         }
     }
@@ -303,9 +303,9 @@ static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope,
 
 HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second)
 {
-    uint64_t   x[HDX_PAGE], r[HDX_PAGE];
-    uint64_t   low = v[0], high = v[0], differs = 0, slope, base, greatest;
-    hdx_window window, free_window;
+    uint64_t        x[HDX_PAGE], r[HDX_PAGE];
+    uint64_t        low = v[0], high = v[0], differs = 0, slope, base, greatest;
+    hdx_page_window window, free_window;
     assert(n >= 1 && n <= HDX_PAGE); /* S2 */
     for (unsigned i = 1; i < n; i++) {
         low = v[i] < low ? v[i] : low;
@@ -332,7 +332,7 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
         form = HDX_INTS_WINDOW;
         bits = window.bits;
     }
-    if (bits > n * 8u && hdx_window_find(x, n, high, bits, &free_window)) {
+    if (bits > n * 8u && hdx_page_window_find(x, n, high, bits, &free_window)) {
         form = HDX_INTS_WINDOW;
         window = free_window;
     }
@@ -345,7 +345,7 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
     case HDX_INTS_WINDOW:
         *first = low + (window.low << shift);
         *second = hdx_ints_word(form, window.w, shift, window.exceptions);
-        return hdx_window_put(out, x, n, high, &window);
+        return hdx_page_window_put(out, x, n, high, &window);
     default: *second = hdx_ints_word(form, w, shift, 0); return hdx_pack_put(out, x, n, w);
     }
 }
@@ -355,7 +355,7 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
     unsigned       w = page->second >> 40 & 127, shift = page->second >> 47 & 63, exceptions = page->second >> 53 & 255;
     uint64_t       mask = hdx_pack_mask(w <= 64 ? w : 64), bit = (uint64_t)k * w, base = page->first;
     const uint8_t *fields = page->at;
-    hdx_window_tail tail;
+    hdx_page_window_tail tail;
     assert(n >= 1 && k + n <= count && count <= HDX_PAGE); /* what the caller asks for; the page is not trusted */
     if (!hdx_pack_known(w))
         return false;
@@ -380,7 +380,7 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
         return true;
     }
     case HDX_INTS_WINDOW:
-        if (!hdx_window_tail_of(fields, page->len, count, w, exceptions, &tail))
+        if (!hdx_page_window_tail_of(fields, page->len, count, w, exceptions, &tail))
             return false;
         for (unsigned i = 0; i < n; i++, bit += w)
             out[i] = base + ((hdx_le64(fields + (bit >> 3)) >> (bit & 7) & mask) << shift);

@@ -69,8 +69,8 @@ static unsigned page_count(const hdx_ints *ints, uint64_t page)
  */
 static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w, unsigned shift, uint64_t *value)
 {
-    hdx_window_tail tail;
-    if (!hdx_window_tail_of(p->at, p->len, count, w, p->second >> 53 & 255, &tail))
+    hdx_page_window_tail tail;
+    if (!hdx_page_window_tail_of(p->at, p->len, count, w, p->second >> 53 & 255, &tail))
         return false;
     const uint8_t *place = memchr(tail.places, (int)k, tail.exceptions);
     if (place == NULL) {

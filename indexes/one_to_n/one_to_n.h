@@ -14,7 +14,7 @@
 /* ---- offsets ---- */
 #define HDX_LINE       64u
 #define HDX_LINE_KEYS  128u
-#define HDX_LINES      ((hdx_shape){ HDX_LINE_KEYS, HDX_LINE })
+#define HDX_LINES      ((hdx_page_shape){ HDX_LINE_KEYS, HDX_LINE })
 #define HDX_LISTED_MAX ((1ull << 48) - 1) /* values in all lists */
 
 /*

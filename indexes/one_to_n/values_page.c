@@ -142,9 +142,9 @@ static spread look(const uint64_t *v, const uint64_t *keys, unsigned n)
 HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, unsigned n, uint8_t *out,
                                       uint64_t *first, uint64_t *second)
 {
-    uint64_t   x[HDX_PAGE], distance[HDX_PAGE];
-    uint64_t   bits, b;
-    hdx_window window = { 0 };
+    uint64_t        x[HDX_PAGE], distance[HDX_PAGE];
+    uint64_t        bits, b;
+    hdx_page_window window = { 0 };
     assert(n >= 1 && n <= HDX_PAGE); /* S2 */
     const spread    s = look(v, keys, n);
     const uint64_t  range = s.high - s.low, near_range = (uint64_t)s.near_high - (uint64_t)s.near_low;
@@ -175,7 +175,7 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
     for (unsigned i = 0; i < n; i++)
         x[i] = v[i] - s.low;
     assert(bits <= 64ull * n); /* plain is never larger, so a page fits its room */
-    if (bits > 6 * n && hdx_window_find(x, n, range, bits - 8, &window)) /* 8: the byte that counts exceptions */
+    if (bits > 6 * n && hdx_page_window_find(x, n, range, bits - 8, &window)) /* 8: the byte that counts exceptions */
         form = HDX_VALUES_WINDOW;
     *first = s.low;
     switch (form) {
@@ -193,7 +193,7 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
         *first = s.low + window.low;
         *second = word(form, window.w, 0);
         out[0] = (uint8_t)window.exceptions;
-        return 1 + hdx_window_put(out + 1, x, n, range, &window);
+        return 1 + hdx_page_window_put(out + 1, x, n, range, &window);
     case HDX_VALUES_ASCENDING: *second = word(form, rising_w, 0); return hdx_ascending_put(out, x, n, range, rising_w);
     default: *second = word(HDX_VALUES_PLAIN, w, 0); return hdx_pack_put(out, x, n, w);
     }
@@ -265,13 +265,13 @@ static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, u
 static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out,
                           uint64_t *greatest)
 {
-    hdx_window_tail tail;
-    unsigned        w = page->second >> 40 & 127, before = 0;
+    hdx_page_window_tail tail;
+    unsigned             w = page->second >> 40 & 127, before = 0;
     if (!hdx_pack_known(w) || 1 + hdx_pack_bytes(count, w) > page->len)
         return false;
     if (!decode_fields(page->at + 1, w, page->first, k, n, out, greatest))
         return true;
-    if (!hdx_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
+    if (!hdx_page_window_tail_of(page->at + 1, page->len - 1, count, w, page->at[0], &tail))
         return false;
     const uint64_t base = page->first - hdx_pack_get(tail.values, 0, tail.w);
     for (unsigned e = 0; e < tail.exceptions;

@@ -20,7 +20,7 @@
  * What is where: open.c the files and the dump, opened when first asked for; objects.c one object; columns.c runs, and
  * reading ahead; refs.c cursors; classes.c the table of classes; values.c fields and elements out of the dump; string.c
  * text; label.c and label_kinds.c MAT's labels; number.c numbers as Java prints them; names.c names of references;
- * reread.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it
+ * rescan.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it
  * says.
  */
 #ifndef HDX_GRAPH_GRAPH_H
@@ -93,7 +93,7 @@ typedef struct hdx_dump_reader {
                              uint32_t count, hdx_error *err);
 } hdx_dump_reader;
 /* HDX_BAD_DUMP where the dump is not at hand or changed. tick may be NULL; it counts bytes of the file, twice. */
-hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
+hdx_code hdx_graph_rescan(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
                           hdx_error *err);
 
 /*

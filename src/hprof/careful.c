@@ -24,7 +24,7 @@ typedef struct careful {
     const hdx_survey_sink    *sink;
     hdx_survey               *out;
     hdx_window                w;
-    hdx_scan                  scan;
+    hdx_entry_scan            scan;
     hdx_event                 events[HDX_BATCH];
     uint64_t                  counts[256], ignored[256]; /* of the chosen dump, of others */
     hdx_pos                   size;                      /* of the uncompressed dump, once known */
@@ -410,11 +410,11 @@ static hdx_code reach(careful *c, hdx_pos pos, uint64_t size, bool *there)
 /* Reads the sub-records of one HEAP_DUMP or HEAP_DUMP_SEGMENT; *next is where the next record begins. */
 static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
 {
-    hdx_scan *scan = &c->scan;
-    hdx_pos   pos = r->body;
-    uint64_t  want = 1;
-    hdx_code  code;
-    bool      done = false, yes;
+    hdx_entry_scan *scan = &c->scan;
+    hdx_pos         pos = r->body;
+    uint64_t        want = 1;
+    hdx_code        code;
+    bool            done = false, yes;
     c->chosen = c->out->dumps_in_file == c->out->dump_number;
     scan->counts = c->chosen ? c->counts : c->ignored;
     scan->heap = 0;
@@ -696,7 +696,7 @@ hdx_code hdx_survey_careful(hdx_source *source, const hdx_survey_options *option
     else
         code = hdx_stream_open(source, 0, &stream, err);
     c->w = hdx_window_of(source, stream, CHUNK, options->mem, options->tick);
-    c->scan = (hdx_scan){ .id_size = out->head.id_size, .events = c->events };
+    c->scan = (hdx_entry_scan){ .id_size = out->head.id_size, .events = c->events };
     if (code == HDX_OK)
         code = records(c);
     if (code == HDX_OK)

@@ -95,7 +95,7 @@ typedef enum hdx_scan_stop {
     HDX_SCAN_COUNT    /* an array of more than 2^31 - 1 elements (HPROF 7.2): `held` has its event */
 } hdx_scan_stop;
 
-typedef struct hdx_scan {
+typedef struct hdx_entry_scan {
     uint32_t   id_size;
     bool       bodies; /* a walk: instance bytes and elements are wanted */
     uint32_t   heap;   /* Android heap number in force */
@@ -108,13 +108,13 @@ typedef struct hdx_scan {
     uint8_t    type;
     hdx_event  held;
     uint64_t   parts; /* elements of held (an object array) not handed out yet */
-} hdx_scan;
+} hdx_entry_scan;
 
 /*
  * Scans from *pos (its bytes: at, have, and HDX_WINDOW_PAD readable ones behind) to `end`; *pos moves behind the last
  * event.
  */
-hdx_scan_stop      hdx_scan_run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end);
+hdx_scan_stop      hdx_scan_run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end);
 static inline bool hdx_sub_is_object(uint8_t tag)
 {
     return (tag >= HDX_SUB_CLASS && tag <= HDX_SUB_PRIMITIVE_ARRAY) || tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;

@@ -70,7 +70,7 @@ hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, 
         return class_record(source, id_size, pos, out, body_len, err);
     }
     head = bytes[0] == HDX_SUB_INSTANCE || bytes[0] == HDX_SUB_OBJECT_ARRAY ? 9 + 2 * id_size : 10 + id_size;
-    hdx_scan scan = { .id_size = id_size, .events = events, .counts = counts, .exist = UINT64_MAX };
+    hdx_entry_scan scan = { .id_size = id_size, .events = events, .counts = counts, .exist = UINT64_MAX };
     if (got < head)
         return changed(source, pos, err);
     /* nothing but the head is at hand: one event, then the scanner wants more */

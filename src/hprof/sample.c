@@ -327,12 +327,12 @@ static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
 /* The last place between two sub-records that is not far behind `want` bytes of the body. */
 static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
 {
-    const hdx_pos body = p->from + HDX_TOP_HEAD;
-    hdx_event     events[HDX_BATCH];
-    uint64_t      counts[256], need = 1;
-    hdx_scan      scan = { .id_size = k->id_size, .events = events, .counts = counts, .exist = k->end };
-    hdx_pos       pos = body, before = body;
-    hdx_scan_stop stop = HDX_SCAN_FULL;
+    const hdx_pos  body = p->from + HDX_TOP_HEAD;
+    hdx_event      events[HDX_BATCH];
+    uint64_t       counts[256], need = 1;
+    hdx_entry_scan scan = { .id_size = k->id_size, .events = events, .counts = counts, .exist = k->end };
+    hdx_pos        pos = body, before = body;
+    hdx_scan_stop  stop = HDX_SCAN_FULL;
     memset(counts, 0, sizeof counts);
     while (pos - body < want && (stop == HDX_SCAN_FULL || stop == HDX_SCAN_WANT)) {
         const uint8_t *at;

@@ -56,7 +56,7 @@ ALWAYS bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t
 }
 
 /* Hands out the next part of a long object array: elements held.body_from .. of which the bytes begin at *pos. */
-static hdx_scan_stop next_part(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos)
+static hdx_scan_stop next_part(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *pos)
 {
     while (s->parts > 0) {
         const uint64_t n = s->parts < HDX_PART_MAX ? s->parts : HDX_PART_MAX;
@@ -77,7 +77,7 @@ static hdx_scan_stop next_part(hdx_scan *s, const uint8_t *at, size_t have, hdx_
     return HDX_SCAN_END;
 }
 
-ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
+ALWAYS hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
                          const uint32_t i, const bool bodies)
 {
     const hdx_pos base = *at_pos;
@@ -214,7 +214,7 @@ ALWAYS hdx_scan_stop run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *a
     return stop;
 }
 
-hdx_scan_stop hdx_scan_run(hdx_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end)
+hdx_scan_stop hdx_scan_run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end)
 {
     if (s->parts > 0) {
         const hdx_pos before = *pos;

@@ -139,7 +139,7 @@ static bool take(swift *s, hdx_left *run)
     return more;
 }
 
-static hdx_code flush(swift *s, hdx_scan *scan, unsigned n, bool chosen, hdx_error *err)
+static hdx_code flush(swift *s, hdx_entry_scan *scan, unsigned n, bool chosen, hdx_error *err)
 {
     const size_t count = scan->n;
     scan->n = 0;
@@ -160,7 +160,7 @@ static hdx_code add_piece(swift *s, swift_worker *worker, const hdx_stretch *pie
  * The first record of a run; *odd where anything does not fit. Behind it run->pos is 0, unless it was stopped inside:
  * then what was read is a piece, and so will be the rest.
  */
-static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd,
+static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, bool *odd,
                             hdx_error *err)
 {
     swift_worker      *worker = &s->workers[n];
@@ -222,7 +222,7 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_scan *scan,
     return cut ? add_piece(s, worker, &piece, err) : HDX_OK;
 }
 
-static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, bool *odd,
+static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, bool *odd,
                            hdx_error *err)
 {
     const uint64_t first = run->from;
@@ -245,13 +245,13 @@ static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_scan *scan, 
 
 static void work(void *context, unsigned n)
 {
-    swift     *s = context;
-    hdx_event  events[HDX_BATCH];
-    hdx_scan   scan = { .id_size = s->out->head.id_size, .events = events, .exist = UINT64_MAX };
-    hdx_window w = hdx_window_of(s->source, NULL, SCAN_CHUNK, s->out->mem, s->options->tick);
-    hdx_left   run;
-    bool       odd = false;
-    hdx_error  err = { 0 };
+    swift         *s = context;
+    hdx_event      events[HDX_BATCH];
+    hdx_entry_scan scan = { .id_size = s->out->head.id_size, .events = events, .exist = UINT64_MAX };
+    hdx_window     w = hdx_window_of(s->source, NULL, SCAN_CHUNK, s->out->mem, s->options->tick);
+    hdx_left       run;
+    bool           odd = false;
+    hdx_error      err = { 0 };
     while (!atomic_load(&s->stop) && take(s, &run)) {
         const hdx_code code = scan_slice(s, n, &w, &scan, &run, &odd, &err);
         (void)pthread_mutex_lock(&s->lock);

@@ -26,7 +26,7 @@ typedef struct walk {
     atomic_bool             stop;
 } walk;
 
-static hdx_code flush(walk *k, hdx_scan *scan, unsigned n, hdx_error *err)
+static hdx_code flush(walk *k, hdx_entry_scan *scan, unsigned n, hdx_error *err)
 {
     const size_t count = scan->n;
     scan->n = 0;
@@ -34,14 +34,14 @@ static hdx_code flush(walk *k, hdx_scan *scan, unsigned n, hdx_error *err)
 }
 
 /* Before something that may take long: where another walk would go on. */
-static void mark(hdx_left *run, const hdx_scan *scan, hdx_pos pos)
+static void mark(hdx_left *run, const hdx_entry_scan *scan, hdx_pos pos)
 {
     run->pos = scan->parts > 0 ? scan->held.pos : pos;
     run->heap = scan->heap;
 }
 
 /* The first stretch of a run; behind it run->pos is 0, unless it was stopped inside. */
-static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_scan *scan, hdx_left *run, hdx_error *err)
+static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, hdx_error *err)
 {
     const uint64_t     number = run->from;
     const hdx_stretch *stretch = &k->survey->stretches[number];
@@ -104,11 +104,11 @@ static bool take(walk *k, hdx_left *run)
 
 static void work(void *context, unsigned n)
 {
-    walk     *k = context;
-    hdx_event events[HDX_BATCH];
-    uint64_t  counts[256] = { 0 };
-    hdx_scan  scan = {
-         .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX
+    walk          *k = context;
+    hdx_event      events[HDX_BATCH];
+    uint64_t       counts[256] = { 0 };
+    hdx_entry_scan scan = {
+        .id_size = k->survey->head.id_size, .bodies = true, .events = events, .counts = counts, .exist = UINT64_MAX
     };
     hdx_window w = hdx_window_of(k->source, NULL, CHUNK, k->mem, k->tick);
     hdx_left   run;

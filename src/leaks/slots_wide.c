@@ -301,7 +301,7 @@ hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, 
     if ((code = lay_out(s, tick, err)) != HDX_OK || (code = afford(s, beside, err)) != HDX_OK)
         goto out;
     const hdx_dump_reader to = { r, on_root, on_instance, on_elements, on_class };
-    code = hdx_graph_reread(s->h->g, threads, &to, tick, err);
+    code = hdx_graph_rescan(s->h->g, threads, &to, tick, err);
     hdx_error own;
     hdx_code  gathered = gather(s, r, &own);
     if (code == HDX_OK && gathered != HDX_OK) {

@@ -95,7 +95,7 @@ static hdx_code climb(tree *t, hdx_id target, hdx_error *err)
            (code = lowest_parent(t, v, depth, &v, err)) == HDX_OK)
         depth--;
     if (code == HDX_OK)
-        hdx_path_turn(t->out);
+        hdx_path_reverse(t->out);
     return code;
 }
 
@@ -185,7 +185,7 @@ static hdx_code note(const search *s, hdx_id target, hdx_paths *out, hdx_error *
         if ((code = hdx_path_step(out, s->queue[place].id, err)) == HDX_OK)
             code = hdx_ask_turn(s->ask, err);
     if (code == HDX_OK)
-        hdx_path_turn(out);
+        hdx_path_reverse(out);
     return code;
 }
 

@@ -166,7 +166,7 @@ hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targ
    root. */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);
-void     hdx_path_turn(hdx_paths *p);
+void     hdx_path_reverse(hdx_paths *p);
 void     hdx_paths_drop(hdx_paths *p);
 
 /* ---- threads ---- */

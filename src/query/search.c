@@ -38,7 +38,7 @@ hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err)
     return hdx_ids_push(&p->steps, id, err);
 }
 
-void hdx_path_turn(hdx_paths *p)
+void hdx_path_reverse(hdx_paths *p)
 {
     hdx_path *last = &p->at[p->count - 1];
     for (uint64_t i = last->first, j = last->first + last->count; i + 1 < j; i++) {
@@ -70,7 +70,7 @@ static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *er
                             (unsigned long long)target);
         code = hdx_ask_turn(ask, err);
     }
-    hdx_path_turn(out);
+    hdx_path_reverse(out);
     return code;
 }
 

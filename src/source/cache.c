@@ -198,7 +198,7 @@ static hdx_code load(hdx_cache *cache, hdx_pos at, hdx_pos point, bool *end, hdx
     (void)pthread_mutex_lock(&cache->lock);
     if (block != NULL)
         block_put(cache, block, at, from, len);
-    if (code == HDX_OK && d->step != HDX_STEP_END && cache->idle_count < IDLE) {
+    if (code == HDX_OK && d->step != HDX_DECODE_END && cache->idle_count < IDLE) {
         cache->idle[cache->idle_count++] = d;
         d = NULL;
     }

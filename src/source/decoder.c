@@ -54,7 +54,7 @@ void hdx_decoder_free(hdx_decoder *d)
 {
     if (d == NULL)
         return;
-    hdx_members_free(d->members);
+    hdx_gz_members_free(d->members);
     hdx_isal_free(d->isal, d->source);
     if (d->z_open)
         (void)inflateEnd(&d->z);
@@ -177,7 +177,7 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
 /* The data end here, for good or because of damage. */
 static hdx_code finish(hdx_decoder *d, hdx_error *err)
 {
-    d->step = HDX_STEP_END;
+    d->step = HDX_DECODE_END;
     if (!hdx_points_end(&d->source->points, d->out))
         return hdx_source_changed(d->source, d->out, err);
     return pass(d, err);
@@ -258,9 +258,9 @@ static bool is_ready(hdx_decoder *d)
     spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
     if (next != HDX_NOWHERE || at >= d->source->file_size)
         return false;
-    if (d->members == NULL && (d->members = hdx_members_new(d->source, d->helpers, at + 1)) == NULL)
+    if (d->members == NULL && (d->members = hdx_gz_members_new(d->source, d->helpers, at + 1)) == NULL)
         d->helpers = 0;
-    if (d->members == NULL || !hdx_members_take(d->members, at, &d->ready))
+    if (d->members == NULL || !hdx_gz_members_take(d->members, at, &d->ready))
         return false;
     const hdx_pos end = d->out + d->ready.len;
     return (d->out >= last + spacing / 3 || end < last + spacing) && (max == 0 || end <= max);
@@ -269,7 +269,7 @@ static bool is_ready(hdx_decoder *d)
 static hdx_code begin_ready(hdx_decoder *d, hdx_error *err)
 {
     d->ready_at = 0;
-    d->step = HDX_STEP_READY;
+    d->step = HDX_DECODE_READY;
     return begin_member(d, hdx_decoder_consumed(d), err);
 }
 
@@ -289,7 +289,7 @@ static void ready(hdx_decoder *d, uint8_t *to, size_t room, size_t *got)
     d->bit = d->ready.end * 8;
     from_byte(d, d->ready.end);
     d->member++;
-    d->step = HDX_STEP_BETWEEN;
+    d->step = HDX_DECODE_BETWEEN;
 }
 
 /* Before a member: its header, zeros, or the end of the file. */
@@ -299,7 +299,7 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
         return finish(d, err);
     uint64_t at = hdx_decoder_consumed(d);
     if (d->member > 0 && *d->z.next_in == 0) {
-        d->step = HDX_STEP_PADDING;
+        d->step = HDX_DECODE_PADDING;
         return HDX_OK;
     }
     if (d->member > 0 && d->source->kind == HDX_ZLIB)
@@ -307,7 +307,7 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
     hdx_code code = begin_member(d, at, err);
     hdx_head_begin(&d->head);
     d->few_have = 0;
-    d->step = HDX_STEP_HEAD;
+    d->step = HDX_DECODE_HEAD;
     return code;
 }
 
@@ -331,7 +331,7 @@ static hdx_code padding(hdx_decoder *d, hdx_error *err)
 
 static hdx_code begin_body(hdx_decoder *d, hdx_error *err)
 {
-    d->step = HDX_STEP_BODY;
+    d->step = HDX_DECODE_BODY;
     d->bit = d->header_bit = hdx_decoder_consumed(d) * 8;
     d->odd = 0;
     d->at_block = true;
@@ -403,7 +403,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
              "expected %u bytes (modulo 2^32) in member %llu, found %llu from byte %llu on", size,
              (unsigned long long)d->member, (unsigned long long)len, (unsigned long long)d->member_out);
     d->member++;
-    d->step = HDX_STEP_BETWEEN;
+    d->step = HDX_DECODE_BETWEEN;
     return HDX_OK;
 }
 
@@ -551,7 +551,7 @@ static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *go
         code = pass(d, err);
     if (step == HDX_ISAL_LAST) {
         d->few_have = 0;
-        d->step = HDX_STEP_TRAILER;
+        d->step = HDX_DECODE_TRAILER;
     }
     return code;
 }
@@ -613,7 +613,7 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
 
     if (rc == Z_STREAM_END) {
         d->few_have = 0;
-        d->step = HDX_STEP_TRAILER;
+        d->step = HDX_DECODE_TRAILER;
         return HDX_OK;
     }
     if (rc == Z_MEM_ERROR)
@@ -636,22 +636,22 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
     *got = 0;
     if (d->tail_len > 0)
         memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
-    while (code == HDX_OK && *got < room && d->step != HDX_STEP_END) {
-        if (d->step == HDX_STEP_READY) { /* needs no bytes of the file */
+    while (code == HDX_OK && *got < room && d->step != HDX_DECODE_END) {
+        if (d->step == HDX_DECODE_READY) { /* needs no bytes of the file */
             ready(d, to, room, got);
             continue;
         }
-        if (d->step == HDX_STEP_BETWEEN && is_ready(d)) {
+        if (d->step == HDX_DECODE_BETWEEN && is_ready(d)) {
             code = begin_ready(d, err);
             continue;
         }
         if ((code = refill(d, err)) != HDX_OK)
             break;
         switch (d->step) {
-        case HDX_STEP_BETWEEN: code = between(d, err); break;
-        case HDX_STEP_HEAD: code = head(d, err); break;
-        case HDX_STEP_BODY: code = body(d, to, room, got, err); break;
-        case HDX_STEP_TRAILER: code = trailer(d, err); break;
+        case HDX_DECODE_BETWEEN: code = between(d, err); break;
+        case HDX_DECODE_HEAD: code = head(d, err); break;
+        case HDX_DECODE_BODY: code = body(d, to, room, got, err); break;
+        case HDX_DECODE_TRAILER: code = trailer(d, err); break;
         default: code = padding(d, err); break;
         }
         if (to_point && *got > 0 && d->out == d->slice_from)
@@ -734,7 +734,7 @@ hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
     if (point.kind == HDX_POINT_MEMBER) {
         from_byte(d, point.bit / 8);
         d->check = d->source->kind == HDX_ZLIB ? 1 : 0;
-        d->step = HDX_STEP_BETWEEN;
+        d->step = HDX_DECODE_BETWEEN;
         return HDX_OK;
     }
     if (inflateReset(&d->z) != Z_OK)
@@ -745,6 +745,6 @@ hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
         return code;
     if (point.window_len > 0 && inflateSetDictionary(&d->z, window, point.window_len) != Z_OK)
         return hdx_source_changed(d->source, d->out, err);
-    d->step = HDX_STEP_BODY;
+    d->step = HDX_DECODE_BODY;
     return HDX_OK;
 }

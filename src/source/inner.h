@@ -109,23 +109,23 @@ typedef struct hdx_inflated {
     uint32_t       crc;
     uint64_t       end; /* byte of the file behind its trailer */
 } hdx_inflated;
-typedef struct hdx_members hdx_members;
+typedef struct hdx_gz_members hdx_gz_members;
 /* Starts the workers; they look for members from byte `from` on. NULL: no memory. */
-hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from);
-void         hdx_members_free(hdx_members *members);
+hdx_gz_members *hdx_gz_members_new(hdx_source *source, unsigned workers, uint64_t from);
+void            hdx_gz_members_free(hdx_gz_members *members);
 /* The member whose header is at that byte; bytes ascend from call to call. False: take it yourself. */
-bool hdx_members_take(hdx_members *members, uint64_t at, hdx_inflated *out);
+bool hdx_gz_members_take(hdx_gz_members *members, uint64_t at, hdx_inflated *out);
 
 /* ---- decoder.c ---- */
-typedef enum hdx_step {
-    HDX_STEP_BETWEEN,
-    HDX_STEP_READY,
-    HDX_STEP_HEAD,
-    HDX_STEP_BODY,
-    HDX_STEP_TRAILER,
-    HDX_STEP_PADDING,
-    HDX_STEP_END
-} hdx_step;
+typedef enum hdx_decode_step {
+    HDX_DECODE_BETWEEN,
+    HDX_DECODE_READY,
+    HDX_DECODE_HEAD,
+    HDX_DECODE_BODY,
+    HDX_DECODE_TRAILER,
+    HDX_DECODE_PADDING,
+    HDX_DECODE_END
+} hdx_decode_step;
 
 typedef struct hdx_decoder {
     hdx_source         *source;
@@ -140,7 +140,7 @@ typedef struct hdx_decoder {
     hdx_pos             block_out;  /* by_isal: where the block began, at bit header_bit */
     hdx_pos             zlib_until; /* blocks before are small: they are zlib's */
     uint64_t            in_end;     /* byte of the file behind those at hand */
-    hdx_step            step;
+    hdx_decode_step     step;
     hdx_head            head;
     uint8_t             few[8]; /* trailer, or the header of a zlib container, as far as it is here */
     unsigned            few_have;
@@ -154,13 +154,13 @@ typedef struct hdx_decoder {
     uint32_t            slice_crc;  /* likewise */
     uint32_t run; /* CRC-32 of the newest run_len bytes: both sums take it in at once, so each byte is summed once */
     uint64_t run_len;
-    unsigned helpers;      /* threads that may inflate members ahead; set by the owner, 0: none */
-    hdx_members *members;  /* NULL: not needed so far */
-    hdx_inflated ready;    /* READY: taken from them, */
-    size_t       ready_at; /* so many bytes of it are out */
-    size_t       tail_len;
-    uint8_t      tail[HDX_HISTORY]; /* newest bytes, the newest last */
-    uint8_t      in[HDX_BEFORE + (64u << 10)];
+    unsigned helpers;         /* threads that may inflate members ahead; set by the owner, 0: none */
+    hdx_gz_members *members;  /* NULL: not needed so far */
+    hdx_inflated    ready;    /* READY: taken from them, */
+    size_t          ready_at; /* so many bytes of it are out */
+    size_t          tail_len;
+    uint8_t         tail[HDX_HISTORY]; /* newest bytes, the newest last */
+    uint8_t         in[HDX_BEFORE + (64u << 10)];
 } hdx_decoder;
 
 /* A decoder at position 0. NULL: no memory. */

@@ -34,7 +34,7 @@ typedef struct entry {
     entry_state state;
 } entry;
 
-struct hdx_members {
+struct hdx_gz_members {
     hdx_source *source;
     unsigned    workers, started;
     pthread_t   threads[WORKERS_MAX];
@@ -59,7 +59,7 @@ typedef struct tool {
     uint8_t   in[HDX_BEFORE + READ];
 } tool;
 
-static bool more(const hdx_members *m, tool *t, uint64_t *next)
+static bool more(const hdx_gz_members *m, tool *t, uint64_t *next)
 {
     size_t got;
     if (t->z.avail_in > 0)
@@ -73,7 +73,7 @@ static bool more(const hdx_members *m, tool *t, uint64_t *next)
     return true;
 }
 
-static bool header(const hdx_members *m, tool *t, uint64_t *next)
+static bool header(const hdx_gz_members *m, tool *t, uint64_t *next)
 {
     hdx_head       head;
     hdx_head_state state = HDX_HEAD_MORE;
@@ -89,7 +89,7 @@ static bool header(const hdx_members *m, tool *t, uint64_t *next)
 }
 
 /* Goes to the data of the member at e->at. */
-static bool begin(const hdx_members *m, tool *t, entry *e, uint64_t *next)
+static bool begin(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next)
 {
     *next = e->at;
     e->crc = 0;
@@ -99,7 +99,7 @@ static bool begin(const hdx_members *m, tool *t, entry *e, uint64_t *next)
     return header(m, t, next) && inflateReset(&t->z) == Z_OK;
 }
 
-static bool by_zlib(const hdx_members *m, tool *t, entry *e, uint64_t *next)
+static bool by_zlib(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next)
 {
     int rc = Z_OK;
     while (rc == Z_OK && *next - e->at <= PACKED_MAX && more(m, t, next)) {
@@ -111,7 +111,7 @@ static bool by_zlib(const hdx_members *m, tool *t, entry *e, uint64_t *next)
 }
 
 /* Block by block; *unsure: zlib is to say. */
-static bool by_isal(const hdx_members *m, tool *t, entry *e, uint64_t *next, bool *unsure)
+static bool by_isal(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next, bool *unsure)
 {
     unsigned      odd = 0;
     hdx_isal_step step = HDX_ISAL_BLOCK;
@@ -134,7 +134,7 @@ static bool by_isal(const hdx_members *m, tool *t, entry *e, uint64_t *next, boo
 }
 
 /* Is there a whole member at e->at, of no more than MEMBER_MAX bytes, with the right sum and length? */
-static bool inflate_member(const hdx_members *m, tool *t, entry *e)
+static bool inflate_member(const hdx_gz_members *m, tool *t, entry *e)
 {
     uint64_t next;
     uint8_t  trailer[8];
@@ -160,7 +160,7 @@ static bool inflate_member(const hdx_members *m, tool *t, entry *e)
  * The first byte from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how far the search
  * came.
  */
-static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t limit)
+static uint64_t search(const hdx_gz_members *m, tool *t, uint64_t *at, uint64_t limit)
 {
     while (*at < limit) {
         size_t         got = 0, left;
@@ -182,7 +182,7 @@ static uint64_t search(const hdx_members *m, tool *t, uint64_t *at, uint64_t lim
  * With the lock held, which it gives up meanwhile. True: there is a candidate in the ring that is this worker's; its
  * number is *which.
  */
-static bool next_candidate(hdx_members *m, tool *t, uint64_t *which)
+static bool next_candidate(hdx_gz_members *m, tool *t, uint64_t *which)
 {
     uint64_t at = m->scanned > m->from ? m->scanned : m->from, limit = m->from + m->room * (uint64_t)MEMBER_MAX;
     if (at >= limit || at >= m->source->file_size)
@@ -208,9 +208,9 @@ static bool next_candidate(hdx_members *m, tool *t, uint64_t *which)
 
 static void *work(void *context)
 {
-    hdx_members *m = context;
-    tool        *t = hdx_mem_get(m->source->mem, sizeof *t);
-    uint64_t     which;
+    hdx_gz_members *m = context;
+    tool           *t = hdx_mem_get(m->source->mem, sizeof *t);
+    uint64_t        which;
     if (t == NULL || inflateInit2(&t->z, -15) != Z_OK) {
         hdx_mem_put(m->source->mem, t, sizeof *t);
         return NULL; /* the others, or the decoder, do it all */
@@ -250,10 +250,10 @@ static void *work(void *context)
  * ---------------------------------------------------------------------------------------------------- for the decoder
  */
 
-hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from)
+hdx_gz_members *hdx_gz_members_new(hdx_source *source, unsigned workers, uint64_t from)
 {
-    hdx_members *m = hdx_mem_get(source->mem, sizeof *m);
-    sigset_t     all, before;
+    hdx_gz_members *m = hdx_mem_get(source->mem, sizeof *m);
+    sigset_t        all, before;
     if (m == NULL)
         return NULL;
     m->source = source;
@@ -270,7 +270,7 @@ hdx_members *hdx_members_new(hdx_source *source, unsigned workers, uint64_t from
     return m;
 }
 
-void hdx_members_free(hdx_members *m)
+void hdx_gz_members_free(hdx_gz_members *m)
 {
     if (m == NULL)
         return;
@@ -287,7 +287,7 @@ void hdx_members_free(hdx_members *m)
     hdx_mem_put(m->source->mem, m, sizeof *m);
 }
 
-bool hdx_members_take(hdx_members *m, uint64_t at, hdx_inflated *out)
+bool hdx_gz_members_take(hdx_gz_members *m, uint64_t at, hdx_inflated *out)
 {
     bool good = false;
     (void)pthread_mutex_lock(&m->lock);

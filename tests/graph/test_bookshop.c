@@ -379,7 +379,7 @@ static uint64_t put_reread(hdx_graph *g, hdx_buffer *b)
     for (unsigned threads = 1; threads <= 4; threads += 3) {
         sums            s = { .lock = PTHREAD_MUTEX_INITIALIZER };
         hdx_dump_reader reader = { &s, on_root, on_instance, on_elements, on_class };
-        cr_assert(hdx_graph_reread(g, threads, &reader, NULL, NULL) == HDX_OK);
+        cr_assert(hdx_graph_rescan(g, threads, &reader, NULL, NULL) == HDX_OK);
         hdx_buffer_format(b, "%llx %llx %llx %llx %llu %llu %llu %llu\n", (ull)s.roots, (ull)s.instances,
                           (ull)s.elements, (ull)s.classes, (ull)s.counts[0], (ull)s.counts[1], (ull)s.counts[2],
                           (ull)s.counts[3]);

@@ -1,5 +1,5 @@
 /*
- * reread.c - the whole dump once more, in the order of the file, with ids.
+ * rescan.c - the whole dump once more, in the order of the file, with ids.
  *
  * In:  the dump; addresses and positions of the index.
  * Out: roots, instances, object arrays and class objects, each on the thread that read it.
@@ -13,7 +13,7 @@
 
 #define EVENTS 256u
 
-typedef struct reread {
+typedef struct rescan {
     hdx_graph             *g;
     const hdx_dump_reader *reader;
     bool                   doubles; /* some object may have two records */
@@ -22,7 +22,7 @@ typedef struct reread {
         hdx_value *at;
         uint64_t   capacity;
     } statics[HDX_WORKERS_MAX];
-} reread;
+} rescan;
 
 static hdx_code ignore_heap(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
 {
@@ -56,7 +56,7 @@ static bool is_root(uint8_t tag)
            tag != HDX_SUB_HEAP_DUMP_INFO;
 }
 
-static hdx_code class_object(reread *r, unsigned worker, const hdx_event *e, hdx_id id, hdx_error *err)
+static hdx_code class_object(rescan *r, unsigned worker, const hdx_event *e, hdx_id id, hdx_error *err)
 {
     hdx_class_dump dump;
     if (!hdx_class_dump_cut((hdx_view){ e->body, e->body_len }, r->id_size, &dump))
@@ -74,7 +74,7 @@ static hdx_code class_object(reread *r, unsigned worker, const hdx_event *e, hdx
     return r->reader->class_object(r->reader->context, worker, id, dump.size - 1, r->statics[worker].at, count, err);
 }
 
-static hdx_code deliver(reread *r, unsigned worker, const hdx_event *e, hdx_id id, hdx_error *err)
+static hdx_code deliver(rescan *r, unsigned worker, const hdx_event *e, hdx_id id, hdx_error *err)
 {
     const hdx_dump_reader *to = r->reader;
     hdx_pos                pos;
@@ -89,7 +89,7 @@ static hdx_code deliver(reread *r, unsigned worker, const hdx_event *e, hdx_id i
 
 static hdx_code events(void *context, unsigned worker, const hdx_event *at, size_t n, hdx_error *err)
 {
-    reread  *r = context;
+    rescan  *r = context;
     hdx_addr addresses[EVENTS];
     hdx_id   ids[EVENTS];
     hdx_code code = HDX_OK;
@@ -113,7 +113,7 @@ static hdx_code events(void *context, unsigned worker, const hdx_event *at, size
     return code;
 }
 
-hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
+hdx_code hdx_graph_rescan(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
                           hdx_error *err)
 {
     hdx_source *source;
@@ -121,7 +121,7 @@ hdx_code hdx_graph_reread(hdx_graph *g, unsigned threads, const hdx_dump_reader 
     hdx_code    code = hdx_graph_source(g, &source, err);
     if (code != HDX_OK)
         return code;
-    reread *r = hdx_mem_get(NULL, sizeof *r);
+    rescan *r = hdx_mem_get(NULL, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "reading the dump", sizeof *r);
     threads = threads == 0 ? hdx_workers_default() : threads < HDX_WORKERS_MAX ? threads : HDX_WORKERS_MAX;
