@@ -178,7 +178,7 @@ static const class_row rows[ENTITY] = {
     [CELL] = { "com/acme/Cell", OBJECT, true, "next:L value:L weight:I" },
     [KIND] = { "com/acme/Kind", OBJECT, true, "ordinal:I" },
 };
-/* The fields of the entities differ behind the four references, which all have. */
+/* The fields of the entities differ after the four references, which all have. */
 static const char *const entity_fields[] = {
     "left:L right:L payload:L kind:L key:I",
     "left:L right:L payload:L kind:L key:I stamp:J",
@@ -247,7 +247,7 @@ typedef struct maker {
     uint32_t  *shared; /* nodes that others may refer to */
     uint64_t   shared_count;
     hdx_buffer bytes, before,
-        behind; /* sub-records: of a tile, before and behind the tiles; tables go before with the first */
+        behind; /* sub-records: of a tile, before and after the tiles; tables go before with the first */
     patches  here, left, right, far;
     hdx_addr class_of[ENTITY + ENTITIES], kinds, small, hub, rest;
     uint64_t fixed; /* records before the tiles */
@@ -579,7 +579,7 @@ static void write_tile(maker *m)
     free(order);
 }
 
-/* ---- before and behind the tiles ---- */
+/* ---- before and after the tiles ---- */
 
 static void put_name(hdx_buffer *b, uint32_t ids, hdx_text name, uint64_t *next)
 {
@@ -637,7 +637,7 @@ static void put_classes(const maker *m, hdx_buffer *tables, hdx_buffer *heap)
 }
 
 /*
- * Classes and constants; the array behind them is as long as the tile has heads, so what follows it is placed when the
+ * Classes and constants; the array after them is as long as the tile has heads, so what follows it is placed when the
  * tile is drawn.
  */
 static void place_fixed(maker *m)
@@ -802,7 +802,7 @@ static void put_heap(maker *m)
     free(bytes);
 }
 
-/* Draws everything for references of this size; the address behind the last object. */
+/* Draws everything for references of this size; the address after the last object. */
 static hdx_addr plan(maker *m, uint32_t reference)
 {
     m->reference = reference;

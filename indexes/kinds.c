@@ -2,9 +2,9 @@
  * kinds.c - the table of kinds: what each is called, how it is written, what its keys and values count, which step of a
  * build makes it.
  *
- * Whoever opens, checks or closes index files goes by this table; a new kind is a row here, a line in README.md and a
- * pass that writes it. The number of a kind stands in the head of its file and seeds its sums: rows are only ever added
- * at the end.
+ * Whichever code opens, checks or closes index files goes by this table; a new kind is a row here, a line in README.md
+ * and a pass that writes it. The number of a kind stands in the head of its file and seeds its sums: rows are only ever
+ * added at the end.
  */
 #include "indexes/addresses/set.h"
 #include "indexes/container/container.h"

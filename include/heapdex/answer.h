@@ -19,8 +19,8 @@
  *     hdx_rows_close(rows);
  *     hdx_session_close(session);
  *
- * Whoever shows answers (command line, server, SQL) needs to know none of them: names, types, units and sentences of
- * columns and parameters are here. An answer is declared once, beside the code that gives it.
+ * Whichever program shows answers (command line, server, SQL) needs to know none of them: names, types, units and
+ * sentences of columns and parameters are here. An answer is declared once, beside the code that gives it.
  */
 #ifndef HEAPDEX_ANSWER_H
 #define HEAPDEX_ANSWER_H
@@ -51,7 +51,7 @@ typedef enum hdx_parameter_kind {
 typedef enum hdx_parameter_flag {
     HDX_PARAMETER_REQUIRED = 1,
     HDX_PARAMETER_REPEATED = 2, /* may be given several times */
-    HDX_PARAMETER_WORD = 4,     /* on a command line it stands behind the dump, without its name */
+    HDX_PARAMETER_WORD = 4,     /* on a command line it stands after the dump, without its name */
     HDX_PARAMETER_EITHER = 8    /* exactly one of the parameters with this flag is needed */
 } hdx_parameter_flag;
 
@@ -127,7 +127,7 @@ HDX_API hdx_code hdx_session_open(const hdx_index_options *options, hdx_session 
 /* Another dump for questions about several; each has an index and a graph of its own. */
 HDX_API hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err);
 HDX_API void     hdx_session_close(hdx_session *s); /* NULL: nothing; after the rows it gave */
-/* What runs ends soon with HDX_CANCELLED, and so does all that is asked behind it. From any thread. */
+/* What runs ends soon with HDX_CANCELLED, and so does all that is asked after it. From any thread. */
 HDX_API void hdx_session_cancel(hdx_session *s);
 
 typedef struct hdx_session_events { /* each may be NULL */

@@ -128,7 +128,7 @@ HDX_API hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id);
  *         most = retained > most ? retained : most;
  *     }
  *
- * What ids[i] takes is in the cache by then, and what those behind it take is on its way. It changes no answer, notes
+ * What ids[i] takes is in the cache by then, and what those after it take is on its way. It changes no answer, notes
  * no damage and keeps nothing: ids out of range are passed over, and calls left out cost time alone. Worth it for
  * random objects; runs are faster in order.
  */

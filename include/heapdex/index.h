@@ -43,7 +43,7 @@ typedef struct hdx_index_options {
     void (*notice)(void *context, const char *line);
     void *notice_context;
     /*
-     * Objects and bytes by class (counts.h), told when the first pass of a build is over, while the rest goes on behind
+     * Objects and bytes by class (counts.h), told when the first pass of a build is over, while the rest goes on after
      * it; they live until it returns. Not called where an index is there, nor where the dump is damaged or oddly
      * aligned: what the other passes find would be missing. May be NULL.
      */
@@ -70,7 +70,7 @@ typedef struct hdx_index_report {
 /*
  * Finds a valid index or builds one. A build that ends with HDX_CANCELLED or HDX_LIMIT, or whose process is killed,
  * leaves what it has done in a folder *.part beside the index; the next call with the same dump and parameters checks
- * that and goes on behind the last finished step (not with `force`), to the same bytes. After any other error nothing
+ * that and goes on after the last finished step (not with `force`), to the same bytes. After any other error nothing
  * stays.
  */
 HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);

@@ -53,7 +53,7 @@ typedef enum hdx_leak_matcher_kind {
 
 /*
  * A reference that is not followed (`ignored`) or that marks a leak as one of a library. Names are those after the
- * mapping. Of several that name one class and member the last holds; the caller's stand behind the built-in ones.
+ * mapping. Of several that name one class and member the last holds; the caller's stand after the built-in ones.
  */
 typedef struct hdx_leak_matcher {
     hdx_leak_matcher_kind kind;

@@ -115,7 +115,7 @@ typedef struct hdx_strip_report {
 
 /*
  * Strips. HDX_BAD_DUMP and no file: the dump is damaged (the offset says where), or the policy cannot hold it (Tailor:
- * ids of 8 bytes, texts over 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings behind a segment).
+ * ids of 8 bytes, texts over 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings after a segment).
  */
 HDX_API hdx_code hdx_strip_write(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
 /*

@@ -31,7 +31,7 @@ hdx_code hdx_addresses_insert_one(hdx_addresses *set, hdx_addr address, bool *fr
 /* Is it in? While building, not beside inserting threads. */
 bool hdx_addresses_has(const hdx_addresses *set, hdx_addr address);
 /* While building, by one thread: all that is in, to `put` in pieces, front to back; and back out of `get` into an empty
-   set, whoever wrote it (HDX_NOT_FOUND: it is none). Both give HDX_OK or the error that ends the work. */
+   set, whichever code wrote it (HDX_NOT_FOUND: it is none). Both give HDX_OK or the error that ends the work. */
 typedef hdx_code hdx_addresses_put(void *context, const void *bytes, uint64_t len, hdx_error *err);
 typedef hdx_code hdx_addresses_get(void *context, void *to, uint64_t len, hdx_error *err);
 hdx_code         hdx_addresses_keep(const hdx_addresses *set, hdx_addresses_put *put, void *context, hdx_error *err);

@@ -15,9 +15,9 @@
  * it all.
  *
  * Invariants:
- *   D1  a hash table has a power of two of slots, and free ones among them: whoever searches one comes to an end.
- *   D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen.
- *   D3  ids follow the addresses: the first id of a chunk is the number of members in all chunks before it.
+ *   D1  a hash table has a power of two of slots, and free ones among them: whichever thread searches one comes to an
+ * end. D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen. D3 ids
+ * follow the addresses: the first id of a chunk is the number of members in all chunks before it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H

@@ -136,7 +136,7 @@ typedef struct place {
     uint64_t rest; /* bits of the block from the id's on */
 } place;
 
-/* The blocks an id may be in, first and last, all of them checked: from the sample before it to the one behind. */
+/* The blocks an id may be in, first and last, all of them checked: from the sample before it to the one after. */
 static bool blocks_of(const hdx_addresses *s, hdx_id id, uint64_t *low, uint64_t *high)
 {
     uint64_t sample = id / HDX_ID_SAMPLE, last = hdx_samples_of(s->count) - 1, two = sample < last;

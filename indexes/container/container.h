@@ -13,7 +13,7 @@
  * C2  hdx_touch true: off + len <= section->bytes, and the blocks of the range have the right sums.
  *
  * Invariants of a file that is being written:
- * C3  sections begin at multiples of 64 bytes, each behind the one before, and get no more bytes than were announced.
+ * C3  sections begin at multiples of 64 bytes, each after the one before, and get no more bytes than were announced.
  * C4  every block that is whole has its sum, and the foot a sum for each piece of the table of sums.
  */
 #ifndef HDX_INDEXES_CONTAINER_H
@@ -25,7 +25,7 @@
 #define HDX_BLOCK        (1u << HDX_BLOCK_BITS)
 #define HDX_SECTIONS     6u
 #define HDX_HEAD_BYTES   64u
-#define HDX_FOOT_BYTES   152u       /* behind the sums of the pieces */
+#define HDX_FOOT_BYTES   152u       /* after the sums of the pieces */
 #define HDX_PIECES_MAX   (1u << 20) /* 2^20 GiB of data: a foot of 4 MiB at most */
 #define HDX_SECTION_OPEN UINT64_MAX
 #define HDX_OFFSET_BITS  40u /* of a page's place in its section */
@@ -79,7 +79,7 @@ static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_
     uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
     return __atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1;
 }
-/* Looks at every byte behind head and foot, gaps between sections included; what is wrong is noted. */
+/* Looks at every byte after head and foot, gaps between sections included; what is wrong is noted. */
 void hdx_container_whole(const hdx_container *c);
 /* Puts a page of zeros where the map has lost its file (a file that became shorter while it is read: SIGBUS). False:
    address is not in the map. Async-signal-safe. */

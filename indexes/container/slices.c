@@ -2,8 +2,8 @@
  * slices.c - encodes slices of pages on several threads, and puts them out in order.
  *
  * Threads draw slices by number, SLICES_A_THREAD times as many at most as there are threads between the first that is
- * not out yet and the last drawn. Whoever finds the next slice to go out ready, and nobody at it, puts it out while the
- * others encode: writing costs no thread its time.
+ * not out yet and the last drawn. Whichever thread finds the next slice to go out ready, and nobody at it, puts it out
+ * while the others encode: writing costs no thread its time.
  */
 #include "indexes/container/slices.h"
 
@@ -16,7 +16,7 @@ typedef struct line {
     hdx_slices_writer *s;
     hdx_slice_encode  *encode;
     void              *context;
-    uint64_t           count, end; /* of all values so far; number behind the last slice */
+    uint64_t           count, end; /* of all values so far; number after the last slice */
     pthread_mutex_t    lock;       /* guards all below */
     pthread_cond_t     moved;      /* a slice went out, or is ready, or there was an error */
     uint64_t           next, out;  /* slices not yet drawn; not yet out */

@@ -18,7 +18,7 @@
 
 #define HDX_PAGE       256u /* values a page */
 #define HDX_SLICE      (64 * HDX_PAGE)
-#define HDX_PAGE_BYTES 2304u /* room for one encoded page: 256 raw values, and what packing may write behind them */
+#define HDX_PAGE_BYTES 2304u /* room for one encoded page: 256 raw values, and what packing may write after them */
 #define HDX_ENTRY      16u   /* of a directory whose pages have 256 values */
 
 /* Values a page and bytes an entry. */
@@ -40,7 +40,7 @@ typedef struct hdx_slice {
     uint64_t  total; /* out: added to the first words of all later slices (0 where they count nothing) */
 } hdx_slice;
 
-/* A page of HDX_SHAPE was encoded behind those before: its entry, second without the offset, and its bytes. */
+/* A page of HDX_SHAPE was encoded after those before: its entry, second without the offset, and its bytes. */
 static inline void hdx_slice_entry(hdx_slice *s, uint32_t page, uint64_t first, uint64_t second, uint32_t used)
 {
     assert(used <= HDX_PAGE_BYTES && second >> HDX_OFFSET_BITS << HDX_OFFSET_BITS == second); /* S2 */
@@ -82,7 +82,7 @@ static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, ui
            c->section[directory].bytes % shape.entry == 0;
 }
 
-/* A page of HDX_SHAPE found: its entry and its bytes, which may be read (and eight more behind each, C1). */
+/* A page of HDX_SHAPE found: its entry and its bytes, which may be read (and eight more after each, C1). */
 typedef struct hdx_page {
     uint64_t       first, second; /* words of its entry */
     const uint8_t *at;

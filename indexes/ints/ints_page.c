@@ -3,7 +3,7 @@
  *
  * plain    base + (field << shift)                       frame of reference; width 0 is the constant page
  * linear   base + (slope * k >> 16) + (field << shift)   for what grows steadily: positions
- * window   as plain for most; a field of all ones says "an exception", kept with its place behind the fields (PFOR with
+ * window   as plain for most; a field of all ones says "an exception", kept with its place after the fields (PFOR with
  *          a free base)
  *
  * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the
@@ -142,7 +142,7 @@ static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint6
 
 #define QUANTA 9u /* bits of a box that are kept */
 #define BEFORE                                                                                                         \
-    63u /* boxes seen before the crowd; as many behind it. Any wider window was found wanting with the wider boxes */
+    63u /* boxes seen before the crowd; as many after it. Any wider window was found wanting with the wider boxes */
 #define COARSE                                                                                                         \
     64u /* a window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide */
 
@@ -241,7 +241,7 @@ HDX_CLONES uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigne
 }
 
 #define APART                                                                                                          \
-    16u /* bits that a look-up is worth which finds its value in the field, and not behind all of them, in another     \
+    16u /* bits that a look-up is worth which finds its value in the field, and not after all of them, in another      \
            line */
 
 /*

@@ -3,7 +3,7 @@
  *
  * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such
  * a load, so those widths are rounded up to 64, where every field begins at a byte. Callers have eight bytes more
- * behind what they read (container.h, C1), and behind what they write.
+ * after what they read (container.h, C1), and after what they write.
  */
 #ifndef HDX_INDEXES_PACK_H
 #define HDX_INDEXES_PACK_H

@@ -61,7 +61,7 @@ static inline bool hdx_ascending_of(const uint8_t *at, uint32_t len, unsigned n,
 }
 static inline uint64_t hdx_ascending_word(const hdx_ascending *a, unsigned word)
 {
-    unsigned left = a->bytes - 8 * word; /* 1 at least; bits behind the last byte belong to nobody */
+    unsigned left = a->bytes - 8 * word; /* 1 at least; bits after the last byte belong to nobody */
     return hdx_le64(a->upper + 8 * (size_t)word) & UINT64_MAX >> (left >= 8 ? 0 : 64 - 8 * left);
 }
 /*

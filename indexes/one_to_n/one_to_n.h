@@ -24,7 +24,7 @@
  */
 hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first, uint8_t line[HDX_LINE], uint8_t *page,
                             uint64_t place, uint32_t *used, uint64_t *sum, hdx_error *err);
-/* A line as it is read: its 64 bytes, and those in section 1 if it has any (and eight more behind each, C1). */
+/* A line as it is read: its 64 bytes, and those in section 1 if it has any (and eight more after each, C1). */
 typedef struct hdx_offsets {
     uint64_t       head;
     const uint8_t *line, *page; /* page NULL: not at hand, and nothing is found where it is needed */

@@ -211,7 +211,7 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
     for (unsigned i = 0; i < 4;
-         i++) { /* always four words, which may reach behind the selector (C1): those bits count for nothing */
+         i++) { /* always four words, which may reach after the selector (C1): those bits count for nothing */
         selector[i] = hdx_le64(page->at + 8 * (size_t)i);
         if (count < HDX_PAGE)
             selector[i] &= count <= 64 * i ? 0 : hdx_pack_mask(count - 64 * i < 64 ? count - 64 * i : 64);

@@ -7,7 +7,7 @@
  * packed, and takes 20 bytes more and the window. README.md has the bytes. What inflates from a point, and how, is not
  * known here.
  *
- * Rules a reader checks (R1 to R4) and whoever loads the points may rely on:
+ * Rules a reader checks (R1 to R4) and whichever code loads the points may rely on:
  *   R1  point 0 is at position 0 and at a member; positions rise strictly and are below the size of the dump (0 for an
  *       empty one)
  *   R2  bits rise strictly and lie inside the compressed file; a member begins at a whole byte

@@ -33,9 +33,9 @@
  */
 typedef struct hdx_tape {
     void *context;
-    hdx_code (*write)(void *context, const void *bytes, uint64_t len, hdx_error *err); /* behind what was written */
+    hdx_code (*write)(void *context, const void *bytes, uint64_t len, hdx_error *err); /* after what was written */
     hdx_code (*read)(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err);
-    void (*cut)(void *context, uint64_t end); /* nobody reads at `end` or behind it any more; NULL: nothing to gain */
+    void (*cut)(void *context, uint64_t end); /* nobody reads at `end` or after it any more; NULL: nothing to gain */
 } hdx_tape;
 
 /* Records of who refers to a node, for nodes with more than one referrer, in chunks that are read one by one, by any

@@ -74,7 +74,7 @@ hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) * g, const hdx_tape *tape
     if (g->classes > 0)
         memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
     /*
-     * A root is closed from the start: whoever else refers to it pushes nothing, it is popped from its own entry (MAT
+     * A root is closed from the start: whichever node refers to it pushes nothing, it is popped from its own entry (MAT
      * 6.1).
      */
     for (uint64_t i = g->root_count; i-- > 0;) {

@@ -44,7 +44,7 @@ typedef struct tree {
 static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
                             NID *class_edge, hdx_error *err);
 
-/* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes behind its old end. */
+/* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes after its old end. */
 static bool grow(queue *q, uint64_t n, hdx_mem *mem)
 {
     uint64_t next = q->capacity == 0 ? QUEUE_FIRST : q->capacity;

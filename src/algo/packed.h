@@ -1,6 +1,6 @@
 /*
  * packed.h - the outbound lists of all nodes with their classes in few bytes a node, read at the speed of plain arrays:
- * what the searches and the turning round read.
+ * what the searches and the transposing read.
  *
  *     entry              a node's number, in as many bytes as the greatest needs
  *     class              a byte; HDX_PACKED_FAR: the number is the first entry of the list; all bits of that set, or no
@@ -10,9 +10,9 @@
  *     bases              a group's place in its piece, twice, + 1 where ends are wide: 5 bytes each
  *     piece              2^21 nodes in a block of memory of their own
  *
- * How long lists are no processor can foresee. Here the entries of a group stand side by side in one width, so whoever
- * reads all lists takes them in one loop and never asks for lengths; a width by list takes a fifth less room on Mix and
- * three times as long.
+ * How long lists are no processor can foresee. Here the entries of a group stand side by side in one width, so a
+ * reader of all lists takes them in one loop and never asks for lengths; a width by list takes a fifth less room on Mix
+ * and three times as long.
  *
  * Random access costs two cache misses, the base and the group; Mix takes 8.3 bytes an object where plain arrays take
  * 13.6, class included.
@@ -36,8 +36,8 @@
 #define HDX_PACKED_PIECE      (1ull << HDX_PACKED_PIECE_BITS)
 #define HDX_PACKED_BLOCK      2048u        /* nodes whose edges are summed up together */
 #define HDX_PACKED_NODES      (1ull << 37) /* a packed number has up to 38 bits, one of them the sign of a distance */
-#define HDX_PACKED_SLACK      32u  /* bytes behind a list that may be read, and behind a packed number written */
-#define HDX_PACKED_FAR        255u /* classes from this one on take an entry */
+#define HDX_PACKED_SLACK      32u          /* bytes after a list that may be read, and after a packed number written */
+#define HDX_PACKED_FAR        255u         /* classes from this one on take an entry */
 
 typedef struct hdx_packed {
     uint64_t  nodes, edges;
@@ -118,7 +118,7 @@ static inline uint64_t hdx_packed_piece_nodes(const hdx_packed *p, uint64_t piec
 /* Five bytes and no more: what follows may be another thread's to write. */
 HDX_INLINE uint64_t hdx_packed_five(const uint8_t *at) { return hdx_le32(at) | (uint64_t)at[4] << 32; }
 
-/* The group of a node: its ends, and its classes with the entries behind them. */
+/* The group of a node: its ends, and its classes with the entries after them. */
 typedef struct hdx_packed_group {
     const uint8_t *ends, *classes;
     bool           wide;
@@ -178,7 +178,7 @@ HDX_INLINE uint64_t hdx_packed_next(const hdx_packed *p, hdx_packed_list *list)
 }
 
 /*
- * Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one behind the other
+ * Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one after the other
  * (hdx_packed_put); nodes in any order, any thread.
  */
 static inline uint8_t *hdx_packed_put(uint8_t *to, uint64_t target, unsigned width)

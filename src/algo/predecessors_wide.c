@@ -173,7 +173,7 @@ static void read_records(void *context, unsigned worker)
 }
 
 /* ---- out ---- */
-/* Parts of a range go out one behind the other, whoever puts them in order. */
+/* Parts of a range go out one after the other, whichever thread puts them in order. */
 typedef struct turns {
     range           *r;
     const hdx_tape  *tape;
@@ -344,7 +344,7 @@ static hdx_code grow(range *r, hdx_error *err)
     return r->buffer != NULL ? HDX_OK : hdx_no_memory(err, "the predecessors of one object", want * sizeof(NID));
 }
 
-/* One range, as wide as it comes out: narrower when its lists do not fit the buffer, and wider again behind it. */
+/* One range, as wide as it comes out: narrower when its lists do not fit the buffer, and wider again after it. */
 static hdx_code fill_range(range *r, uint64_t *span, uint64_t slots, uint64_t reached, unsigned threads, hdx_error *err)
 {
     for (;;) {

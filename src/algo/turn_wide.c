@@ -1,5 +1,5 @@
 /*
- * turn_wide.c - outbound lists turned round: who refers to a node.
+ * turn_wide.c - outbound lists transposed: who refers to a node.
  *
  * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an
  * array by node. A counting sort is left for those with many, which are found first, with two bits a node. Sources come
@@ -70,7 +70,7 @@ static void place_batch(turn *t, uint32_t n)
         NID           *only = t->only;
         const uint64_t from = t->from;
         for (uint32_t i = 0; i < n; i++) {
-            /* behind the last target lies anything: an address is reckoned, no pointer made */
+            /* after the last target lies anything: an address is reckoned, no pointer made */
             __builtin_prefetch((const void *)((uintptr_t)only + (t->target[i + AHEAD] - from) * sizeof *only), 1);
             __atomic_store_n(&only[t->target[i] - from], (NID)t->source[i],
                              __ATOMIC_RELAXED); /* of many: whatever it is, of whatever worker */

@@ -2,7 +2,7 @@
  * shape.c - what all answers take besides their own parameters: conditions, order, limit and columns.
  *
  * In:  the arguments, and the columns of the form they give.
- * Out: before the question is put, what is wanted of it (hdx_wanted); behind it, its rows in shape.
+ * Out: before the question is put, what is wanted of it (hdx_wanted); after it, its rows in shape.
  *
  * A column that costs a read of the dump (HDX_COLUMN_LATE) is made for the rows that are left, unless a condition or
  * the order needs it of all of them. Conditions on other columns come first then.

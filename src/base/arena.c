@@ -24,7 +24,7 @@ void *hdx_arena_get(hdx_arena *arena, uint64_t bytes)
             return NULL;
         fresh->size = size;
         fresh->used = sizeof *fresh;
-        /* a thing larger than a block goes behind the open block, so that the open one is filled further */
+        /* a thing larger than a block goes after the open block, so that the open one is filled further */
         if (b != NULL && size > BLOCK) {
             fresh->before = b->before;
             b->before = fresh;

@@ -13,7 +13,7 @@ typedef struct hdx_arena {
 static inline hdx_arena hdx_arena_of(hdx_mem *mem) { return (hdx_arena){ mem, NULL }; }
 /* bytes zeroed, aligned to 16; NULL when refused. They live until hdx_arena_free. */
 void *hdx_arena_get(hdx_arena *arena, uint64_t bytes);
-/* A copy of the bytes with a NUL behind it; NULL when refused. */
+/* A copy of the bytes with a NUL after it; NULL when refused. */
 char *hdx_arena_copy(hdx_arena *arena, const void *bytes, uint64_t len);
 /* Everything of `from`, of the same hdx_mem, lives as long as `to` from now on; `from` is empty. */
 void hdx_arena_join(hdx_arena *to, hdx_arena *from);

@@ -21,7 +21,7 @@ struct hdx_io {
     int (*create)(hdx_io *io, const char *path); /* new, its owner's alone; what had the name goes; read and write */
     int (*change)(hdx_io *io, const char *path); /* one that is there, read and write */
     int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);
-    int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len); /* behind what was written */
+    int (*write)(hdx_io *io, int fd, const void *bytes, uint64_t len); /* after what was written */
     int (*write_at)(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset);
     int (*sync)(hdx_io *io, int fd);
     void (*push)(hdx_io *io, int fd); /* begins to write to disk, so that a later sync is short */

@@ -259,7 +259,7 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
         return hdx_mem_get(mem, new_bytes);
     if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
         /*
-         * in place: the pages behind the new end go back, the rest of the last one is cleared for whoever grows into it
+         * in place: the pages after the new end go back, the rest of the last one is cleared for whoever grows into it
          * again
          */
         uncount(mem, whole(old_bytes) - whole(new_bytes));

@@ -15,7 +15,7 @@ typedef struct hdx_buffer {
 static inline hdx_buffer hdx_buffer_of(hdx_mem *mem) { return (hdx_buffer){ NULL, 0, 0, false, mem }; }
 void                     hdx_buffer_put(hdx_buffer *b, const void *bytes, uint64_t len);
 bool                     hdx_buffer_grow(hdx_buffer *b, uint64_t more);
-/* The place behind the content, with room for `most` bytes and a NUL; NULL: no memory. Who writes there raises len. */
+/* The place after the content, with room for `most` bytes and a NUL; NULL: no memory. Who writes there raises len. */
 static inline char *hdx_buffer_room(hdx_buffer *b, uint64_t most)
 {
     return (!b->failed && b->capacity - b->len > most) || hdx_buffer_grow(b, most) ? b->at + b->len : NULL;

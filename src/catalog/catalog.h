@@ -102,7 +102,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
 /* Classes by number 0 .. count - 1 in order. `bytes`, counts and names included. */
 hdx_code hdx_catalog_put_class(hdx_catalog_writer *w, const hdx_class *c, hdx_error *err);
 /*
- * Asks for what putting some of the next `left` - 1 classes behind c in its array will read: each is waited for
+ * Asks for what putting some of the next `left` - 1 classes after c in its array will read: each is waited for
  * otherwise, and no wait depends on another.
  */
 void hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left);

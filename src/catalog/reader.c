@@ -314,7 +314,7 @@ static hdx_texts texts_of(const hdx_catalog *c) { return (hdx_texts){ c->texts, 
 /* ---- classes ---- */
 
 /*
- * Chains of super classes must end, or whoever follows one would not: each class is visited once, chains end at one
+ * Chains of super classes must end, or a walk over one would not: each class is visited once, chains end at one
  * visited before.
  */
 static hdx_code check_supers(const hdx_catalog *c, hdx_error *err)
@@ -357,7 +357,7 @@ static hdx_code decode_classes(hdx_catalog *c, hdx_error *err)
     return code;
 }
 
-/* Decodes once: whoever comes first does it, the others wait. */
+/* Decodes once: whichever thread comes first does it, the others wait. */
 static hdx_code once(hdx_catalog *c, _Atomic bool *has, hdx_code (*decode)(hdx_catalog *c, hdx_error *err),
                      hdx_error *err)
 {

@@ -38,7 +38,7 @@ struct hdx_catalog_writer {
     hdx_text_table texts;
     uint32_t      *numbers; /* of the texts of one value */
     uint64_t       number_count, number_capacity;
-    hdx_buffer     stacks; /* frames of threads, encoded, one array of frames behind the other */
+    hdx_buffer     stacks; /* frames of threads, encoded, one array of frames after the other */
     stack_end     *stack_ends;
     uint64_t       stack_count, stack_capacity;
     hdx_map        stack_of; /* address of an array of frames -> its number */

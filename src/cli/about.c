@@ -1,7 +1,7 @@
 /*
  * about.c - the answer of info as a page: keys as in the document, one line each; what is many (kinds of records, files
- * of the index) is summed up in a line and listed with --verbose. Whoever shapes the rows (--where, --columns ...) gets
- * them all as a plain table instead.
+ * of the index) is summed up in a line and listed with --verbose. Whichever option shapes the rows (--where, --columns
+ * ...) gets them all as a plain table instead.
  *
  *     live_bytes              2.7 MB
  *     heaps

@@ -1,7 +1,7 @@
 /*
  * args.c - words to a cli_call. Options may stand anywhere, --opt=value and --opt value are the same, -- ends options.
  *
- * Two passes, because the command may stand behind options: the first one only tells options, values and plain words
+ * Two passes, because the command may stand after options: the first one only tells options, values and plain words
  * apart (a name takes a value for all commands or for none), the second knows the command. Values are checked by the
  * library, which knows the parameters; those of the command line itself are checked as if they were parameters of an
  * answer.

@@ -50,7 +50,7 @@ static size_t columns_of(const char *at, uint64_t len)
     return n;
 }
 
-/* The cells of one item of a list, each as text with a NUL behind it. */
+/* The cells of one item of a list, each as text with a NUL after it. */
 static unsigned item_texts(hdx_buffer *out, const hdx_cell *item, const hdx_render_options *options)
 {
     if (item->kind != HDX_CELL_OBJECT) {
@@ -111,7 +111,7 @@ static bool put_row(const hdx_column *columns, unsigned count, const hdx_cell *c
         bool list = cells[i].kind == HDX_CELL_LIST && cells[i].as.list.count > 0;
         if (cells[i].kind == HDX_CELL_NULL || (cells[i].kind == HDX_CELL_LIST && !list))
             continue;                                     /* an instance has no elements, an array no fields */
-        bool plain = list && cells[i].as.list.count <= 8; /* a short list of plain values fits behind its name */
+        bool plain = list && cells[i].as.list.count <= 8; /* a short list of plain values fits after its name */
         for (uint64_t k = 0; plain && k < cells[i].as.list.count; k++)
             plain = cells[i].as.list.at[k].kind != HDX_CELL_OBJECT && cells[i].as.list.at[k].kind != HDX_CELL_LIST;
         hdx_buffer_clear(line);

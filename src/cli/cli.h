@@ -63,7 +63,7 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
 /* By name or letter. */
 bool cli_option_named(const hdx_answer *answer, const char *name, size_t len, cli_option *out);
 bool cli_option_anywhere(const char *name, size_t len, cli_option *out); /* of any command */
-/* The parameter that stands behind the dump without its name; NULL: none. */
+/* The parameter that stands after the dump without its name; NULL: none. */
 const hdx_parameter *cli_word_of(const hdx_answer *answer);
 /* "DUMP OBJECT... --table TABLE" */
 void cli_put_usage(hdx_buffer *out, const hdx_answer *answer);
@@ -77,7 +77,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     const hdx_answer *answer;    /* NULL: none named (help of everything) */
     hdx_argument     *arguments; /* with room for those that words and formats add */
     size_t            argument_count, argument_room;
-    const char      **words; /* behind DUMP */
+    const char      **words; /* after DUMP */
     size_t            word_count;
     hdx_index_options index; /* dump and all */
     hdx_format        format;

@@ -28,7 +28,7 @@ static void bash_choices(hdx_buffer *out)
     cli_option               options[CLI_OPTIONS_MAX];
     size_t                   count, n;
     const hdx_answer *const *all = hdx_answers(&count);
-    for (size_t c = 0; c < count; c++) { /* of commands first: what is general stands behind */
+    for (size_t c = 0; c < count; c++) { /* of commands first: what is general stands after */
         n = cli_options_of(all[c], options);
         for (size_t i = 0; i < n; i++) {
             cli_option general;

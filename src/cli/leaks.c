@@ -105,7 +105,7 @@ static hdx_code write_junit(cli_run *run, hdx_error *err)
     return code;
 }
 
-/* ---- behind the answer ---- */
+/* ---- after the answer ---- */
 
 hdx_code cli_leaks_after(cli_run *run, hdx_error *err)
 {

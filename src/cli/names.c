@@ -70,7 +70,7 @@ bool cli_name_in_line(char *line, char **name)
     return is_name(line);
 }
 
-/* Names out of standard input, as arguments behind those that are there. */
+/* Names out of standard input, as arguments after those that are there. */
 static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena,
                           hdx_error *err)
 {

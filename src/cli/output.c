@@ -83,7 +83,7 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
 
 /*
  * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in
- * stretches, one behind the other, and the sync at the end finds two of them at most.
+ * stretches, one after the other, and the sync at the end finds two of them at most.
  */
 static void push(cli_output *o)
 {

@@ -4,7 +4,7 @@
  *     words -> output opened (nothing is built for an answer that has no place) -> the library's answer, shaped ->
  *     rendered -> index checked once more -> output in place
  *
- * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on behind it.
+ * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on after it.
  */
 #include "cli/cli.h"
 

@@ -18,7 +18,7 @@
 /* What a reference field leads to. */
 typedef enum found { NOTHING, OBJECT, BAD } found;
 
-/* Takes back what was appended behind `len`. */
+/* Takes back what was appended after `len`. */
 static void take_back(hdx_buffer *out, uint64_t len)
 {
     if (out->len <= len)
@@ -488,7 +488,7 @@ out:
 
 /* ---- java.lang.reflect, java.lang.invoke, stack traces ---- */
 
-/* java.lang.reflect.Modifier.toString: in this order, each with a blank behind. */
+/* java.lang.reflect.Modifier.toString: in this order, each with a blank after. */
 static void put_modifiers(hdx_buffer *out, int64_t m)
 {
     static const struct {
@@ -703,7 +703,7 @@ hdx_code hdx_label_webapp(hdx_labels *l, const hdx_instance *i, const char *deta
 /* ---- java.math ---- */
 
 /*
- * sign and mag (OpenJDK), sign and digits (Harmony, least significant first). *negative and the decimal digits behind
+ * sign and mag (OpenJDK), sign and digits (Harmony, least significant first). *negative and the decimal digits after
  * l->out.
  */
 hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)

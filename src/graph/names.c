@@ -67,7 +67,7 @@ static void give_address(visitor *v, hdx_addr address, hdx_ref_kind kind, const 
 /* ---- locals ---- */
 
 /*
- * MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); behind them the one that
+ * MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); after them the one that
  * MAT does not have.
  */
 static const struct {

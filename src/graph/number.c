@@ -35,7 +35,7 @@ static int take_digits(const char *text, char *digits)
 static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponent)
 {
     int n = (int)strlen(digits);
-    assert(n >= 2 && n <= DIGITS); /* "%.*e" of one digit at least behind the point */
+    assert(n >= 2 && n <= DIGITS); /* "%.*e" of one digit at least after the point */
     while (n > 2 && digits[n - 1] == '0')
         digits[--n] = '\0';
     if (negative)
@@ -147,7 +147,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
                      uint64_t max)
 {
     hdx_buffer digits = hdx_buffer_of(out->mem);
-    int64_t    point = scale; /* digits behind the point */
+    int64_t    point = scale; /* digits after the point */
     bool       fits = false;
     hdx_buffer_put(&digits, text, len);
     if (digits.failed || len == 0)

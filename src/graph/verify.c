@@ -9,7 +9,7 @@
  *       peak, 24 bytes an
  * object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
  *
- * References in both directions are compared without turning the lists round: the sum, over all pairs, of a number made
+ * References in both directions are compared without transposing the lists: the sum, over all pairs, of a number made
  * of the pair.
  */
 #include "graph/verify.h"

@@ -51,7 +51,7 @@ static inline void put(numbers *a, uint64_t i, uint64_t value)
 /* Node `objects` is the virtual root; `parent` of a garbage object is itself and means nothing. */
 typedef struct tree {
     numbers  parent;
-    numbers  order; /* live objects, every one behind all its descendants */
+    numbers  order; /* live objects, every one after all its descendants */
     uint64_t live, root;
 } tree;
 

@@ -123,12 +123,12 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
     hdx_code       code;
     *yes = false;
     for (;;) {
-        /* the byte before q must be there, else q lies behind the end */
+        /* the byte before q must be there, else q lies after the end */
         const hdx_pos from = q > keep ? q - 1 : q;
         const size_t  before = (size_t)(q - from);
         if ((code = look(c, keep, from, before + HDX_TOP_HEAD, bytes, &have)) != HDX_OK || have < before)
             return code;
-        if (have == before) { /* nothing at q, which no caller asks about behind the end: the file ends there */
+        if (have == before) { /* nothing at q, which no caller asks about after the end: the file ends there */
             *yes = true;
             return HDX_OK;
         }

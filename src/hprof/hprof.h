@@ -121,7 +121,7 @@ typedef struct hdx_survey_sink {
 
 /*
  * Where readers were when they were told to stop, and where others go on: runs of heap records (survey) or stretches
- * (walk) are taken in the order of the file, so nothing behind `next` is done, and all before it but what is left of
+ * (walk) are taken in the order of the file, so nothing after `next` is done, and all before it but what is left of
  * the runs that were at hand. All zero: at the beginning.
  */
 typedef struct hdx_left {

@@ -19,7 +19,7 @@
 #include "hprof/hprof.h"
 
 #define HDX_BATCH    256u        /* events of one call */
-#define HDX_STRETCH  (8u << 20)  /* a stretch ends at the first sub-record boundary behind so many bytes */
+#define HDX_STRETCH  (8u << 20)  /* a stretch ends at the first sub-record boundary after so many bytes */
 #define HDX_BODY_MAX (1u << 20)  /* bytes of an instance that a walk hands out */
 #define HDX_PART_MAX (64u << 10) /* elements of an object array in one event */
 #define HDX_TOP_BODY_MAX                                                                                               \
@@ -43,7 +43,7 @@ hdx_class_state hdx_class_dump_state(hdx_view record, uint32_t id_size, hdx_clas
 
 /* ---- window.c ---- */
 #define HDX_WINDOW_PAD                                                                                                 \
-    64u /* zero bytes behind the content: the head of a sub-record may be read before its length is compared */
+    64u /* zero bytes after the content: the head of a sub-record may be read before its length is compared */
 typedef struct hdx_window {
     hdx_source *source;
     hdx_stream *stream; /* NULL: random access */
@@ -55,7 +55,7 @@ typedef struct hdx_window {
     size_t      len;
     hdx_pos     limit;    /* reads stop here */
     size_t      chunk;    /* bytes to read at a time */
-    bool        ended;    /* nothing comes behind data_end */
+    bool        ended;    /* nothing comes after data_end */
     hdx_pos     data_end; /* set with `ended` */
     uint64_t    consumed; /* of the stream, as ticked */
 } hdx_window;
@@ -102,7 +102,7 @@ typedef struct hdx_entry_scan {
     hdx_event *events; /* room for HDX_BATCH */
     size_t     n;
     uint64_t  *counts; /* by sub-tag */
-    hdx_pos    exist;  /* no byte at or behind this position is known to be there */
+    hdx_pos    exist;  /* no byte at or after this position is known to be there */
     uint64_t   size;
     uint64_t   want;
     uint8_t    type;
@@ -111,7 +111,7 @@ typedef struct hdx_entry_scan {
 } hdx_entry_scan;
 
 /*
- * Scans from *pos (its bytes: at, have, and HDX_WINDOW_PAD readable ones behind) to `end`; *pos moves behind the last
+ * Scans from *pos (its bytes: at, have, and HDX_WINDOW_PAD readable ones after) to `end`; *pos moves after the last
  * event.
  */
 hdx_scan_stop      hdx_scan_run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *pos, hdx_pos end);

@@ -3,7 +3,7 @@
  *
  * In:  the top-level record headers of a plain file (hopped over as swift.c does), or of the first bytes of a
  *      compressed one.
- * Out: pieces: stretches of the dump, one behind the other, with the heads of shortened heap records written anew.
+ * Out: pieces: stretches of the dump, one after the other, with the heads of shortened heap records written anew.
  * Every cut lies between two sub-records: the scanner finds it. What does not fit ends the hop, and the rest of the
  * file counts as heap. No rule of damage lives here: the sample is for forecasts.
  */
@@ -38,7 +38,7 @@ typedef struct sampler {
     uint32_t    id_size, dump_number, dumps;
     hdx_window  window;
     hdx_pos     end; /* of the bytes at hand */
-    bool        cut; /* the dump goes on behind them */
+    bool        cut; /* the dump goes on after them */
     part       *parts;
     uint64_t    count, capacity;
     long_array *tables;
@@ -121,7 +121,7 @@ static hdx_code look(sampler *k, hdx_pos pos, uint64_t want, const uint8_t **at,
 {
     if (k->s->prefix == NULL)
         return hdx_window_at(&k->window, pos, want, at, have, err);
-    *at = k->s->prefix + (pos < k->end ? pos : k->end); /* HDX_WINDOW_PAD zero bytes stand behind */
+    *at = k->s->prefix + (pos < k->end ? pos : k->end); /* HDX_WINDOW_PAD zero bytes stand after */
     *have = pos < k->end ? (size_t)(k->end - pos) : 0;
     return HDX_OK;
 }
@@ -199,7 +199,7 @@ static bool sound(const uint8_t *head, uint32_t id_size, uint64_t left)
     return hdx_top_name(head[0]) != NULL && hdx_top_length_ok(head[0], n, id_size) && n <= left;
 }
 
-/* A length of 0, and no record behind it: the writer could not go back to fill it in (HPROF 2.2, R8). */
+/* A length of 0, and no record after it: the writer could not go back to fill it in (HPROF 2.2, R8). */
 static hdx_code unstated(sampler *k, hdx_pos body, uint64_t *n, hdx_error *err)
 {
     const uint8_t *at;
@@ -324,7 +324,7 @@ static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
 
 /* ---- the choice ---- */
 
-/* The last place between two sub-records that is not far behind `want` bytes of the body. */
+/* The last place between two sub-records that is not far after `want` bytes of the body. */
 static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
 {
     const hdx_pos  body = p->from + HDX_TOP_HEAD;
@@ -478,7 +478,7 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
 
 /* ---- arrays that are left out ---- */
 
-/* What lies behind the bytes at hand is like them where they are an eighth of it, and else full. */
+/* What lies after the bytes at hand is like them where they are an eighth of it, and else full. */
 static hdx_code glance(sampler *k, const long_array *t, uint64_t step, hdx_error *err)
 {
     const uint64_t count = t->slots / step + 1, most = t->slots / count < GLANCE ? t->slots / count : GLANCE;
@@ -526,7 +526,7 @@ static hdx_code choose(sampler *k, hdx_error *err)
     hdx_sample    *s = k->s;
     const bool     all = s->prefix != NULL || k->heap_bytes <= k->bytes;
     const uint64_t expected =
-        k->cut ? s->dump_size - s->prefix_size : 0; /* behind the prefix; the chosen dump, as far as is known */
+        k->cut ? s->dump_size - s->prefix_size : 0; /* after the prefix; the chosen dump, as far as is known */
     hdx_code code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);

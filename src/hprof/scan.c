@@ -4,7 +4,7 @@
  * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the
  * reader decides. The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head
  * offsets are constants. Heads are read before their length is compared: the window keeps HDX_WINDOW_PAD zero bytes
- * behind its content.
+ * after its content.
  */
 #include "hprof/inside.h"
 

@@ -17,7 +17,7 @@
 
 #define SLICE       (4u << 20)
 #define TABLE_CHUNK (256u << 10) /* tables are read in full */
-#define HOP_CHUNK   512u         /* behind a heap record: another header, mostly (ART writes one per 4 KB) */
+#define HOP_CHUNK   512u         /* after a heap record: another header, mostly (ART writes one per 4 KB) */
 #define SCAN_CHUNK  (256u << 10) /* stays in the second-level cache */
 #define OTHER_DUMP  UINT32_MAX   /* in the heap number of a record of a dump that was not chosen */
 
@@ -157,7 +157,7 @@ static hdx_code add_piece(swift *s, swift_worker *worker, const hdx_stretch *pie
 }
 
 /*
- * The first record of a run; *odd where anything does not fit. Behind it run->pos is 0, unless it was stopped inside:
+ * The first record of a run; *odd where anything does not fit. After it run->pos is 0, unless it was stopped inside:
  * then what was read is a piece, and so will be the rest.
  */
 static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, bool *odd,

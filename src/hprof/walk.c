@@ -40,7 +40,7 @@ static void mark(hdx_left *run, const hdx_entry_scan *scan, hdx_pos pos)
     run->heap = scan->heap;
 }
 
-/* The first stretch of a run; behind it run->pos is 0, unless it was stopped inside. */
+/* The first stretch of a run; after it run->pos is 0, unless it was stopped inside. */
 static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, hdx_error *err)
 {
     const uint64_t     number = run->from;

@@ -1,7 +1,7 @@
 /*
  * window.c - a buffer that moves over a source: random access for plain files, forward only for streams.
  *
- * What is still wanted is moved to the front, the rest is read behind it. The buffer grows only for a sub-record or
+ * What is still wanted is moved to the front, the rest is read after it. The buffer grows only for a sub-record or
  * top-level body that is longer than a chunk, and at most doubles before bytes for the first half have been seen, so a
  * lying length costs no more memory than the file has bytes.
  */
@@ -37,7 +37,7 @@ static hdx_code grow(hdx_window *w, uint64_t capacity, hdx_error *err)
     return HDX_OK;
 }
 
-/* Reads up to n bytes behind the content. */
+/* Reads up to n bytes after the content. */
 static hdx_code fill(hdx_window *w, size_t n, hdx_error *err)
 {
     size_t        got = 0;

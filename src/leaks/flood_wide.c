@@ -3,10 +3,9 @@
  *
  *     root (0)                 every object has a label: the nearest object on a path that dominates it, as far as is
  *                              known.
- *     |- a   1 1 1 1 ...       It begins as the label of whoever was seen to refer to it first; a reference from under
- *            another label shows that no
- *     |  '- b   2 2            object below their nearest common ancestor in this tree dominates it, so its label rises
- *               to that one. An object on a
+ *     |- a   1 1 1 1 ...       It begins as the label of whichever object was seen to refer to it first; a reference
+ * from under another label shows that no |  '- b   2 2            object below their nearest common ancestor in this
+ * tree dominates it, so its label rises to that one. An object on a
  *     '- c   3 3 3             path has its own label; what rises is its parent.
  *
  * In:  the store; the objects on paths.

@@ -36,7 +36,7 @@ static hdx_text strip(hdx_text t)
     return t;
 }
 
-/* Before and behind the first `mark`; false: it is not there. */
+/* Before and after the first `mark`; false: it is not there. */
 static bool part(hdx_text t, const char *mark, hdx_text *before, hdx_text *behind)
 {
     const size_t n = strlen(mark);

@@ -5,7 +5,7 @@
  * In:  the store; all roots under one super root.
  * Out: retained bytes and objects.
  * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's.
- * Cost: what every object yields in packed lists, beside the slots until all are made; these turned round, and what
+ * Cost: what every object yields in packed lists, beside the slots until all are made; these transposed, and what
  *       algo says of its searches.
  */
 #include "leaks/wide.h"
@@ -68,7 +68,7 @@ uint64_t WIDE(hdx_leak_weight)(const store *st, hdx_id id)
 typedef struct yields {
     search    *k;
     hdx_packed lists;
-    NID       *to; /* targets of a piece's objects, one behind the other */
+    NID       *to; /* targets of a piece's objects, one after the other */
     uint64_t   count, capacity;
     uint32_t  *lengths;
 } yields;
@@ -87,7 +87,7 @@ static bool add(yields *y, NID to)
     return true;
 }
 
-/* What an object yields, ascending, behind what is there. */
+/* What an object yields, ascending, after what is there. */
 static bool yield(yields *y, NID id, uint32_t *length)
 {
     search        *k = y->k;

@@ -18,7 +18,7 @@ const char *const hdx_leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLO
 /*
  *     root ... n        n: the last object that does not leak: nothing in front of it leaks either
  *          n+1 ... f-1  unknown: one of these references is to blame
- *            f ... end  f: the first that leaks behind n: everything behind it leaks too
+ *            f ... end  f: the first that leaks after n: everything after it leaks too
  */
 void hdx_leak_statuses(leak_state_of *at, size_t count)
 {

@@ -72,7 +72,7 @@ static inline uint32_t size_entries(const store *s) { return (4 + s->lists.width
 /*
  * A search under way.
  *   S1  `from` of a reached object is the object that enqueued it last; of a root object it is the object itself.
- *   S2  once the first queue is empty everything goes behind the last one (`turned`).
+ *   S2  once the first queue is empty everything goes after the last one (`turned`).
  */
 typedef enum leak_how {
     BY_FIELD,

@@ -1,7 +1,7 @@
 /*
  * named.c - the named references of one object as a list: what a stream of rows keeps between two objects.
  *
- * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, behind the others: what an
+ * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, after the others: what an
  * object refers to is asked for, and the address is all that is known. They are searched for only in dumps that have
  * any.
  */

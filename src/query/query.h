@@ -162,7 +162,7 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
 hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                          hdx_error *err);
-/* A path is written step by step behind the ones before, and turned round if it was written from the target to the
+/* A path is written step by step after the ones before, and turned round if it was written from the target to the
    root. */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);

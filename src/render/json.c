@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* 0: goes out as it is; 'u': \u00xx; 'm': begins something longer than a byte; else the letter behind the backslash. */
+/* 0: goes out as it is; 'u': \u00xx; 'm': begins something longer than a byte; else the letter after the backslash. */
 static char escape_of(uint8_t c)
 {
     switch (c) {

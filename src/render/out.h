@@ -20,7 +20,7 @@ typedef struct hdx_out {
 } hdx_out;
 
 void hdx_out_flush(hdx_out *out);
-void hdx_out_long(hdx_out *out, const char *bytes, size_t len); /* what does not fit behind what is there */
+void hdx_out_long(hdx_out *out, const char *bytes, size_t len); /* what does not fit after what is there */
 void hdx_out_uint(hdx_out *out, uint64_t v);
 void hdx_out_int(hdx_out *out, int64_t v);
 void hdx_out_address(hdx_out *out, hdx_addr v);

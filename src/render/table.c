@@ -218,7 +218,7 @@ static void fit(const layout *l)
     }
 }
 
-/* Texts of one row, one behind the other in `text`; cells get their places when the text no longer moves. */
+/* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
 static void show_row(const layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells)
 {
     for (unsigned i = 0; i < l->count; i++) {

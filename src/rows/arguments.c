@@ -83,7 +83,7 @@ int hdx_argument_choice(const hdx_arguments *a, const char *name)
     return p == NULL || text == NULL ? -1 : hdx_word_place(p->choices, text, strlen(text));
 }
 
-/* Words of a list with commas between: *at moves behind the one that is given. */
+/* Words of a list with commas between: *at moves after the one that is given. */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
     if (*at == NULL)

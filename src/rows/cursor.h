@@ -50,9 +50,9 @@ struct hdx_rows {
     hdx_code  code;
     hdx_error error;
 
-    hdx_member       *extras; /* base only; key NULL behind the last */
+    hdx_member       *extras; /* base only; key NULL after the last */
     uint64_t          extra_count, extra_capacity;
-    const hdx_member *head; /* base only; key NULL behind the last; NULL: none */
+    const hdx_member *head; /* base only; key NULL after the last; NULL: none */
     char             *title;
 
     const hdx_progress *progress; /* base only; may be NULL: nobody stops */

@@ -5,7 +5,7 @@
  * Out: the same rows in order; only the first `keep` when a limit follows.
  * Cost: 32 bytes a row for the key; rows that do not stay where they are get packed (store.c). With a limit of n, at
  *       most 2 n + 1024 rows are held: when so many have gathered, they are sorted and cut to n, and from then on a row
- *       that would come behind the n-th is dropped unpacked.
+ *       that would come after the n-th is dropped unpacked.
  */
 #include "rows/cursor.h"
 
@@ -157,7 +157,7 @@ static hdx_code take_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, h
     if (s->cut && (s->keep == 0 || s->count >= s->keep)) {
         hdx_cell worst = placed(s, s->entries[s->keep - 1].key);
         if (hdx_cell_order(&worst, &e.key, s->descending) <= 0)
-            return HDX_OK; /* an equal row that comes later stands behind */
+            return HDX_OK; /* an equal row that comes later stands after */
     }
     if (!s->stable) {
         e.row = s->store.len;

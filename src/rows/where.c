@@ -54,7 +54,7 @@ static bool parse_operator(const char **at, relation *out)
     return false;
 }
 
-/* K, M, G, T, P, with B or iB behind: powers of 1024; % alone: nothing. False: something else stands there. */
+/* K, M, G, T, P, with B or iB after: powers of 1024; % alone: nothing. False: something else stands there. */
 static bool parse_suffix(const char *s, uint64_t *factor)
 {
     static const char letters[] = "KkMmGgTtPp";

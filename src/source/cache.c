@@ -5,7 +5,7 @@
  * Out: bytes; at most source->pieces pieces of 1 MiB stay inflated, the one used longest ago goes first.
  * Knows slices and idle decoders. Does not know deflate.
  * Cost: a hit is a copy; a miss inflates one slice whole (so that its checksum can be compared), at most 1 MiB unless
- *       the points were thinned. Behind the last point known the decoder goes on from there, noting points as it goes.
+ *       the points were thinned. After the last point known the decoder goes on from there, noting points as it goes.
  */
 #include "source/inner.h"
 

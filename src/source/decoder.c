@@ -13,7 +13,7 @@
  *        └────────────────────────────────────────────────────┘
  *
  * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so
- * all positions behind would be wrong, and records cut by the gap would be read as if they were whole.
+ * all positions after would be wrong, and records cut by the gap would be read as if they were whole.
  */
 #include "source/inner.h"
 
@@ -23,7 +23,7 @@
 #define TINY     (16u << 10) /* bytes of members on the average, below which they are not inflated ahead */
 #define IN_BYTES (sizeof((hdx_decoder *)0)->in - HDX_BEFORE)
 #define BLOCK_SMALL                                                                                                    \
-    (8u << 10) /* behind a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 \
+    (8u << 10) /* after a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3  \
                   us */
 #define SMALL_SKIP (128u << 10)
 #define INSIDE_AHEAD                                                                                                   \
@@ -166,7 +166,7 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
     else if (len > HDX_WINDOW)
         len = HDX_WINDOW;
     if (len > have)
-        return HDX_OK; /* cannot be so far behind the last point; without its window a point is none */
+        return HDX_OK; /* cannot be so far after the last point; without its window a point is none */
     settle(d);
     point.check = d->check;
     point.window_len = (uint32_t)len;
@@ -199,7 +199,7 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
     hdx_damage_note(&d->source->damage, d->damage++, last, &entry);
 }
 
-/* Damage with nothing readable behind it, from byte `at` of the file on. */
+/* Damage with nothing readable after it, from byte `at` of the file on. */
 static hdx_code truncated(hdx_decoder *d, const char *what, uint64_t lost, hdx_error *err)
 {
     note(d, HDX_DAMAGE_TRUNCATED, d->out, lost, true,
@@ -312,7 +312,7 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * Zeros behind the last member are padding of tapes and block devices (gzip ignores them silently); anything behind
+ * Zeros after the last member are padding of tapes and block devices (gzip ignores them silently); anything after
  * them is not.
  */
 static hdx_code padding(hdx_decoder *d, hdx_error *err)
@@ -379,7 +379,7 @@ static void join_slices(hdx_decoder *d)
 }
 
 /*
- * The member's sum and length against what was produced. Data behind a wrong sum are used: often it is the sum that is
+ * The member's sum and length against what was produced. Data after a wrong sum are used: often it is the sum that is
  * wrong.
  */
 static hdx_code trailer(hdx_decoder *d, hdx_error *err)
@@ -432,7 +432,7 @@ typedef struct plan {
 } plan;
 
 /*
- * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) behind the last one;
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) after the last one;
  * where inflate stands in a stored block or a header then, every 64 KiB from there, so that the places do not depend on
  * the pieces that are asked for (P5). A slice has at most 1 MiB: a stored block ends within 64 KiB.
  */
@@ -602,7 +602,7 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
     if (boundary) {
         d->header_bit = bit;
         d->odd = (unsigned)d->z.data_type & 63;
-        d->at_block = d->odd < 8 && (d->z.data_type & 64) == 0; /* behind the last one zlib stops as well */
+        d->at_block = d->odd < 8 && (d->z.data_type & 64) == 0; /* after the last one zlib stops as well */
         if (code == HDX_OK && first && (d->z.data_type & 64) == 0 && d->out >= p.due)
             code = mark(d, HDX_POINT_BLOCK, bit, to + *got, d->tail_len + *got, err);
     }

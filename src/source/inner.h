@@ -72,7 +72,7 @@ hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error
 bool hdx_damage_init(hdx_damage_list *list, hdx_mem *mem);
 void hdx_damage_free(hdx_damage_list *list, hdx_mem *mem);
 /*
- * Notes the place number `nth` of the file unless an earlier decoder did. `last`: nothing is read behind it; one entry
+ * Notes the place number `nth` of the file unless an earlier decoder did. `last`: nothing is read after it; one entry
  * is reserved for such a place, so that a flood of wrong checksums does not hide where the data end.
  */
 void hdx_damage_note(hdx_damage_list *list, uint64_t nth, bool last, const hdx_damage *entry);
@@ -107,7 +107,7 @@ typedef struct hdx_inflated {
     const uint8_t *at;
     size_t         len; /* at most HDX_SLICE_MAX */
     uint32_t       crc;
-    uint64_t       end; /* byte of the file behind its trailer */
+    uint64_t       end; /* byte of the file after its trailer */
 } hdx_inflated;
 typedef struct hdx_gz_members hdx_gz_members;
 /* Starts the workers; they look for members from byte `from` on. NULL: no memory. */
@@ -139,7 +139,7 @@ typedef struct hdx_decoder {
     unsigned            odd;        /* at_block: bits of the block in the byte before next_in */
     hdx_pos             block_out;  /* by_isal: where the block began, at bit header_bit */
     hdx_pos             zlib_until; /* blocks before are small: they are zlib's */
-    uint64_t            in_end;     /* byte of the file behind those at hand */
+    uint64_t            in_end;     /* byte of the file after those at hand */
     hdx_decode_step     step;
     hdx_head            head;
     uint8_t             few[8]; /* trailer, or the header of a zlib container, as far as it is here */
@@ -166,7 +166,7 @@ typedef struct hdx_decoder {
 /* A decoder at position 0. NULL: no memory. */
 hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop);
 void         hdx_decoder_free(hdx_decoder *decoder);
-/* Goes to the last seek point that is not behind `at`; decoder->out says where that is. */
+/* Goes to the last seek point that is not after `at`; decoder->out says where that is. */
 hdx_code hdx_decoder_seek(hdx_decoder *decoder, hdx_pos at, hdx_error *err);
 /*
  * Produces up to `room` bytes at `to`, which has HDX_HISTORY writable bytes before it. Fewer: the end of the data, or

@@ -8,7 +8,7 @@
  * not sure of, stored blocks and data that ISA-L refuses are left to zlib, whose words stand in damage lists.
  * Cost: 120 KiB; a block costs 3 us beside its bytes.
  *
- * ISA-L does not stop between blocks, only behind the last one of a stream. So each block is shown to it as the last
+ * ISA-L does not stop between blocks, only after the last one of a stream. So each block is shown to it as the last
  * one: the first bit of a header says so, and it is handed over in the bit buffer, where it is set whatever the file
  *      has.
  */
@@ -45,7 +45,7 @@ typedef struct bit_reader {
     unsigned       have;
 } bit_reader;
 
-/* The next `n` bits, at most 8, without taking them; zeros behind the end. */
+/* The next `n` bits, at most 8, without taking them; zeros after the end. */
 static unsigned peek(bit_reader *r, unsigned n)
 {
     while (r->have < n && r->next < r->end) {

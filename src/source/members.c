@@ -125,7 +125,7 @@ static bool by_isal(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next, 
         step = hdx_isal_run(t->isal, &t->z, &odd);
         if (step == HDX_ISAL_UNSURE)
             return false;
-        *unsure = !(full && step == HDX_ISAL_MORE && t->z.avail_in > 0); /* too large, whoever inflates it */
+        *unsure = !(full && step == HDX_ISAL_MORE && t->z.avail_in > 0); /* too large, whichever thread inflates it */
         if (!*unsure)
             return false;
         e->crc = hdx_crc32(e->crc, before, (size_t)(t->z.next_out - before));

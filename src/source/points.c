@@ -38,7 +38,7 @@ void hdx_points_free(hdx_points *points)
     points->list = NULL;
 }
 
-/* Index of the last point that is not behind `at`; point 0 never is (P1). */
+/* Index of the last point that is not after `at`; point 0 never is (P1). */
 static uint64_t floor_index(const hdx_points *points, hdx_pos at)
 {
     uint64_t low = 0, high = points->count;

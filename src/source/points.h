@@ -14,7 +14,7 @@
  * Rules:
  *   P1  Points ascend strictly in `out`; point 0 has out 0 and kind MEMBER and is there from the start.
  *   P2  A point says all that a decoder needs to go on as if it had come from the start: also the running checksum of
- *       the member and the number of damage entries before it. So every decoder checks every trailer behind its point.
+ *       the member and the number of damage entries before it. So every decoder checks every trailer after its point.
  *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below
  *       bytes_max: when they would not, every second point is dropped and the spacing doubles. Memory is then bounded
  *       whatever the file, and a read costs twice the inflating. With it no point is dropped, a slice has at most 1
@@ -79,29 +79,30 @@ typedef struct hdx_points {
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check);
 void hdx_points_free(hdx_points *points);
 
-/* The points around a position: *next is the first one behind it, or the end where that is known (HDX_NOWHERE:
+/* The points around a position: *next is the first one after it, or the end where that is known (HDX_NOWHERE:
    neither), *last the last of all. Returns the spacing. */
 uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_pos *last);
-/* Position of the last point that is not behind `at`. */
+/* Position of the last point that is not after `at`. */
 hdx_pos hdx_points_floor(hdx_points *points, hdx_pos at);
 /* That point, its window (window_len bytes, at most HDX_WINDOW) unpacked. */
 hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_t *window, hdx_error *err);
 
 /*
- * Adds a point behind the last one; the window is copied. *added is false, and nothing is done, where the last one is
+ * Adds a point after the last one; the window is copied. *added is false, and nothing is done, where the last one is
  * nearer than a third of the spacing or at the same place, or where the end is known or a point was taken back: another
  * decoder was there first.
  */
 hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_t *window, bool *added, hdx_error *err);
 
 /*
- * A member ended at `at`, and the only point inside it is `inside`, less than a slice behind the member's begin, which
+ * A member ended at `at`, and the only point inside it is `inside`, less than a slice after the member's begin, which
  * is a point too: it goes again, since the next member's start needs no window. Gives the begin of the slice and the
  * CRC of its part before `inside`.
  */
 bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos member_out, hdx_pos *from, uint32_t *crc);
 
-/* Packs one window that is still raw; false when there is none. Whoever waits for another thread does it meanwhile. */
+/* Packs one window that is still raw; false when there is none. Whichever thread waits for another does it meanwhile.
+ */
 bool hdx_points_pack_one(hdx_points *points);
 
 /* A decoder has summed `from` .. `to`. Where that is a slice its CRC is noted, or compared. */
@@ -118,7 +119,7 @@ bool hdx_points_size(hdx_points *points, hdx_pos *end);
 
 /* The window of a point as it is stored (packed or raw), point->window_size bytes. */
 hdx_code hdx_points_stored(hdx_points *points, uint64_t i, hdx_point *point, uint8_t *window, hdx_error *err);
-/* P6: a point behind the others of a list that is being loaded; the first one replaces point 0. False: no memory. */
+/* P6: a point after the others of a list that is being loaded; the first one replaces point 0. False: no memory. */
 bool hdx_points_load(hdx_points *points, const hdx_point *point);
 
 #endif

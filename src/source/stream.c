@@ -13,7 +13,7 @@
  *
  * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates
  * itself. Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot
- * behind the bytes before it, so that both come in order.
+ * after the bytes before it, so that both come in order.
  */
 #include "source/inner.h"
 
@@ -30,8 +30,8 @@ typedef struct slot {
     uint8_t  *block;    /* HDX_HISTORY bytes of room for the decoder, then the bytes */
     size_t    at, len;  /* of the bytes: read, there */
     uint64_t  consumed; /* bytes of the file when it was full */
-    hdx_code  code;     /* what came behind the bytes; not HDX_OK: `error` */
-    bool      end;      /* no bytes behind these */
+    hdx_code  code;     /* what came after the bytes; not HDX_OK: `error` */
+    bool      end;      /* no bytes after these */
     hdx_error error;
 } slot;
 

@@ -38,7 +38,7 @@ typedef struct look {
     signs   *signs;
 } look;
 
-/* One heap record; *next 0: nothing behind it can be read. */
+/* One heap record; *next 0: nothing after it can be read. */
 static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
 {
     const hdx_pos  body = p + TOP_HEAD;
@@ -56,7 +56,7 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
         l->spoilt = true;
         return HDX_OK;
     }
-    cut = plain; /* the two differ behind the first array with contents */
+    cut = plain; /* the two differ after the first array with contents */
     if ((!plain.fits || plain.arrays > 0) &&
         (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
@@ -207,7 +207,7 @@ static void judge(look *l, hdx_stripping *out)
     }
     hdx_strip_signs_judge(l->signs, l->created_ms, out);
     if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
-        out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes behind the window may be cut */
+        out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes after the window may be cut */
     if (l->names > 0) {
         if (out->policy != HDX_STRIP_MATRIX) {
             out->policy = HDX_STRIP_MATRIX;

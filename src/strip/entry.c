@@ -10,7 +10,7 @@ uint32_t hdx_strip_entry_width(uint8_t type, uint32_t id_size)
     return type == 2 ? id_size : type < sizeof width ? width[type] : 0;
 }
 
-/* Bytes of a root behind its tag; 0: no root has this tag. */
+/* Bytes of a root after its tag; 0: no root has this tag. */
 static uint32_t root_size(uint8_t tag, uint32_t i)
 {
     switch (tag) {

@@ -36,7 +36,7 @@
 #define EVERYTHING (UINT64_MAX >> 1)
 
 /* ---- reader.c ---- */
-#define READER_PAD 64u /* zero bytes behind the content: heads are read before their length is compared */
+#define READER_PAD 64u /* zero bytes after the content: heads are read before their length is compared */
 typedef struct reader {
     hdx_source *source;
     bool        below; /* beneath the overlay of the source */
@@ -126,7 +126,7 @@ hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *e
 typedef struct frame_fit {
     bool     fits;
     bool     whole;  /* its end was reached; else only `limit` bytes of it were looked at */
-    hdx_pos  end;    /* behind the last entry read */
+    hdx_pos  end;    /* after the last entry read */
     uint64_t arrays; /* primitive ones with elements */
     uint64_t entries;
     uint64_t stated; /* bytes of the record that its entries account for */
@@ -139,7 +139,7 @@ typedef struct signs signs; /* signs.c */
 hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit,
                              signs *of, frame_fit *out, hdx_error *err);
 typedef struct frame_part {
-    hdx_pos  end;                        /* behind the last entry that is whole in the file */
+    hdx_pos  end;                        /* after the last entry that is whole in the file */
     uint64_t accounted, entries, arrays; /* as in frame_fit */
     bool     at_end;                     /* the data end there, not the grammar */
 } frame_part;
@@ -149,7 +149,7 @@ hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, u
 /* Could a top-level record begin at pos, or the data end there? */
 hdx_code hdx_strip_frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
 /*
- * STRIP 5.3: the next place within 1 MiB behind `from` where a heap record begins of which all entries fit, or an end
+ * STRIP 5.3: the next place within 1 MiB after `from` where a heap record begins of which all entries fit, or an end
  * record. *found false: none. *patience is used up by what does not fit.
  */
 hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
@@ -212,7 +212,7 @@ typedef struct view_note {
     hdx_pos  in;
     uint64_t length; /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text
                         that are there */
-    hdx_pos end;     /* where reading goes on behind the record; 0: right there. KOOM: EVERYTHING: the file ends in it;
+    hdx_pos end;     /* where reading goes on after the record; 0: right there. KOOM: EVERYTHING: the file ends in it;
                         HDX_NOWHERE: nothing more */
     view_mode mode;
     frame_way way;
@@ -349,7 +349,7 @@ static inline uint64_t choice_class(const choice *c, uint64_t id)
 
 /* ---- top-level records of a dump that is read to be written anew ---- */
 typedef struct top {
-    hdx_pos  pos, end; /* end: behind its body, also where the length is written modulo 2^32 (HPROF R9) */
+    hdx_pos  pos, end; /* end: after its body, also where the length is written modulo 2^32 (HPROF R9) */
     uint32_t time, stated;
     uint8_t  tag;
 } top;

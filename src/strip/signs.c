@@ -4,7 +4,7 @@
  * In:  names, classes and entries, as far as a window shows them.
  * Out: a policy and the evidence for it.
  * A window is enough because no sign asks for objects that may come later: roots are looked at by place (the entry
- * behind them), overhead arrays stand before the class that names them.
+ * after them), overhead arrays stand before the class that names them.
  */
 #include "strip/inside.h"
 

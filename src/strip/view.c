@@ -22,7 +22,7 @@
 #define FIRST_CHUNK (256u << 10)
 
 typedef struct cursor {
-    spot    s; /* behind the token */
+    spot    s; /* after the token */
     token   t;
     hdx_pos from; /* of the token, in the view */
     reader  r;
@@ -190,7 +190,7 @@ hdx_code hdx_strip_view_pass(view *v, hdx_error *err)
 
 /* ---- cursors ---- */
 
-/* The last point whose output is not behind `at`. */
+/* The last point whose output is not after `at`. */
 static const spot *point_before(const view_more *m, hdx_pos at)
 {
     uint64_t low = 0, high = m->count - 1; /* there is one at 0 */
@@ -212,7 +212,7 @@ static void place(cursor *c, const spot *s)
 }
 
 /*
- * The idle cursor nearest before `at`, if it is behind the point; else any, or a new one, put at the point. NULL: no
+ * The idle cursor nearest before `at`, if it is after the point; else any, or a new one, put at the point. NULL: no
  * memory.
  */
 static cursor *cursor_get(view *v, hdx_pos at)

@@ -61,7 +61,7 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
         }
         spend(v, fit.entries);
     }
-    if (v->patience == 0) { /* made to be slow: nothing behind here is read */
+    if (v->patience == 0) { /* made to be slow: nothing after here is read */
         if (v->stats.broken++ == 0)
             v->stats.first_broken = p;
         *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
@@ -105,7 +105,7 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
     return HDX_OK;
 }
 
-/* Behind the last entry of a record: the next one, or what is left of a damaged file. */
+/* After the last entry of a record: the next one, or what is left of a damaged file. */
 static void leave_record(const view *v, spot *s)
 {
     s->mode = VIEW_TOP;

@@ -111,7 +111,7 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
         bytes(t, at, (uint32_t)head);
         memset(t->head + t->head_len, 0, (size_t)zeros); /* thread serial and frame number */
         t->head_len += (uint32_t)zeros;
-    } else { /* the stack serial goes in behind the id */
+    } else { /* the stack serial goes in after the id */
         bytes(t, at, 5);
         be32(t, 0);
         bytes(t, at + 5, (uint32_t)head - 5);
@@ -193,7 +193,7 @@ static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, v
     return HDX_OK;
 }
 
-/* Nothing of the container can be read behind here. */
+/* Nothing of the container can be read after here. */
 static hdx_code broken(view *v, bool first, spot *s, bool ends)
 {
     s->mode = VIEW_END;
@@ -224,7 +224,7 @@ static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool ag
         return broken(v, first, s, false); /* one entry of more than 4 GiB: no record holds it */
     s->left = note.length;
     s->mode = note.length > 0 ? VIEW_RECORD : note.mode == VIEW_END ? VIEW_END : VIEW_TOP;
-    s->cut = note.mode == VIEW_GOES_ON; /* what comes behind this segment */
+    s->cut = note.mode == VIEW_GOES_ON; /* what comes after this segment */
     s->way = note.mode == VIEW_END ? FRAME_MIXED : FRAME_PLAIN;
     if (note.length == 0)
         return HDX_OK;

@@ -77,7 +77,7 @@ typedef struct plain_list {
 } plain_list;
 typedef plain_list list_maker(void *context, uint64_t node);
 
-#define SLACK_BYTE 0xee /* what is behind the lists of a piece */
+#define SLACK_BYTE 0xee /* what is after the lists of a piece */
 
 static UNUSED void put_list(hdx_packed *p, uint64_t v, plain_list list)
 {
@@ -87,7 +87,7 @@ static UNUSED void put_list(hdx_packed *p, uint64_t v, plain_list list)
 }
 
 /*
- * Lists of piece `from` and of all behind it; those before are not made. Entries have at least `width` bytes: a small
+ * Lists of piece `from` and of all after it; those before are not made. Entries have at least `width` bytes: a small
  * graph is then read as a large one is. Lists are put from the last to the first, so that what is written too far
  * shows.
  */

@@ -100,7 +100,7 @@ static inline void book_add(book *b, uint64_t node, const uint64_t *from, uint64
     b->entries += n + 1;
 }
 
-/* From any thread: no assertions here. The slack behind a chunk is no zeros. */
+/* From any thread: no assertions here. The slack after a chunk is no zeros. */
 static inline hdx_code book_read(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node,
                                  hdx_error *err)
 {

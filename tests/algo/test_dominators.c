@@ -393,7 +393,7 @@ Test(dominators, of_nothing_are_nothing)
 
 /* ---- ranges ---- */
 
-/* Nodes in lists one after the other; the first ones and some far behind are entered from everywhere. */
+/* Nodes in lists one after the other; the first ones and some far after are entered from everywhere. */
 static graph graph_uneven(uint64_t n, uint32_t classes, dice *d)
 {
     graph g = graph_of(n, classes);

@@ -34,7 +34,7 @@ static large large_of(uint32_t n, uint32_t classes, uint32_t root)
     return l;
 }
 
-/* Inbound lists by turning round, in two ranges; instances as packed lists say them. */
+/* Inbound lists by transposing, in two ranges; instances as packed lists say them. */
 static void large_turn(large *l)
 {
     const uint64_t n = l->n, middle = n / 2, m = l->packed.edges;

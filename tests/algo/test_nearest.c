@@ -115,7 +115,7 @@ Test(nearest, stops_when_cancelled_and_counts_every_node)
 
 /*
  * The queue is a ring of 65 536 entries at first. The root has 60 000 children of which the first 30 000 have one leaf
- * each, so the ring has wrapped when the next one has 100 000 leaves: what stood at its front must go behind its old
+ * each, so the ring has wrapped when the next one has 100 000 leaves: what stood at its front must go after its old
  * end.
  */
 Test(nearest, keeps_its_queue_when_the_ring_grows_while_wrapped)

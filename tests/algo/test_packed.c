@@ -29,7 +29,7 @@ Test(packed, every_length_comes_back)
         uint8_t *end = hdx_pack(bytes, v);
         cr_expect((unsigned)(end - bytes) == edges_of_lengths[i].bytes, "%llu takes %u bytes", (unsigned long long)v,
                   (unsigned)(end - bytes));
-        memset(end, 0xff, (size_t)(bytes + sizeof bytes - end)); /* what is behind does not matter */
+        memset(end, 0xff, (size_t)(bytes + sizeof bytes - end)); /* what is after does not matter */
         const uint8_t *at = bytes;
         cr_expect(hdx_unpack(&at) == v && at == end, "%llu", (unsigned long long)v);
     }
@@ -69,7 +69,7 @@ Test(packed, runs_of_numbers_come_back)
 
 /* ---- walks ---- */
 
-#define GUARD 8u /* words behind the room that a walk asks for: they stay as they are */
+#define GUARD 8u /* words after the room that a walk asks for: they stay as they are */
 
 static uint64_t *guarded(uint64_t room)
 {
@@ -143,7 +143,7 @@ static void check_walk_from(const hdx_packed *p, uint64_t value, uint32_t most)
 
 /* ---- lists ---- */
 
-/* Says again what `list_of` said, in any order; lengths and sums besides. Lists of piece `from` and behind it. */
+/* Says again what `list_of` said, in any order; lengths and sums besides. Lists of piece `from` and after it. */
 static void check_packed_from(hdx_packed *p, uint64_t from, list_maker *list_of, void *context)
 {
     const uint64_t first = from << HDX_PACKED_PIECE_BITS, nodes = p->nodes - first;
@@ -548,7 +548,7 @@ Test(packed, a_piece_that_no_base_reaches_over_is_refused)
     for (unsigned i = 0; i < 136; i++)
         entries[i] = i < 127 ? UINT32_MAX : 0;
     cr_assert(hdx_packed_new(&p, 136, &mem, NULL) == HDX_OK && p.width == 1);
-    entries[127] = UINT32_MAX; /* 128 less than 2^39 so far; wide ends and what is behind come besides */
+    entries[127] = UINT32_MAX; /* 128 less than 2^39 so far; wide ends and what is after come besides */
     cr_expect(hdx_packed_lay(&p, 0, entries, &mem, &err) == HDX_LIMIT && strstr(err.message, "2^39 bytes") != NULL,
               "%s", err.message);
     cr_expect(r.asked == 4 && p.pieces[0] == NULL);

@@ -1,4 +1,4 @@
-/* test_turn.c - lists turned round, in one range of targets or in many, against sorting. */
+/* test_turn.c - lists transposed, in one range of targets or in many, against sorting. */
 #include "graphs.h"
 
 #define TURN(NID, S)                                                                                                   \
@@ -85,7 +85,7 @@ static void check_parts(const graph *g, const char *what)
         cr_assert(hdx_turn_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) == HDX_OK);
     }
     for (uint64_t i = 0; i < n; i++)
-        for (uint64_t k = 0; k < PARTS; k++) { /* shares of a list stand one behind the other */
+        for (uint64_t k = 0; k < PARTS; k++) { /* shares of a list stand one after the other */
             const uint32_t share = counts[k * n + i];
             counts[k * n + i] = (uint32_t)values;
             values += share;

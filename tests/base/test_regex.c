@@ -41,7 +41,7 @@ Test(regex, finds_anywhere_and_to_the_very_end)
     cr_expect(found("(?i)cache(?!s)", "com.acme.Cache"));
     cr_expect(found("", ""));
     cr_expect(found_in("^$", NULL, 0));
-    cr_expect(not(found_in("d", "abcdef", 3))); /* borrowed, no NUL behind it */
+    cr_expect(not(found_in("d", "abcdef", 3))); /* borrowed, no NUL after it */
     cr_expect(found_in("b$", "a\0b", 3));
 }
 

@@ -1,11 +1,11 @@
 /*
- * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped behind a step or in a reading of the dump,
+ * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped after a step or in a reading of the dump,
  * its files changed, cut, grown and exchanged as the input says, gone on from.
  *
  * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums
- * made right again behind the change, of the state, of temporary files, of index files and of the catalog: the index
+ * made right again after the change, of the state, of temporary files, of index files and of the catalog: the index
  * may say what the dump does not, or not come to be, but the build ends and touches nothing that is not its own, and
- * what it leaves holds together, as verify sees it without the dump. Behind the searches that is so but for what the
+ * what it leaves holds together, as verify sees it without the dump. After the searches that is so but for what the
  * tree of dominators and the nearest paths make of a search that was another one.
  *
  *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 |

@@ -2,7 +2,7 @@
  * fuzz_folder.c - the index folder of a small dump, its files changed, cut, grown and exchanged as the input says,
  * opened and asked.
  *
- * Sums left as they were: each answer is the one that the sound index gives, or damage. Sums made right again behind
+ * Sums left as they were: each answer is the one that the sound index gives, or damage. Sums made right again after
  * the change, from the blocks up to the manifest: the answers may be nonsense, but they end, and they touch nothing
  * that is not theirs.
  *

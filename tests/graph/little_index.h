@@ -154,7 +154,7 @@ static inline uint64_t little_instance(little *l, uint64_t class_addr, const uin
 static inline uint64_t little_array(little *l, uint64_t class_addr, const uint64_t *refs, uint32_t count)
 {
     uint64_t mark = dump_maker_mark(l->m),
-             addr = l->m->next_id; /* every object 32 behind the one before: those to come are known */
+             addr = l->m->next_id; /* every object 32 after the one before: those to come are known */
     l->m->next_id += 32;
     (void)dump_maker_array_at(l->m, addr, class_addr, refs, count);
     little_thing *t = little_add(l, addr, class_addr, HDX_OBJECT_ARRAY);

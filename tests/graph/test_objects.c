@@ -292,7 +292,7 @@ Test(graph, reading_ahead_changes_no_answer)
     shapes     s = make();
     hdx_graph *g = s.l->g;
     uint64_t   before[LITTLE_MAX][ANSWERS], objects = s.l->count;
-    hdx_id    *ids = malloc((objects + 3) * sizeof *ids); /* no longer than that: nothing behind them may be read */
+    hdx_id    *ids = malloc((objects + 3) * sizeof *ids); /* no longer than that: nothing after them may be read */
     hdx_error  err;
     for (uint64_t i = 0; i < objects; i++)
         ids[i] = (i * 7 + 3) % objects;

@@ -86,7 +86,7 @@ static void flip(const char *path, long at, uint8_t mask)
 }
 
 /*
- * Padding between sections and behind them is nobody's, so a byte there may change unseen: but then nothing may look
+ * Padding between sections and after them is nobody's, so a byte there may change unseen: but then nothing may look
  * different.
  */
 Test(verify, finds_a_changed_byte_in_every_file)

@@ -104,7 +104,7 @@ Test(golden, malformed_cases)
     cr_expect(ge(u32, cases, 200));
 }
 
-/* The number behind "KEY": in a text; 0 where it is not. */
+/* The number after "KEY": in a text; 0 where it is not. */
 static uint64_t number(const char *text, const char *key)
 {
     char quoted[64];

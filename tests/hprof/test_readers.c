@@ -152,7 +152,7 @@ Test(readers, compressed_dumps_give_what_plain_ones_give)
     (void)dump_maker_primitives(m, 'J', NULL, 3);
     size_t         len;
     const uint8_t *bytes = dump_maker_bytes(m, &len);
-    /* whole; cut in the long array; the length of the segment 12 too small; garbage behind; a wrong sub-tag early on */
+    /* whole; cut in the long array; the length of the segment 12 too small; garbage after; a wrong sub-tag early on */
     for (unsigned damage = 0; damage < 5; damage++) {
         gm_bytes plain = { 0 }, packed = { 0 };
         gm_put(&plain, bytes, damage == 1 ? len - (4 << 20) : len);

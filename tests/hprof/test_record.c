@@ -48,7 +48,7 @@ Test(record, every_object_is_found_again_and_nothing_else)
         hdx_pos   body;
         uint64_t  body_len;
         for (hdx_pos pos = len - 40; pos < len + 100;
-             pos++) /* at and behind the end: refused or a record, never a crash */
+             pos++) /* at and after the end: refused or a record, never a crash */
             (void)hdx_hprof_record_at(source, id_size, pos, &e, &body, &body_len, NULL);
         cr_expect(eq(int, hdx_hprof_record_at(source, id_size, len + 5, &e, &body, &body_len, NULL), HDX_BAD_DUMP));
         hdx_source_close(source);

@@ -243,7 +243,7 @@ Test(cut, r7_a_cut_sub_record_is_not_kept_at_any_cut)
         const uint8_t *bytes = dump_maker_bytes(m, &len);
         uint64_t       objects = 0;
         for (size_t cut = 0; cut <= len; cut++) {
-            uint8_t *exact = malloc(cut == 0 ? 1 : cut); /* ASan sees a read behind it */
+            uint8_t *exact = malloc(cut == 0 ? 1 : cut); /* ASan sees a read after it */
             memcpy(exact, bytes, cut);
             surveyed *s = both(exact, cut);
             if (cut < dump_maker_heap_at(m) + 9)

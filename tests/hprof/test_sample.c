@@ -93,7 +93,7 @@ static void check(dump_maker *m, bool packed, uint64_t bytes, bool spread)
     cr_expect_not(sample.whole);
     cr_expect_not(sample.all);
     cr_expect_eq(sample.spread, spread);
-    /* pieces end behind a batch of events, which is more than so small ones were meant to be */
+    /* pieces end after a batch of events, which is more than so small ones were meant to be */
     cr_expect(sample.taken_bytes > bytes / 2 && sample.taken_bytes < bytes + 64 * 16384, "%llu bytes of %llu",
               (unsigned long long)sample.taken_bytes, (unsigned long long)bytes);
     cr_assert_eq(hdx_source_open_io(&sample.io, "a.hprof", NULL, &small, &err), HDX_OK);

@@ -149,7 +149,7 @@ static void put_roots(model *m, dump_maker *d, unsigned *seed)
             before = m->roots[r].object == at && m->roots[r].rank == 2 ? r : before;
         if (kinds[k].rank < 0 || before >= 0)
             continue;
-        int place = m->root_count++; /* stable: behind those of its rank and name */
+        int place = m->root_count++; /* stable: after those of its rank and name */
         while (place > 0 &&
                (m->roots[place - 1].rank > kinds[k].rank ||
                 (m->roots[place - 1].rank == kinds[k].rank &&
@@ -426,7 +426,7 @@ Test(search, equals_a_slow_transcription_of_its_rules_on_random_heaps)
 
 /*
  * A list of `length` nodes that ends in the leak; with `crossed` each node refers to one object more, the same for all.
- * What a node retains are the nodes behind it, the leak, and for the first that object. Crossed, the list makes the
+ * What a node retains are the nodes after it, the leak, and for the first that object. Crossed, the list makes the
  * flood walk up to the first node from each: dominators of all are the faster way from some hundred nodes on
  * (flood_wide.c), and give the same.
  */

@@ -113,7 +113,7 @@ Test(names, modified_utf_8_becomes_utf_8_and_broken_bytes_are_kept)
     NAME("\xe2\xa0\xbd\xed\xb8\x80", "\xe2\xa0\xbd\xed\xb8\x80");
 }
 
-/* What lies behind a name would complete it. */
+/* What lies after a name would complete it. */
 Test(names, nothing_behind_a_name_is_looked_at)
 {
     static const char whole[] = "\xed\xa0\xbd\xed\xb8\x80", zero[] = "ab\xc0\x80";

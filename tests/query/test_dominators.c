@@ -1,5 +1,5 @@
 /*
- * test_dominators.c - children in falling order of retained size, also far behind the ones that a reader usually looks
+ * test_dominators.c - children in falling order of retained size, also far after the ones that a reader usually looks
  * at.
  */
 #include "graph/little_index.h"

@@ -140,7 +140,7 @@ Test(tsv, escapes_tabs_lines_and_backslashes)
 }
 
 /*
- * Every control character of Unicode, between letters and behind eight of them, and the characters beside the ranges.
+ * Every control character of Unicode, between letters and after eight of them, and the characters beside the ranges.
  */
 Test(csv_and_tsv, let_no_control_character_out)
 {

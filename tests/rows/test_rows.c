@@ -277,7 +277,7 @@ Test(where, finds_regular_expressions_anywhere)
     expect_one(t("comXacme"), "name ~ com\\.acme", false);
     expect_one(t("com.acme.Cache"), "name ~ '(Cache|Map)'", true);
     expect_one(t("a=b"), "name ~ =b", true);
-    expect_one(hdx_cell_text((hdx_text){ "abcdef", 3 }), "name ~ d", false); /* borrowed, no NUL behind it */
+    expect_one(hdx_cell_text((hdx_text){ "abcdef", 3 }), "name ~ d", false); /* borrowed, no NUL after it */
     expect_one(hdx_cell_uint(1234), "name ~ ^12", true);
     expect_one(hdx_cell_address(0x7f00), "name ~ ^0x7f", true);
     expect_one(hdx_cell_null(), "name ~ .*", false);
@@ -794,7 +794,7 @@ Test(sort, keeps_every_kind_of_cell)
     hdx_rows_close(rows);
 }
 
-/* ---- a column made behind the others ---- */
+/* ---- a column made after the others ---- */
 
 typedef struct filled {
     uint64_t batches, largest, rows, closed;

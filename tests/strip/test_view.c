@@ -126,7 +126,7 @@ static arrays survey(const char *path, hdx_strip_policy policy, hdx_survey *out)
 }
 
 /*
- * STRIP K2: the tool's walk died at an obsolete root; arrays before it are cut, those behind are whole, and another
+ * STRIP K2: the tool's walk died at an obsolete root; arrays before it are cut, those after are whole, and another
  * record is whole altogether.
  */
 Test(view, reads_records_of_which_a_part_is_cut)
@@ -163,7 +163,7 @@ Test(view, reads_records_of_which_a_part_is_cut)
     place_remove(&p);
 }
 
-/* STRIP 5.3: behind bytes that are nothing reading goes on at the next record of which everything fits. */
+/* STRIP 5.3: after bytes that are nothing reading goes on at the next record of which everything fits. */
 Test(view, goes_on_behind_garbage_at_a_record_that_fits)
 {
     place       p = place_new();
