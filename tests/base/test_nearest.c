@@ -80,3 +80,18 @@ Test(nearest, is_what_is_near_enough_to_be_meant)
             cr_expect_str_eq(n.best, cases[i].meant, "%s", cases[i].typed);
     }
 }
+
+/* A word cut short is as good as one wrong letter, not better. */
+Test(nearest, is_the_first_of_those_that_are_as_near)
+{
+    hdx_nearest n = { .wanted = "hist" };
+    hdx_nearest_offer(&n, "list");
+    hdx_nearest_offer(&n, "histogram");
+    cr_expect(strcmp(n.best, "list") == 0 && n.distance == 1);
+    n = (hdx_nearest){ .wanted = "hist" };
+    hdx_nearest_offer(&n, "histogram");
+    hdx_nearest_offer(&n, "list");
+    cr_expect(strcmp(n.best, "histogram") == 0);
+    hdx_nearest_offer(&n, "HIST");
+    cr_expect(strcmp(n.best, "HIST") == 0 && n.distance == 0);
+}

@@ -171,3 +171,17 @@ Test(regex, stops_inside_of_one_match_when_asked_to)
     cr_expect(eq(int, hdx_regex_match(r, (hdx_text){ "a", 1 }, &yes, NULL), HDX_CANCELLED)); /* and stays stopped */
     hdx_regex_close(r);
 }
+
+/* Also where a glance at the text tells that nothing can be found. */
+Test(regex, every_match_is_a_step)
+{
+    hdx_regex *r;
+    hdx_error  err;
+    bool       yes = true;
+    cr_assert(hdx_regex_open("zebra", 5, NULL, &r, &err) == HDX_OK);
+    for (unsigned i = 1; i <= 10; i++) {
+        cr_assert(hdx_regex_match(r, (hdx_text){ "aaaa", 4 }, &yes, &err) == HDX_OK && yes == false);
+        cr_expect(hdx_regex_steps(r) >= i);
+    }
+    hdx_regex_close(r);
+}

@@ -104,6 +104,8 @@ Test(names, modified_utf_8_becomes_utf_8_and_broken_bytes_are_kept)
          "app.Z\0ero");
     NAME("app/\xed\xa0\xbd\xed\xb8\x80", "app.\xf0\x9f\x98\x80");
     NAME("app/\xff\xfe", "app.\xff\xfe");
+    NAME("\xed\xa0\x80\xed\xb0\x80", "\xf0\x90\x80\x80"); /* the first and the last of the pairs */
+    NAME("\xed\xaf\xbf\xed\xbf\xbf", "\xf4\x8f\xbf\xbf");
     NAME("\xed\xa0\xbd", "\xed\xa0\xbd");
     NAME("\xed\xa0\xbd\xed\xb8", "\xed\xa0\xbd\xed\xb8");
     NAME("\xc0", "\xc0");
@@ -140,6 +142,21 @@ Test(names, odd_array_signatures_are_unknown_arrays)
     NAME("[L", "unknown[]");
     NAME("[L;", "[]");
     NAME("[Ljava/lang/Open", "java.lang.Open[]");
+}
+
+/* Each dimension takes two bytes where the raw name has one. */
+Test(names, of_arrays_of_many_dimensions_have_room)
+{
+    enum { DIMENSIONS = 100000 };
+    char *raw = malloc(DIMENSIONS + 1), *want = malloc(2 * DIMENSIONS + 3);
+    memset(raw, '[', DIMENSIONS);
+    raw[DIMENSIONS] = 'I';
+    memcpy(want, "int", 3);
+    for (size_t i = 0; i < DIMENSIONS; i++)
+        memcpy(want + 3 + 2 * i, "[]", 2);
+    expect_name_of(raw, DIMENSIONS + 1, want, 2 * DIMENSIONS + 3);
+    free(raw);
+    free(want);
 }
 
 Test(names, any_bytes_give_a_name_no_longer_than_twice_theirs)

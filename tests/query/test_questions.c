@@ -237,6 +237,42 @@ Test(refs, names_what_an_object_holds_and_who_holds_it)
     heap_close(&h);
 }
 
+/* What names no object has an address alone, wherever it stands; in an array also behind the first thousands. */
+Test(refs, names_what_is_not_there)
+{
+    enum { MANY = 10000 };
+    heap        h;
+    hdx_rows   *rows;
+    dump_maker *m = dump_maker_new(8);
+    dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    dump_maker_class_at(m, CLASS, "java.lang.Class", OBJECT, "");
+    dump_maker_static(m, "lost", 'L', 0xbad0);
+    dump_maker_static(m, "none", 'L', 0);
+    dump_maker_class_at(m, NODE, "app.Node", OBJECT, "next:L count:I");
+    dump_maker_class_at(m, OBJECTS, "[Ljava/lang/Object;", OBJECT, "");
+    dump_maker_instance_at(m, A, NODE, DUMP_VALUES(0xbad1, 1));
+    uint64_t *elements = calloc(MANY, sizeof *elements);
+    elements[0] = 0xbad2;
+    elements[7] = A;
+    elements[MANY - 1] = 0xbad3;
+    dump_maker_array_at(m, 0x10000, OBJECTS, elements, MANY);
+    free(elements);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x10000, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, NODE, 0, 0);
+    heap_open(&h, m);
+    ok(hdx_query_refs(&h.q, id_at(&h, A), false, HDX_BY_NONE, &rows, &h.err));
+    expect_rows(rows, "0x600,java.lang.Class,class app.Node,<class>,class,16,16\n0xbad1,-,-,next,field,-,-\n");
+    ok(hdx_query_refs(&h.q, id_at(&h, 0x10000), false, HDX_BY_NONE, &rows, &h.err));
+    expect_rows(rows, "0x800,java.lang.Class,class java.lang.Object[],<class>,class,0,0\n0x1000,app.Node,-,[7],element,"
+                      "32,32\n0xbad2,-,-,[0],element,-,-\n0xbad3,-,-,[9999],element,-,-\n");
+    ok(hdx_query_refs(&h.q, id_at(&h, NODE), false, HDX_BY_NONE, &rows, &h.err));
+    hdx_buffer text = rows_text(rows);
+    cr_expect(strstr(text.at, "0xbad0,-,-,lost,static,-,-\n") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
 Test(path, starts_at_a_root_and_names_each_reference)
 {
     heap      h;
