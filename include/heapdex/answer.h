@@ -77,10 +77,12 @@ typedef struct hdx_form {
 } hdx_form;
 
 typedef enum hdx_answer_flag {
-    HDX_ANSWER_LONG = 1,  /* people want its beginning: tables show 25 rows unless told */
-    HDX_ANSWER_PAGES = 2, /* a row is a page: tables have no room for it */
-    HDX_ANSWER_DUMPS = 4, /* of one or several dumps (hdx_session_add) */
-    HDX_ANSWER_PLAIN = 8  /* rows alone, for other programs: there is no document */
+    HDX_ANSWER_LONG = 1,   /* people want its beginning: tables show 25 rows unless told */
+    HDX_ANSWER_PAGES = 2,  /* a row is a page: tables have no room for it */
+    HDX_ANSWER_DUMPS = 4,  /* of one or several dumps (hdx_session_add) */
+    HDX_ANSWER_PLAIN = 8,  /* rows alone, for other programs: there is no document */
+    HDX_ANSWER_HEAP = 16,  /* asks the heap of a dump, and opens its index for that */
+    HDX_ANSWER_SCOPED = 32 /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
 } hdx_answer_flag;
 
 typedef struct hdx_answer {

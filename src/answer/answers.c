@@ -32,7 +32,7 @@ static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 
 const hdx_answer hdx_answer_export = {
     .name = "export",
-    .flags = HDX_ANSWER_PLAIN,
+    .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* what the table knows */
     .sentence = "whole tables as csv, tsv or jsonl, for other programs",
     .more = "Rows are those of live objects; --reachable all adds the others.",
     .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
@@ -145,9 +145,29 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
     return HDX_OK;
 }
 
+/* No answer is of live objects alone and takes a word for others. */
+static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_error *err)
+{
+    const char         *scope = hdx_answer_last(a, "reachable");
+    const hdx_question *table = a->answer == &hdx_answer_export ? table_named(hdx_answer_last(a, "table")) : NULL;
+    const hdx_answer   *of = table != NULL ? &table->declared : a->answer;
+    if (scope == NULL || (of->flags & HDX_ANSWER_SCOPED) != 0)
+        return HDX_OK;
+    if ((of->flags & HDX_ANSWER_HEAP) == 0)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable: %s is not about objects", before, of->name);
+    if (strcmp(scope, "live") == 0)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s knows live objects alone", before,
+                             scope, of->name),
+                    "histogram, objects, refs and tables of export know others");
+}
+
 static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err)
 {
     hdx_code code = hdx_arguments_check(a, common, HDX_COUNT(common), before, err);
+    if (code == HDX_OK)
+        code = check_scope(a, before, err);
     return code != HDX_OK ? code : check_sort(hdx_answer_last(a, "sort"), before, err);
 }
 

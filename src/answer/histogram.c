@@ -19,8 +19,9 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     hdx_code                code = HDX_OK;
     if (hdx_histogram_by(a) == HDX_BY_HEAP)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not count by heap: leave --scan out");
-    if (q.scope == HDX_GARBAGE)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is garbage: leave --scan out");
+    if (hdx_answer_last(a, "reachable") != NULL && q.scope != HDX_ALL)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is %s: leave --scan out",
+                        hdx_answer_last(a, "reachable"));
     if (s->counts == NULL) {
         code = hdx_counts_take(&options, &counts, err);
         s->counts = counts;

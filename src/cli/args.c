@@ -162,7 +162,9 @@ static hdx_code check_value(const cli_option *o, const char *value, hdx_error *e
     hdx_parameter      alone = *o->is;
     const hdx_argument argument = { alone.name, value };
     alone.excludes = alone.needs = NULL; /* what goes together is asked of all arguments */
-    const hdx_answer only = { .name = alone.name, .parameters = &alone, .parameter_count = 1 };
+    const hdx_answer only = {
+        .name = alone.name, .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, .parameters = &alone, .parameter_count = 1
+    };
     if (o->is->value == NULL && value != NULL)
         return usage(err, "option '--%s' takes no value, and '%.100s' was given", alone.name, value);
     if (o->is->kind == HDX_PARAMETER_FILE && value != NULL && *value == '\0')

@@ -23,38 +23,47 @@
         name, HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, help                                          \
     }
 
+#define NO_INDEX "detect strip restore" /* what needs no index */
+#define NO_BUILD NO_INDEX " remove"
+
 static const struct own {
     cli_option_id id;
     char          letter;
     const char   *only; /* the command it belongs to; NULL: every one */
+    const char * not ;  /* commands that would do nothing with it; NULL: none */
     hdx_parameter is;
 } own[] = {
-    { CLI_OPT_JUNIT, 0, "leaks", TEXT("junit", FILE, "FILE", "write the leaks as JUnit XML, too") },
-    { CLI_OPT_FAIL_ON, 0, "leaks",
+    { CLI_OPT_JUNIT, 0, "leaks", NULL, TEXT("junit", FILE, "FILE", "write the leaks as JUnit XML, too") },
+    { CLI_OPT_FAIL_ON, 0, "leaks", NULL,
       CHOICE("fail-on", "KIND", "application library any", "exit 1 when there is such a leak") },
-    { CLI_OPT_FORMAT, 0, "export", CHOICE("format", "FORMAT", "csv tsv jsonl", "csv by default") },
-    { CLI_OPT_FORMAT, 0, NULL,
+    { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl", "csv by default") },
+    { CLI_OPT_FORMAT, 0, NULL, NULL,
       CHOICE("format", "FORMAT", "table json jsonl csv tsv", "how rows are written; table by default") },
-    { CLI_OPT_OUTPUT, 'o', NULL,
+    { CLI_OPT_OUTPUT, 'o', NULL, NULL,
       TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
-    { CLI_OPT_ANSWER, 0, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
-    { CLI_OPT_UNITS, 0, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
-    { CLI_OPT_THREADS, 0, NULL,
+    { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
+    { CLI_OPT_UNITS, 0, NULL, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
+    { CLI_OPT_THREADS, 0, NULL, NO_BUILD,
       NUMBER("threads", "N", 0, HDX_WORKERS_MAX, "workers; as many as processors by default") },
-    { CLI_OPT_MEMORY, 0, NULL, TEXT("memory", SIZE, "SIZE", "the most memory a build may take: 768M, 4G") },
-    { CLI_OPT_MAX_UNCOMPRESSED, 0, NULL, TEXT("max-uncompressed", SIZE, "SIZE", "refuse dumps that inflate to more") },
-    { CLI_OPT_DUMP_NUMBER, 0, NULL,
+    { CLI_OPT_MEMORY, 0, NULL, NO_BUILD, TEXT("memory", SIZE, "SIZE", "the most memory a build may take: 768M, 4G") },
+    { CLI_OPT_MAX_UNCOMPRESSED, 0, NULL, "remove",
+      TEXT("max-uncompressed", SIZE, "SIZE", "refuse dumps that inflate to more") },
+    { CLI_OPT_DUMP_NUMBER, 0, NULL, NO_INDEX,
       NUMBER("dump-number", "N", 1, UINT32_MAX, "which heap of a file that holds several; 1 by default") },
-    { CLI_OPT_INDEX_DIR, 0, NULL, TEXT("index-dir", TEXT, "DIR", "the index folder itself") },
-    { CLI_OPT_NO_BUILD, 0, NULL, FLAG("no-build", "answer from an existing index, or exit with 3") },
-    { CLI_OPT_NO_WAIT, 0, NULL, FLAG("no-wait", "do not wait for another builder: exit with 76") },
-    { CLI_OPT_PROGRESS, 0, NULL, CHOICE("progress", "WHEN", "auto always never json", "progress on standard error") },
-    { CLI_OPT_COLOR, 0, NULL, CHOICE("color", "WHEN", "auto always never", "colours in tables; NO_COLOR is honoured") },
-    { CLI_OPT_QUIET, 0, NULL, FLAG("quiet", "no warnings on standard error") },
-    { CLI_OPT_VERBOSE, 0, NULL, FLAG("verbose", "say what is read and written") },
-    { CLI_OPT_SCHEMA, 0, NULL, FLAG("schema", "the JSON Schema of this command's answer; needs no dump") },
-    { CLI_OPT_HELP, 'h', NULL, FLAG("help", "this text; heapdex COMMAND --help for a command") },
-    { CLI_OPT_VERSION, 0, NULL, FLAG("version", "the version of heapdex") },
+    { CLI_OPT_INDEX_DIR, 0, NULL, NO_INDEX, TEXT("index-dir", TEXT, "DIR", "the index folder itself") },
+    { CLI_OPT_NO_BUILD, 0, NULL, NO_BUILD " estimate",
+      FLAG("no-build", "answer from an existing index, or exit with 3") },
+    { CLI_OPT_NO_WAIT, 0, NULL, NO_INDEX " estimate",
+      FLAG("no-wait", "do not wait for another builder: exit with 76") },
+    { CLI_OPT_PROGRESS, 0, NULL, NULL,
+      CHOICE("progress", "WHEN", "auto always never json", "progress on standard error") },
+    { CLI_OPT_COLOR, 0, NULL, NULL,
+      CHOICE("color", "WHEN", "auto always never", "colours in tables; NO_COLOR is honoured") },
+    { CLI_OPT_QUIET, 0, NULL, NULL, FLAG("quiet", "no warnings on standard error") },
+    { CLI_OPT_VERBOSE, 0, NULL, NULL, FLAG("verbose", "say what is read and written") },
+    { CLI_OPT_SCHEMA, 0, NULL, NULL, FLAG("schema", "the JSON Schema of this command's answer; needs no dump") },
+    { CLI_OPT_HELP, 'h', NULL, NULL, FLAG("help", "this text; heapdex COMMAND --help for a command") },
+    { CLI_OPT_VERSION, 0, NULL, NULL, FLAG("version", "the version of heapdex") },
 };
 
 /* Does the answer take it as one of its own? Then a general one of that name is left out. */
@@ -62,6 +71,15 @@ static bool takes(const hdx_answer *answer, const char *name)
 {
     for (unsigned i = 0; answer != NULL && i < answer->parameter_count; i++)
         if (strcmp(answer->parameters[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Is the word among those with blanks between? */
+static bool among(const char *words, const char *word)
+{
+    for (size_t len; *words != '\0'; words += len + (words[len] == ' '))
+        if ((len = strcspn(words, " ")) == strlen(word) && memcmp(words, word, len) == 0)
             return true;
     return false;
 }
@@ -85,10 +103,12 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const struct own *o = &own[i];
         for (size_t k = 0; o->is.name == NULL && k < common_count; k++)
-            if (common[k].kind != HDX_PARAMETER_FLAG) /* `document` follows from --format */
+            if (common[k].kind != HDX_PARAMETER_FLAG && /* `document` follows from --format */
+                (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 || strcmp(common[k].name, "reachable") != 0))
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
         if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) ||
-            takes(answer, o->is.name) || has(options, n, o->is.name))
+            (o->not != NULL && answer != NULL && among(o->not, answer->name)) || takes(answer, o->is.name) ||
+            has(options, n, o->is.name))
             continue;
         options[n++] = (cli_option){ o->id, o->letter, o->only == NULL || o->id == CLI_OPT_FORMAT, &o->is };
     }

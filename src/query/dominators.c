@@ -460,6 +460,10 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     *out = NULL;
     if (code != HDX_OK)
         return code;
+    if (by > 0 && hdx_argument_number(a, "depth") > 1)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "--depth goes down the tree of objects: leave --by %s out, or name an object to begin at",
+                        hdx_argument_text(a, "by"));
     return hdx_query_dominators(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
                                 (unsigned)hdx_argument_number(a, "depth"), out, err);
 }
@@ -467,7 +471,7 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
 const hdx_question hdx_question_dominators = {
     .declared = {
         .name = "dominators",
-        .flags = HDX_ANSWER_LONG,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
         .sentence = "what holds the most memory: the top of the dominator tree",
         .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
                 "OBJECT the top of the tree is shown, "

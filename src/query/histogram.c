@@ -641,7 +641,7 @@ static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_r
 const hdx_question hdx_question_histogram = {
     .declared = {
         .name = "histogram",
-        .flags = HDX_ANSWER_LONG,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
         .sentence = "objects and bytes per class, package, loader, super class or heap",
         .more = "The column retained is filled with --retained, or where --sort, --where or --columns names it: bytes "
                 "that would be free if the class object and all instances of the class were gone. "
@@ -669,6 +669,7 @@ static const hdx_form packages_form = { NULL, NULL, package_columns, HDX_COUNT(p
 
 const hdx_question hdx_table_of_packages = {
     .declared = { .name = "packages",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
                   .sentence = "objects and bytes of each package",
                   .more = "",
                   .forms = &packages_form,

@@ -326,6 +326,7 @@ static hdx_code open_info(const hdx_query *q, const hdx_arguments *a, hdx_rows *
 const hdx_question hdx_question_info = {
     .declared = {
         .name = "info",
+        .flags = HDX_ANSWER_HEAP,
         .sentence = "what a dump is: writer, sizes, counts, records, damage",
         .more = "Counts are of live objects where they say so: those reachable from a GC root. --verbose adds "
                 "records by kind and index files one "
@@ -341,7 +342,7 @@ const hdx_question hdx_question_info = {
 
 const hdx_question hdx_table_of_dump = {
     .declared = {
-        .name = "dump",
+        .name = "dump", .flags = HDX_ANSWER_HEAP,
         .sentence = "what a dump is: writer, sizes, counts, records, key by key",
         .more = "",
         .forms = &form,

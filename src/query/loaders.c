@@ -101,6 +101,7 @@ static const hdx_form classes_form = { NULL, NULL, class_columns, HDX_COUNT(clas
 
 const hdx_question hdx_table_of_classes = {
     .declared = { .name = "classes",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
                   .sentence = "every class, with its instances",
                   .more = "",
                   .forms = &classes_form,
@@ -369,6 +370,7 @@ static const hdx_form loaders_form = { NULL, NULL, loader_columns, HDX_COUNT(loa
 
 const hdx_question hdx_table_of_loaders = {
     .declared = { .name = "loaders",
+                  .flags = HDX_ANSWER_HEAP,
                   .sentence = "every live class loader, those without classes included",
                   .more = "",
                   .forms = &loaders_form,

@@ -440,6 +440,7 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
 const hdx_question hdx_question_path = {
     .declared = {
         .name = "path",
+        .flags = HDX_ANSWER_HEAP,
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then.",

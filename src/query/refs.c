@@ -246,6 +246,9 @@ static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     *out = NULL;
     if (code != HDX_OK)
         return code;
+    if (q->scope == HDX_GARBAGE && !hdx_argument_flag(a, "in"))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "what an object refers to is shown whole: --reachable garbage is for --in");
     return hdx_query_refs(q, id, hdx_argument_flag(a, "in"),
                           hdx_argument_choice(a, "by") == 0 ? HDX_BY_CLASS : HDX_BY_NONE, out, err);
 }
@@ -253,7 +256,7 @@ static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows *
 const hdx_question hdx_question_refs = {
     .declared = {
         .name = "refs",
-        .flags = HDX_ANSWER_LONG,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
         .sentence = "what an object refers to, or what refers to it",
         .more = "--out (the default) lists references by name and kind: field, static, element, class, super, "
                 "loader, local, signers, domain.",

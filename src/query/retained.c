@@ -268,7 +268,7 @@ static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_ro
 const hdx_question hdx_question_retained = {
     .declared = {
         .name = "retained",
-        .flags = HDX_ANSWER_LONG,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
         .sentence = "what would be free if objects were gone together",
         .more = "--class takes all live instances of the matching classes, neither class objects nor subclasses "
                 "unless asked.",

@@ -329,7 +329,12 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
 static const hdx_form objects_form = { NULL, NULL, object_columns, COLUMNS };
 
 const hdx_question hdx_table_of_objects = {
-    .declared = { .name = "objects", .sentence = "every object", .more = "", .forms = &objects_form, .form_count = 1 },
+    .declared = { .name = "objects",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
+                  .sentence = "every object",
+                  .more = "",
+                  .forms = &objects_form,
+                  .form_count = 1 },
     .open = open_objects,
 };
 
@@ -521,6 +526,7 @@ static const hdx_form references_form = { NULL, NULL, reference_columns, PAIR };
 
 const hdx_question hdx_table_of_references = {
     .declared = { .name = "references",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
                   .sentence = "which object refers to which, each pair once",
                   .more = "",
                   .forms = &references_form,
@@ -532,6 +538,7 @@ static const hdx_form named_form = { NULL, NULL, reference_columns, HDX_COUNT(re
 
 const hdx_question hdx_table_of_named_references = {
     .declared = { .name = "named_references",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
                   .sentence = "every reference by name, as the dump has it",
                   .more = "",
                   .forms = &named_form,

@@ -356,7 +356,7 @@ static const hdx_parameter parameters[] = {
 const hdx_question hdx_question_threads = {
     .declared = {
         .name = "threads",
-        .flags = HDX_ANSWER_LONG,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
         .sentence = "threads, their stacks and what they keep alive",
         .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds.",
         .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals "
@@ -377,6 +377,7 @@ static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 
 const hdx_question hdx_table_of_threads = {
     .declared = { .name = "threads",
+                  .flags = HDX_ANSWER_HEAP,
                   .sentence = "threads, with the sizes of their stacks",
                   .more = "",
                   .forms = &table_form,
