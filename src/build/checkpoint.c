@@ -1,7 +1,7 @@
 /*
  * checkpoint.c - what a killed or interrupted build has done, kept for the next one.
  *
- * After a step (where there are three seconds of work to keep: passes.c) the folder *.part holds the files of all steps
+ * After a step (where there are three seconds of work to keep: order.c) the folder *.part holds the files of all steps
  * so far, and in its folder `checkpoint` a catalog as a finished index has it (what is not known yet is zero, no roots)
  * and the file `state`: a head of numbers, then the roots in the order of the file, the units of the spill file and the
  * chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written under another name
@@ -15,7 +15,6 @@
  * machine and one version: structs as they lie in memory.
  */
 #include "build/checkpoint.h"
-#include "build/kept.h"
 
 #include <heapdex/heapdex.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef HDX_BUILD_CHECKPOINT_H
 #define HDX_BUILD_CHECKPOINT_H
 
-#include "build/passes.h"
+#include "build/making.h"
 
 #define HDX_CHECKPOINT_FORMAT 4u /* of what steps hand to each other in files */
 
@@ -23,7 +23,7 @@ typedef struct hdx_checkpoint_head {
     uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows
                                        and of the parameters */
     uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
-    uint64_t done;                  /* steps of passes.c, a bit each */
+    uint64_t done;                  /* steps of order.c, a bit each */
     uint64_t tasks;                 /* of the step behind them (HDX_TASK_); believed with a seal alone */
     uint64_t width, until, class_class, loader_class;
     uint64_t reached;
@@ -58,12 +58,6 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
  * checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes.
  */
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
-/*
- * Of all objects there is one record in references.tmp; `counted`: of each class as many as the first pass found;
- * likewise.
- */
-hdx_code hdx_checkpoint_check_spill(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted,
-                                    hdx_error *err);
 /* Has a reading of the dump left files to go on from (kept.h)? All others go. False: the folder is of no use. */
 bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
 /*
@@ -71,15 +65,6 @@ bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
  * links.
  */
 bool hdx_checkpoint_is_plain(const hdx_work *w);
-/*
- * seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is
- * none.
- */
-void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping);
-void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping);
-bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping,
-                  const char *name); /* this file is as it was then; NAME is within the folder */
-void hdx_seal_remove(const hdx_work *w);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }

@@ -7,7 +7,8 @@
  * (R13 to R15).
  * Cost: proportional to classes; one hash lookup each.
  */
-#include "build/passes.h"
+#include "build/reading.h"
+#include "build/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,9 +172,9 @@ static hdx_code check_loads(maker *m, hdx_error *err)
             continue;
         const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
         if (!same_name(in, first, i))
-            code = hdx_build_damage(in->w, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
-                                    "class 0x%llx is loaded under two names; the first stands",
-                                    (unsigned long long)r->loads[i].addr);
+            code = hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
+                                   "class 0x%llx is loaded under two names; the first stands",
+                                   (unsigned long long)r->loads[i].addr);
     }
     return code;
 }
@@ -343,9 +344,9 @@ static hdx_code read_classes(maker *m, hdx_error *err)
         }
     for (uint64_t i = 0; i < m->count && code == HDX_OK; i++) /* in the order of the file, whoever found them */
         if (m->missing[i])
-            code = hdx_build_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
-                                    "a name of class %.*s is not in the dump",
-                                    (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
+                                   "a name of class %.*s is not in the dump",
+                                   (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
     return code;
 }
 
@@ -447,9 +448,9 @@ static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count,
         if (u.arrays == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
-            code = hdx_build_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err,
-                                    "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
-                                    (unsigned long long)u.addr, (unsigned long long)u.arrays);
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err,
+                                   "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+                                   (unsigned long long)u.addr, (unsigned long long)u.arrays);
     }
     return code;
 }
@@ -464,9 +465,9 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
             code =
-                hdx_build_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
-                                 "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read",
-                                 (unsigned long long)u.addr, (unsigned long long)u.instances);
+                hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
+                                "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read",
+                                (unsigned long long)u.addr, (unsigned long long)u.instances);
     }
     return code;
 }
@@ -494,9 +495,9 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
                        said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
         left -= rest;
         if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
-            (code = hdx_build_damage(
-                 in->w, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err, "super class 0x%llx of %.*s has no CLASS_DUMP",
-                 (unsigned long long)c.super_address, (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
+            (code = hdx_work_damage(in->w, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err,
+                                    "super class 0x%llx of %.*s has no CLASS_DUMP", (unsigned long long)c.super_address,
+                                    (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
             return code;
     }
     return HDX_OK;
@@ -669,9 +670,9 @@ static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
         code = no_memory(err);
     for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
         hdx_text name = in->t->classes[cut[i]].name;
-        code = hdx_build_damage(in->w, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
-                                "super classes of %.*s lead back to it; the chain is cut there",
-                                (int)(name.len > 60 ? 60 : name.len), name.at);
+        code = hdx_work_damage(in->w, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
+                               "super classes of %.*s lead back to it; the chain is cut there",
+                               (int)(name.len > 60 ? 60 : name.len), name.at);
     }
     hdx_mem_put(&in->w->mem, cut, in->t->class_count * sizeof *cut);
     return code;

@@ -10,8 +10,7 @@
  * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a
  *       reference go to the file.
  */
-#include "build/checkpoint.h"
-#include "build/kept.h"
+#include "build/passes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -305,10 +304,10 @@ static hdx_code tell_misfits(const walk *k, hdx_error *err)
         const hdx_class *c = &t->classes[i];
         hdx_pos          pos = atomic_load(&k->misfits[i]);
         if (pos != 0 && (c->flags & HDX_CLASS_OPAQUE) == 0)
-            code = hdx_build_damage(k->w, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
-                                    "fields of %.*s take %llu bytes, the record has another length",
-                                    (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at,
-                                    (unsigned long long)t->lookup.layouts[i].bytes);
+            code = hdx_work_damage(k->w, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
+                                   "fields of %.*s take %llu bytes, the record has another length",
+                                   (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at,
+                                   (unsigned long long)t->lookup.layouts[i].bytes);
     }
     return code;
 }
@@ -759,7 +758,7 @@ hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump 
     if (code == HDX_CANCELLED && keeping->kept_scan && hdx_kept_is_worth(w, keeping, code))
         (void)keep(k, NULL);
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK &&
-        (!went_on || keeping->sealed || (code = hdx_checkpoint_check_spill(w, t, &out->spill, true, err)) == HDX_OK) &&
+        (!went_on || keeping->sealed || (code = hdx_spill_check(w, t, &out->spill, true, err)) == HDX_OK) &&
         (code = tell_misfits(k, err)) == HDX_OK) {
         find_reference_size(k);
         out->sizing.alignment = find_alignment(t);

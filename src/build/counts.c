@@ -8,7 +8,7 @@
  * before the pass is over. A greater alignment needs another pass with the right one.
  * Does not see objects. Cost: proportional to classes.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include <heapdex/counts.h>
 
 #include <stdio.h>
@@ -162,10 +162,10 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
             continue;
         const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses[i].addr);
         const hdx_text name = b->tables.classes[number].name;
-        code = hdx_build_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
-                                "fields of %.*s take %llu bytes, the record has another length",
-                                (int)(name.len > 60 ? 60 : name.len), name.at,
-                                (unsigned long long)b->tables.lookup.layouts[number].bytes);
+        code = hdx_work_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
+                               "fields of %.*s take %llu bytes, the record has another length",
+                               (int)(name.len > 60 ? 60 : name.len), name.at,
+                               (unsigned long long)b->tables.lookup.layouts[number].bytes);
     }
     return code;
 }
@@ -184,7 +184,7 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     if ((code = hdx_scan(&in, err)) == HDX_OK && !hdx_source_size(b->dump.source, &b->tables.dump_size))
         code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
     b->manifest.dump_size = b->tables.dump_size;
-    if (code == HDX_OK && (code = hdx_build_stripping(&in, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_tell_stripping(&in, err)) == HDX_OK &&
         (code = hdx_classes_resolve(&in, err)) == HDX_OK) {
         find_sizing(b, alignment);
         if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)

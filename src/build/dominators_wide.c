@@ -68,7 +68,7 @@ hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, cons
 {
     hdx_referrers chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest, referrers->entries,
                              read_chunk };
-    return WIDE(hdx_predecessors)(numbered->numbers, search->reached, search->is_root, &chunks, hdx_build_room(w),
+    return WIDE(hdx_predecessors)(numbered->numbers, search->reached, search->is_root, &chunks, hdx_work_room(w),
                                   w->threads, &w->mem, &w->tick, &out->file.tape, &out->count, err);
 }
 
@@ -109,7 +109,7 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx
         code = WIDE(hdx_dominators)(search, reached, &semis.tape, semi_count, &w->mem, &w->tick, &idoms->tape, err);
     hdx_mem_want(&w->mem, 0);
     hdx_tape_file_remove(&semis);
-    if (code != HDX_CANCELLED) { /* else they are kept (passes.c) */
+    if (code != HDX_CANCELLED) { /* else they are kept (order.c) */
         hdx_tape_file_remove(&in->predecessors->file);
         hdx_tape_file_remove(&in->instances->file);
     }

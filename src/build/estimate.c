@@ -11,7 +11,7 @@
  * (bench/, Mix and Shop); the sample's own pace says how fast this machine is beside the one they were measured on.
  * Writes nothing. Cost: the record headers of the file, and about HDX_SAMPLE_BYTES of it twice.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "hprof/sample.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static const struct cost {
 #define ELEMENT_HELD                                                                                                   \
     24u /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
 #define ELEMENT_TOUCHED 14u /* and what is touched of that: Deep with 40 M slots took 10 */
-/* What is read before the step objects ends in a checkpoint where it takes 3 s (passes.c), and the spill file then
+/* What is read before the step objects ends in a checkpoint where it takes 3 s (order.c), and the spill file then
    stays until the next checkpoint: behind that step where it takes 3 s, too. A quarter less and a half more here, for
    seconds are forecast no better. */
 #define READ_LONG_NS    2250000000u

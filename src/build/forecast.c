@@ -5,39 +5,13 @@
  * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c, search_wide.c and what
  * follows it: where a pass can work in ranges, its least form is one that takes some sixteen of them.
  */
-#include "build/build.h"
+#include "build/making.h"
 
 #define CATALOG_ROOT  64u /* a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
 #define RANGES        16u
-#define COMFORT       23u /* bytes an object at ids of 32 bits */
-#define LEAST_COMFORT (64ull << 20)
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/*
- * What all arrays of a pass may take where nobody set a budget: memory that the kernel hands out for the first time
- * costs more than a range more.
- */
-static uint64_t comfort(uint64_t objects, unsigned width) { return COMFORT * objects * (width / 32); }
-
-uint64_t hdx_build_room(const hdx_work *w)
-{
-    const uint64_t used = atomic_load(&w->mem.used), beside = w->threads * HDX_BUILD_WORKER;
-    const unsigned width = w->objects >= UINT32_MAX - 2 ? 64 : 32;
-    uint64_t       most = w->tables_bytes + beside + LEAST_COMFORT + comfort(w->objects, width);
-    if (w->room != 0)
-        return w->room;
-    if (w->mem.limit != 0 && w->mem.limit < most)
-        most = w->mem.limit;
-    return used + beside < most ? most - used - beside : 0;
-}
-
-void hdx_work_measure(hdx_work *w, uint64_t objects)
-{
-    w->objects = objects;
-    w->tables_bytes = atomic_load(&w->mem.used);
-}
 
 /* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
 static uint64_t searching(uint64_t n, uint64_t id) { return 6 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
@@ -48,18 +22,10 @@ static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
 }
 static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
-bool hdx_build_beside(const hdx_work *w, unsigned width, uint64_t bytes)
+bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes)
 {
-    const uint64_t room = hdx_build_room(w), search = searching(w->objects, width / 8);
+    const uint64_t room = hdx_work_room(w), search = searching(w->objects, width / 8);
     return search <= room && bytes <= room - search;
-}
-
-uint64_t hdx_build_packed(const hdx_dump_tables *t, uint64_t references)
-{
-    uint64_t entries = references;
-    for (uint32_t i = HDX_PACKED_FAR; i < t->class_count; i++)
-        entries += t->classes[i].instances;
-    return hdx_packed_bytes(t->objects, entries);
 }
 
 /*
@@ -75,7 +41,7 @@ static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_foreca
     const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
     const uint64_t base = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes +
                           CATALOG_ROOT * t->root_count + CATALOG_CLASS * (uint64_t)t->class_count;
-    const uint64_t packed = hdx_build_packed(t, m) + n / 64 +
+    const uint64_t packed = hdx_packed_forecast(t, m) + n / 64 +
                             (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
     case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
@@ -105,8 +71,8 @@ uint64_t hdx_forecast(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_
 {
     const uint64_t small = resident(w, t, pass, width, references, LEAST),
                    large = resident(w, t, pass, width, references, WHOLE);
-    const uint64_t enough =
-        HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes + LEAST_COMFORT + comfort(t->objects, width);
+    const uint64_t enough = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes + HDX_WORK_LEAST +
+                            hdx_work_comfort(t->objects, width);
     return least || large < small ? small : large < enough ? large : highest(small, enough);
 }
 
@@ -144,7 +110,7 @@ hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_
 
 hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents, hdx_error *err)
 {
-    const uint64_t need = searched(w->objects, parents, width / 8), room = hdx_build_room(w);
+    const uint64_t need = searched(w->objects, parents, width / 8), room = hdx_work_room(w);
     if (w->options->memory == 0 || need <= room)
         return HDX_OK;
     const uint64_t more = w->options->memory + (need - room);

@@ -3,7 +3,6 @@
  * commit.
  */
 #include "build/checkpoint.h"
-#include "build/kept.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
@@ -133,7 +132,7 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
 
 /*
  * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the
- * others (passes.c) another makes memory ready, which all builds of such dumps soon need.
+ * others (order.c) another makes memory ready, which all builds of such dumps soon need.
  */
 static void prepare(hdx_build *b)
 {
@@ -185,6 +184,8 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->keeping.saved_at = b->step_wall;
     b->keeping.begun_cpu = b->step_cpu;
     b->keeping.of = &b->manifest;
+    b->keeping.version = hdx_checkpoint_version(options);
+    (void)hdx_lock_boot(b->keeping.boot);
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
     hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, options->dump, &source_options, &b->dump.source, err);
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)

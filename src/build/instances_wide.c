@@ -91,7 +91,7 @@ hdx_code WIDE(hdx_pass_instances)(hdx_work *w, const hdx_dump_tables *t, const h
     group                k = { .w = w, .t = t, .files = files };
     hdx_one_to_n_writer *writer = NULL;
     const uint64_t       n = t->objects,
-                   left = hdx_build_room(w) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* others run beside it */
+                   left = hdx_work_room(w) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* others run beside it */
     const uint64_t part = left >= n ? n : left < 16 * HDX_PART ? 16 * HDX_PART : left;
     hdx_code       code;
     k.begins = hdx_mem_array(&w->mem, t->class_count + 1u, sizeof *k.begins);

@@ -7,7 +7,6 @@
  * version, as checkpoints are.
  */
 #include "build/kept.h"
-#include "build/checkpoint.h"
 
 #include <stdio.h>
 
@@ -40,13 +39,12 @@ static void path_of(const hdx_work *w, const char *name, const char *suffix, cha
     (void)snprintf(path, size, "%s/%s%s", w->folder, name, suffix);
 }
 
-static head head_of(const hdx_work *w, const hdx_keeping *keeping)
+static head head_of(const hdx_keeping *keeping)
 {
     const hdx_manifest *m = keeping->of;
-    head                h = { .magic = MAGIC,
-                              .version = hdx_checkpoint_version(w->options),
-                              .file_size = m->file_size,
-                              .file_mtime_ns = m->file_mtime_ns };
+    head                h = {
+                       .magic = MAGIC, .version = keeping->version, .file_size = m->file_size, .file_mtime_ns = m->file_mtime_ns
+    };
     memcpy(h.file_sample, m->file_sample, sizeof h.file_sample);
     return h;
 }
@@ -114,7 +112,7 @@ hdx_code hdx_kept_put_array(hdx_kept *k, uint64_t size, const void *array, uint6
 hdx_code hdx_kept_create(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, hdx_error *err)
 {
     char       path[4200];
-    const head h = head_of(w, keeping);
+    const head h = head_of(keeping);
     path_of(w, name, ".new", path, sizeof path);
     if ((*out = kept_of(w, name)) == NULL)
         return hdx_no_memory(err, name, sizeof **out);
@@ -191,7 +189,7 @@ hdx_code hdx_kept_open(hdx_work *w, const hdx_keeping *keeping, const char *name
                        hdx_error *err)
 {
     char        path[4200];
-    const head  wanted = head_of(w, keeping);
+    const head  wanted = head_of(keeping);
     head        there;
     struct stat st;
     hdx_code    code;

@@ -14,12 +14,48 @@
 #ifndef HDX_BUILD_KEPT_H
 #define HDX_BUILD_KEPT_H
 
-#include "build/passes.h"
+#include "build/work.h"
+#include "catalog/catalog.h"
 
 #define HDX_KEPT_SCAN    "scan.tmp"
 #define HDX_KEPT_COLUMNS "columns.tmp"
 #define HDX_KEPT_BITS    "bits.tmp"
 #define HDX_KEPT_LISTS   "lists.tmp"
+
+/*
+ * A file of the .part folder as a build left it, and all of them (seal.c). Written as they lie in memory: no padding.
+ */
+typedef struct hdx_sealed {
+    char     name[32];
+    uint64_t device, inode, size, mtime_ns, ctime_ns;
+} hdx_sealed;
+
+#define HDX_SEAL_FILES 40u
+typedef struct hdx_seal {
+    uint64_t   magic, version;
+    char       boot[40];
+    uint64_t   count;
+    hdx_sealed files[HDX_SEAL_FILES];
+    uint64_t   sum; /* CRC32C of all before it */
+} hdx_seal;
+
+/* What is kept for a build that goes on from this one, and what this one goes on from. */
+typedef struct hdx_keeping {
+    const hdx_manifest *of;       /* names the dump: hdx_place_sample */
+    uint64_t            version;  /* of all that must be alike to go on: hdx_checkpoint_version */
+    char                boot[40]; /* of this machine: hdx_lock_boot; empty: the system does not say */
+    uint64_t            begun_cpu;
+    bool                checkpointed; /* there is a checkpoint in the folder */
+    bool                kept_scan,
+        kept_columns;       /* there are such files (kept.h) in the folder: to go on from, or written by this build */
+    uint32_t kept_scan_sum; /* which one it is */
+    hdx_seal seal;          /* of what there is to go on from; count 0: none */
+    bool     sealed;        /* all that this build goes on from is as the seal says */
+    bool     unproven;      /* it goes on from files that nobody has read through yet: not to be sealed */
+    bool     every_step;    /* of hdx_build_doors */
+    uint64_t saved_at,
+        saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
+} hdx_keeping;
 
 typedef struct hdx_kept {
     hdx_work *w;
@@ -53,5 +89,15 @@ hdx_code hdx_kept_refuse(hdx_error *err);                /* HDX_NOT_FOUND */
 
 /* Is it worth keeping what was done since the last time? A moment is done again sooner. */
 bool hdx_kept_is_worth(const hdx_work *w, const hdx_keeping *keeping, hdx_code code);
+
+/*
+ * seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is
+ * none.
+ */
+void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping);
+void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping);
+bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping,
+                  const char *name); /* this file is as it was then; NAME is within the folder */
+void hdx_seal_remove(const hdx_work *w);
 
 #endif

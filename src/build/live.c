@@ -145,3 +145,11 @@ hdx_code hdx_pass_count_live(hdx_work *w, const hdx_dump_tables *t, const hdx_li
         return hdx_no_memory(err, "class loaders", t->class_count);
     return hdx_note_check(in->files->note, err);
 }
+
+uint64_t hdx_packed_forecast(const hdx_dump_tables *t, uint64_t references)
+{
+    uint64_t entries = references;
+    for (uint32_t i = HDX_PACKED_FAR; i < t->class_count; i++)
+        entries += t->classes[i].instances;
+    return hdx_packed_bytes(t->objects, entries);
+}

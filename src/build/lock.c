@@ -13,7 +13,7 @@
  *
  *     heapdex 1 host=node7 boot=3f1c... space=4026531836 pid=4711 start=8812345 since=1700000000 job=slurm:99
  */
-#include "build/build.h"
+#include "build/making.h"
 
 #include <errno.h>
 #include <fcntl.h>

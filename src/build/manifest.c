@@ -1,7 +1,7 @@
 /*
  * manifest.c - what an index says of itself: files, steps, damage, counts; and the catalog that holds it all.
  */
-#include "build/build.h"
+#include "build/making.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,27 +67,6 @@ void hdx_manifest_step_end(hdx_build *b)
     s->written_bytes = written(b) - s->written_bytes;
     s->peak_bytes = hdx_peak_rss();
     b->manifest.step_count++;
-}
-
-hdx_code hdx_build_damage(hdx_work *w, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
-                          hdx_error *err, const char *format, ...)
-{
-    hdx_damage d = { .kind = kind, .offset = pos, .lost_bytes = lost };
-    va_list    args;
-    hdx_code   code = HDX_OK;
-    (void)snprintf(d.record, sizeof d.record, "%s", record);
-    va_start(args, format);
-    (void)vsnprintf(d.expected, sizeof d.expected, format, args);
-    va_end(args);
-    (void)pthread_mutex_lock(&w->lock);
-    if (w->damage.count >= HDX_DAMAGE_MAX)
-        w->damage.more++;
-    else if (!hdx_mem_room(&w->mem, (void **)&w->damage.list, &w->damage.capacity, w->damage.count, sizeof d))
-        code = hdx_no_memory(err, "the list of damage", 0);
-    else
-        w->damage.list[w->damage.count++] = d;
-    (void)pthread_mutex_unlock(&w->lock);
-    return code;
 }
 
 _Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT, "an index of the format before would pass for one of this");

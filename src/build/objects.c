@@ -220,7 +220,7 @@ static hdx_code get_batch(batch *k, hdx_error *err)
 {
     hdx_work              *w = k->w;
     const hdx_dump_tables *t = k->t;
-    const uint64_t         packed = k->lists ? 4 + hdx_build_packed(t, k->in->spill.edges) / t->objects + 1
+    const uint64_t         packed = k->lists ? 4 + hdx_packed_forecast(t, k->in->spill.edges) / t->objects + 1
                                              : 0; /* the lists of the batch come besides */
     const unsigned         widths[COLUMNS] = { bytes_of(t->dump_size), bytes_of(t->class_count), bytes_of(LONG_LENGTH),
                                                t->heap_count > 0 };

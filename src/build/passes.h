@@ -1,12 +1,26 @@
 /*
- * passes.h - what the passes behind the first one hand to each other.
+ * passes.h - the passes after the first one: each gets the tables of the dump and what earlier passes left as const,
+ * and leaves one struct.
+ *
+ *   columns.c        second pass: id = rank; position, class, length, references of every object, into a file
+ * (spill.h); entries.c: how long each list is objects.c        position, class, length in the order of ids, references
+ * packed in memory instances_wide.c objects by class outbound.c       the packed references as an index file, and back
+ *   inbound_wide.c   the same transposed
+ *   search_wide.c    who lives, nearest roots
+ *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom
+ *   live.c           what lives, by class
+ *   tape.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
+ *
+ * Files named *_wide.c are compiled for 32- and 64-bit ids (algo/width.h); operations_wide.c has the table of them.
  */
 #ifndef HDX_BUILD_PASSES_H
 #define HDX_BUILD_PASSES_H
 
 #include "algo/algo.h"
-#include "build/build.h"
+#include "build/reading.h"
 #include "build/spill.h"
+#include "build/tape.h"
+#include "build/tasks.h"
 
 #include <assert.h>
 
@@ -107,44 +121,10 @@ typedef struct hdx_tree {
     uint64_t       count; /* of dominators */
 } hdx_tree;
 
-/* ---- the conductor's: everything, and how far it has come; checkpoints are made of it ---- */
-
-/* Of the step at hand. */
-typedef struct hdx_step_kept {
-    hdx_manifest     begun;         /* as it was before it */
-    uint64_t         saved;         /* steps that a checkpoint, or nobody, has to keep */
-    _Atomic uint64_t tasks;         /* those that are whole (HDX_TASK_) */
-    uint64_t         saved_tasks;   /* likewise, of what is saved */
-    bool             live, special; /* in bits.tmp */
-    bool             lists;         /* outbound is in lists.tmp */
-    bool             tapes;         /* predecessors and instances are in their files */
-} hdx_step_kept;
-
 typedef struct hdx_wide hdx_wide;
-typedef struct hdx_pass {
-    hdx_build           *b;
-    unsigned             width; /* of an id: 32 or 64 bits */
-    const hdx_wide      *wide;  /* the passes for that width */
-    hdx_step             until;
-    hdx_damage_note      note; /* of the index files that are read again */
-    hdx_columns          columns;
-    hdx_objects          objects;
-    hdx_referred         referred;
-    hdx_ints            *class_file, *size_file;
-    hdx_column_files     files; /* those two, for the passes */
-    hdx_search           search;
-    hdx_inbound          inbound;
-    uint64_t             room; /* bytes that turning the lists round may take */
-    hdx_predecessor_file predecessors, instances;
-    hdx_tape_file        idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
-    hdx_numbered         numbered;
-    hdx_index_file       retained;
-    hdx_tree             tree;
-    hdx_step_kept        kept;
-} hdx_pass;
 
 /*
- * Tasks that a step is made of. A build that is told to stop keeps which are whole, with their files (passes.c), and
+ * Tasks that a step is made of. A build that is told to stop keeps which are whole, with their files (order.c), and
  * the next one does the others. Each has what it made in files that are closed, or closed when it is kept.
  */
 enum {
@@ -164,18 +144,8 @@ enum {
 static inline bool hdx_task_whole(_Atomic uint64_t *whole, uint64_t task) { return (atomic_load(whole) & task) != 0; }
 static inline void hdx_task_done(_Atomic uint64_t *whole, uint64_t task) { (void)atomic_fetch_or(whole, task); }
 
-/*
- * tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each
- * task further up in the list that it waits for.
- */
-#define HDX_TASKS_MAX 64u
-typedef struct hdx_task {
-    hdx_code (*run)(void *context, hdx_error *err);
-    void    *context;
-    uint64_t after;
-} hdx_task;
-hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err);
-
+/* live.c: bytes of all lists packed (algo/packed.h). */
+uint64_t hdx_packed_forecast(const hdx_dump_tables *t, uint64_t references);
 /* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
 #define HDX_ENTRIES_LONG 255u /* so many or more stand in `longer` */
 hdx_code hdx_entries_begin(hdx_work *w, hdx_entries *e, hdx_error *err);

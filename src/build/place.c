@@ -6,7 +6,7 @@
  *
  * Who may build is settled in lock.c.
  */
-#include "build/kept.h"
+#include "build/making.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,8 @@
  * In:  raw roots in file order, frames and traces.
  * Out: roots with ids; what frames of known threads hold becomes a reference of the thread, not a root (MAT 4.2).
  */
-#include "build/passes.h"
+#include "build/reading.h"
+#include "build/tasks.h"
 
 #include <stddef.h>
 
@@ -318,9 +319,9 @@ static hdx_code make_threads(void *context, hdx_error *err)
     }
     hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
     if (code == HDX_OK && f.without > 0)
-        code = hdx_build_damage(in->w, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
-                                "threads name traces that others have, again and again: %llu are left without frames",
-                                (unsigned long long)f.without);
+        code = hdx_work_damage(in->w, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
+                               "threads name traces that others have, again and again: %llu are left without frames",
+                               (unsigned long long)f.without);
     goto out;
 refused:
     code = no_memory(err);

@@ -11,8 +11,8 @@
  * are read again.
  * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
  */
-#include "build/kept.h"
 #include "build/scan.h"
+#include "build/tasks.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -163,8 +163,8 @@ static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
         if (first.len == e->body_len && memcmp(first.at, e->body, first.len) == 0)
             return HDX_OK;
     }
-    return hdx_build_damage(s->in->w, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
-                            "second record for object 0x%llx; the first stands", (unsigned long long)e->addr);
+    return hdx_work_damage(s->in->w, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
+                           "second record for object 0x%llx; the first stands", (unsigned long long)e->addr);
 }
 
 static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hdx_error *err)
@@ -537,8 +537,8 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
             hdx_view first = r->classes[*place].record;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
                 code =
-                    hdx_build_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
-                                     "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
+                    hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
+                                    "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
         }
     }
     r->class_count = kept;

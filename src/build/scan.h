@@ -5,7 +5,7 @@
 #ifndef HDX_BUILD_SCAN_H
 #define HDX_BUILD_SCAN_H
 
-#include "build/build.h"
+#include "build/reading.h"
 
 typedef struct hdx_scan_worker {
     uint8_t        apart[HDX_APART];

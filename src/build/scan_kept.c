@@ -5,8 +5,6 @@
  * Out: the same as one share more, for a build that goes on there. Positions, classes and roots are believed as little
  *      as those of a dump.
  */
-#include "build/checkpoint.h"
-#include "build/kept.h"
 #include "build/scan.h"
 
 #include <stddef.h>

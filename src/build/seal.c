@@ -16,7 +16,6 @@
  * What the state of a checkpoint says is looked at with a seal, too. Without one (another boot, a copy, a changed file,
  * a clock that is too coarse to tell) every file is read through (checkpoint_check.c).
  */
-#include "build/checkpoint.h"
 #include "build/kept.h"
 
 #include <stddef.h>
@@ -76,12 +75,13 @@ static bool look_at(const hdx_work *w, const char *name, hdx_sealed *out)
     return true;
 }
 
-static bool seal_of(const hdx_work *w, hdx_seal *s)
+static bool seal_of(const hdx_keeping *keeping, hdx_seal *s)
 {
     memset(s, 0, sizeof *s);
     s->magic = MAGIC;
-    s->version = hdx_checkpoint_version(w->options);
-    return hdx_lock_boot(s->boot);
+    s->version = keeping->version;
+    memcpy(s->boot, keeping->boot, sizeof s->boot);
+    return s->boot[0] != '\0';
 }
 
 static uint32_t sum_of(const hdx_seal *s) { return hdx_crc32c(0, s, offsetof(hdx_seal, sum)); }
@@ -115,7 +115,7 @@ void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
     char     path[4200];
     hdx_seal s;
     uint64_t last = 0;
-    bool     fine = seal_of(w, &s) && !keeping->unproven, ticks = true;
+    bool     fine = seal_of(keeping, &s) && !keeping->unproven, ticks = true;
     for (size_t i = 0; i < NAMES && fine; i++) {
         char name[sizeof s.files[0].name];
         name_of(i, name, sizeof name);
@@ -147,7 +147,7 @@ void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping)
     bool      holds = fd >= 0 && w->io->read_at(w->io, fd, s, sizeof *s, 0) == (int64_t)sizeof *s;
     if (fd >= 0)
         (void)w->io->close(w->io, fd);
-    holds = holds && s->sum == sum_of(s) && seal_of(w, &now) && s->count <= HDX_SEAL_FILES &&
+    holds = holds && s->sum == sum_of(s) && seal_of(keeping, &now) && s->count <= HDX_SEAL_FILES &&
             memcmp(s, &now, offsetof(hdx_seal, count)) == 0;
     if (!holds)
         s->count = 0;

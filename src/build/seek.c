@@ -7,7 +7,7 @@
  * point.
  * Cost: the windows are written twice and read once, about 1.2 % of the dump; nothing of the dump is read for it.
  */
-#include "build/build.h"
+#include "build/reading.h"
 
 #include <stdio.h>
 

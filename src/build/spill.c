@@ -162,7 +162,7 @@ static uint64_t reading(const hdx_spill *s, uint64_t batch)
 uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes)
 {
     const uint64_t all = (w->objects + HDX_PACKED_PIECE - 1) / HDX_PACKED_PIECE,
-                   left = hdx_build_room(w) / (HDX_PACKED_PIECE * bytes);
+                   left = hdx_work_room(w) / (HDX_PACKED_PIECE * bytes);
     const uint64_t most = left == 0 ? 1 : left < all ? left : all;
     uint64_t       pieces = most < BATCH_PIECES ? most : BATCH_PIECES;
     while (pieces < most && reading(s, pieces * HDX_PACKED_PIECE) > s->file.end + s->file.end / 2)

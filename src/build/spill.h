@@ -16,7 +16,9 @@
 #ifndef HDX_BUILD_SPILL_H
 #define HDX_BUILD_SPILL_H
 
-#include "build/build.h"
+#include "algo/algo.h"
+#include "build/reading.h"
+#include "build/tape.h"
 
 #define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write behind it */
 #define HDX_SPILL_BARE UINT64_MAX /* position of an object without a record */
@@ -82,6 +84,11 @@ typedef struct hdx_spill_range {
 } hdx_spill_range;
 hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *s, const hdx_spill_range *range,
                         hdx_error *err);
+/*
+ * Of all objects there is one record in the file; `counted`: of each class as many as the first pass found. Bytes that
+ * nobody vouches for: HDX_NOT_FOUND (spill_check.c).
+ */
+hdx_code hdx_spill_check(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted, hdx_error *err);
 /* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
    what is left of the budget, and so many that no unit is read much more than once. */
 uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes);
@@ -145,6 +152,15 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
     memmove(to + more, begin, bytes);
     memcpy(to, head, more);
     return to + more + bytes;
+}
+
+/* A packed number that may not be whole; false: it ends behind `end`. */
+static inline bool hdx_packed_number(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    if (*at >= end || (uint64_t)(end - *at) < (**at & 3u) + 1u + ((**at & 3u) == 3u))
+        return false;
+    *value = hdx_unpack(at);
+    return true;
 }
 
 /* Do records of this class have a length? */

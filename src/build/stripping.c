@@ -5,7 +5,7 @@
  * The norm of such a dump is no damage (STRIP 6.1: hundreds of roots and references to absent objects): one line says
  * it for all of them.
  */
-#include "build/build.h"
+#include "build/reading.h"
 
 #define SURE 80u /* per cent: below, info tells and no warning does */
 
@@ -32,7 +32,7 @@ static const char *warning_of(hdx_strip_policy policy)
     }
 }
 
-hdx_code hdx_build_stripping(const hdx_reading *in, hdx_error *err)
+hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
 {
     hdx_view_stats stats;
     hdx_code       code = hdx_strip_view_stats(in->dump->source, &stats, err);
@@ -44,21 +44,21 @@ hdx_code hdx_build_stripping(const hdx_reading *in, hdx_error *err)
     if (in->dump->stripping.confidence >= SURE && warning_of(in->dump->stripping.policy) != NULL)
         warn(&in->dump->survey, warning_of(in->dump->stripping.policy));
     if (stats.cut_names > 0)
-        code = hdx_build_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
-                                stats.lost_bytes, err,
-                                "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
-                                (unsigned long long)stats.cut_names);
+        code = hdx_work_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
+                               stats.lost_bytes, err,
+                               "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
+                               (unsigned long long)stats.cut_names);
     if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
-        code = hdx_build_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
-                                stats.lost_bytes, err,
-                                "neither reading of %llu heap records comes out even (offset: in the stripped file); "
-                                "their rest is left out",
-                                (unsigned long long)stats.broken);
+        code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
+                               stats.lost_bytes, err,
+                               "neither reading of %llu heap records comes out even (offset: in the stripped file); "
+                               "their rest is left out",
+                               (unsigned long long)stats.broken);
     if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
-        code = hdx_build_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
-                                "no token of the container begins at this byte of it; the rest is not read");
+        code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
+                               "no token of the container begins at this byte of it; the rest is not read");
     else if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
-        code = hdx_build_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
-                                "the container ends inside a token");
+        code = hdx_work_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
+                               "the container ends inside a token");
     return code;
 }

@@ -5,7 +5,7 @@
  * given back cost less than pages of the cache that nobody has touched. When it becomes longer than was thought, or a
  * checkpoint needs it, it goes on in a file.
  */
-#include "build/build.h"
+#include "build/tape.h"
 
 #include <stdio.h>
 
@@ -134,7 +134,7 @@ static void cut_memory(void *context, uint64_t end)
 
 hdx_code hdx_tape_open(hdx_work *w, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
 {
-    const uint64_t room = hdx_build_room(w);
+    const uint64_t room = hdx_work_room(w);
     if (most > room || beside > room - most)
         return hdx_tape_file_open(w, name, t, err);
     *t = (hdx_tape_file){ .io = w->io, .fd = -1, .mem = &w->mem, .most = most, .memory_bytes = most / STEPS };

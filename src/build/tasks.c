@@ -2,7 +2,7 @@
  * tasks.c - pieces of work side by side: idle workers take them from the front of a list, those that wait for others
  * when these are done.
  */
-#include "build/passes.h"
+#include "build/tasks.h"
 
 typedef struct tasks {
     const hdx_task *at;

@@ -2,7 +2,7 @@
  * test_cost.c - what a build costs follows the bytes of the dump: families of crafted dumps, of n records and of 4n.
  * Memory that was asked for is counted; bench/bench_families measures time.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "build/families.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>

@@ -3,7 +3,7 @@
  * right where the sample is a small part of the heap, what cannot be used is refused as a build refuses it, and nothing
  * is written.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"

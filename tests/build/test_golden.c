@@ -3,7 +3,7 @@
  * widths, one and more threads give the same bytes, as does the dump when it is not compressed; seek points are few,
  * and every invariant of the index holds. Android's heaps are told apart.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "indexes/indexes.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>

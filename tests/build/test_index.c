@@ -2,7 +2,7 @@
  * test_index.c - the life of an index: it exists whole or not at all, whatever fails; its bytes depend on the dump
  * alone.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "base/bytes.h"
 #include "base/crc.h"
 #include "build/heap_model.h"

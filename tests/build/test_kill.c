@@ -4,7 +4,7 @@
  * leaves nothing behind. HDX_KILLS sets how many random kills (25 by default; the slow proof, tests/build/kill_storm,
  * uses 200 and kills at every call).
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"

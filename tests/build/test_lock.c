@@ -2,7 +2,7 @@
  * test_lock.c - one builder at a time, told apart from one that died: by flock, by the record where flock is missing or
  * excludes nobody, and never by a guess about another host.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"

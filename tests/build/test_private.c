@@ -2,7 +2,7 @@
  * test_private.c - an index is as private as its dump, at every moment: mode, group and ACL, whatever the umask and the
  * default ACL of the folder.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "build/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"

@@ -2,7 +2,7 @@
  * test_seek.c - indexes of dumps in every kind of compression: the same files as of the plain dump, the same answers,
  * from the points that the index holds; and a dump that changed behind its index.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "support/dump_maker.h"
 #include "support/faulty.h"
 #include "support/folder.h"

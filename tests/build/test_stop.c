@@ -3,7 +3,7 @@
  * threads and another budget, and the bytes in the end are those of a build in one go. HDX_KILLS set: a stop at every
  * call that asks, not at each thirteenth.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_tape.c - what a step writes down for the next one: in memory while it fits there, in a file from then on.
  */
-#include "build/build.h"
+#include "build/making.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>

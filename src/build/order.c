@@ -1,8 +1,7 @@
 /*
- * passes.c - the order of the passes behind the first one.
+ * order.c - the order of the passes behind the first one.
  */
 #include "build/checkpoint.h"
-#include "build/kept.h"
 
 #include <stdio.h>
 
@@ -241,7 +240,7 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     const uint64_t counts = hdx_turn_parts(w->threads, single, many) * many;
     const uint64_t turning =
         (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
-    const bool beside = searches && hdx_build_beside(w, p->width, turning);
+    const bool beside = searches && hdx_forecast_beside(w, p->width, turning);
     hdx_code   code = HDX_OK;
     p->room = beside ? turning : 0;
     if (searches && !beside)
@@ -252,8 +251,8 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     if (searches && code == HDX_OK)
         code = search(p, beside, err);
     if (code == HDX_OK && !beside) {
-        const uint64_t room = hdx_build_room(w), more = words * (8 + p->width / 8) + 2 * TURNING +
-                                                        room / 16; /* bits, ranks, records being written */
+        const uint64_t room = hdx_work_room(w), more = words * (8 + p->width / 8) + 2 * TURNING +
+                                                       room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
         code = do_inbound(p, err);
     }
@@ -364,7 +363,7 @@ static hdx_code do_keep(void *context, hdx_error *err)
      */
     n->narrow = b->tables.dump_size / n->unit < UINT32_MAX / 2;
     const uint64_t each = 2ull * (p->width / 8) + (n->narrow ? 4 : 8); /* two numbers for semidominators, a sum */
-    if (b->work.threads > 1 && hdx_build_room(&b->work) / each > p->search.reached)
+    if (b->work.threads > 1 && hdx_work_room(&b->work) / each > p->search.reached)
         return p->wide->begin_sums(&b->work, &p->search, n, err);
     free_sums(p);
     return HDX_OK;
@@ -536,7 +535,7 @@ static hdx_code retained(hdx_pass *p, hdx_error *err)
         [TREE] = { do_tree, p, 0 },
     };
     hdx_work *w = &p->b->work;
-    return hdx_run_tasks(hdx_build_room(w) > retained_bytes(p) ? w->threads : 1, all, TASKS, err);
+    return hdx_run_tasks(hdx_work_room(w) > retained_bytes(p) ? w->threads : 1, all, TASKS, err);
 }
 
 /* What each step is called, what it counts, and which `until` wants it; by hdx_pass_name. */
