@@ -1,6 +1,7 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the
 # includes against it.
-set(HDX_ROOMS base model source hprof strip indexes catalog algo build graph rows query leaks render answer cli)
+set(HDX_ROOMS base model source hprof strip indexes catalog algo reading passes making graph rows query leaks render
+    answer cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -10,13 +11,15 @@ set(HDX_SEES_strip base source hprof model)
 set(HDX_SEES_indexes base)
 set(HDX_SEES_catalog base model)
 set(HDX_SEES_algo base)
-set(HDX_SEES_build base indexes catalog hprof source model algo strip)
+set(HDX_SEES_reading base indexes catalog hprof source model strip)
+set(HDX_SEES_passes base indexes hprof source model algo reading)
+set(HDX_SEES_making base indexes catalog hprof source model algo strip reading passes)
 set(HDX_SEES_graph base indexes catalog hprof source model strip)
 set(HDX_SEES_rows base)
 set(HDX_SEES_query base graph algo rows model)
 set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
-set(HDX_SEES_answer base rows query leaks render build graph)
+set(HDX_SEES_answer base rows query leaks render making graph)
 set(HDX_SEES_cli base answer render)
 
 # Libraries of the system, by room.

@@ -1,5 +1,5 @@
 /*
- * bench_families.c - dumps made to cost more than they weigh (tests/build/families.h), of n records and of 4n: what a
+ * bench_families.c - dumps made to cost more than they weigh (tests/making/families.h), of n records and of 4n: what a
  * build, verify --full and some questions take of each, in a process of its own.
  *
  *     bench_families FOLDER [N [FAMILY]]       N: 20000
@@ -8,7 +8,7 @@
  * follows bytes, the row of 4n has four times the numbers of that of n, beside what every process takes. No judgement
  * inside.
  */
-#include "tests/build/families.h"
+#include "tests/making/families.h"
 #include "tests/support/tables.h"
 #include <heapdex/heapdex.h>
 

@@ -16,7 +16,7 @@
  * on the machine matter little.
  */
 #include "base/workers.h"
-#include "build/tasks.h"
+#include "reading/tasks.h"
 #include <heapdex/heapdex.h>
 
 #include <stdatomic.h>

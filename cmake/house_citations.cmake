@@ -4,8 +4,8 @@
 # "R13" is a rule of doc/hprof.md, "INDEX I5" an invariant of doc/index.md. Lists ("MAT 6.7, 6.8") and ranges ("R3 to
 # R12") are looked up number by number. Public headers name the file ("doc/mat.md 3.1"): who has them may not have the
 # code. A number alone, as in " (3.6)", cites nothing and is refused, and so is a document that this repository does not
-# have. Pages of doc/ are read like comments; what they name of the tree (`src/build/seal.c`, `seal.c`, links) must be
-# there.
+# have. Pages of doc/ are read like comments; what they name of the tree (`src/reading/seal.c`, `seal.c`, links)
+# must be there.
 cmake_minimum_required(VERSION 3.25)
 set(wrong 0)
 set(read 0)

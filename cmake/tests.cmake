@@ -24,8 +24,8 @@ foreach(room IN LISTS rooms_with_tests)
     set(target ${room}_${name})
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
-    if(room MATCHES "^(build|graph|query|leaks|strip|answer)$") # an index is built, opened and asked in one test
-      target_link_libraries(${target} PRIVATE build graph query leaks)
+    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer)$") # an index is built, opened, asked in one test
+      target_link_libraries(${target} PRIVATE making graph query leaks)
     endif()
     target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target} PRIVATE -Wall -Wextra)
@@ -46,7 +46,7 @@ foreach(file IN LISTS fuzzers)
   else()
     add_executable(${name} ${file} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
   endif()
-  target_link_libraries(${name} PRIVATE build graph query leaks catalog indexes strip hprof source model algo base
+  target_link_libraries(${name} PRIVATE making graph query leaks catalog indexes strip hprof source model algo base
                         test_support)
   string(REPLACE "fuzz_" "" corpus ${name})
   add_test(NAME fuzz.${corpus} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
@@ -114,10 +114,10 @@ add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapde
 
 # A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
 # objects, on one thread and on two.
-set(stop_storm ${PROJECT_SOURCE_DIR}/tests/build/stop_storm_made.sh $<TARGET_FILE:bench_make_dump>
-    ${PROJECT_SOURCE_DIR}/tests/build/stop_storm $<TARGET_FILE:heapdex_cli>)
-add_test(NAME build.stop_storm COMMAND ${stop_storm} 1500000 60% --threads 1)
-set_tests_properties(build.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
+set(stop_storm ${PROJECT_SOURCE_DIR}/tests/making/stop_storm_made.sh $<TARGET_FILE:bench_make_dump>
+    ${PROJECT_SOURCE_DIR}/tests/making/stop_storm $<TARGET_FILE:heapdex_cli>)
+add_test(NAME making.stop_storm COMMAND ${stop_storm} 1500000 60% --threads 1)
+set_tests_properties(making.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 2 --threads 1 COMMAND ${stop_storm} 20000000 2 --threads 2
     DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
@@ -126,7 +126,7 @@ file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WE)
   add_executable(threads_${name} ${file})
-  target_link_libraries(threads_${name} PRIVATE build graph query leaks rows catalog indexes hprof source model algo
+  target_link_libraries(threads_${name} PRIVATE making graph query leaks rows catalog indexes hprof source model algo
                         base test_support)
   target_compile_options(threads_${name} PRIVATE -Wall -Wextra)
   add_test(NAME threads.${name} COMMAND threads_${name})

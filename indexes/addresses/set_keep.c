@@ -5,7 +5,7 @@
  *     map    for each chunk its number and its 512 words of bits, in no order; no chunk is empty, none comes twice
  *     table  addresses, in no order
  *
- * Not a file format of indexes: a build that was stopped reads it, on the same machine (build/kept.h).
+ * Not a file format of indexes: a build that was stopped reads it, on the same machine (reading/kept.h).
  */
 #include "indexes/addresses/set.h"
 

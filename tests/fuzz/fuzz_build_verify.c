@@ -7,8 +7,8 @@
  * With libFuzzer half of the mutations change ids, types, counts and tags of records (build/mutate.h), the others
  * whatever libFuzzer likes.
  */
-#include "build/mutate.h"
-#include "build/parted.h"
+#include "making/mutate.h"
+#include "making/parted.h"
 #include "fuzz/folder.h"
 #include "support/gzip_maker.h"
 

@@ -11,7 +11,7 @@
  *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 |
  *           operation u8 | value u8 | length u8 | at u32 | from u32
  */
-#include "build/parted.h"
+#include "making/parted.h"
 #include "catalog/values.h"
 #include "fuzz/ask.h"
 #include "fuzz/folder.h"

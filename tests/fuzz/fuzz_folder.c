@@ -9,7 +9,7 @@
  *   input   0 bit 0: repair the sums; bit 1: garbage too | 1 question to begin with | then edits of 12 bytes:
  *           file u8 | operation u8 | value u8 | length u8 | at u32 | from u32
  */
-#include "build/heap_model.h"
+#include "making/heap_model.h"
 #include "catalog/values.h"
 #include "fuzz/ask.h"
 #include "fuzz/folder.h"

@@ -4,7 +4,7 @@
  * Once without an index, so that whatever can be read is read; once as a file beside the index of a small dump, as a
  * search, a reader of rows and verify meet it there.
  */
-#include "build/heap_model.h"
+#include "making/heap_model.h"
 #include "fuzz/ask.h"
 #include "fuzz/folder.h"
 #include "leaks/leaks.h"

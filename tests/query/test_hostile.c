@@ -3,7 +3,7 @@
  * Every question is asked, of what lives and of all, and the index is verified: answers may be nonsense or refused, but
  * they end, and touch nothing that is not theirs (the sanitizers' presets see that). Verify finds each lie.
  */
-#include "build/parted.h"
+#include "making/parted.h"
 #include "fuzz/ask.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"

@@ -1,0 +1,248 @@
+/*
+ * counts.c - objects and bytes by class after the first pass: an answer without an index, or ahead of the one that is
+ * being built.
+ *
+ * In:  the table of classes, what instances and arrays said of it (hdx_class_use), the divisor of all addresses.
+ * Out: hdx_counts: a copy of the table with instances and bytes filled in.
+ * Bytes of arrays were summed up for references of 4 and of 8 bytes and an alignment of 8, since neither is known
+ * before the pass is over. A greater alignment needs another pass with the right one.
+ * Does not see objects. Cost: proportional to classes.
+ */
+#include "making/making.h"
+#include <heapdex/counts.h>
+
+#include <stdio.h>
+
+struct hdx_counts {
+    hdx_build        *build;   /* names and fields of classes live there */
+    bool              owned;   /* it goes with the counts */
+    hdx_class        *classes; /* a copy, with instances and bytes */
+    uint32_t          count;
+    hdx_graph_summary summary;
+};
+
+/* MAT 2.1 and 2.2. Invented classes have addresses too (MAT 1.6). */
+static void find_sizing(hdx_build *b, uint32_t *alignment)
+{
+    uint64_t divisor = b->dump.scan.divisor;
+    hdx_addr last = 0;
+    for (uint32_t i = 0; i < b->tables.class_count; i++) {
+        const hdx_class *c = &b->tables.classes[i];
+        if (last != 0)
+            (void)hdx_alignment_feed(&divisor, c->address > last ? c->address - last : last - c->address);
+        last = c->address;
+    }
+    *alignment = hdx_alignment_of(divisor);
+    b->tables.sizing.reference_size =
+        b->tables.sizing.id_size == 8 && b->dump.scan.compressed ? 4 : b->tables.sizing.id_size;
+    b->tables.sizing.alignment = *alignment;
+}
+
+/* Bytes of all objects, those without a record (object 0, invented classes) included. */
+static void fill_bytes(hdx_counts *c)
+{
+    const hdx_build       *b = c->build;
+    const hdx_scan_result *r = &b->dump.scan;
+    const unsigned         wide = b->tables.sizing.reference_size == 8;
+    for (uint32_t i = 0; i < c->count; i++)
+        c->classes[b->tables.class_class].bytes += c->classes[i].class_shallow;
+    c->classes[b->tables.loader_class].bytes += c->classes[b->tables.loader_class].instance_size; /* object 0 */
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        const hdx_class_use *u = &r->uses[i];
+        const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(&b->tables, u->addr);
+        if (number == HDX_NO_CLASS)
+            continue;
+        hdx_class     *k = &c->classes[number];
+        const uint64_t each = k->kind == HDX_INSTANCE
+                                  ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
+                              : k->kind == HDX_OBJECT_ARRAY
+                                  ? hdx_object_array_size(&b->tables.sizing, 0)
+                                  : hdx_primitive_array_size(&b->tables.sizing, k->element_type, 0);
+        k->bytes += u->array_bytes[wide] + u->instances * each;
+    }
+    for (unsigned t = 0; t < 16; t++)
+        if (r->primitive_arrays[t] > 0 && b->tables.lookup.primitive_class[t] != HDX_NO_CLASS)
+            c->classes[b->tables.lookup.primitive_class[t]].bytes += r->primitive_bytes[t][wide];
+}
+
+static void summarize(hdx_counts *c)
+{
+    hdx_build          *b = c->build;
+    const hdx_survey   *s = &b->dump.survey;
+    const hdx_manifest *m = &b->manifest;
+    c->summary = (hdx_graph_summary){ .version = s->head.version,
+                                      .id_size = s->head.id_size,
+                                      .reference_size = b->tables.sizing.reference_size,
+                                      .alignment = b->tables.sizing.alignment,
+                                      .compressed_oops = s->head.id_size == 8 && b->tables.sizing.reference_size == 4,
+                                      .created_ms = s->head.time_ms + s->heap_time_us / 1000,
+                                      .jvm = "",
+                                      .records = s->objects,
+                                      .classes = c->count,
+                                      .dump_number = s->dump_number,
+                                      .dumps_in_file = s->dumps_in_file,
+                                      .dump_size = m->dump_size,
+                                      .compression = (int)hdx_source_compression(b->dump.source),
+                                      .dump_name = b->work.options->dump,
+                                      .damage_count = m->damage_count,
+                                      .damage_more = m->damage_more,
+                                      .damage = m->damage,
+                                      .warning_count = s->warning_count,
+                                      .warnings = s->warnings,
+                                      .top_records = s->top_records,
+                                      .sub_records = s->sub_records };
+}
+
+/* The first pass of b is over and its sizing is known. */
+static hdx_code make(hdx_build *b, hdx_counts **out, hdx_error *err)
+{
+    hdx_counts *c = hdx_mem_get(&b->work.mem, sizeof *c);
+    if (c == NULL || (c->classes = hdx_mem_array(&b->work.mem, b->tables.class_count, sizeof *c->classes)) == NULL) {
+        hdx_mem_put(&b->work.mem, c, sizeof *c);
+        return hdx_no_memory(err, "a histogram", b->tables.class_count * sizeof *c->classes);
+    }
+    c->build = b;
+    c->count = b->tables.class_count;
+    memcpy(c->classes, b->tables.classes, c->count * sizeof *c->classes);
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->classes[i].bytes = c->classes[i].live_bytes = c->classes[i].live_instances = 0;
+        c->classes[i].id = HDX_NO_ID;
+    }
+    fill_bytes(c);
+    summarize(c);
+    *out = c;
+    return HDX_OK;
+}
+
+static void unmake(hdx_counts *c)
+{
+    hdx_mem *mem = &c->build->work.mem;
+    hdx_mem_put(mem, c->classes, c->count * sizeof *c->classes);
+    hdx_mem_put(mem, c, sizeof *c);
+}
+
+/* ---- ahead of an index ---- */
+
+static bool is_sound(const hdx_build *b)
+{
+    if (b->dump.survey.damage_count + b->dump.survey.damage_more + b->work.damage.count + b->work.damage.more > 0)
+        return false;
+    for (uint64_t i = 0; i < b->dump.scan.use_count; i++)
+        if (hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]) != 0)
+            return false;
+    return true;
+}
+
+hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
+{
+    hdx_counts *c;
+    uint32_t    alignment;
+    hdx_code    code;
+    if (b->work.options->first_pass == NULL || !is_sound(b))
+        return HDX_OK;
+    find_sizing(b, &alignment);
+    if (alignment != 8)
+        return HDX_OK;
+    if ((code = hdx_classes_size(&b->work, &b->tables, err)) != HDX_OK || (code = make(b, &c, err)) != HDX_OK)
+        return code;
+    b->work.options->first_pass(b->work.options->first_pass_context, c);
+    unmake(c);
+    return HDX_OK;
+}
+
+/* ---- without an index ---- */
+
+/* R17, as the second pass of a build says it. */
+static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < b->dump.scan.use_count && code == HDX_OK; i++) {
+        const hdx_pos misfit = hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]);
+        if (misfit == 0)
+            continue;
+        const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses[i].addr);
+        const hdx_text name = b->tables.classes[number].name;
+        code = hdx_work_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
+                               "fields of %.*s take %llu bytes, the record has another length",
+                               (int)(name.len > 60 ? 60 : name.len), name.at,
+                               (unsigned long long)b->tables.lookup.layouts[number].bytes);
+    }
+    return code;
+}
+
+static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx_build **out, uint32_t *alignment,
+                         hdx_error *err)
+{
+    const hdx_build_doors doors = { .io = hdx_io_system() };
+    hdx_build            *b = hdx_build_open(&doors, options, HDX_FOR_COUNTS, err);
+    hdx_code              code;
+    if (b == NULL)
+        return err->code;
+    const hdx_reading in = hdx_reading_of(b);
+    b->tables.sizing.alignment = assumed;
+    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->dump.source), "bytes");
+    if ((code = hdx_scan(&in, err)) == HDX_OK && !hdx_source_size(b->dump.source, &b->tables.dump_size))
+        code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
+    b->manifest.dump_size = b->tables.dump_size;
+    if (code == HDX_OK && (code = hdx_tell_stripping(&in, err)) == HDX_OK &&
+        (code = hdx_classes_resolve(&in, err)) == HDX_OK) {
+        find_sizing(b, alignment);
+        if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
+            code = hdx_build_damage_gather(b, err);
+    }
+    hdx_manifest_step_end(b);
+    if (code != HDX_OK) {
+        if (err->where[0] == '\0')
+            (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+        hdx_build_damage_free(b);
+        hdx_build_close(b);
+        return code;
+    }
+    *out = b;
+    return HDX_OK;
+}
+
+hdx_code hdx_counts_take(const hdx_index_options *options, hdx_counts **out, hdx_error *err)
+{
+    hdx_error  own = { 0 };
+    hdx_build *b = NULL;
+    uint32_t   alignment = 8;
+    hdx_code   code;
+    *out = NULL;
+    if (err == NULL)
+        err = &own;
+    if ((code = one_pass(options, 8, &b, &alignment, err)) != HDX_OK)
+        return code;
+    if (alignment != 8) {
+        const uint32_t found = alignment;
+        hdx_build_damage_free(b);
+        hdx_build_close(b);
+        if ((code = one_pass(options, found, &b, &alignment, err)) != HDX_OK)
+            return code;
+    }
+    if ((code = make(b, out, err)) != HDX_OK) {
+        hdx_build_damage_free(b);
+        hdx_build_close(b);
+        return code;
+    }
+    (*out)->owned = true;
+    return HDX_OK;
+}
+
+void hdx_counts_free(hdx_counts *c)
+{
+    if (c == NULL || !c->owned)
+        return;
+    hdx_build *b = c->build;
+    unmake(c);
+    hdx_build_damage_free(b);
+    hdx_build_close(b);
+}
+
+const hdx_class *hdx_counts_classes(const hdx_counts *c, uint32_t *count)
+{
+    *count = c->count;
+    return c->classes;
+}
+
+const hdx_graph_summary *hdx_counts_summary(const hdx_counts *c) { return &c->summary; }

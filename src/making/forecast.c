@@ -1,0 +1,134 @@
+/*
+ * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
+ *
+ * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows
+ * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c, search_wide.c and what
+ * follows it: where a pass can work in ranges, its least form is one that takes some sixteen of them.
+ */
+#include "making/making.h"
+
+#define CATALOG_ROOT  64u /* a root or a class in the catalog while it is written */
+#define CATALOG_CLASS 256u
+#define RANGES        16u
+
+static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
+static uint64_t searching(uint64_t n, uint64_t id) { return 6 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
+/* The same when it is known how many parents there are. */
+static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
+{
+    return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id;
+}
+static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
+
+bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes)
+{
+    const uint64_t room = hdx_work_room(w), search = searching(w->objects, width / 8);
+    return search <= room && bytes <= room - search;
+}
+
+/*
+ * CERTAIN: what a pass cannot do without, whatever the references are like. LEAST: enough for any real heap, in as many
+ *          ranges as there may be.
+ */
+typedef enum form { CERTAIN, LEAST, WHOLE } form;
+
+static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
+                         uint64_t references, form in)
+{
+    const uint64_t n = t->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
+    const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
+    const uint64_t base = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes +
+                          CATALOG_ROOT * t->root_count + CATALOG_CLASS * (uint64_t)t->class_count;
+    const uint64_t packed = hdx_packed_forecast(t, m) + n / 64 +
+                            (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
+    switch (pass) {
+    case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
+    case HDX_FORECAST_COLUMNS: return base + w->threads * (2ull << 20) + n;
+    case HDX_FORECAST_OBJECTS:
+        return base + packed + highest(batch * (13u + (t->heap_count > 0)), n / parts * id) +
+               n / 8;             /* some pages of class */
+    case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
+        return base + packed +
+               (in == WHOLE ? searching(n, id) + turning(n, m, id)
+                            : highest(in == LEAST ? searching(n, id) : searched(n, 0, id),
+                                      turning(n, m, id) / parts + 3 * words));
+    case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes
+                                   */
+        return base + 3 * words +
+               (in == WHOLE
+                    ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)
+                    : highest(n * id + (n + m * 4 / 3) * id / parts, n * 2 * id));
+    default:
+        return base + n * id + n * 4 + 4 * words +
+               n / 4; /* sizes in units of 4 bytes; mapped pages of class and size */
+    }
+}
+
+uint64_t hdx_forecast(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
+                      uint64_t references, bool least)
+{
+    const uint64_t small = resident(w, t, pass, width, references, LEAST),
+                   large = resident(w, t, pass, width, references, WHOLE);
+    const uint64_t enough = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes + HDX_WORK_LEAST +
+                            hdx_work_comfort(t->objects, width);
+    return least || large < small ? small : large < enough ? large : highest(small, enough);
+}
+
+static const char *const names[] = { "scan", "columns", "objects", "references", "dominators", "retained" };
+
+hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_t references, hdx_forecast_pass first,
+                            hdx_step until, unsigned width, hdx_error *err)
+{
+    const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND  ? HDX_FORECAST_OBJECTS
+                                   : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES
+                                                               : HDX_FORECAST_RETAINED;
+    uint64_t                least = 0, need = 0; /* with what is certain; with the most there can be */
+    int                     worst = (int)first;
+    if (w->options->memory == 0)
+        return HDX_OK;
+    const uint64_t most = references != 0 || t->lookup.layouts == NULL
+                              ? references
+                              : hdx_classes_reference_bound(t); /* after the second pass it is known how many */
+    for (int pass = (int)first; pass <= (int)last; pass++) {
+        const uint64_t bytes = hdx_forecast(w, t, (hdx_forecast_pass)pass, width, most, true);
+        least = highest(least, resident(w, t, (hdx_forecast_pass)pass, width, references, CERTAIN));
+        if (bytes > need) {
+            need = bytes;
+            worst = pass;
+        }
+    }
+    if (least <= w->options->memory)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
+                             "the step %s needs %llu MB, the budget is %llu MB", names[worst],
+                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
+                    "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
+}
+
+hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents, hdx_error *err)
+{
+    const uint64_t need = searched(w->objects, parents, width / 8), room = hdx_work_room(w);
+    if (w->options->memory == 0 || need <= room)
+        return HDX_OK;
+    const uint64_t more = w->options->memory + (need - room);
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
+                             "the step references needs %llu MB, the budget is %llu MB",
+                             (unsigned long long)((more >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
+                    "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
+}
+
+hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err)
+{
+    const uint64_t need = resident(w, t, HDX_FORECAST_SCAN, 32, 0, LEAST);
+    if (w->options->memory == 0 || need <= w->options->memory)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
+                             "reading it needs %llu MB and room for its names, the budget is %llu MB",
+                             (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
+                    "heapdex estimate says what --memory would do");
+}

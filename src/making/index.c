@@ -1,0 +1,459 @@
+/*
+ * index.c - the conductor: finds a valid index or builds one; the order of the passes, the choice of the width, the
+ * commit.
+ */
+#include "making/checkpoint.h"
+#include <heapdex/heapdex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEPS  7u
+#define WANTED (16ull << 20)
+#define SLICES                                                                                                         \
+    (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small            \
+                     (forecast.c counts on it) */
+
+const char *hdx_version(void) { return HEAPDEX_VERSION; }
+
+static void notice(const hdx_index_options *options, const char *line)
+{
+    if (options->notice != NULL)
+        options->notice(options->notice_context, line);
+}
+
+static void report_from(const hdx_manifest *m, hdx_index_report *r)
+{
+    r->objects = m->objects;
+    r->live_objects = m->live_objects;
+    r->references = m->references;
+    r->wall_ns = m->wall_ns;
+    r->peak_rss = m->peak_rss;
+    r->bytes = 0;
+    for (uint32_t i = 0; i < HDX_KINDS_MAX; i++)
+        r->bytes += m->files[i].bytes;
+    r->step_count = m->step_count < HDX_STEPS_MAX ? m->step_count : HDX_STEPS_MAX;
+    for (unsigned i = 0; i < r->step_count; i++) {
+        memcpy(r->steps[i].name, m->steps[i].name, sizeof r->steps[i].name);
+        r->steps[i].wall_ns = m->steps[i].wall_ns;
+        r->steps[i].cpu_ns = m->steps[i].cpu_ns;
+        r->steps[i].peak_bytes = m->steps[i].peak_bytes;
+        r->steps[i].written_bytes = m->steps[i].written_bytes;
+    }
+}
+
+static void add_catalog_bytes(hdx_io *io, hdx_index_report *r)
+{
+    static const char *const names[] = { "catalog.mdb", "catalog.sum" };
+    for (size_t i = 0; i < 2; i++) {
+        char        path[4200];
+        struct stat st;
+        (void)snprintf(path, sizeof path, "%s/%s", r->path, names[i]);
+        if (io->stat(io, path, &st) >= 0)
+            r->bytes += (uint64_t)st.st_size;
+    }
+}
+
+static hdx_code first_pass(hdx_build *b, hdx_error *err)
+{
+    const hdx_reading in = hdx_reading_of(b);
+    hdx_index_file    seek;
+    hdx_code          code;
+    hdx_manifest_step_begin(b, "scan", hdx_source_file_size(b->dump.source), "bytes");
+    if ((code = hdx_first_pass(&in, err)) != HDX_OK)
+        return code;
+    b->manifest.dump_size = b->tables.dump_size;
+    hdx_build_identity(b);
+    if (b->dump.windows.fd >= 0) {
+        if ((code = hdx_seek_keep(&b->work, &b->dump, b->tables.dump_size, &seek, err)) != HDX_OK)
+            return code;
+        hdx_manifest_file_written(b, HDX_KIND_SEEK, &seek);
+    }
+    hdx_manifest_step_end(b);
+    hdx_work_measure(&b->work, b->tables.objects);
+    return HDX_OK;
+}
+
+static bool is_wide(const hdx_build *b)
+{
+    if (b->work.options->width != 0)
+        return b->work.options->width == 64;
+    const uint64_t most = b->manifest.dump_size / b->dump.survey.head.id_size +
+                          b->tables.lookup.local_count; /* each takes the bytes of an id */
+    return b->tables.objects >= UINT32_MAX - 2 ||
+           (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(&b->tables) >= UINT32_MAX - 2);
+}
+
+void hdx_build_close(hdx_build *b)
+{
+    hdx_mem *mem = &b->work.mem;
+    hdx_catalog_abandon(b->catalog);
+    hdx_scan_free(mem, &b->dump.scan);
+    hdx_survey_free(&b->dump.survey);
+    hdx_addresses_close(b->tables.lookup.ids);
+    hdx_arena_free(&b->tables.texts);
+    hdx_mem_put(mem, b->tables.classes, b->tables.class_count * sizeof *b->tables.classes);
+    hdx_map_free(&b->tables.lookup.by_address);
+    hdx_map_free(&b->tables.class_objects);
+    hdx_mem_put(mem, b->tables.lookup.layouts,
+                b->tables.lookup.layouts == NULL ? 0 : b->tables.class_count * sizeof *b->tables.lookup.layouts);
+    hdx_mem_put(mem, b->tables.lookup.offsets, b->tables.lookup.offset_count * sizeof *b->tables.lookup.offsets);
+    hdx_mem_put(mem, b->tables.roots, b->tables.root_capacity * sizeof *b->tables.roots);
+    hdx_mem_put(mem, b->tables.lookup.locals, b->tables.lookup.local_capacity * sizeof *b->tables.lookup.locals);
+    hdx_mem_put(mem, b->tables.threads, b->tables.thread_count * sizeof *b->tables.threads);
+    hdx_mem_put(mem, b->tables.heaps, b->tables.heap_count * sizeof *b->tables.heaps);
+    hdx_mem_put(mem, b->work.damage.list, b->work.damage.capacity * sizeof *b->work.damage.list);
+    if (b->resumed == NULL) /* else it is the catalog's */
+        hdx_build_damage_free(b);
+    hdx_catalog_close(b->resumed);
+    hdx_source_close(b->dump.source);
+    hdx_seek_end(&b->dump);
+    hdx_ticker_free(&b->work.tick);
+    hdx_mem_close(mem);
+    (void)pthread_mutex_destroy(&b->work.lock);
+    free(b);
+}
+
+/*
+ * With a reader of its own: seek points of a compressed dump are kept from the first byte that the build's reader
+ * reads.
+ */
+static hdx_code recognise(hdx_build *b, hdx_error *err)
+{
+    const hdx_source_options options = { .max_uncompressed = b->work.options->max_uncompressed };
+    hdx_source              *source;
+    hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, b->work.options->dump, &options, &source, err);
+    if (code != HDX_OK)
+        return code;
+    code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &b->dump.stripping, err);
+    hdx_source_close(source);
+    return code;
+}
+
+/*
+ * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the
+ * others (order.c) another makes memory ready, which all builds of such dumps soon need.
+ */
+static void prepare(hdx_build *b)
+{
+    const uint64_t size = hdx_source_file_size(b->dump.source) / 4;
+    if (b->work.threads == 1 || b->work.mem.limit != 0)
+        return;
+    hdx_mem_want(&b->work.mem, size < WANTED ? size : WANTED);
+    hdx_mem_prepare(&b->work.mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
+}
+
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
+                          hdx_error *err)
+{
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed,
+                                          .threads = options->threads,
+                                          .cache = SLICES };
+    hdx_build         *b = calloc(1, sizeof *b);
+    if (b == NULL) {
+        (void)hdx_no_memory(err, "a build", sizeof *b);
+        return NULL;
+    }
+    b->work.options = options;
+    b->dump.counting = purpose == HDX_FOR_COUNTS;
+    b->work.io = doors->io;
+    b->dump.windows.fd = -1;
+    b->work.mem.limit = options->memory == 0                     ? 0
+                        : options->memory > 2 * HDX_BUILD_BESIDE ? options->memory - HDX_BUILD_BESIDE
+                                                                 : options->memory / 2 + 1;
+    b->work.mem.refuse = doors->refuse;
+    b->work.mem.context = doors->context;
+    b->work.room = doors->room;
+    b->keeping.every_step = doors->every_step;
+    b->work.mem.keep = true;
+    b->work.threads = options->threads != 0 ? options->threads : hdx_workers_default();
+    if (b->work.threads > HDX_WORKERS_MAX)
+        b->work.threads = HDX_WORKERS_MAX;
+    b->dump.scan.arena = hdx_arena_of(&b->work.mem);
+    b->dump.scan.by_string = hdx_map_of(&b->work.mem);
+    b->dump.scan.by_class = hdx_map_of(&b->work.mem);
+    b->dump.scan.long_names = b->dump.scan.long_sums = hdx_map_of(&b->work.mem);
+    b->dump.scan.frame_places = hdx_map_of(&b->work.mem);
+    b->tables.texts = hdx_arena_of(&b->work.mem);
+    b->tables.lookup.by_address = hdx_map_of(&b->work.mem);
+    b->tables.class_objects = hdx_map_of(&b->work.mem);
+    (void)pthread_mutex_init(&b->work.lock, NULL);
+    hdx_ticker_init(&b->work.tick, &options->progress, STEPS);
+    b->step_wall = hdx_now_ns();
+    b->step_cpu = hdx_cpu_ns();
+    b->keeping.saved_at = b->step_wall;
+    b->keeping.begun_cpu = b->step_cpu;
+    b->keeping.of = &b->manifest;
+    b->keeping.version = hdx_checkpoint_version(options);
+    (void)hdx_lock_boot(b->keeping.boot);
+    (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
+    hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, options->dump, &source_options, &b->dump.source, err);
+    if (code == HDX_OK && purpose == HDX_FOR_INDEX)
+        prepare(b);
+    if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK &&
+        (code = hdx_strip_view_set(b->dump.source, b->dump.stripping.view, err)) == HDX_OK)
+        return b;
+    if (err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    hdx_build_close(b);
+    return NULL;
+}
+
+static void work_in(hdx_build *b, const hdx_index_home *home)
+{
+    (void)snprintf(b->work.folder, sizeof b->work.folder, "%s", home->part);
+    b->work.place = (hdx_index_place){ .io = b->work.io,
+                                       .folder = b->work.folder,
+                                       .mem = &b->work.mem,
+                                       .threads = b->work.threads,
+                                       .tick = &b->work.tick };
+}
+
+static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
+{
+    const bool goes_on = b->keeping.kept_scan;
+    hdx_code   code;
+    if (goes_on)
+        notice(b->work.options, b->keeping.kept_columns
+                                    ? "an earlier build was reading the dump for the second time: going on there"
+                                    : "an earlier build was reading the dump: going on there");
+    if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
+        (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
+        return code;
+    return hdx_passes(b, is_wide(b) ? 64 : 32, err);
+}
+
+/* Behind the last step done, or where a reading of the dump was stopped. HDX_NOT_FOUND: neither can be. */
+static hdx_code go_on(hdx_build *b, hdx_error *err)
+{
+    hdx_code code;
+    if (hdx_checkpoint_is_there(&b->work))
+        return hdx_passes_resume(b, err);
+    if (!hdx_checkpoint_find_kept(&b->work, &b->keeping))
+        return HDX_NOT_FOUND;
+    code = from_the_dump(b, err);
+    return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* what was kept may say so, and not the dump */
+}
+
+/*
+ * What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the
+ * disk.
+ */
+static bool is_kept(const hdx_build *b, hdx_code code)
+{
+    return (b->keeping.checkpointed || b->keeping.kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
+}
+
+/*
+ * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build
+ * can need at most is soon said; where less is free, a sample says it better.
+ */
+static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error *err)
+{
+    const uint64_t size = hdx_source_file_size(b->dump.source),
+                   most = (hdx_source_compression(b->dump.source) == HDX_PLAIN ? 2 : 100) * size + (4u << 20);
+    hdx_index_options  options = *b->work.options;
+    hdx_index_forecast f;
+    hdx_error          own;
+    uint64_t           left = 0;
+    options.progress = (hdx_progress){ .cancelled = options.progress.cancelled, .context = options.progress.context };
+    if (b->work.io->space(b->work.io, home->part, &left) < 0 || left >= most ||
+        hdx_index_estimate(&options, &f, &own) != HDX_OK || f.disk + f.temporary <= left)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_LIMIT, home->path, HDX_NOWHERE,
+                             "the index takes %llu MB on disk, %llu MB while it is built; %.1f MB are free there",
+                             (unsigned long long)(f.disk >> 20) + 1,
+                             (unsigned long long)((f.disk + f.temporary) >> 20) + 1, (double)left / 1048576.0),
+                    "make room on that disk, or put the index elsewhere with --index-dir DIR");
+}
+
+/* Everything from the dump to the committed folder; the lock is held. */
+static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *options, hdx_index_home *home,
+                      hdx_index_report *report, hdx_error *err)
+{
+    hdx_io    *io = doors->io;
+    hdx_build *b = hdx_build_open(doors, options, HDX_FOR_INDEX, err);
+    bool       found = false;
+    hdx_error  taken;
+    hdx_code   code;
+    if (b == NULL)
+        return err->code;
+    if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
+        (code = hdx_place_begin(io, options, home, !options->force, &found, err)) != HDX_OK)
+        goto out;
+    if (!found && (code = check_space(b, home, err)) != HDX_OK) /* one that is gone on from has most of it already */
+        goto out;
+    work_in(b, home);
+    code = found ? go_on(b, err) : from_the_dump(b, err);
+    if (found &&
+        (code == HDX_NOT_FOUND ||
+         code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
+        hdx_build_close(b);
+        if ((b = hdx_build_open(doors, options, HDX_FOR_INDEX, err)) == NULL) {
+            hdx_place_abandon(io, home);
+            return err->code;
+        }
+        if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
+            (code = hdx_place_begin(io, options, home, false, &found, err)) != HDX_OK)
+            goto out;
+        work_in(b, home);
+        code = from_the_dump(b, err);
+    }
+    if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK ||
+        (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
+        goto out;
+    hdx_checkpoint_remove(&b->work, &b->keeping);
+    code = hdx_place_commit(io, home, &b->manifest, err);
+    report_from(&b->manifest, report);
+out:
+    if (code == HDX_IO && home->lock_fd >= 0 &&
+        hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
+        *err = taken;
+        code = HDX_BUSY;
+    }
+    if (!is_kept(b, code) && code != HDX_OK)
+        hdx_place_abandon(io, home);
+    else if (code == HDX_CANCELLED)
+        (void)hdx_hint(err, code, "what is done is kept: the next run goes on there; heapdex remove clears it");
+    if (code != HDX_OK && err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
+    hdx_build_close(b);
+    return code;
+}
+
+/* An index folder was named instead of a dump: what belongs to it may lie beside it. */
+static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_index_report *report, hdx_error *err)
+{
+    hdx_catalog *catalog = NULL;
+    size_t       len = strlen(options->dump);
+    if (options->force || options->index_dir != NULL)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and %s needs a dump",
+                                 options->force ? "--force" : "--index-dir"),
+                        "name the dump that it was made from");
+    hdx_code code = hdx_catalog_open(io, options->dump, &catalog, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_manifest *m = hdx_catalog_manifest(catalog);
+    const char         *slash;
+    if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is what nobody asked for */
+        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not of %u",
+                        m->dump_number, options->dump_number);
+        hdx_catalog_close(catalog);
+        return code;
+    }
+    while (len > 1 && options->dump[len - 1] == '/')
+        len--;
+    (void)snprintf(report->path, sizeof report->path, "%.*s", (int)len, options->dump);
+    slash = strrchr(report->path, '/');
+    (void)snprintf(report->dump, sizeof report->dump, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - report->path),
+                   report->path, m->dump_name);
+    struct stat st;
+    if (io->stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
+        report->dump[0] = '\0';
+    report_from(m, report);
+    add_catalog_bytes(io, report);
+    report->reused = true;
+    hdx_catalog_close(catalog);
+    return HDX_OK;
+}
+
+static const char *lacking(hdx_index_state state)
+{
+    return state == HDX_INDEX_STALE ? "its index is stale: the dump changed"
+           : state == HDX_INDEX_OLD ? "its index has an older format"
+                                    : "no index";
+}
+
+hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err)
+{
+    hdx_build_doors doors = { .io = hdx_io_system() };
+    return hdx_index_build_through(&doors, options, report, err);
+}
+
+hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                 hdx_index_report *report, hdx_error *err)
+{
+    hdx_io         *io = doors->io;
+    hdx_index_home  home;
+    hdx_index_state state = HDX_INDEX_ABSENT;
+    hdx_catalog    *catalog = NULL;
+    hdx_code        code;
+    hdx_error       own;
+    if (err == NULL)
+        err = &own;
+    memset(report, 0, sizeof *report);
+    if (hdx_place_is_index(io, options->dump))
+        return open_folder(options, io, report, err);
+    if ((code = hdx_place_find(io, options, &home, err)) != HDX_OK)
+        return code;
+    (void)snprintf(report->dump, sizeof report->dump, "%s", options->dump);
+    if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) != HDX_OK)
+        return code;
+    if (state != HDX_INDEX_VALID && options->no_build)
+        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)),
+                        "heapdex index makes one");
+    if (state != HDX_INDEX_VALID) {
+        if ((code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
+            return code;
+        if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) !=
+                                   HDX_OK) /* someone else may have built it meanwhile */
+            goto out;
+        if (state == HDX_INDEX_STALE)
+            notice(options, "the dump changed since it was indexed: rebuilding");
+        else if (state == HDX_INDEX_OLD)
+            notice(options, "the index has an older format: rebuilding");
+        if (state != HDX_INDEX_VALID && (code = build(doors, options, &home, report, err)) != HDX_OK)
+            goto out;
+    }
+    (void)snprintf(report->path, sizeof report->path, "%s", home.path);
+    if (state == HDX_INDEX_VALID) {
+        report->reused = true;
+        report_from(hdx_catalog_manifest(catalog), report);
+        hdx_place_narrow(io, &home);
+    }
+    add_catalog_bytes(io, report);
+out:
+    hdx_catalog_close(catalog);
+    hdx_place_unlock(&home);
+    return code;
+}
+
+hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t path_size, hdx_error *err)
+{
+    hdx_io        *io = hdx_io_system();
+    hdx_index_home home;
+    struct stat    st;
+    bool           found;
+    int            rc;
+    hdx_code       code = hdx_place_find(io, options, &home, err);
+    if (hdx_place_is_index(io, options->dump)) {
+        hdx_index_options folder = *options;
+        folder.index_dir = options->dump;
+        code = hdx_place_find(io, &folder, &home, err);
+    }
+    if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
+        return code;
+    (void)snprintf(path, path_size, "%s", home.path);
+    if ((code = hdx_place_foreign(home.part, err)) != HDX_OK) {
+        hdx_place_unlock(&home);
+        return code;
+    }
+    found = hdx_place_is_index(io, home.path);
+    if (io->stat(io, home.part, &st) >= 0) {
+        found = true;
+        (void)hdx_place_clear(io, home.part);
+    }
+    if (!found)
+        code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");
+    else if (hdx_place_is_index(io, home.path)) {
+        /*
+         * first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name
+         */
+        if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_io_remove_folder(io, home.part)) < 0)
+            code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
+    }
+    hdx_place_unlock(&home);
+    return code;
+}

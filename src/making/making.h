@@ -1,0 +1,205 @@
+/*
+ * making.h - an index is made: the order of the passes, and the index as a thing on disk.
+ *
+ *   index.c          the conductor: finds a valid index or makes one; workers, width, commit
+ *   order.c          the order of the passes after the first one
+ *   place.c          where an index lives; leftovers, staleness, the rename that makes it exist; lock.c: the lock
+ *   checkpoint.c     what a build has done, kept for the next one if this one is killed; checkpoint_check.c,
+ *                    checkpoint_values.c: is it what a build leaves
+ *   forecast.c       what each pass will hold, and whether that fits the budget
+ *   estimate.c       the same before anything is built, from a sample of the dump
+ *   manifest.c       everything said once, and the catalog
+ *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
+ */
+#ifndef HDX_MAKING_MAKING_H
+#define HDX_MAKING_MAKING_H
+
+#include "passes/passes.h"
+
+typedef struct hdx_build {
+    hdx_work        work;
+    hdx_dump        dump;
+    hdx_dump_tables tables;
+    hdx_keeping     keeping;
+    hdx_manifest    manifest; /* what the index will say of itself */
+    hdx_catalog *resumed; /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
+    hdx_catalog_writer *catalog; /* of the index, with all but the manifest; NULL: not begun */
+    uint64_t            step_wall, step_cpu;
+} hdx_build;
+
+static inline hdx_reading hdx_reading_of(hdx_build *b)
+{
+    return (hdx_reading){ &b->work, &b->keeping, &b->dump, &b->tables };
+}
+
+/* ---- the conductor's: everything, and how far it has come; checkpoints are made of it ---- */
+
+/* Of the step at hand. */
+typedef struct hdx_step_kept {
+    hdx_manifest     begun;         /* as it was before it */
+    uint64_t         saved;         /* steps that a checkpoint, or nobody, has to keep */
+    _Atomic uint64_t tasks;         /* those that are whole (HDX_TASK_) */
+    uint64_t         saved_tasks;   /* likewise, of what is saved */
+    bool             live, special; /* in bits.tmp */
+    bool             lists;         /* outbound is in lists.tmp */
+    bool             tapes;         /* predecessors and instances are in their files */
+} hdx_step_kept;
+
+typedef struct hdx_pass {
+    hdx_build           *b;
+    unsigned             width; /* of an id: 32 or 64 bits */
+    const hdx_wide      *wide;  /* the passes for that width */
+    hdx_step             until;
+    hdx_damage_note      note; /* of the index files that are read again */
+    hdx_columns          columns;
+    hdx_objects          objects;
+    hdx_referred         referred;
+    hdx_ints            *class_file, *size_file;
+    hdx_column_files     files; /* those two, for the passes */
+    hdx_search           search;
+    hdx_inbound          inbound;
+    uint64_t             room; /* bytes that turning the lists round may take */
+    hdx_predecessor_file predecessors, instances;
+    hdx_tape_file        idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
+    hdx_numbered         numbered;
+    hdx_index_file       retained;
+    hdx_tree             tree;
+    hdx_step_kept        kept;
+} hdx_pass;
+
+/* ---- forecast.c ---- */
+typedef enum hdx_forecast_pass {
+    HDX_FORECAST_SCAN,
+    HDX_FORECAST_COLUMNS,
+    HDX_FORECAST_OBJECTS,
+    HDX_FORECAST_REFERENCES,
+    HDX_FORECAST_DOMINATORS,
+    HDX_FORECAST_RETAINED
+} hdx_forecast_pass;
+/* Resident bytes of a pass at ids of `width` bits: `least` in its smallest form, else as it is without a budget. */
+uint64_t hdx_forecast(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
+                      uint64_t references, bool least);
+/* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory.
+   references 0: not known yet; then only what is certain refuses, and the budget named is enough for the most there can
+   be. */
+hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_t references, hdx_forecast_pass first,
+                            hdx_step until, unsigned width, hdx_error *err);
+/* Before the searches, when it is known how many parents they find: HDX_LIMIT as above. */
+hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents, hdx_error *err);
+/*
+ * Of a build that takes so long up to the step objects, and for that: is the spill file still there when later files
+ * are written? (estimate.c)
+ */
+bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns);
+/* Before the dump is read: HDX_LIMIT for a budget that not even an empty one would fit. */
+hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err);
+/* Is there room for so many bytes beside the searches? */
+bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes);
+#define HDX_BUILD_READY                                                                                                \
+    (32ull << 20) /* made ready before it is known what is needed: a quarter of the file, and not more */
+/* ---- estimate.c ---- */
+/* hdx_index_estimate with a sample of about so many bytes of heap records (tests). */
+hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out,
+                                 hdx_error *err);
+
+/* ---- order.c ---- */
+/*
+ * Second pass and everything behind it, with ids of 32 or 64 bits; writes the index files of the steps that
+ * options.until allows.
+ */
+hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err);
+/* Goes on behind the last finished step of a build that was killed or interrupted, in b->work.folder. HDX_NOT_FOUND: it
+   cannot, b is to be thrown away and the build to be begun anew. */
+hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
+
+/* ---- manifest.c ---- */
+void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file);
+/* Keys and values of its files are counted by these; what a later step counts is 0 till then. */
+hdx_amounts hdx_build_amounts(const hdx_build *b);
+/* A file written before, as the table of kinds says; hdx_index_close takes it back. */
+hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err);
+void     hdx_manifest_step_begin(hdx_build *b, const char *name, uint64_t total, const char *unit);
+void     hdx_manifest_step_end(hdx_build *b);
+void     hdx_build_identity(hdx_build *b);
+/* What the two readings of the dump have told, into the manifest; they are not needed any more. */
+hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err);
+void     hdx_build_sort_roots(hdx_work *w, hdx_dump_tables *t); /* by object, as the catalog has them */
+/*
+ * Classes, roots, threads and heaps, once live objects are counted: any time before the rest, which begins it where
+ * nobody did.
+ */
+hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err);
+hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);
+/* All that was found so far, in the order of the file, into the manifest; hdx_build_damage_free gives it back. */
+hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);
+void     hdx_build_damage_free(hdx_build *b);
+/* ---- place.c ---- */
+typedef struct hdx_index_home {
+    char       path[4096]; /* the index folder */
+    char       part[4096];
+    char       lock[4096];
+    int        lock_fd;     /* -1: not held */
+    int        why_not;     /* errno, where nothing can be locked there */
+    char       record[512]; /* what the lock says of us */
+    hdx_access access;      /* of the dump: what the index gets */
+} hdx_index_home;
+typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
+
+/* Is this path an index folder (has a catalog)? */
+bool hdx_place_is_index(hdx_io *io, const char *path);
+/* Where the index of a dump is, or is to be. */
+hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+/* Looks at an index without trusting it; *catalog stays open for the caller when VALID. HDX_DAMAGED as it is. */
+hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
+                         hdx_index_state *state, hdx_catalog **catalog, hdx_error *err);
+/* ---- lock.c ---- */
+/* HDX_OK with lock_fd -1: nothing can be locked there. */
+hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
+bool     hdx_place_held(const hdx_index_home *home);                       /* the lock is ours, and still says so */
+hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err); /* the same; HDX_BUSY, naming who took it */
+void     hdx_place_unlock(hdx_index_home *home);
+bool     hdx_lock_boot(char boot[40]); /* the rest zero; false: the system does not say */
+
+/* ---- place.c, building ---- */
+/* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With
+   `resume`, a .part folder with a checkpoint stays as it is: *found. */
+hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found,
+                         hdx_error *err);
+hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *m, hdx_error *err);
+/* The dump was closed to some who could read it when its index was made: so is the index, if it is ours. */
+void hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
+void hdx_place_abandon(hdx_io *io, hdx_index_home *home);
+/* An error where it belongs to another user. */
+hdx_code hdx_place_foreign(const char *path, hdx_error *err);
+/* Removes a .part folder, or whatever has its name; nothing there: 0. */
+int hdx_place_clear(hdx_io *io, const char *path);
+/* Size, time and sampled content of a file, for telling whether a dump changed. */
+hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
+/* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
+hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);
+
+/* ---- counts.c ---- */
+/*
+ * options.first_pass is told, if the sizes are exact by now and nothing is odd: what the second pass finds would be
+ * missing.
+ */
+hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
+
+/* ---- index.c ---- */
+/* hdx_index_build through other doors (tests): refuse as in hdx_mem, NULL for none. */
+typedef struct hdx_build_doors {
+    hdx_io *io;
+    bool (*refuse)(void *context, uint64_t bytes);
+    void    *context;
+    uint64_t room;       /* what hdx_work_room says, however much there is; 0: the truth */
+    bool     every_step; /* a checkpoint after each, however short it was */
+} hdx_build_doors;
+typedef enum hdx_build_purpose { HDX_FOR_INDEX, HDX_FOR_COUNTS, HDX_FOR_FORECAST } hdx_build_purpose;
+/* A build with its dump open and nothing done. NULL on failure. */
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
+                          hdx_error *err);
+void       hdx_build_close(hdx_build *b);
+hdx_code   hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                   hdx_index_report *report, hdx_error *err);
+
+#endif

@@ -1,0 +1,790 @@
+/*
+ * order.c - the order of the passes behind the first one.
+ */
+#include "making/checkpoint.h"
+
+#include <stdio.h>
+
+#define TURNING    (4ull << 20)  /* sums by block, values carried from range to range */
+#define AGAIN      3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
+#define AGAIN_LAST 8u /* so many times that in front of the last step, which takes about a twentieth of the time */
+
+static void free_lists(hdx_pass *p)
+{
+    hdx_mem       *mem = &p->b->work.mem;
+    const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
+    hdx_packed_free(&p->objects.outbound, mem);
+    hdx_mem_put(mem, p->referred.once, bytes);
+    hdx_mem_put(mem, p->referred.many, bytes);
+    p->referred.once = p->referred.many = NULL;
+}
+
+static void free_sums(hdx_pass *p)
+{
+    hdx_numbered *n = &p->numbered;
+    hdx_mem_put(&p->b->work.mem, n->numbers, n->numbers_bytes);
+    hdx_mem_put(&p->b->work.mem, n->sums, n->sums_bytes);
+    n->numbers = n->sums = NULL;
+}
+
+static void free_passes(hdx_pass *p)
+{
+    hdx_work          *w = &p->b->work;
+    hdx_mem           *mem = &w->mem;
+    hdx_referrer_file *referrers = &p->inbound.referrers;
+    const uint64_t     words = hdx_bits_words(p->b->tables.objects);
+    hdx_spill_close(w, &p->columns.spill);
+    hdx_entries_free(&p->columns.entries);
+    free_lists(p);
+    hdx_ints_close(p->class_file);
+    hdx_ints_close(p->size_file);
+    hdx_tape_file_close(&p->search.file);
+    hdx_mem_put(mem, p->search.live, words * 8);
+    hdx_mem_put(mem, p->search.is_root, words * 8);
+    hdx_mem_put(mem, p->search.special, words * 8);
+    hdx_tape_file_close(&referrers->file);
+    hdx_mem_put(mem, referrers->chunks, referrers->capacity * sizeof *referrers->chunks);
+    if (!p->kept.tapes) {
+        hdx_tape_file_remove(&p->predecessors.file);
+        hdx_tape_file_remove(&p->instances.file);
+    }
+    hdx_tape_file_close(&p->predecessors.file);
+    hdx_tape_file_close(&p->instances.file);
+    hdx_tape_file_close(&p->idoms);
+    free_sums(p);
+}
+
+/* What a pass wrote, if it did. */
+static void note_file(hdx_pass *p, hdx_kind kind, const hdx_index_file *file)
+{
+    if (file->bytes > 0)
+        hdx_manifest_file_written(p->b, kind, file);
+}
+
+/* ---- columns ---- */
+static hdx_code do_addresses(void *context, hdx_error *err)
+{
+    hdx_build     *b = context;
+    hdx_index_file file;
+    hdx_code       code = hdx_addresses_write(&b->work.place, HDX_KIND_ADDRESS, b->tables.lookup.ids, &file, err);
+    if (code == HDX_OK)
+        hdx_manifest_file_written(b, HDX_KIND_ADDRESS, &file);
+    return code;
+}
+
+static hdx_code do_sizes(void *context, hdx_error *err)
+{
+    hdx_build *b = context;
+    return hdx_classes_size(&b->work, &b->tables, err);
+}
+
+static hdx_code columns(hdx_pass *p, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    const hdx_task both[] = { { do_addresses, b, 0 }, { do_sizes, b, 0 } };
+    const bool     went_on = b->keeping.kept_columns;
+    hdx_code       code =
+        hdx_pass_columns(&b->work, &b->tables, &b->dump, &b->keeping, p->until >= HDX_STEP_OUTBOUND, &p->columns, err);
+    if (code != HDX_OK)
+        return code;
+    if (went_on && p->width == 32 && p->columns.spill.edges >= UINT32_MAX - 2)
+        return hdx_kept_refuse(err);
+    b->tables.sizing = p->columns.sizing;
+    b->manifest.dangling_references = p->columns.dangling;
+    code = hdx_run_tasks(b->work.threads, both, 2, err);
+    return code == HDX_OK ? hdx_build_dump_read(b, err) : code;
+}
+
+/* ---- objects ---- */
+/* A task that an earlier build may have done, or one of these tasks makes of no use. */
+static hdx_code once_only(hdx_pass *p, uint64_t task, hdx_code (*run)(hdx_pass *p, hdx_error *err), hdx_error *err)
+{
+    const hdx_code code = hdx_task_whole(&p->kept.tasks, task) ? HDX_OK : run(p, err);
+    if (code == HDX_OK)
+        hdx_task_done(&p->kept.tasks, task);
+    return code;
+}
+
+static hdx_code find_instances(hdx_pass *p, hdx_error *err)
+{
+    hdx_index_file file;
+    const hdx_code code = p->wide->instances(&p->b->work, &p->b->tables, &p->files, &file, err);
+    if (code == HDX_OK)
+        hdx_manifest_file_written(p->b, HDX_KIND_INSTANCES, &file);
+    return code;
+}
+
+static hdx_code do_instances(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_INSTANCES, find_instances, err);
+}
+
+static hdx_code write_outbound(hdx_pass *p, hdx_error *err)
+{
+    hdx_index_file file;
+    const hdx_code code = hdx_pass_write_outbound(&p->b->work, &p->objects.outbound, &file, err);
+    if (code == HDX_OK)
+        hdx_manifest_file_written(p->b, HDX_KIND_OUTBOUND, &file);
+    return code;
+}
+
+static hdx_code do_outbound(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_OUTBOUND, write_outbound, err);
+}
+
+static hdx_code find_referred(hdx_pass *p, hdx_error *err)
+{
+    hdx_work      *w = &p->b->work;
+    hdx_referred  *r = &p->referred;
+    const uint64_t objects = p->b->tables.objects;
+    r->once = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
+    r->many = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
+    return r->once == NULL || r->many == NULL
+               ? hdx_no_memory(err, "which objects are referred to", objects / 4)
+               : hdx_packed_referred(&p->objects.outbound, &w->tick, r->once, r->many, err);
+}
+
+static hdx_code do_referred(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_REFERRED, find_referred, err);
+}
+
+static hdx_code find_objects(hdx_pass *p, hdx_error *err)
+{
+    static const hdx_kind kinds[HDX_COLUMN_FILES] = { HDX_KIND_POSITION, HDX_KIND_CLASS, HDX_KIND_SIZE, HDX_KIND_HEAP };
+    hdx_build            *b = p->b;
+    const bool            lists = p->until >= HDX_STEP_OUTBOUND;
+    const hdx_code        code = hdx_pass_objects(&b->work, &b->tables, &p->columns, lists, &p->objects, err);
+    if (code != HDX_OK)
+        return code;
+    for (unsigned i = 0; i < HDX_COLUMN_FILES; i++)
+        note_file(p, kinds[i], &p->objects.files[i]);
+    if (lists)
+        b->manifest.outbound_values = p->objects.outbound.edges;
+    return HDX_OK;
+}
+
+static hdx_code open_columns(hdx_pass *p, hdx_error *err)
+{
+    void    *file;
+    hdx_code code = hdx_build_file_open(p->b, HDX_KIND_CLASS, &p->note, &file, err);
+    p->class_file = file;
+    if (code != HDX_OK)
+        return code;
+    code = hdx_build_file_open(p->b, HDX_KIND_SIZE, &p->note, &file, err);
+    p->size_file = file;
+    p->files = (hdx_column_files){ p->class_file, p->size_file, &p->note };
+    return code;
+}
+
+/* What comes from the lists as they were read: the index outbound, too. */
+static hdx_code objects(hdx_pass *p, hdx_error *err)
+{
+    const bool     lists = p->until >= HDX_STEP_OUTBOUND;
+    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
+    hdx_code       code = once_only(p, HDX_TASK_COLUMNS, find_objects, err);
+    if (code == HDX_OK && (code = open_columns(p, err)) == HDX_OK)
+        code = hdx_run_tasks(p->b->work.threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
+    return code;
+}
+
+/* ---- references ---- */
+static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
+{
+    const hdx_inbound_in in = { .outbound = &p->objects.outbound,
+                                .referred = &p->referred,
+                                .is_root = p->until >= HDX_STEP_DOMINATORS ? p->search.is_root : NULL,
+                                .room = p->room };
+    const hdx_code       code = p->wide->inbound(&p->b->work, &p->b->tables, &in, &p->inbound, err);
+    if (code == HDX_OK)
+        hdx_manifest_file_written(p->b, HDX_KIND_INBOUND, &p->inbound.file);
+    return code;
+}
+
+static hdx_code do_inbound(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_INBOUND, find_inbound, err);
+}
+
+static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
+{
+    hdx_manifest       *m = &p->b->manifest;
+    const hdx_task      inbound = { do_inbound, p, 0 };
+    const hdx_search_in in = { .outbound = &p->objects.outbound,
+                               .referred = &p->referred,
+                               .beside = beside ? &inbound : NULL };
+    const hdx_code      code = p->wide->search(&p->b->work, &p->b->tables, &in, &p->kept.tasks, &p->search, err);
+    m->gc_roots = p->search.gc_roots;
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_SEARCH))
+        m->references = p->search.references;
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_NEAREST)) {
+        m->specials = p->search.specials;
+        note_file(p, HDX_KIND_SPECIAL, &p->search.special_file);
+        note_file(p, HDX_KIND_NEAREST, &p->search.nearest_file);
+    }
+    return code;
+}
+
+/*
+ * The searches are on one thread each, transposing the lists on those that are left: side by side where memory allows.
+ */
+static hdx_code references(hdx_pass *p, hdx_error *err)
+{
+    hdx_work              *w = &p->b->work;
+    const hdx_dump_tables *t = &p->b->tables;
+    const bool             searches = p->until >= HDX_STEP_DOMINATORS;
+    /* what all of it takes in one range (inbound_wide.c) */
+    const uint64_t words = hdx_bits_words(t->objects), many = hdx_bits_count(p->referred.many, words),
+                   single = hdx_bits_count(p->referred.once, words) - many;
+    const uint64_t counts = hdx_turn_parts(w->threads, single, many) * many;
+    const uint64_t turning =
+        (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
+    const bool beside = searches && hdx_forecast_beside(w, p->width, turning);
+    hdx_code   code = HDX_OK;
+    p->room = beside ? turning : 0;
+    if (searches && !beside)
+        code = hdx_forecast_search(w, p->width, t->objects - single + t->root_count + t->class_count, err);
+    if (searches && code == HDX_OK && p->search.is_root == NULL &&
+        (p->search.is_root = hdx_mem_array(&w->mem, words, 8)) == NULL)
+        code = hdx_no_memory(err, "GC roots", words * 8);
+    if (searches && code == HDX_OK)
+        code = search(p, beside, err);
+    if (code == HDX_OK && !beside) {
+        const uint64_t room = hdx_work_room(w), more = words * (8 + p->width / 8) + 2 * TURNING +
+                                                       room / 16; /* bits, ranks, records being written */
+        p->room = room > 2 * more ? room - more : room / 2;
+        code = do_inbound(p, err);
+    }
+    if (code != HDX_CANCELLED) /* else they are kept */
+        free_lists(p);
+    return code;
+}
+
+/* ---- dominators ---- */
+/* At the most: what the records of referrers hold; what classes whose object is no root do. */
+static uint64_t predecessors_bytes(const hdx_pass *p)
+{
+    const uint64_t entries = p->inbound.referrers.entries;
+    return (entries + entries / 2) * (p->width / 8);
+}
+
+static uint64_t instances_bytes(const hdx_pass *p)
+{
+    const hdx_dump_tables *t = &p->b->tables;
+    uint64_t               ids = 0;
+    for (uint32_t i = 0; i < t->class_count; i++)
+        if (!hdx_bits_test(p->search.is_root, t->classes[i].id) && !hdx_add(ids, t->classes[i].instances, &ids))
+            ids = t->objects;
+    ids = ids < t->objects ? ids : t->objects; /* each is of one class, whatever a checkpoint's classes say */
+    return (ids + 3 * (uint64_t)t->class_count) * (p->width / 8);
+}
+
+/* In memory where there is room; what was stopped before may be again: then files stay, memory is cut as it is read. */
+static hdx_code open_predecessors(hdx_pass *p, hdx_error *err)
+{
+    hdx_work      *w = &p->b->work;
+    const uint64_t id = p->width / 8, entries = p->inbound.referrers.entries, reached = p->search.reached;
+    const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
+    /* beside them: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
+    const uint64_t lists = (reached + entries + entries / 3) * id, links = 2 * reached * id;
+    const uint64_t beside = lists > links ? lists : links;
+    const bool     stays = p->b->resumed != NULL;
+    hdx_code       code = HDX_OK;
+    if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_PREDECESSORS))
+        code = stays
+                   ? hdx_tape_file_open(w, "predecessors.tmp", &p->predecessors.file, err)
+                   : hdx_tape_open(w, "predecessors.tmp", predecessors, beside + instances, &p->predecessors.file, err);
+    if (code == HDX_OK && !hdx_task_whole(&p->kept.tasks, HDX_TASK_MEMBERS))
+        code = stays ? hdx_tape_file_open(w, "members.tmp", &p->instances.file, err)
+                     : hdx_tape_open(w, "members.tmp", instances, beside, &p->instances.file, err);
+    return code;
+}
+
+static hdx_code do_numbers(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS)) /* nobody asks for what leads there */
+        return HDX_OK;
+    const hdx_code code = p->wide->numbers(&p->b->work, &p->search, &p->numbered, err);
+    return code == HDX_OK ? open_predecessors(p, err) : code;
+}
+
+static hdx_code find_predecessors(hdx_pass *p, hdx_error *err)
+{
+    const hdx_code code =
+        p->wide->predecessors(&p->b->work, &p->search, &p->inbound.referrers, &p->numbered, &p->predecessors, err);
+    p->predecessors.end = p->predecessors.file.end;
+    return code;
+}
+
+static hdx_code find_class_instances(hdx_pass *p, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    void      *file = NULL;
+    hdx_code   code = hdx_build_file_open(b, HDX_KIND_INSTANCES, &p->note, &file, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_instances_in in = { &p->search, &p->numbered, file, &p->note };
+    code = p->wide->class_instances(&b->work, &b->tables, &in, &p->instances, err);
+    p->instances.end = p->instances.file.end;
+    hdx_one_to_n_close(file);
+    return code;
+}
+
+static hdx_code do_predecessors(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS) ? HDX_OK
+                                                          : once_only(p, HDX_TASK_PREDECESSORS, find_predecessors, err);
+}
+
+static hdx_code do_class_instances(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS) ? HDX_OK
+                                                          : once_only(p, HDX_TASK_MEMBERS, find_class_instances, err);
+}
+
+/* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
+static hdx_code do_keep(void *context, hdx_error *err)
+{
+    hdx_pass     *p = context;
+    hdx_build    *b = p->b;
+    hdx_numbered *n = &p->numbered;
+    n->unit = hdx_pass_size_unit(&b->tables);
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS))
+        return HDX_OK;
+    if (!hdx_tape_trim(&p->predecessors.file) || !hdx_tape_trim(&p->instances.file))
+        return hdx_no_memory(err, "predecessors", p->predecessors.file.end);
+    /*
+     * sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else
+     * they are made again
+     */
+    n->narrow = b->tables.dump_size / n->unit < UINT32_MAX / 2;
+    const uint64_t each = 2ull * (p->width / 8) + (n->narrow ? 4 : 8); /* two numbers for semidominators, a sum */
+    if (b->work.threads > 1 && hdx_work_room(&b->work) / each > p->search.reached)
+        return p->wide->begin_sums(&b->work, &p->search, n, err);
+    free_sums(p);
+    return HDX_OK;
+}
+
+/*
+ * What the next step holds at most, beside sums and numbers that are there: those, nodes, and dominators of special
+ * objects.
+ */
+static uint64_t retained_bytes(const hdx_pass *p)
+{
+    const uint64_t id = p->width / 8, sums = p->numbered.sums != NULL ? 0 : p->b->tables.objects * (id + 8);
+    return sums + p->search.reached * id + 4 * p->search.specials * id;
+}
+
+static hdx_code find_idoms(hdx_pass *p, hdx_error *err)
+{
+    const hdx_dominators_in in = { &p->search, &p->predecessors, &p->instances, retained_bytes(p) };
+    return p->wide->dominators(&p->b->work, &in, &p->idoms, err);
+}
+
+static hdx_code do_dominators(void *context, hdx_error *err)
+{
+    return once_only(context, HDX_TASK_IDOMS, find_idoms, err);
+}
+
+/* Who has nothing to do while dominators are found. */
+static hdx_code do_help(void *context, hdx_error *err)
+{
+    (void)err;
+    hdx_mem_help(&((hdx_pass *)context)->b->work.mem, true);
+    return HDX_OK;
+}
+
+/* What lives, into the tables and the manifest. */
+static void take_live(hdx_build *b, const hdx_search *search, const hdx_live *live)
+{
+    hdx_dump_tables *t = &b->tables;
+    hdx_manifest    *m = &b->manifest;
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        const hdx_tally *of = &live->classes[i];
+        t->classes[i].instances = of->objects;
+        t->classes[i].bytes = of->bytes;
+        t->classes[i].live_instances = of->live_objects;
+        t->classes[i].live_bytes = of->live_bytes;
+    }
+    for (uint64_t i = 0; i < t->heap_count; i++) {
+        const hdx_tally *of = &live->heaps[i];
+        t->heaps[i].objects = of->objects;
+        t->heaps[i].bytes = of->bytes;
+        t->heaps[i].live_objects = of->live_objects;
+        t->heaps[i].live_bytes = of->live_bytes;
+    }
+    m->live_objects = search->reached;
+    m->live_bytes = live->all.live_bytes;
+    m->unreachable_objects = t->objects - search->reached;
+    m->unreachable_bytes = live->all.bytes - live->all.live_bytes;
+    m->all_references = t->objects + m->outbound_values;
+    m->classes = t->class_count;
+    m->live_classes = live->live_classes;
+    m->live_loaders = live->live_loaders;
+}
+
+static hdx_code count_live(hdx_pass *p, hdx_error *err)
+{
+    hdx_build    *b = p->b;
+    hdx_numbered *n = &p->numbered;
+    hdx_live      live = { 0 };
+    void         *heaps = NULL;
+    hdx_code code = b->tables.heap_count == 0 ? HDX_OK : hdx_build_file_open(b, HDX_KIND_HEAP, &p->note, &heaps, err);
+    const hdx_live_in in = { .files = &p->files, .heaps = heaps, .search = &p->search, .numbered = n, .wide = p->wide };
+    if (code == HDX_OK)
+        code = hdx_pass_count_live(&b->work, &b->tables, &in, &live, err);
+    hdx_ints_close(heaps);
+    if (code == HDX_OK) {
+        take_live(b, &p->search, &live);
+        if (n->narrow && live.all.live_bytes / n->unit >= UINT32_MAX) /* some sum may not fit */
+            free_sums(p);
+    }
+    hdx_live_free(&b->work, &b->tables, &live);
+    return code;
+}
+
+static hdx_code do_count(void *context, hdx_error *err) { return count_live(context, err); }
+
+/* The order of the file was for the searches; the catalog, which the next step begins, has them by object. */
+static hdx_code do_roots(void *context, hdx_error *err)
+{
+    hdx_build *b = ((hdx_pass *)context)->b;
+    (void)err;
+    hdx_build_sort_roots(&b->work, &b->tables);
+    return HDX_OK;
+}
+
+static hdx_code dominators(hdx_pass *p, hdx_error *err)
+{
+    enum { NUMBERS, ROOTS, PREDECESSORS, INSTANCES, KEEP, DOMINATORS, COUNT, HELP, TASKS };
+    const hdx_task all[TASKS] = {
+        [NUMBERS] = { do_numbers, p, 0 },
+        [ROOTS] = { do_roots, p, 0 },
+        [PREDECESSORS] = { do_predecessors, p, 1u << NUMBERS },
+        [INSTANCES] = { do_class_instances, p, 1u << NUMBERS },
+        [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << INSTANCES },
+        [DOMINATORS] = { do_dominators, p, 1u << KEEP },
+        [COUNT] = { do_count, p, 1u << KEEP },
+        [HELP] = { do_help, p, 1u << KEEP },
+    };
+    return hdx_run_tasks(p->b->work.threads, all, TASKS, err);
+}
+
+/* ---- retained ---- */
+static hdx_code do_sums(void *context, hdx_error *err)
+{
+    hdx_pass     *p = context;
+    hdx_build    *b = p->b;
+    hdx_numbered *n = &p->numbered;
+    hdx_code      code = HDX_OK;
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_RETAINED))
+        return HDX_OK;
+    if (n->sums == NULL) {
+        n->unit = hdx_pass_size_unit(&b->tables);
+        n->narrow = b->manifest.live_bytes / n->unit < UINT32_MAX;
+        code = p->wide->sums(&b->work, &b->tables, &p->files, &p->search, n, err);
+    }
+    return code != HDX_OK ? code : p->wide->retained(&b->work, &p->search, &p->idoms, n, err);
+}
+
+static hdx_code do_write_retained(void *context, hdx_error *err)
+{
+    hdx_pass *p = context;
+    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_RETAINED))
+        return HDX_OK;
+    const hdx_code code = p->wide->write_retained(&p->b->work, &p->numbered, &p->retained, err);
+    if (code == HDX_OK) {
+        hdx_manifest_file_written(p->b, HDX_KIND_RETAINED, &p->retained);
+        hdx_task_done(&p->kept.tasks, HDX_TASK_RETAINED);
+    }
+    free_sums(p);
+    return code;
+}
+
+static hdx_code find_tree(hdx_pass *p, hdx_error *err)
+{
+    const hdx_code code = p->wide->tree(&p->b->work, &p->search, &p->idoms, &p->tree, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_manifest_file_written(p->b, HDX_KIND_DOMINATOR, &p->tree.dominator);
+    hdx_manifest_file_written(p->b, HDX_KIND_DOMINATORS, &p->tree.dominators);
+    hdx_manifest_file_written(p->b, HDX_KIND_DOMINATED, &p->tree.dominated);
+    p->b->manifest.dominators = p->tree.count;
+    return HDX_OK;
+}
+
+static hdx_code do_tree(void *context, hdx_error *err) { return once_only(context, HDX_TASK_TREE, find_tree, err); }
+
+static hdx_code do_catalog(void *context, hdx_error *err)
+{
+    return hdx_build_catalog_begin(((hdx_pass *)context)->b, err);
+}
+
+/* On one thread one by one: sums are gone before dominators take their room. */
+static hdx_code retained(hdx_pass *p, hdx_error *err)
+{
+    enum { CATALOG, SUMS, WRITE_RETAINED, TREE, TASKS };
+    const hdx_task all[TASKS] = {
+        [CATALOG] = { do_catalog, p, 0 },
+        [SUMS] = { do_sums, p, 0 },
+        [WRITE_RETAINED] = { do_write_retained, p, 1u << SUMS },
+        [TREE] = { do_tree, p, 0 },
+    };
+    hdx_work *w = &p->b->work;
+    return hdx_run_tasks(hdx_work_room(w) > retained_bytes(p) ? w->threads : 1, all, TASKS, err);
+}
+
+/* What each step is called, what it counts, and which `until` wants it; by hdx_pass_name. */
+static const struct pass {
+    const char *name, *unit;
+    hdx_code (*run)(hdx_pass *p, hdx_error *err);
+    hdx_step          from, to;
+    hdx_forecast_pass forecast;
+} passes[] = {
+    [HDX_PASS_COLUMNS] = { "columns", "bytes", columns, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_COLUMNS },
+    [HDX_PASS_OBJECTS] = { "objects", "values", objects, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS, HDX_FORECAST_OBJECTS },
+    [HDX_PASS_REFERENCES] = { "references", "values", references, HDX_STEP_INBOUND, HDX_STEP_DOMINATORS,
+                              HDX_FORECAST_REFERENCES },
+    [HDX_PASS_DOMINATORS] = { "dominators", "objects", dominators, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS,
+                              HDX_FORECAST_DOMINATORS },
+    [HDX_PASS_RETAINED] = { "retained", "values", retained, HDX_STEP_DOMINATORS, HDX_STEP_DOMINATORS,
+                            HDX_FORECAST_RETAINED },
+};
+#define PASSES (sizeof passes / sizeof *passes)
+
+static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
+
+/* What the readings of the dump have kept: with a checkpoint nobody goes on from there. */
+static void remove_kept(hdx_build *b)
+{
+    if (b->keeping.kept_columns)
+        hdx_kept_remove(&b->work, HDX_KEPT_COLUMNS);
+    if (b->keeping.kept_scan)
+        hdx_kept_remove(&b->work, HDX_KEPT_SCAN);
+    b->keeping.kept_columns = b->keeping.kept_scan = false;
+}
+
+/* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the
+   next one stands, which does not need it any more. */
+static void drop_served(hdx_pass *p, uint64_t done)
+{
+    if (p->b->keeping.checkpointed)
+        remove_kept(p->b);
+    if (is_done(done, HDX_PASS_OBJECTS))
+        hdx_spill_remove(&p->b->work, &p->columns.spill);
+    if (is_done(done, HDX_PASS_REFERENCES) && p->kept.lists) {
+        hdx_kept_remove(&p->b->work, HDX_KEPT_LISTS);
+        p->kept.lists = false;
+    }
+    if (is_done(done, HDX_PASS_DOMINATORS)) {
+        hdx_tape_file_remove(&p->inbound.referrers.file);
+        p->inbound.referrers.count = 0;
+    }
+}
+
+static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
+{
+    const hdx_build *b = p->b;
+    switch (pass->forecast) {
+    case HDX_FORECAST_COLUMNS: return b->manifest.dump_size;
+    case HDX_FORECAST_OBJECTS:
+        return 6 * b->tables.objects + (p->until >= HDX_STEP_OUTBOUND ? b->tables.objects + p->columns.spill.edges : 0);
+    case HDX_FORECAST_REFERENCES:
+        return b->tables.objects + b->manifest.outbound_values +
+               (p->until >= HDX_STEP_DOMINATORS ? 2 * b->tables.objects : 0);
+    case HDX_FORECAST_DOMINATORS: return p->search.reached;
+    default: return b->tables.objects;
+    }
+}
+
+/*
+ * Keeps what is done, but for what is soon done again: keeping the dominators, say, takes a third of the time of the
+ * step behind them.
+ */
+static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build     *b = p->b;
+    const uint64_t begun = hdx_now_ns(), worked = begun - b->keeping.saved_at,
+                   again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
+    if (!b->keeping.every_step && (worked < again || worked < 2 * b->keeping.saving_ns)) {
+        if (!b->keeping.checkpointed)
+            drop_served(p, done);
+        return HDX_OK;
+    }
+    hdx_code code = hdx_checkpoint_save(p, done, 0, err);
+    p->kept.saved = done;
+    p->kept.saved_tasks = 0;
+    b->keeping.saved_at = hdx_now_ns();
+    b->keeping.saving_ns = b->keeping.saved_at - begun;
+    if (code == HDX_OK)
+        drop_served(p, done);
+    return code;
+}
+
+/* As it was before the step at hand, with what its whole tasks have made. */
+static hdx_manifest manifest_of(const hdx_pass *p, uint64_t tasks)
+{
+    const hdx_manifest *now = &p->b->manifest;
+    hdx_manifest        m = p->kept.begun;
+    for (unsigned kind = 0; kind < HDX_KINDS; kind++)
+        if (hdx_checkpoint_makes(tasks, (hdx_kind)kind))
+            m.files[kind] = now->files[kind];
+    if ((tasks & HDX_TASK_COLUMNS) != 0)
+        m.outbound_values = now->outbound_values;
+    if ((tasks & HDX_TASK_SEARCH) != 0)
+        m.references = now->references;
+    if ((tasks & HDX_TASK_NEAREST) != 0)
+        m.specials = now->specials;
+    if ((tasks & HDX_TASK_TREE) != 0)
+        m.dominators = now->dominators;
+    return m;
+}
+
+/*
+ * What whole tasks hold in memory goes to files. Those that are worth something without are left; what cannot be kept
+ * is done again.
+ */
+static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
+{
+    uint64_t   tasks = atomic_load(&p->kept.tasks);
+    const bool objects = is_done(done, HDX_PASS_OBJECTS),
+               lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
+    if (lists && p->objects.outbound.nodes > 0 && !p->kept.lists &&
+        hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERRED) != 0, NULL) != HDX_OK && !objects)
+        tasks = 0;
+    const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* else one that is shorter by now was cut while it was read */
+    if ((tasks & HDX_TASK_PREDECESSORS) != 0 && (served || p->predecessors.file.end != p->predecessors.end ||
+                                                 hdx_tape_keep(&p->predecessors.file, NULL) != HDX_OK))
+        tasks &= ~(uint64_t)HDX_TASK_PREDECESSORS;
+    if ((tasks & HDX_TASK_MEMBERS) != 0 &&
+        (served || p->instances.file.end != p->instances.end || hdx_tape_keep(&p->instances.file, NULL) != HDX_OK))
+        tasks &= ~(uint64_t)HDX_TASK_MEMBERS;
+    p->kept.tapes = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_MEMBERS)) != 0;
+    return tasks;
+}
+
+/* Told to stop inside a step: what was done before it and is not kept yet, and its tasks that are whole. */
+static void save_begun(hdx_pass *p, uint64_t done)
+{
+    hdx_build *b = p->b;
+    if (done == 0 || !hdx_kept_is_worth(&b->work, &b->keeping, HDX_CANCELLED))
+        return;
+    const bool     had_lists = p->kept.lists;
+    const uint64_t tasks = keep_tasks(p, done);
+    if (done == p->kept.saved && tasks == p->kept.saved_tasks && p->kept.lists == had_lists)
+        return;
+    const hdx_manifest now = b->manifest;
+    b->manifest = manifest_of(p, tasks);
+    (void)hdx_checkpoint_save(p, done, tasks, NULL);
+    b->manifest = now;
+}
+
+/* Behind the steps done. */
+static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    hdx_build *b = p->b;
+    hdx_code   code = HDX_OK;
+    p->kept.saved = done;
+    p->kept.saved_tasks = atomic_load(&p->kept.tasks);
+    hdx_mem_want(&b->work.mem, 0); /* all threads have work */
+    for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
+        const struct pass *pass = &passes[i];
+        if (p->until < pass->from || p->until > pass->to || is_done(done, (hdx_pass_name)i))
+            continue;
+        /*
+         * what follows from objects alone is known at first; references are counted by the second pass, and then asked
+         * again
+         */
+        if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
+            (code = hdx_forecast_check(&b->work, &b->tables, p->columns.spill.edges, pass->forecast, p->until, p->width,
+                                       err)) != HDX_OK)
+            break;
+        p->kept.begun = b->manifest;
+        hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
+        if ((code = pass->run(p, err)) != HDX_OK) {
+            if (code == HDX_CANCELLED)
+                save_begun(p, done);
+            break;
+        }
+        hdx_manifest_step_end(b);
+        done |= 1ull << i;
+        atomic_store(&p->kept.tasks, 0);
+        if (i != HDX_PASS_RETAINED) /* behind the last one the index is whole in a moment */
+            code = save(p, done, err);
+    }
+    if (code == HDX_OK) {
+        b->manifest.step = (uint32_t)p->until;
+        hdx_spill_remove(&b->work, &p->columns.spill);
+        hdx_tape_file_remove(&p->search.file);
+        hdx_tape_file_remove(&p->inbound.referrers.file);
+        hdx_tape_file_remove(&p->idoms);
+        remove_kept(b);
+    }
+    return code;
+}
+
+hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err)
+{
+    hdx_pass p = { .b = b,
+                   .width = width,
+                   .wide = hdx_wide_of(width),
+                   .until = b->work.options->until == 0 ? HDX_STEP_DOMINATORS : b->work.options->until };
+    hdx_code code = run(&p, 0, err);
+    free_passes(&p);
+    return code;
+}
+
+static hdx_code read_outbound(hdx_pass *p, hdx_error *err)
+{
+    void    *file;
+    hdx_code code = hdx_build_file_open(p->b, HDX_KIND_OUTBOUND, &p->note, &file, err);
+    if (code != HDX_OK)
+        return code;
+    code = hdx_pass_read_outbound(&p->b->work, &p->b->tables, &p->files, file, &p->objects.outbound, err);
+    hdx_one_to_n_close(file);
+    return code;
+}
+
+/* What the steps done hold in memory, as it was when they were. */
+static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
+{
+    const bool objects = is_done(done, HDX_PASS_OBJECTS), references = is_done(done, HDX_PASS_REFERENCES);
+    hdx_code   code = objects ? open_columns(p, err) : HDX_OK;
+    p->search.references = p->b->manifest.references;
+    p->search.specials = p->b->manifest.specials;
+    p->search.gc_roots = p->b->manifest.gc_roots;
+    if (code == HDX_OK && p->kept.lists && !references)
+        code = hdx_checkpoint_take_lists(p, err);
+    else if (code == HDX_OK && objects && !references && p->until >= HDX_STEP_INBOUND)
+        code = read_outbound(p, err);
+    if (code == HDX_OK && p->objects.outbound.nodes > 0 && p->referred.once == NULL && objects)
+        code = find_referred(p, err);
+    if (code == HDX_OK && is_done(done, HDX_PASS_DOMINATORS))
+        code = count_live(p, err);
+    return code;
+}
+
+hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
+{
+    hdx_pass                 p = { .b = b };
+    const hdx_index_options *options = b->work.options;
+    uint64_t                 done = 0;
+    char                     line[200];
+    hdx_code                 code = hdx_checkpoint_load(&p, &done, err);
+    p.wide = hdx_wide_of(p.width);
+    if (code == HDX_OK)
+        code = restore(&p, done, err);
+    if (code == HDX_OK && options->notice != NULL) {
+        const char *last = passes[63 - __builtin_clzll(done | 1)].name;
+        (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
+        options->notice(options->notice_context, line);
+    }
+    if (code == HDX_OK)
+        code = run(&p, done, err);
+    free_passes(&p);
+    return code;
+}

@@ -1,0 +1,117 @@
+/*
+ * dominators_wide.c - immediate dominators of what lives, from the search, the file of referrers and the index
+ * instances.
+ *
+ * Held (N objects, R of them reached; ids have 4 bytes): numbers 4 N, predecessors of a range of numbers; then 8 R
+ * (links); then 4 R (dominators). Where there is room the files of predecessors besides, in memory, and the numbers on,
+ * with the sizes of the next step. Semidominators cannot be split: each step depends on the one before.
+ */
+#include "passes/wide.h"
+
+#define FORGET      (16u << 20)   /* values read before the pages they came from are given back */
+#define LINKS_READY (16ull << 20) /* bytes that others keep ready for semidominators */
+
+static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
+{
+    const hdx_referrer_file  *f = context;
+    const hdx_referrer_chunk *c = &f->chunks[chunk];
+    hdx_code                  code = f->file.tape.read(f->file.tape.context, c->at, to, c->bytes, err);
+    if (code != HDX_OK)
+        return code;
+    if (hdx_crc32c(0, to, (size_t)c->bytes) != c->sum)
+        return hdx_fail(err, HDX_IO, f->file.path, c->at, "reads otherwise than it was written");
+    *len = c->bytes;
+    *node = c->node;
+    return HDX_OK;
+}
+
+typedef struct class_instances {
+    const hdx_instances_in *in;
+    const hdx_one_to_n     *lists; /* the index instances */
+    uint64_t                read;
+} class_instances;
+
+static uint64_t count_instances(void *context, uint32_t number)
+{
+    const class_instances *m = context;
+    uint64_t               first, length;
+    hdx_one_to_n_list(m->lists, number, &first, &length);
+    return length;
+}
+
+static hdx_code read_instances(void *context, uint32_t number, uint64_t from, uint32_t n, uint64_t *nodes,
+                               hdx_error *err)
+{
+    class_instances *m = context;
+    uint64_t         first, length;
+    hdx_one_to_n_list(m->lists, number, &first, &length);
+    hdx_one_to_n_read(m->lists, number, first + from, n, nodes);
+    if ((m->read += n) > FORGET) {
+        hdx_one_to_n_forget(m->lists);
+        m->read = 0;
+    }
+    return hdx_note_check(m->in->note, err);
+}
+
+hdx_code WIDE(hdx_pass_numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err)
+{
+    NID           *numbers = NULL;
+    const hdx_code code =
+        WIDE(hdx_numbers)(&search->file.tape, search->reached, w->objects, w->threads, &w->mem, &numbers, err);
+    out->numbers = numbers;
+    out->numbers_bytes = numbers == NULL ? 0 : w->objects * sizeof(NID);
+    return code;
+}
+
+hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+                                     const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err)
+{
+    hdx_referrers chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest, referrers->entries,
+                             read_chunk };
+    return WIDE(hdx_predecessors)(numbered->numbers, search->reached, search->is_root, &chunks, hdx_work_room(w),
+                                  w->threads, &w->mem, &w->tick, &out->file.tape, &out->count, err);
+}
+
+hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
+                                        hdx_predecessor_file *out, hdx_error *err)
+{
+    class_instances   m = { .in = in, .lists = in->instances };
+    const hdx_members of_class = { &m, count_instances, read_instances };
+    NID              *class_object = hdx_mem_array(&w->mem, t->class_count, sizeof(NID));
+    if (class_object == NULL)
+        return hdx_no_memory(err, "reachability", t->class_count * sizeof(NID));
+    for (uint32_t i = 0; i < t->class_count; i++)
+        class_object[i] = (NID)t->classes[i].id;
+    const WIDE(hdx_digraph) graph = { .classes = t->class_count, .class_object = class_object };
+    const hdx_code code = WIDE(hdx_instances)(&graph, in->numbered->numbers, in->search->is_root, &of_class, &w->mem,
+                                              &w->tick, &out->file.tape, &out->count, err);
+    hdx_mem_put(&w->mem, class_object, t->class_count * sizeof(NID));
+    return code;
+}
+
+hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err)
+{
+    hdx_tape_file   semis = { 0 };
+    const hdx_tape *search = &in->search->file.tape;
+    const uint64_t  reached = in->search->reached;
+    const hdx_preds predecessors = { &in->predecessors->file.tape, in->predecessors->count },
+                    instances = { &in->instances->file.tape, in->instances->count };
+    const uint64_t links = 2 * reached * sizeof(NID),
+                   most = reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
+    uint64_t semi_count = 0;
+    hdx_code code;
+    if (w->threads > 1 && w->mem.limit == 0)
+        hdx_mem_want(&w->mem, LINKS_READY);
+    if ((code = hdx_tape_open(w, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
+        (code = WIDE(hdx_semidominators)(search, reached, &predecessors, &instances, &w->mem, &w->tick, &semis.tape,
+                                         &semi_count, err)) == HDX_OK &&
+        (code = hdx_tape_open(w, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), in->beside, idoms, err)) == HDX_OK)
+        code = WIDE(hdx_dominators)(search, reached, &semis.tape, semi_count, &w->mem, &w->tick, &idoms->tape, err);
+    hdx_mem_want(&w->mem, 0);
+    hdx_tape_file_remove(&semis);
+    if (code != HDX_CANCELLED) { /* else they are kept (order.c) */
+        hdx_tape_file_remove(&in->predecessors->file);
+        hdx_tape_file_remove(&in->instances->file);
+    }
+    return code;
+}

@@ -1,0 +1,495 @@
+/*
+ * inbound_wide.c - the index inbound: the outbound lists turned round; and a file of referrers, for the dominators.
+ *
+ * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
+ * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a
+ *       number for each target, one more for each target with many referrers and each worker, and those referrers. A
+ *       list is never split between ranges.
+ *
+ * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it behind what
+ * the parts before it have.
+ *
+ * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
+ *
+ * The file of referrers (hdx_referrers in algo.h) has the lists again of objects that have more than one referrer and
+ * of class objects, since reading them in the order of ids, packed, is what the step dominators does most.
+ */
+#include "passes/wide.h"
+
+#define BLOCK       HDX_PART   /* targets whose references are summed up together, and that a range has multiples of */
+#define CHUNK       4096u      /* targets whose referrers are written together; whole words of bits, */
+#define CHUNK_BYTES 65536u     /* as long as they take no more than this */
+#define LONG_LIST   (1u << 20) /* bytes; no room is made in advance */
+
+typedef struct turning {
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    const hdx_inbound_in  *in;
+    hdx_inbound           *out;
+    const uint64_t        *once; /* bit sets over ids: has a referrer, */
+    WIDE(hdx_ranked) many;       /* has several */
+    uint64_t *before;            /* references to the targets before each block, and to all; */
+    uint64_t *many_before;       /* those of them that are to targets with several */
+    uint64_t  blocks;
+    uint64_t *is_class; /* bit set over ids; where referrers are wanted */
+    /* the range at hand */
+    uint64_t from, end; /* targets */
+    uint64_t rank;      /* of the first of them in many */
+    NID     *only;      /* per target: its one referrer */
+    uint64_t only_room;
+    NID *counts; /* of each part of the sources, per target with several, by rank: how many; then where the part's share
+                    ends in `to` */
+    NID      *count; /* the last of them, which stands for all parts: how many; then where the list ends */
+    uint64_t  count_room;
+    unsigned  parts;
+    NID      *to;
+    uint64_t  to_room;
+    uint64_t  first, last; /* values */
+    uint64_t *carry;       /* values not yet written, and their keys: at most HDX_PART - 1 */
+    uint64_t *carry_keys;
+    uint64_t  carried;
+    bool      placing; /* else counting */
+    /* writing referrers */
+    _Atomic uint64_t next;
+    atomic_bool      failed;
+    pthread_mutex_t  lock; /* guards error, and the file's end and chunks */
+    hdx_error        error;
+} turning;
+
+/* A target and its list; the next one has no more to look up than this. */
+typedef struct list {
+    uint64_t   target, rank; /* rank: that of the next target with several */
+    const NID *at;
+    uint64_t   count;
+} list;
+
+static inline void look_at(const turning *t, list *l)
+{
+    const uint64_t bit = l->target & 63;
+    if ((t->many.words[l->target >> 6] >> bit & 1) != 0) {
+        const uint64_t r = l->rank++ - t->rank, begin = r == 0 ? 0 : t->count[r - 1];
+        l->at = t->to + begin;
+        l->count = t->count[r] - begin;
+    } else {
+        l->at = t->only + (l->target - t->from);
+        l->count = t->once[l->target >> 6] >> bit & 1;
+    }
+}
+
+static list list_of(const turning *t, uint64_t target)
+{
+    list l = { target, HDX_RANK(&t->many, target), NULL, 0 };
+    look_at(t, &l);
+    return l;
+}
+
+static inline void next_list(const turning *t, list *l)
+{
+    l->target++;
+    look_at(t, l);
+}
+
+/* ---- index file ---- */
+static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    const turning *t = context;
+    uint64_t       rank = n == 0 ? 0 : HDX_RANK(&t->many, first) - t->rank;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t target = first + i;
+        degrees[i] = hdx_bits_test(t->many.words, target) ? t->count[rank++] : hdx_bits_test(t->once, target);
+    }
+    return HDX_OK;
+}
+
+static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    const turning *t = context;
+    uint32_t       i = 0;
+    (void)err;
+    for (; i < n && first + i < t->first; i++) {
+        values[i] = t->carry[first + i - (t->first - t->carried)];
+        keys[i] = t->carry_keys[first + i - (t->first - t->carried)];
+    }
+    if (i == n)
+        return HDX_OK;
+    uint64_t low = t->from / BLOCK, high = (t->end - 1) / BLOCK; /* the last block that begins at or before the value */
+    while (low < high) {
+        const uint64_t mid = low + (high - low + 1) / 2;
+        if (t->before[mid] <= first + i)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    uint64_t skip = first + i - t->before[low];
+    list     l = list_of(t, low * BLOCK);
+    for (; skip >= l.count; next_list(t, &l))
+        skip -= l.count;
+    for (;;) {
+        for (; skip < l.count && i < n; skip++, i++) {
+            values[i] = l.at[skip];
+            keys[i] = l.target;
+        }
+        if (i == n)
+            return HDX_OK;
+        skip = 0;
+        next_list(t, &l);
+    }
+}
+
+static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+{
+    const bool     all = t->end == t->t->objects;
+    const uint64_t have = t->carried + (t->last - t->first), n = all ? have : have / HDX_PART * HDX_PART,
+                   start = t->first - t->carried;
+    uint64_t values[256], keys[256], moved = 0;
+    hdx_code code = n == 0 ? HDX_OK : hdx_one_to_n_append_values(w, n, fill_values, t, err);
+    if (code != HDX_OK)
+        return code;
+    while (moved < have - n) { /* through a piece of its own: what is carried may be carried again */
+        const uint32_t part = have - n - moved < 256 ? (uint32_t)(have - n - moved) : 256;
+        (void)fill_values(t, start + n + moved, part, values, keys, err);
+        memcpy(t->carry + moved, values, part * sizeof *values);
+        memcpy(t->carry_keys + moved, keys, part * sizeof *keys);
+        moved += part;
+    }
+    t->carried = have - n;
+    return HDX_OK;
+}
+
+/* ---- referrers ---- */
+static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries,
+                          hdx_error *err)
+{
+    hdx_work          *w = t->w;
+    hdx_referrer_file *f = &t->out->referrers;
+    hdx_referrer_chunk c = { .bytes = len, .node = node, .sum = hdx_crc32c(0, bytes, (size_t)len) };
+    hdx_code           code = HDX_OK;
+    (void)pthread_mutex_lock(&t->lock);
+    c.at = f->file.end;
+    f->file.end += len;
+    f->entries += entries;
+    f->longest = len > f->longest ? len : f->longest;
+    if (!hdx_mem_room(&w->mem, (void **)&f->chunks, &f->capacity, f->count, sizeof *f->chunks))
+        code = hdx_no_memory(err, "chunks of referrers", f->capacity * sizeof *f->chunks);
+    else
+        f->chunks[f->count++] = c;
+    (void)pthread_mutex_unlock(&t->lock);
+    if (code != HDX_OK)
+        return code;
+    int rc = w->io->write_at(w->io, f->file.fd, bytes, len, c.at);
+    return rc < 0 ? hdx_fail(err, HDX_IO, f->file.path, c.at, "cannot write: %s", strerror(-rc)) : HDX_OK;
+}
+
+static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
+{
+    hdx_mem       *mem = &t->w->mem;
+    const uint64_t want = used + more,
+                   next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
+    if (want <= *capacity)
+        return true;
+    uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, next);
+    if (p == NULL)
+        return false;
+    *bytes = p;
+    *capacity = next;
+    return true;
+}
+
+/*
+ * Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator
+ * is known.
+ */
+static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
+{
+    const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK;
+    uint64_t       node = from, next = from, entries = 0, used = 0;
+    hdx_code       code = HDX_OK;
+    for (uint64_t word = from / 64; word < (end + 63) / 64; word++) {
+        uint64_t wanted = (t->many.words[word] | (t->once[word] & t->is_class[word])) & ~t->in->is_root[word];
+        for (; wanted != 0; wanted &= wanted - 1) {
+            const list l = list_of(t, 64 * word + (uint64_t)__builtin_ctzll(wanted));
+            if (!grow(t, bytes, capacity, used, 5 * (l.count + 2) + 16))
+                return hdx_no_memory(err, "a chunk of referrers", used + 5 * (l.count + 2));
+            uint8_t *to = *bytes + used;
+            to = hdx_pack(to, l.target - next);
+            to = hdx_pack(to, l.count);
+            to = hdx_pack(to, hdx_zigzag((int64_t)((uint64_t)l.at[0] - l.target)));
+            for (uint64_t i = 1; i < l.count; i++)
+                to = hdx_pack(to, (uint64_t)l.at[i] - l.at[i - 1] - 1);
+            used = (uint64_t)(to - *bytes);
+            next = l.target + 1;
+            entries += l.count + 1;
+            if (used < CHUNK_BYTES)
+                continue;
+            if ((code = put_chunk(t, node, *bytes, used, entries, err)) != HDX_OK)
+                return code;
+            node = next;
+            used = entries = 0;
+        }
+    }
+    return used == 0 ? HDX_OK : put_chunk(t, node, *bytes, used, entries, err);
+}
+
+static void fail(turning *t, const hdx_error *err)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    if (!atomic_load(&t->failed))
+        t->error = *err;
+    atomic_store(&t->failed, true);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+static hdx_code failure(const turning *t, hdx_error *err)
+{
+    if (!atomic_load(&t->failed))
+        return HDX_OK;
+    if (err != NULL)
+        *err = t->error;
+    return t->error.code;
+}
+
+static void write_chunks(void *context, unsigned worker)
+{
+    turning  *t = context;
+    uint8_t  *bytes = NULL;
+    uint64_t  capacity = 0, i;
+    hdx_error err = { 0 };
+    (void)worker;
+    while (!atomic_load(&t->failed) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
+        if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK)
+            fail(t, &err);
+    hdx_mem_put(&t->w->mem, bytes, capacity);
+}
+
+static hdx_code write_referrers(turning *t, hdx_error *err)
+{
+    atomic_store(&t->next, 0);
+    hdx_workers_run(t->w->threads, write_chunks, t);
+    return failure(t, err);
+}
+
+/* ---- ranges ---- */
+static uint64_t block_end(const turning *t, uint64_t block)
+{
+    return block < t->blocks ? block * BLOCK : t->t->objects;
+}
+
+static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
+{
+    return (end < t->t->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
+}
+
+/* The first source of a part: whole groups of lists. */
+static uint64_t part_begin(const turning *t, unsigned part)
+{
+    return part == t->parts ? t->t->objects : t->t->objects / t->parts * part & ~7ull;
+}
+
+static void sweep_part(void *context, unsigned part)
+{
+    turning              *t = context;
+    hdx_work             *w = t->w;
+    NID                  *count = t->counts + part * t->count_room;
+    const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
+    hdx_error             err = { 0 };
+    if ((t->placing ? WIDE(hdx_turn_place)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
+                                           t->only, count, t->to, &err)
+                    : WIDE(hdx_turn_count)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
+                                           count, &err)) != HDX_OK)
+        fail(t, &err);
+}
+
+static hdx_code sweep(turning *t, bool placing, hdx_error *err)
+{
+    t->placing = placing;
+    hdx_workers_run(t->parts, sweep_part, t);
+    return failure(t, err);
+}
+
+static hdx_code count_range(turning *t, hdx_error *err)
+{
+    const uint64_t many = many_in(t, t->from, t->end);
+    t->rank = HDX_RANK(&t->many, t->from);
+    for (unsigned part = 0; part < t->parts; part++)
+        memset(t->counts + part * t->count_room, 0, (size_t)many * sizeof(NID));
+    hdx_code code = sweep(t, false, err);
+    for (unsigned part = 0; part + 1 < t->parts; part++)
+        for (uint64_t i = 0; i < many; i++)
+            t->count[i] = (NID)(t->count[i] + t->counts[part * t->count_room + i]);
+    return code;
+}
+
+/* References to the targets of each block of the range, into the sums. */
+static void sum_blocks(turning *t)
+{
+    uint64_t rank = 0;
+    for (uint64_t block = t->from / BLOCK; block * BLOCK < t->end; block++) {
+        uint64_t single = 0, several = 0;
+        for (uint64_t word = block * BLOCK / 64; word < hdx_bits_words(block_end(t, block + 1)); word++) {
+            single += (uint64_t)__builtin_popcountll(t->once[word] & ~t->many.words[word]);
+            for (uint64_t left = (uint64_t)__builtin_popcountll(t->many.words[word]); left > 0; left--)
+                several += t->count[rank++];
+        }
+        t->before[block + 1] = t->before[block] + single + several;
+        t->many_before[block + 1] = t->many_before[block] + several;
+    }
+}
+
+static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+{
+    const uint64_t n = t->t->objects;
+    hdx_code       code = HDX_OK;
+    for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
+        t->end = n - t->from < t->only_room ? n : t->from + t->only_room;
+        if ((code = count_range(t, err)) != HDX_OK)
+            break;
+        sum_blocks(t);
+        code = hdx_one_to_n_append_degrees(w, t->end - t->from, fill_degrees, t, err);
+    }
+    return code;
+}
+
+/* As many blocks as fit; one at least. */
+static hdx_code next_range(turning *t, hdx_error *err)
+{
+    hdx_work      *w = t->w;
+    const uint64_t begin = t->from / BLOCK;
+    uint64_t       block = begin;
+    do
+        block++;
+    while (block < t->blocks && block_end(t, block + 1) - t->from <= t->only_room &&
+           t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
+    t->end = block_end(t, block);
+    t->first = t->before[begin];
+    t->last = t->before[block];
+    const uint64_t several = t->many_before[block] - t->many_before[begin];
+    if (several <= t->to_room)
+        return HDX_OK;
+    hdx_mem_put(&w->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
+    t->to_room = several;
+    if ((t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID))) != NULL)
+        return HDX_OK;
+    t->to_room = 0;
+    return hdx_no_memory(err, "the referrers of an object", several * sizeof(NID));
+}
+
+static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
+{
+    hdx_code       code = counted ? HDX_OK : count_range(t, err);
+    const uint64_t many = many_in(t, t->from, t->end);
+    NID            sum = 0;
+    for (uint64_t i = 0; i < many; i++) {
+        const NID end = (NID)(sum + t->count[i]);
+        for (unsigned part = 0; part + 1 < t->parts; part++) {
+            NID      *share = &t->counts[part * t->count_room + i];
+            const NID n = *share;
+            *share = sum;
+            sum = (NID)(sum + n);
+        }
+        t->count[i] = sum; /* the last part's share */
+        sum = end;
+    }
+    return code != HDX_OK ? code : sweep(t, true, err);
+}
+
+static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+{
+    const uint64_t n = t->t->objects;
+    hdx_code       code = write_degrees(t, w, err);
+    const bool     whole = t->only_room >= n;
+    for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
+        if ((code = next_range(t, err)) != HDX_OK ||
+            (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
+            break;
+        if (t->in->is_root != NULL && (code = write_referrers(t, err)) != HDX_OK)
+            break;
+        code = write_values(t, w, err);
+    }
+    return code;
+}
+
+/* Room for a range: everything where it fits, else what is left, shared between the arrays as they would be. */
+static hdx_code get_range(turning *t, hdx_error *err)
+{
+    hdx_work      *w = t->w;
+    const uint64_t n = t->t->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count,
+                   several = t->in->outbound->edges - single;
+    const uint64_t left = t->in->room / sizeof(NID);
+    t->parts = hdx_turn_parts(w->threads, single, t->many.count);
+    t->parts = n + t->parts * t->many.count + several <= left ? t->parts : 1;
+    const uint64_t all = n + t->parts * t->many.count + several;
+    t->only_room = n;
+    t->to_room = several;
+    if (all > left) {
+        t->only_room = (uint64_t)((double)left * (double)n / (double)all) / BLOCK * BLOCK;
+        t->only_room = t->only_room < BLOCK ? BLOCK : t->only_room;
+    }
+    t->blocks = (n + BLOCK - 1) / BLOCK;
+    for (uint64_t from = 0; from < n; from += BLOCK) { /* wherever a range begins */
+        const uint64_t many = many_in(t, from, n - from < t->only_room ? n : from + t->only_room);
+        t->count_room = many > t->count_room ? many : t->count_room;
+    }
+    if (all > left)
+        t->to_room = left > t->only_room + t->count_room ? left - t->only_room - t->count_room : BLOCK;
+    t->before = hdx_mem_array(&w->mem, t->blocks + 1, sizeof *t->before);
+    t->many_before = hdx_mem_array(&w->mem, t->blocks + 1, sizeof *t->many_before);
+    t->only = hdx_mem_raw(&w->mem, t->only_room, sizeof(NID));
+    t->counts = hdx_mem_array(&w->mem, t->parts * t->count_room, sizeof(NID));
+    t->count = t->counts == NULL ? NULL : t->counts + (t->parts - 1) * t->count_room;
+    t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID));
+    t->carry = hdx_mem_array(&w->mem, HDX_PART, sizeof *t->carry);
+    t->carry_keys = hdx_mem_array(&w->mem, HDX_PART, sizeof *t->carry_keys);
+    if (t->before == NULL || t->many_before == NULL || t->only == NULL || t->count == NULL || t->to == NULL ||
+        t->carry == NULL || t->carry_keys == NULL)
+        return hdx_no_memory(err, "inbound references", (t->only_room + t->count_room + t->to_room) * sizeof(NID));
+    return HDX_OK;
+}
+
+static void put_range(turning *t)
+{
+    hdx_mem *mem = &t->w->mem;
+    hdx_mem_put(mem, t->before, (t->blocks + 1) * sizeof *t->before);
+    hdx_mem_put(mem, t->many_before, (t->blocks + 1) * sizeof *t->many_before);
+    hdx_mem_put(mem, t->only, t->only_room * sizeof(NID));
+    hdx_mem_put(mem, t->counts, t->parts * t->count_room * sizeof(NID));
+    hdx_mem_put(mem, t->to, t->to_room * sizeof(NID));
+    hdx_mem_put(mem, t->carry, HDX_PART * sizeof *t->carry);
+    hdx_mem_put(mem, t->carry_keys, HDX_PART * sizeof *t->carry_keys);
+    hdx_mem_put(mem, t->many.before, hdx_bits_words(t->t->objects) * sizeof(NID));
+}
+
+static hdx_code find_class_objects(turning *t, hdx_error *err)
+{
+    hdx_work              *w = t->w;
+    const hdx_dump_tables *tables = t->t;
+    if ((t->is_class = hdx_mem_array(&w->mem, hdx_bits_words(tables->objects), 8)) == NULL)
+        return hdx_no_memory(err, "class objects", tables->objects / 8);
+    for (uint32_t i = 0; i < tables->class_count; i++)
+        hdx_bits_put(t->is_class, tables->classes[i].id);
+    return hdx_tape_file_open(w, "referrers.tmp", &t->out->referrers.file, err);
+}
+
+hdx_code WIDE(hdx_pass_inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
+                                hdx_error *err)
+{
+    turning              k = { .w = w, .t = t, .in = in, .out = out };
+    hdx_one_to_n_writer *writer = NULL;
+    hdx_code             code = in->is_root != NULL ? find_class_objects(&k, err) : HDX_OK;
+    k.once = in->referred->once;
+    k.many.words = in->referred->many;
+    (void)pthread_mutex_init(&k.lock, NULL);
+    if (code == HDX_OK && (code = WIDE(hdx_rank)(&k.many, t->objects, &w->mem, err)) == HDX_OK &&
+        (code = hdx_one_to_n_begin(&w->place, HDX_KIND_INBOUND, t->objects, in->outbound->edges, &writer, err)) ==
+            HDX_OK &&
+        (code = get_range(&k, err)) == HDX_OK)
+        code = write_all(&k, writer, err);
+    if (code != HDX_OK)
+        hdx_one_to_n_abandon(writer);
+    else
+        code = hdx_one_to_n_end(writer, &out->file, err);
+    put_range(&k);
+    hdx_mem_put(&w->mem, k.is_class, hdx_bits_words(t->objects) * 8);
+    (void)pthread_mutex_destroy(&k.lock);
+    return code;
+}

@@ -1,0 +1,167 @@
+/*
+ * outbound.c - the index outbound from the packed lists; and the other way, for a build that goes on behind them.
+ *
+ * Cost: two readings of the lists, and encoding.
+ */
+#include "passes/passes.h"
+
+static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    (void)err;
+    hdx_packed_lengths(context, first, n, degrees); /* parts of a file are whole blocks */
+    return HDX_OK;
+}
+
+static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    const hdx_packed *lists = context;
+    uint64_t          sources[256 + HDX_PACKED_MORE], targets[256 + HDX_PACKED_MORE];
+    hdx_packed_walk   walk = hdx_packed_walk_from(lists, first);
+    (void)err;
+    for (uint32_t done = 0; done < n;) {
+        const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets),
+                       take = count < n - done ? count : n - done;
+        memcpy(values + done, targets, take * sizeof *values);
+        memcpy(keys + done, sources, take * sizeof *keys);
+        done += take;
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file *out, hdx_error *err)
+{
+    hdx_one_to_n_writer *writer = NULL;
+    hdx_code             code;
+    if ((code = hdx_one_to_n_begin(&w->place, HDX_KIND_OUTBOUND, lists->nodes, lists->edges, &writer, err)) != HDX_OK)
+        return code;
+    if ((code = hdx_one_to_n_append_degrees(writer, lists->nodes, fill_degrees, lists, err)) == HDX_OK) {
+        hdx_packed_sum(lists);
+        code = hdx_one_to_n_append_values(writer, lists->edges, fill_lists, lists, err);
+    }
+    if (code != HDX_OK)
+        hdx_one_to_n_abandon(writer);
+    else
+        code = hdx_one_to_n_end(writer, out, err);
+    return code;
+}
+
+/* ---- back ---- */
+#define PART 4096u /* nodes whose lengths are asked for at once */
+
+typedef struct again {
+    hdx_work               *w;
+    const hdx_dump_tables  *t;
+    const hdx_column_files *columns;
+    const hdx_one_to_n     *file;
+    hdx_packed             *lists;
+    _Atomic uint64_t        piece; /* to be laid out next */
+    _Atomic uint64_t        edges; /* so far */
+    atomic_bool             failed;
+    pthread_mutex_t         lock; /* guards error */
+    hdx_error               error;
+} again;
+
+/*
+ * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the
+ * lists. False: they are not as a build writes them; what comes behind trusts their order.
+ */
+static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
+{
+    hdx_packed *lists = a->lists;
+    uint64_t    degrees[PART], classes[PART], targets[256], last = 0;
+    hdx_one_to_n_degrees(a->file, first, n, degrees);
+    hdx_ints_read(a->columns->class, first, n, classes);
+    for (uint32_t i = 0; i < n; i++) {
+        if (entries != NULL) { /* how long they are */
+            if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX)
+                return false;
+            entries[i] = (uint32_t)hdx_packed_entries((uint32_t)classes[i], degrees[i]);
+            (void)atomic_fetch_add(&a->edges, degrees[i]);
+            continue;
+        }
+        uint8_t *to = hdx_packed_begin(lists, first + i, (uint32_t)classes[i]);
+        uint64_t begin = 0, length = 0;
+        if (degrees[i] > 0)
+            hdx_one_to_n_list(a->file, first + i, &begin, &length);
+        if (length != degrees[i])
+            return false;
+        const uint64_t class_object = a->t->classes[classes[i]].id; /* a reference of everyone, which no list has */
+        for (uint64_t done = 0; done < degrees[i]; done += 256) {
+            const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
+            hdx_one_to_n_read(a->file, first + i, begin + done, part, targets);
+            for (uint32_t k = 0; k < part; k++) {
+                if ((done + k > 0 && targets[k] <= last) || targets[k] == class_object)
+                    return false;
+                to = hdx_packed_put(to, last = targets[k], lists->width);
+            }
+        }
+    }
+    return true;
+}
+
+static hdx_code unusable(hdx_error *err)
+{
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
+}
+
+static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_error *err)
+{
+    hdx_packed    *lists = a->lists;
+    const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(lists, piece);
+    hdx_code       code;
+    for (uint64_t at = first; at < end; at += PART)
+        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, entries + (at - first)))
+            return unusable(err);
+    if ((code = hdx_packed_lay(lists, piece, entries, &a->w->mem, err)) != HDX_OK)
+        return code;
+    for (uint64_t at = first; at < end; at += PART) {
+        if (hdx_tick(&a->w->tick, 0))
+            return hdx_tick_stop(err);
+        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, NULL))
+            return unusable(err);
+    }
+    hdx_one_to_n_forget(a->file); /* pages of files count for the budget */
+    hdx_pass_forget_columns(a->columns);
+    return hdx_note_check(a->columns->note, NULL) == HDX_OK ? HDX_OK : unusable(err);
+}
+
+static void read_pieces(void *context, unsigned worker)
+{
+    again         *a = context;
+    hdx_mem       *mem = &a->w->mem;
+    const uint64_t room = a->t->objects < HDX_PACKED_PIECE ? a->t->objects : HDX_PACKED_PIECE;
+    uint32_t      *entries = hdx_mem_array(mem, room, sizeof *entries);
+    uint64_t       piece;
+    hdx_error      err = { 0 };
+    (void)worker;
+    while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->lists->piece_count)
+        if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries)
+                             : read_piece(a, piece, entries, &err)) != HDX_OK) {
+            (void)pthread_mutex_lock(&a->lock);
+            if (!atomic_load(&a->failed))
+                a->error = err;
+            atomic_store(&a->failed, true);
+            (void)pthread_mutex_unlock(&a->lock);
+        }
+    hdx_mem_put(mem, entries, room * sizeof *entries);
+}
+
+hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err)
+{
+    again    a = { .w = w, .t = t, .columns = files, .file = outbound, .lists = out };
+    hdx_code code = hdx_packed_new(out, t->objects, &w->mem, err);
+    if (code != HDX_OK)
+        return code;
+    (void)pthread_mutex_init(&a.lock, NULL);
+    out->edges = hdx_one_to_n_values(outbound);
+    hdx_workers_run(w->threads, read_pieces, &a);
+    if (atomic_load(&a.failed)) {
+        if (err != NULL)
+            *err = a.error;
+        code = a.error.code;
+    } else if (atomic_load(&a.edges) != out->edges)
+        code = unusable(err);
+    (void)pthread_mutex_destroy(&a.lock);
+    return code;
+}

@@ -1,0 +1,274 @@
+/*
+ * passes.h - the passes after the first one: each gets the tables of the dump and what earlier passes left as const,
+ * and leaves one struct.
+ *
+ *   columns.c        second pass: id = rank; position, class, length, references of every object, into a file
+ * (spill.h); entries.c: how long each list is objects.c        position, class, length in the order of ids, references
+ * packed in memory instances_wide.c objects by class outbound.c       the packed references as an index file, and back
+ *   inbound_wide.c   the same transposed
+ *   search_wide.c    who lives, nearest roots
+ *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom
+ *   live.c           what lives, by class
+ *   tape.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
+ *
+ * Files named *_wide.c are compiled for 32- and 64-bit ids (algo/width.h); operations_wide.c has the table of them.
+ */
+#ifndef HDX_PASSES_PASSES_H
+#define HDX_PASSES_PASSES_H
+
+#include "algo/algo.h"
+#include "reading/reading.h"
+#include "passes/spill.h"
+#include "passes/tape.h"
+#include "reading/tasks.h"
+
+#include <assert.h>
+
+/* ---- what the passes leave, one struct each; whatever a later one takes of it is const there ---- */
+
+/* Entries of every list, by piece (entries.c): known from the second pass until a piece is laid out. */
+typedef struct hdx_entries {
+    hdx_work *w;
+    uint8_t **pieces; /* NULL: not known yet, or no longer */
+    uint64_t  count;
+    hdx_map   longer;
+} hdx_entries;
+
+/* columns.c */
+typedef struct hdx_columns {
+    hdx_spill   spill;   /* references.tmp: a record for each object */
+    hdx_entries entries; /* where lists are wanted */
+    hdx_sizing  sizing;
+    uint64_t    dangling; /* references that lead nowhere (R19) */
+} hdx_columns;
+
+/* objects.c */
+enum { HDX_COLUMN_POSITION, HDX_COLUMN_CLASS, HDX_COLUMN_SIZE, HDX_COLUMN_HEAP, HDX_COLUMN_FILES };
+typedef struct hdx_objects {
+    hdx_index_file files[HDX_COLUMN_FILES]; /* bytes 0: there is none */
+    hdx_packed     outbound;                /* until the step references is done */
+} hdx_objects;
+
+/* Bit sets over ids: has a referrer, has several. As long as the packed lists. */
+typedef struct hdx_referred {
+    uint64_t *once, *many;
+} hdx_referred;
+
+/* The indexes class and size, read again in the order of ids. */
+typedef struct hdx_column_files {
+    const hdx_ints *class, *size;
+    hdx_damage_note *note;
+} hdx_column_files;
+
+/* search_wide.c: the depth-first search, and nearest roots. Bit sets are over ids. */
+typedef struct hdx_search {
+    hdx_tape_file  file; /* search.tmp */
+    uint64_t       reached, references, gc_roots;
+    uint64_t      *live;
+    uint64_t      *is_root;
+    uint64_t      *special; /* what is garbage, or may have another parent than its only referrer */
+    uint64_t       specials;
+    hdx_index_file special_file, nearest_file;
+} hdx_search;
+
+/* A chunk of the file of referrers (hdx_referrers in algo.h). */
+typedef struct hdx_referrer_chunk {
+    uint64_t at, bytes, node;
+    uint32_t sum;
+} hdx_referrer_chunk;
+
+typedef struct hdx_referrer_file {
+    hdx_tape_file       file; /* referrers.tmp */
+    hdx_referrer_chunk *chunks;
+    uint64_t            count, capacity, longest, entries;
+} hdx_referrer_file;
+
+/* inbound_wide.c */
+typedef struct hdx_inbound {
+    hdx_index_file    file;
+    hdx_referrer_file referrers;
+} hdx_inbound;
+
+/* predecessors.tmp, or members.tmp: instances as predecessors of class objects. Inside the step dominators. */
+typedef struct hdx_predecessor_file {
+    hdx_tape_file file;
+    uint64_t      count, end; /* end: before it was cut */
+} hdx_predecessor_file;
+
+/* Kept from predecessors to retained sizes where there is room. */
+typedef struct hdx_numbered {
+    void    *numbers; /* in preorder, by id; 0: not reached */
+    void    *sums;    /* shallow sizes in units, later retained ones, by number; [0]: what is garbage, then the total */
+    uint64_t numbers_bytes, sums_bytes;
+    uint64_t unit;   /* a power of two that divides every shallow size */
+    bool     narrow; /* sums have 4 bytes, else 8 */
+} hdx_numbered;
+
+/* live.c: of a class, or of a heap. */
+typedef struct hdx_tally {
+    uint64_t objects, bytes, live_objects, live_bytes;
+} hdx_tally;
+
+typedef struct hdx_live {
+    hdx_tally *classes, *heaps; /* as many as there are */
+    hdx_tally  all;
+    uint64_t   live_classes, live_loaders;
+} hdx_live;
+
+/* tree_wide.c: what dominates whom. */
+typedef struct hdx_tree {
+    hdx_index_file dominator, dominators, dominated;
+    uint64_t       count; /* of dominators */
+} hdx_tree;
+
+typedef struct hdx_wide hdx_wide;
+
+/*
+ * Tasks that a step is made of. A build that is told to stop keeps which are whole, with their files (order.c), and
+ * the next one does the others. Each has what it made in files that are closed, or closed when it is kept.
+ */
+enum {
+    HDX_TASK_COLUMNS = 1u << 0, /* objects: position, class, size, heap; and the packed lists, kept as lists.tmp */
+    HDX_TASK_INSTANCES = 1u << 1,
+    HDX_TASK_OUTBOUND = 1u << 2,
+    HDX_TASK_REFERRED = 1u << 3,     /* who is referred to: beside the lists */
+    HDX_TASK_SEARCH = 1u << 4,       /* references: search.tmp, what lives */
+    HDX_TASK_NEAREST = 1u << 5,      /* special, nearest */
+    HDX_TASK_INBOUND = 1u << 6,      /* inbound; referrers.tmp */
+    HDX_TASK_PREDECESSORS = 1u << 7, /* dominators: predecessors.tmp, */
+    HDX_TASK_MEMBERS = 1u << 8,      /* members.tmp; both have served with the next */
+    HDX_TASK_IDOMS = 1u << 9,        /* idoms.tmp */
+    HDX_TASK_RETAINED = 1u << 10,    /* retained: retained, */
+    HDX_TASK_TREE = 1u << 11,        /* dominator, dominators, dominated */
+};
+static inline bool hdx_task_whole(_Atomic uint64_t *whole, uint64_t task) { return (atomic_load(whole) & task) != 0; }
+static inline void hdx_task_done(_Atomic uint64_t *whole, uint64_t task) { (void)atomic_fetch_or(whole, task); }
+
+/* live.c: bytes of all lists packed (algo/packed.h). */
+uint64_t hdx_packed_forecast(const hdx_dump_tables *t, uint64_t references);
+/* entries.c: how many entries each list has, from the second pass until its piece is laid out. */
+#define HDX_ENTRIES_LONG 255u /* so many or more stand in `longer` */
+hdx_code hdx_entries_begin(hdx_work *w, hdx_entries *e, hdx_error *err);
+void     hdx_entries_free(hdx_entries *e); /* all zero: nothing */
+bool     hdx_entries_put_long(hdx_entries *e, uint64_t id, uint64_t entries);
+void     hdx_entries_take(hdx_entries *e, uint64_t piece, uint32_t *entries); /* of all its nodes; once */
+/* Every object once, from any thread; false: no memory. */
+static inline bool hdx_entries_put(hdx_entries *e, uint64_t id, uint64_t entries)
+{
+    e->pieces[id >> HDX_PACKED_PIECE_BITS][id & (HDX_PACKED_PIECE - 1)] =
+        (uint8_t)(entries < HDX_ENTRIES_LONG ? entries : HDX_ENTRIES_LONG);
+    return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(e, id, entries);
+}
+/* columns.c: second walk over the dump; with `lists`, entries too. */
+hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_keeping *keeping, bool lists,
+                          hdx_columns *out, hdx_error *err);
+/*
+ * objects.c: the index files position, class, size, heap, and, with `lists`, the lists of references packed in memory.
+ * Entries of the columns go as the lists are laid out.
+ */
+hdx_code hdx_pass_objects(hdx_work *w, const hdx_dump_tables *t, hdx_columns *columns, bool lists, hdx_objects *out,
+                          hdx_error *err);
+/*
+ * Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may
+ * be NULL.
+ */
+#define HDX_SHALLOWS 2048u
+void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, uint64_t first, uint32_t n,
+                       uint64_t *shallow, uint32_t *classes);
+/*
+ * The files of columns were read so far: their pages need not be resident any more. Every HDX_FORGET ids, for they
+ * count for the budget.
+ */
+#define HDX_FORGET (1u << 22)
+void hdx_pass_forget_columns(const hdx_column_files *files);
+/*
+ * inbound_wide.c: workers that share the sources, each with counts of its own; no more than take the room of objects
+ * with one referrer, which need none.
+ */
+#define HDX_TURN_PARTS 4u
+static inline unsigned hdx_turn_parts(unsigned threads, uint64_t single, uint64_t many)
+{
+    const uint64_t most = many == 0 ? 1 : single / many, parts = threads < HDX_TURN_PARTS ? threads : HDX_TURN_PARTS;
+    return most == 0 ? 1 : (unsigned)(most < parts ? most : parts);
+}
+/* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
+hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file *out, hdx_error *err);
+hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err);
+/* live.c: counts of live objects by class and heap. */
+uint64_t hdx_pass_size_unit(const hdx_dump_tables *t); /* a power of two that divides all shallow sizes */
+typedef struct hdx_live_in {
+    const hdx_column_files *files;
+    const hdx_ints         *heaps; /* NULL: the dump has none */
+    const hdx_search       *search;
+    hdx_numbered           *numbered; /* where `sums` stands, sizes go there by number on the way */
+    const hdx_wide         *wide;
+} hdx_live_in;
+hdx_code hdx_pass_count_live(hdx_work *w, const hdx_dump_tables *t, const hdx_live_in *in, hdx_live *out,
+                             hdx_error *err);
+void     hdx_live_free(hdx_work *w, const hdx_dump_tables *t, hdx_live *live);
+
+/* What the passes below take besides the tables, each of it made by one before. */
+typedef struct hdx_search_in {
+    const hdx_packed   *outbound;
+    const hdx_referred *referred;
+    const hdx_task     *beside; /* run beside the searches; NULL: nothing */
+} hdx_search_in;
+typedef struct hdx_inbound_in {
+    const hdx_packed   *outbound;
+    const hdx_referred *referred;
+    const uint64_t     *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
+    uint64_t            room;
+} hdx_inbound_in;
+typedef struct hdx_dominators_in {
+    const hdx_search     *search;
+    hdx_predecessor_file *predecessors, *instances; /* what is read of them is cut off */
+    uint64_t              beside;                   /* bytes that the next step holds at most */
+} hdx_dominators_in;
+typedef struct hdx_instances_in {
+    const hdx_search   *search;
+    const hdx_numbered *numbered;
+    hdx_one_to_n       *instances; /* that index */
+    hdx_damage_note    *note;
+} hdx_instances_in;
+
+/*
+ * The passes over ids, for one width of them: chosen once for a build. wide.h says
+ * which file each is in.
+ */
+struct hdx_wide {
+    unsigned width;
+    /* the index instances */
+    hdx_code (*instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files, hdx_index_file *out,
+                          hdx_error *err);
+    /* the index inbound, and referrers */
+    hdx_code (*inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
+                        hdx_error *err);
+    /* the searches; `whole`: tasks that are done, and are being done */
+    hdx_code (*search)(hdx_work *w, const hdx_dump_tables *t, const hdx_search_in *in, _Atomic uint64_t *whole,
+                       hdx_search *out, hdx_error *err);
+    hdx_code (*numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+    hdx_code (*predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+                             const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
+    hdx_code (*class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
+                                hdx_predecessor_file *out, hdx_error *err);
+    /*
+     * What retained sizes begin with: while live objects are counted (narrow is set; begin, then put for all), or
+     * after that.
+     */
+    hdx_code (*begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+    void (*put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
+    hdx_code (*sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files, const hdx_search *search,
+                     hdx_numbered *out, hdx_error *err);
+    hdx_code (*dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err);
+    /* sums become retained sizes; the index retained */
+    hdx_code (*retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_numbered *numbered,
+                         hdx_error *err);
+    hdx_code (*write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err);
+    /* the indexes dominator, dominators, dominated */
+    hdx_code (*tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out, hdx_error *err);
+};
+extern const hdx_wide         hdx_wide_ids_32, hdx_wide_ids_64; /* operations_wide.c */
+static inline const hdx_wide *hdx_wide_of(unsigned width) { return width == 64 ? &hdx_wide_ids_64 : &hdx_wide_ids_32; }
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * search_wide.c - from the GC roots: who lives, nearest roots, which objects are special; the index files special and
+ * nearest.
+ *
+ * Held (N objects): the packed lists, some 8 N bytes; bits; a stack for depth first, a queue for breadth first; parents
+ * of the N/10 to N/3 objects that need one. The two searches run beside each other; neither can be split, for each step
+ * of them depends on the one before.
+ */
+#include "passes/wide.h"
+
+typedef struct reach {
+    hdx_work              *w;
+    const hdx_dump_tables *t;
+    const hdx_search_in   *in;
+    hdx_search            *out;
+    _Atomic uint64_t      *whole;
+    WIDE(hdx_digraph) graph;
+    NID     *class_object;
+    NID     *roots;
+    uint64_t root_capacity;
+    WIDE(hdx_ranked) wanted;  /* nodes that may have another parent than their only referrer, live or not */
+    NID *nearest;             /* by rank in wanted */
+    WIDE(hdx_ranked) special; /* wanted, and garbage; words are the output's */
+} reach;
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "reachability", 0); }
+
+static uint64_t words(const reach *r) { return hdx_bits_words(r->t->objects); }
+
+static void free_ids(reach *r, NID **array, uint64_t count)
+{
+    hdx_mem_put(&r->w->mem, *array, count * sizeof(NID));
+    *array = NULL;
+}
+
+/* ---- the graph ---- */
+static hdx_code make_graph(reach *r, hdx_error *err)
+{
+    const hdx_dump_tables *t = r->t;
+    if ((r->class_object = hdx_mem_array(&r->w->mem, t->class_count, sizeof(NID))) == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < t->class_count; i++)
+        r->class_object[i] = (NID)t->classes[i].id;
+    r->graph =
+        (WIDE(hdx_digraph)){ .outbound = r->in->outbound, .classes = t->class_count, .class_object = r->class_object };
+    return HDX_OK;
+}
+
+/* Roots in the order of the file, each object once. */
+static hdx_code find_roots(reach *r, hdx_error *err)
+{
+    const hdx_dump_tables *t = r->t;
+    hdx_search            *out = r->out;
+    uint64_t               count = 0;
+    r->root_capacity = t->root_count;
+    r->roots = hdx_mem_array(&r->w->mem, r->root_capacity, sizeof(NID));
+    if (out->is_root == NULL)
+        out->is_root = hdx_mem_array(&r->w->mem, words(r), 8);
+    if (out->is_root == NULL || r->roots == NULL)
+        return no_memory(err);
+    memset(out->is_root, 0, words(r) * 8); /* a checkpoint has had it filled */
+    for (uint64_t i = 0; i < t->root_count; i++)
+        if (t->roots[i].thread == HDX_NO_ID && hdx_bits_set(out->is_root, t->roots[i].object))
+            r->roots[count++] = (NID)t->roots[i].object;
+    r->graph.roots = r->roots;
+    r->graph.root_count = out->gc_roots = count;
+    return HDX_OK;
+}
+
+/* ---- search ---- */
+static hdx_code do_search(void *context, hdx_error *err)
+{
+    reach      *r = context;
+    hdx_search *out = r->out;
+    uint64_t    edges = 0;
+    if (hdx_task_whole(r->whole, HDX_TASK_SEARCH))
+        return HDX_OK;
+    const hdx_code code = WIDE(hdx_depth_first)(&r->graph, &out->file.tape, &r->w->mem, &r->w->tick, &out->reached,
+                                                &edges, &out->live, err);
+    out->references = out->reached + edges; /* each has its class besides */
+    if (code == HDX_OK)
+        hdx_task_done(r->whole, HDX_TASK_SEARCH);
+    return code;
+}
+
+/* Bits of the last word that are no object. */
+static void clear_rest(const reach *r, uint64_t *bits)
+{
+    if (r->t->objects % 64 != 0)
+        bits[words(r) - 1] &= (1ull << (r->t->objects % 64)) - 1;
+}
+
+/*
+ * Whichever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for
+ * nearest parent (INDEX I10).
+ */
+static hdx_code find_wanted(reach *r, hdx_error *err)
+{
+    const hdx_referred *referred = r->in->referred;
+    if ((r->wanted.words = hdx_mem_array(&r->w->mem, words(r), 8)) == NULL)
+        return no_memory(err);
+    for (uint64_t i = 0; i < words(r); i++)
+        r->wanted.words[i] = referred->many[i] | ~referred->once[i] | r->out->is_root[i];
+    clear_rest(r, r->wanted.words);
+    for (uint32_t i = 0; i < r->t->class_count; i++) /* instances refer to it too, and stand in no inbound list */
+        hdx_bits_put(r->wanted.words, r->t->classes[i].id);
+    return WIDE(hdx_rank)(&r->wanted, r->t->objects, &r->w->mem, err);
+}
+
+static hdx_code do_nearest(void *context, hdx_error *err)
+{
+    reach *r = context;
+    if (hdx_task_whole(r->whole, HDX_TASK_NEAREST))
+        return HDX_OK;
+    const hdx_code code = find_wanted(r, err);
+    if (code != HDX_OK)
+        return code;
+    if ((r->nearest = hdx_mem_array(&r->w->mem, r->wanted.count, sizeof(NID))) == NULL)
+        return no_memory(err);
+    return WIDE(hdx_nearest)(&r->graph, &r->wanted, &r->w->mem, &r->w->tick, r->nearest, err);
+}
+
+/* Garbage joins the wanted: the special objects. */
+static hdx_code find_special(reach *r, hdx_error *err)
+{
+    uint64_t *special = hdx_mem_array(&r->w->mem, words(r), 8);
+    if (special == NULL)
+        return no_memory(err);
+    r->out->special = special;
+    for (uint64_t i = 0; i < words(r); i++)
+        special[i] = r->wanted.words[i] | ~r->out->live[i];
+    clear_rest(r, special);
+    r->out->specials = hdx_bits_count(special, words(r));
+    return HDX_OK;
+}
+
+static hdx_code fill_nearest(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
+{
+    const reach *r = context;
+    uint64_t     id = n == 0 ? 0 : WIDE(hdx_ranked_member)(&r->special, r->t->objects, first);
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        const NID parent = hdx_bits_test(r->out->live, id) ? r->nearest[HDX_RANK(&r->wanted, id)] : NONE;
+        values[i] = parent == NONE ? 0 : parent == id ? 1 : (uint64_t)parent + 2;
+        if (i + 1 < n)
+            id = WIDE(hdx_ranked_next)(&r->special, id);
+    }
+    return HDX_OK;
+}
+
+static hdx_code write_nearest(reach *r, hdx_error *err)
+{
+    hdx_work   *w = r->w;
+    hdx_search *out = r->out;
+    hdx_code    code;
+    r->special.words = out->special;
+    if ((code = WIDE(hdx_rank)(&r->special, r->t->objects, &w->mem, err)) != HDX_OK ||
+        (code = hdx_ranks_write(&w->place, HDX_KIND_SPECIAL, r->t->objects, out->special, &out->special_file, err)) !=
+            HDX_OK)
+        return code;
+    assert(r->special.count == out->specials);
+    return hdx_ints_write(&w->place, HDX_KIND_NEAREST, out->specials, fill_nearest, r, &out->nearest_file, err);
+}
+
+static hdx_code do_write_nearest(void *context, hdx_error *err)
+{
+    reach   *r = context;
+    hdx_code code;
+    if (hdx_task_whole(r->whole, HDX_TASK_NEAREST))
+        return HDX_OK;
+    if ((code = find_special(r, err)) == HDX_OK && (code = write_nearest(r, err)) == HDX_OK)
+        hdx_task_done(r->whole, HDX_TASK_NEAREST);
+    return code;
+}
+
+hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_search_in *in, _Atomic uint64_t *whole,
+                               hdx_search *out, hdx_error *err)
+{
+    reach r = { .w = w, .t = t, .in = in, .out = out, .whole = whole };
+    /*
+     * what is beside is last: at its end all threads are at work, while the others have one each; and it takes the
+     * memory that nearest roots give back
+     */
+    enum { SEARCH, NEAREST, WRITE, BESIDE, TASKS };
+    hdx_task all[TASKS] = {
+        [SEARCH] = { do_search, &r, 0 },
+        [NEAREST] = { do_nearest, &r, 0 },
+        [WRITE] = { do_write_nearest, &r, 1u << SEARCH | 1u << NEAREST },
+    };
+    hdx_code code;
+    if (in->beside != NULL)
+        all[BESIDE] = *in->beside;
+    if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK &&
+        (hdx_task_whole(whole, HDX_TASK_SEARCH) ||
+         (code = hdx_tape_file_open(w, "search.tmp", &out->file, err)) == HDX_OK))
+        code = hdx_run_tasks(w->threads, all, in->beside != NULL ? TASKS : BESIDE, err);
+    free_ids(&r, &r.special.before, words(&r));
+    free_ids(&r, &r.nearest, r.wanted.count);
+    hdx_mem_put(&w->mem, r.wanted.words, words(&r) * 8);
+    free_ids(&r, &r.wanted.before, words(&r));
+    free_ids(&r, &r.class_object, t->class_count);
+    free_ids(&r, &r.roots, r.root_capacity);
+    return code;
+}

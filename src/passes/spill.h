@@ -1,0 +1,199 @@
+/*
+ * spill.h - the spill file between the second pass and everything behind it: a record for every object, in the order of
+ * the dump.
+ *
+ * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed
+ * numbers (algo/packed.h):
+ *
+ *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one
+ *     before this one is understood distance of the id from the one after the record before (zigzag; from 0 at first);
+ *     only where there is any distance of the position from that of the record before (from the unit's pos); not in a
+ *     bare unit, whose objects no record describes place of the heap in hdx_dump_tables.heaps, + 1; only where the dump
+ * has heaps class number * 4 + width code length; only where the class is one of arrays, or object arrays are of it all
+ * the same targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the
+ * farthest needs (the code names one of four widths)
+ */
+#ifndef HDX_PASSES_SPILL_H
+#define HDX_PASSES_SPILL_H
+
+#include "algo/algo.h"
+#include "reading/reading.h"
+#include "passes/tape.h"
+
+#define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write behind it */
+#define HDX_SPILL_BARE UINT64_MAX /* position of an object without a record */
+
+typedef struct hdx_spilled {
+    uint64_t at, bytes;      /* in the file */
+    uint64_t first, last;    /* least and greatest id */
+    uint64_t objects, edges; /* records; their targets */
+    hdx_pos  pos;            /* of the first record */
+    uint32_t sum;            /* CRC32C */
+    bool     bare;
+} hdx_spilled;
+
+typedef struct hdx_spill {
+    hdx_tape_file   file;
+    hdx_spilled    *units;
+    uint64_t        count, capacity;
+    uint64_t        longest; /* bytes of the longest unit */
+    uint64_t        edges;   /* of all units */
+    pthread_mutex_t lock;
+    bool            open;
+} hdx_spill;
+
+typedef struct hdx_spill_record {
+    uint64_t       id;
+    hdx_pos        position; /* + 1; 0: none */
+    uint32_t       heap, class_number;
+    uint64_t       length; /* as size.hdx has it */
+    unsigned       width;  /* of a distance, in bytes */
+    uint64_t       count;  /* targets */
+    const uint8_t *list;   /* their distances */
+} hdx_spill_record;
+
+typedef struct hdx_spill_reader {
+    const hdx_class *classes;
+    const uint8_t   *at, *end;
+    uint64_t         next_id;
+    hdx_pos          pos;
+    bool             heaps, bare;
+    uint8_t          widths[4];
+    uint32_t         parts[4]; /* 2^16 / width, rounded up */
+} hdx_spill_reader;
+
+hdx_code hdx_spill_open(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
+/* One that is there, to be read and written on; what it has is for the caller to say. */
+hdx_code hdx_spill_reopen(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
+void     hdx_spill_close(hdx_work *w, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
+void     hdx_spill_remove(hdx_work *w, hdx_spill *s); /* it has served */
+/* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */
+hdx_code hdx_spill_put(hdx_work *w, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
+/* Reads unit i into `to`, which has room for longest + HDX_PACKED_SLACK bytes, and checks its sum; any thread. */
+hdx_code hdx_spill_get(const hdx_dump_tables *t, const hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
+                       hdx_error *err);
+
+/*
+ * Calls take for every record with an id of lo .. hi - 1, each once; workers share the units, each with its own number.
+ */
+typedef void hdx_spill_take(void *context, unsigned worker, const hdx_spill_record *record);
+typedef struct hdx_spill_range {
+    uint64_t        lo, hi;
+    hdx_spill_take *take;
+    void           *context;
+} hdx_spill_range;
+hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *s, const hdx_spill_range *range,
+                        hdx_error *err);
+/*
+ * Of all objects there is one record in the file; `counted`: of each class as many as the first pass found. Bytes that
+ * nobody vouches for: HDX_NOT_FOUND (spill_check.c).
+ */
+hdx_code hdx_spill_check(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted, hdx_error *err);
+/* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
+   what is left of the budget, and so many that no unit is read much more than once. */
+uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes);
+
+/* Widths by code: those that serve so many ids best. */
+static inline void hdx_spill_widths(uint64_t ids, uint8_t widths[4])
+{
+    const bool far = ids > 1ull << 31;
+    widths[0] = 1;
+    widths[1] = 2;
+    widths[2] = far ? 4 : 3;
+    widths[3] = far ? 5 : 4;
+}
+/* The bits of a distance of so many bytes; half its range. */
+static inline uint64_t hdx_spill_mask(unsigned width) { return ~(~0ull << 8 * width); }
+static inline uint64_t hdx_spill_half(unsigned width) { return 1ull << (8 * width - 1); }
+
+/* The code of the width that n ascending targets of id need. */
+static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, const uint64_t *targets, uint64_t n)
+{
+    unsigned code = 0;
+    if (n > 0) {
+        const uint64_t least = targets[0] - id, most = targets[n - 1] - id;
+        while (code < 3 && (least + hdx_spill_half(widths[code]) > hdx_spill_mask(widths[code]) ||
+                            most + hdx_spill_half(widths[code]) > hdx_spill_mask(widths[code])))
+            code++;
+    }
+    return code;
+}
+
+/*
+ * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and length, and n ascending
+ * targets. next_id and pos are those of the reader before it; with_heap, with_length: it has them. 5 * n +
+ * HDX_SPILL_HEAD bytes are enough.
+ */
+static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos,
+                                       bool with_heap, bool with_length, const hdx_spill_record *r,
+                                       const uint64_t *targets, uint64_t n)
+{
+    const unsigned code = hdx_spill_code(widths, r->id, targets, n), width = widths[code];
+    const uint64_t origin = r->id - hdx_spill_half(width);
+    uint8_t       *begin = to + 1, *at = begin; /* most have less than 32 bytes: one says so */
+    if (r->id != next_id)
+        at = hdx_pack(at, hdx_zigzag((int64_t)(r->id - next_id)));
+    if (r->position != 0)
+        at = hdx_pack(at, r->position - 1 - pos);
+    if (with_heap)
+        at = hdx_pack(at, r->heap);
+    at = hdx_pack(at, (uint64_t)r->class_number << 2 | code);
+    if (with_length)
+        at = hdx_pack(at, r->length);
+    for (uint64_t i = 0; i < n; i++, at += width)
+        hdx_put64(at, targets[i] - origin);
+    const uint64_t bytes = (uint64_t)(at - begin), head_value = bytes << 1 | (r->id != next_id);
+    if (bytes < 32) {
+        *to = (uint8_t)(head_value << 2);
+        return at;
+    }
+    uint8_t  head[8];
+    uint64_t more = (uint64_t)(hdx_pack(head, head_value) - head);
+    memmove(to + more, begin, bytes);
+    memcpy(to, head, more);
+    return to + more + bytes;
+}
+
+/* A packed number that may not be whole; false: it ends behind `end`. */
+static inline bool hdx_packed_number(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    if (*at >= end || (uint64_t)(end - *at) < (**at & 3u) + 1u + ((**at & 3u) == 3u))
+        return false;
+    *value = hdx_unpack(at);
+    return true;
+}
+
+/* Do records of this class have a length? */
+static inline bool hdx_spill_length(const hdx_class *c)
+{
+    return c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0;
+}
+
+static inline bool hdx_spill_next(hdx_spill_reader *r, hdx_spill_record *record)
+{
+    if (r->at >= r->end)
+        return false;
+    const uint64_t all = hdx_unpack(&r->at);
+    const uint8_t *at = r->at, *end = at + (all >> 1);
+    r->at = end;
+    record->id = r->next_id;
+    if ((all & 1) != 0)
+        record->id += (uint64_t)hdx_unzigzag(hdx_unpack(&at));
+    r->next_id = record->id + 1;
+    record->position = 0;
+    if (!r->bare) {
+        r->pos += hdx_unpack(&at);
+        record->position = r->pos + 1;
+    }
+    record->heap = r->heaps ? (uint32_t)hdx_unpack(&at) : 0;
+    const uint64_t head = hdx_unpack(&at);
+    record->class_number = (uint32_t)(head >> 2);
+    record->length = hdx_spill_length(&r->classes[record->class_number]) ? hdx_unpack(&at) : 0;
+    const uint64_t bytes = (uint64_t)(end - at);
+    record->width = r->widths[head & 3];
+    record->count = bytes < 1u << 16 ? bytes * r->parts[head & 3] >> 16 : bytes / record->width;
+    record->list = at;
+    return true;
+}
+
+#endif

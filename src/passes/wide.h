@@ -1,0 +1,65 @@
+/*
+ * wide.h - the passes over ids, for the width at hand (algo/width.h): what each gets and leaves says hdx_wide in
+ * passes.h. For the files *_wide.c alone; everybody else goes through hdx_wide_of.
+ */
+#ifndef HDX_PASSES_WIDE_H
+#define HDX_PASSES_WIDE_H
+
+#include "algo/width.h"
+#include "passes/passes.h"
+
+/* instances_wide.c */
+hdx_code WIDE(hdx_pass_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                                  hdx_index_file *out, hdx_error *err);
+/* inbound_wide.c */
+hdx_code WIDE(hdx_pass_inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
+                                hdx_error *err);
+/* search_wide.c */
+hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_search_in *in, _Atomic uint64_t *whole,
+                               hdx_search *out, hdx_error *err);
+/* dominators_wide.c */
+hdx_code WIDE(hdx_pass_numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+                                     const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
+hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
+                                        hdx_predecessor_file *out, hdx_error *err);
+hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err);
+/* retained_wide.c */
+hdx_code WIDE(hdx_pass_begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
+void     WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
+hdx_code WIDE(hdx_pass_sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
+                             const hdx_search *search, hdx_numbered *out, hdx_error *err);
+hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms,
+                                 hdx_numbered *numbered, hdx_error *err);
+hdx_code WIDE(hdx_pass_write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err);
+/* tree_wide.c */
+hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out,
+                             hdx_error *err);
+
+/* The member of a set that has this rank. */
+static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) * set, uint64_t n, uint64_t rank)
+{
+    uint64_t low = 0, high = hdx_bits_words(n) - 1; /* the last word with at most `rank` members before it */
+    while (low < high) {
+        const uint64_t mid = low + (high - low + 1) / 2;
+        if (set->before[mid] <= rank)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    uint64_t word = set->words[low];
+    for (uint64_t left = rank - set->before[low]; left > 0; left--)
+        word &= word - 1;
+    return 64 * low + (uint64_t)__builtin_ctzll(word);
+}
+
+/* The next member after one. */
+static inline uint64_t WIDE(hdx_ranked_next)(const WIDE(hdx_ranked) * set, uint64_t at)
+{
+    uint64_t i = (at + 1) >> 6, word = set->words[i] & ~0ull << ((at + 1) & 63);
+    while (word == 0)
+        word = set->words[++i];
+    return 64 * i + (uint64_t)__builtin_ctzll(word);
+}
+
+#endif

@@ -1,0 +1,861 @@
+/*
+ * classes.c - the table of classes.
+ *
+ * In:  raw CLASS_DUMPs in file order, LOAD_CLASS names, the class ids that objects use.
+ * Out: hdx_class by number (falling instance count, then address), class objects among the ids, layouts of instances.
+ * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage
+ * (R13 to R15).
+ * Cost: proportional to classes; one hash lookup each.
+ */
+#include "reading/reading.h"
+#include "reading/tasks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Classes that are asked for by name; by `named_class`, the primitive arrays by element type behind it. */
+enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
+#define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type)-4)
+#define NAMED             11u
+static const char *const named[NAMED] = { "java.lang.Object",
+                                          "java.lang.Class",
+                                          "java.lang.ClassLoader",
+                                          "boolean[]",
+                                          "char[]",
+                                          "float[]",
+                                          "double[]",
+                                          "byte[]",
+                                          "short[]",
+                                          "int[]",
+                                          "long[]" };
+
+#define SUPER_BYTES (1u << 20)         /* fields invented for super classes may always fill so much */
+#define PART        1024u              /* classes a thread reads at a time */
+#define UNKNOWN     (HDX_NO_CLASS - 1) /* no number of a class */
+#define AHEAD       8u                 /* look-ups in maps larger than a cache are asked for so many before */
+
+typedef struct maker {
+    const hdx_reading *in;
+    hdx_class         *at; /* in order of making, numbers come later; super is a place in scan.uses until then */
+    uint64_t           count, capacity;
+    _Atomic uint64_t   next_part; /* of the classes being read */
+    bool              *missing;   /* of each class read: a name of it is nowhere */
+    uint32_t          *places;    /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
+    uint64_t           place_capacity;
+    uint32_t          *longest;      /* bytes of the longest record of an instance: by place, then by number */
+    _Atomic uint64_t   unlisted;     /* classes read whose address is not in there */
+    uint64_t           named[NAMED]; /* places of the first class of each name */
+    uint64_t           unknown;      /* numbers of invented names */
+    hdx_addr           next_free;    /* candidate for classes without an address of their own */
+} maker;
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the table of classes", 0); }
+
+static bool text_format(hdx_arena *arena, hdx_text *out, const char *format, uint64_t n)
+{
+    char  buffer[96];
+    int   len = snprintf(buffer, sizeof buffer, format, (unsigned long long)n);
+    char *copy = hdx_arena_copy(arena, buffer, (uint64_t)len);
+    *out = (hdx_text){ copy, (uint32_t)len };
+    return copy != NULL;
+}
+
+static hdx_code too_many(hdx_error *err)
+{
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
+}
+
+/* The place of an address in scan.uses, made where there is none. */
+static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
+{
+    hdx_scan_result *r = &m->in->dump->scan;
+    bool             fresh;
+    uint64_t        *place = hdx_map_put(&r->by_class, addr, &fresh);
+    if (place == NULL ||
+        (fresh &&
+         (!hdx_mem_room(&m->in->w->mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses) ||
+          !hdx_mem_room(&m->in->w->mem, (void **)&m->places, &m->place_capacity, r->use_count, sizeof *m->places))))
+        return no_memory(err);
+    if (fresh) {
+        if (r->use_count >= HDX_NO_CLASS)
+            return too_many(err);
+        r->uses[r->use_count] = (hdx_class_use){ .addr = addr };
+        m->places[r->use_count] = HDX_NO_CLASS;
+        *place = r->use_count++;
+    }
+    *use = (uint32_t)*place;
+    return HDX_OK;
+}
+
+/* The first place of each name. */
+static void note_name(uint64_t *places, const hdx_class *c, uint64_t place)
+{
+    for (unsigned i = 0; i < NAMED; i++)
+        if (places[i] == UINT64_MAX && hdx_text_is(c->name, named[i]))
+            places[i] = place;
+}
+
+static hdx_code add(maker *m, hdx_class c, hdx_error *err)
+{
+    if (m->count >= HDX_NO_CLASS - 1)
+        return too_many(err);
+    if (!hdx_mem_room(&m->in->w->mem, (void **)&m->at, &m->capacity, m->count, sizeof *m->at))
+        return no_memory(err);
+    note_name(m->named, &c, m->count);
+    m->at[m->count++] = c;
+    return HDX_OK;
+}
+
+/* Classes without an address of their own get 1x, 2x ... the object alignment, the next free one (MAT 1.6). */
+static hdx_code free_address(maker *m, hdx_addr *out, hdx_error *err)
+{
+    bool fresh = false;
+    while (!fresh) {
+        m->next_free += 8;
+        hdx_code code = hdx_addresses_insert_one(m->in->t->lookup.ids, m->next_free, &fresh, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    *out = m->next_free;
+    return HDX_OK;
+}
+
+static void kind_from_name(hdx_class *c)
+{
+    c->element_type = hdx_name_element_type(c->name);
+    c->kind = c->element_type == 0 ? HDX_INSTANCE : c->element_type == 2 ? HDX_OBJECT_ARRAY : HDX_PRIMITIVE_ARRAY;
+}
+
+/*
+ * The string of the first LOAD_CLASS of an address, in place `use` of scan.uses; false: there is none, or it is
+ * nowhere.
+ */
+static bool loaded_string(const hdx_reading *in, uint64_t use, hdx_view *out)
+{
+    return use < in->dump->scan.load_count && hdx_scan_string(in, in->dump->scan.loads[use].name, out);
+}
+
+/*
+ * The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was
+ * refused.
+ */
+static bool loaded_name(const hdx_reading *in, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
+{
+    *memory = true;
+    if (use >= in->dump->scan.load_count)
+        return false;
+    *memory = hdx_scan_class_name(in, in->dump->scan.loads[use].name, arena, out);
+    return *memory && out->at != NULL;
+}
+
+/* Do two LOAD_CLASSes say the same name? Where it is long by a sum, since a record names a text in a few bytes. */
+static bool same_name(const hdx_reading *in, uint64_t use, uint64_t other)
+{
+    hdx_view x, y;
+    if (in->dump->scan.loads[use].name == in->dump->scan.loads[other].name)
+        return true;
+    if (!(loaded_string(in, use, &x) & loaded_string(in, other, &y)) || x.len != y.len)
+        return false;
+    return x.len <= HDX_NAME_LONG ? memcmp(x.at, y.at, x.len) == 0
+                                  : hdx_scan_string_sum(in, in->dump->scan.loads[use].name) ==
+                                        hdx_scan_string_sum(in, in->dump->scan.loads[other].name);
+}
+
+/* R13: the first name stands. */
+static hdx_code check_loads(maker *m, hdx_error *err)
+{
+    const hdx_reading     *in = m->in;
+    const hdx_scan_result *r = &in->dump->scan;
+    hdx_code               code = HDX_OK;
+    for (uint64_t i = 0; i < r->load_count && code == HDX_OK; i++) {
+        if (!r->loads[i].again)
+            continue;
+        const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
+        if (!same_name(in, first, i))
+            code = hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
+                                   "class 0x%llx is loaded under two names; the first stands",
+                                   (unsigned long long)r->loads[i].addr);
+    }
+    return code;
+}
+
+/* A thread's part of reading the classes. */
+typedef struct reader {
+    maker    *m;
+    hdx_arena arena; /* names and fields */
+    uint64_t  named[NAMED];
+} reader;
+
+static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics,
+                             const hdx_field **out, bool *missing, hdx_error *err)
+{
+    const hdx_reading *in = r->m->in;
+    hdx_field         *fields = hdx_arena_get(&r->arena, (uint64_t)count * sizeof *fields);
+    uint64_t           name;
+    hdx_view           value;
+    if (fields == NULL)
+        return no_memory(err);
+    hdx_view ahead = members; /* names of a few fields, so that they are not waited for one by one */
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        if (statics ? hdx_class_static_next(&ahead, in->dump->survey.head.id_size, &name, &fields[i].type, &value)
+                    : hdx_class_field_next(&ahead, in->dump->survey.head.id_size, &name, &fields[i].type))
+            hdx_map_ahead(&in->dump->scan.by_string, name);
+    for (uint32_t i = 0; i < count; i++) {
+        bool more = statics
+                        ? hdx_class_static_next(&members, in->dump->survey.head.id_size, &name, &fields[i].type, &value)
+                        : hdx_class_field_next(&members, in->dump->survey.head.id_size, &name, &fields[i].type);
+        if (!more)
+            return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
+        if (!hdx_scan_text(in, name, &r->arena, &fields[i].name))
+            return no_memory(err);
+        if (fields[i].name.at == NULL) {
+            *missing = true;
+            if (!text_format(&r->arena, &fields[i].name, "unknown-name@0x%llx", name))
+                return no_memory(err);
+        }
+    }
+    *out = fields;
+    return HDX_OK;
+}
+
+static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
+{
+    const hdx_reading   *in = r->m->in;
+    const hdx_raw_class *raw = &in->dump->scan.classes[i];
+    hdx_class_dump       d;
+    hdx_class            c = { .address = raw->addr, .super = HDX_NO_CLASS };
+    const uint64_t      *use = hdx_map_get(&in->dump->scan.by_class, raw->addr), *super;
+    bool                 missing = false, memory;
+    hdx_code             code;
+    if (use != NULL)
+        r->m->places[*use] = (uint32_t)i;
+    else
+        atomic_fetch_add_explicit(&r->m->unlisted, 1, memory_order_relaxed);
+    if (!hdx_class_dump_cut(raw->record, in->dump->survey.head.id_size, &d))
+        return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
+    c.super_address = d.super;
+    hdx_map_ahead(&in->dump->scan.by_class, d.super);
+    c.loader = d.loader != 0 && (in->dump->counting || hdx_addresses_has(in->t->lookup.ids, d.loader))
+                   ? d.loader
+                   : 0; /* MAT 1.5; unknown where only classes have ids */
+    c.signers = d.signers;
+    c.domain = d.domain;
+    c.stated_size = d.instance_size;
+    c.field_count = d.field_count;
+    c.static_count = d.static_count;
+    if (use == NULL || !loaded_name(in, *use, &r->arena, &c.name, &memory)) {
+        if ((use != NULL && !memory) || !text_format(&r->arena, &c.name, "unknown-name@0x%llx", raw->addr))
+            return no_memory(err);
+        missing = true;
+    }
+    if (d.super != 0 && (super = hdx_map_get(&in->dump->scan.by_class, d.super)) != NULL)
+        c.super = (uint32_t)*super;
+    if ((code = read_members(r, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
+        (code = read_members(r, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
+        return code;
+    kind_from_name(&c);
+    note_name(r->named, &c, i);
+    r->m->at[i] = c;
+    r->m->missing[i] = missing;
+    return HDX_OK;
+}
+
+/*
+ * What the class after the next few is read from: its record and its place in the map; the name's place in its map for
+ * one that is nearer.
+ */
+static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
+{
+    if (i + 2 * AHEAD < end) {
+        hdx_map_ahead(&scan->by_class, scan->classes[i + 2 * AHEAD].addr);
+        __builtin_prefetch(scan->classes[i + 2 * AHEAD].record.at);
+    }
+    if (i + AHEAD < end) {
+        const uint64_t *use = hdx_map_get(&scan->by_class, scan->classes[i + AHEAD].addr);
+        if (use != NULL && *use < scan->load_count)
+            hdx_map_ahead(&scan->by_string, scan->loads[*use].name);
+    }
+}
+
+/* Parts that nobody has taken, one after the other. */
+static hdx_code read_parts(void *context, hdx_error *err)
+{
+    reader                *r = context;
+    maker                 *m = r->m;
+    const hdx_scan_result *scan = &m->in->dump->scan;
+    hdx_code               code = HDX_OK;
+    uint64_t               first;
+    while (code == HDX_OK && (first = atomic_fetch_add(&m->next_part, PART)) < scan->class_count) {
+        const uint64_t end = scan->class_count - first < PART ? scan->class_count : first + PART;
+        for (uint64_t i = first; i < end && code == HDX_OK; i++) {
+            fetch_class(scan, i, end);
+            code = read_class(r, i, err);
+        }
+    }
+    return code;
+}
+
+/* Class i of the scan becomes m->at[i]. */
+static hdx_code read_all(maker *m, hdx_error *err)
+{
+    const hdx_reading *in = m->in;
+    const uint64_t     parts = in->dump->scan.class_count / PART + 1;
+    const unsigned     most = in->w->threads < HDX_TASKS_MAX ? in->w->threads : HDX_TASKS_MAX,
+                   threads = parts < most ? (unsigned)parts : most;
+    reader   readers[HDX_TASKS_MAX];
+    hdx_task all[HDX_TASKS_MAX] = { { NULL, NULL, 0 } };
+    for (unsigned i = 0; i < threads; i++) {
+        readers[i] = (reader){ .m = m, .arena = hdx_arena_of(&in->w->mem) };
+        memset(readers[i].named, 0xff, sizeof readers[i].named);
+        all[i] = (hdx_task){ .run = read_parts, .context = &readers[i] };
+    }
+    const hdx_code code = hdx_run_tasks(threads, all, threads, err);
+    for (unsigned i = 0; i < threads; i++) {
+        for (unsigned k = 0; k < NAMED; k++)
+            m->named[k] = readers[i].named[k] < m->named[k] ? readers[i].named[k] : m->named[k];
+        hdx_arena_join(&in->t->texts, &readers[i].arena);
+    }
+    return code;
+}
+
+static hdx_code read_classes(maker *m, hdx_error *err)
+{
+    const hdx_scan_result *r = &m->in->dump->scan;
+    hdx_code               code;
+    uint32_t               use;
+    if (r->class_count > HDX_NO_CLASS - 1 || r->use_count >= HDX_NO_CLASS)
+        return too_many(err);
+    m->at = hdx_mem_array(&m->in->w->mem, r->class_count, sizeof *m->at);
+    m->capacity = m->at == NULL ? 0 : r->class_count;
+    m->missing = hdx_mem_array(&m->in->w->mem, r->class_count, sizeof *m->missing);
+    m->places = hdx_mem_array(&m->in->w->mem, r->use_count, sizeof *m->places);
+    if (m->at == NULL || m->missing == NULL || m->places == NULL)
+        return no_memory(err);
+    m->place_capacity = r->use_count;
+    memset(m->places, 0xff, r->use_count * sizeof *m->places);
+    if ((code = read_all(m, err)) != HDX_OK)
+        return code;
+    m->count = r->class_count;
+    for (uint64_t i = 0; i < m->count && atomic_load(&m->unlisted) > 0; i++)
+        if (hdx_map_get(&r->by_class, m->at[i].address) == NULL) {
+            if ((code = use_of(m, m->at[i].address, &use, err)) != HDX_OK)
+                return code;
+            m->places[use] = (uint32_t)i;
+        }
+    for (uint64_t i = 0; i < m->count && code == HDX_OK; i++) /* in the order of the file, whoever found them */
+        if (m->missing[i])
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
+                                   "a name of class %.*s is not in the dump",
+                                   (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
+    return code;
+}
+
+/* Fields that fill `bytes` of payload (MAT 1.6). */
+static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error *err)
+{
+    uint64_t   ints = bytes / 4 > 65530 ? 65530 : bytes / 4; /* no class has more fields than a u2 counts */
+    uint32_t   count = (uint32_t)ints + (uint32_t)(bytes >> 1 & 1) + (uint32_t)(bytes & 1);
+    hdx_field *fields = hdx_arena_get(&m->in->t->texts, (uint64_t)count * sizeof *fields);
+    if (fields == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        fields[i].type = i < ints ? 10 : i == ints && (bytes >> 1 & 1) ? 9 : 8;
+        if (!text_format(&m->in->t->texts, &fields[i].name, "unknown-field-%llu", i))
+            return no_memory(err);
+    }
+    c->fields = fields;
+    c->field_count = count;
+    return HDX_OK;
+}
+
+/*
+ * A class nobody described, with java.lang.Object as super and loader 0. addr: what objects call it, or NULL. Its own
+ * address is that, unless an ordinary object has it.
+ */
+static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint64_t number, uint64_t payload,
+                       uint64_t *place, hdx_error *err)
+{
+    const hdx_reading *in = m->in;
+    uint64_t           object = m->named[NAMED_OBJECT];
+    hdx_class          c = { .super = HDX_NO_CLASS,
+                             .flags = HDX_CLASS_INVENTED,
+                             .super_address = object == UINT64_MAX ? 0 : m->at[object].address };
+    uint32_t           called = 0, own;
+    bool               fresh = false, memory, has_name = false;
+    hdx_code           code;
+    if (addr != NULL) {
+        if ((code = use_of(m, *addr, &called, err)) != HDX_OK ||
+            (*addr != 0 && (code = hdx_addresses_insert_one(in->t->lookup.ids, *addr, &fresh, err)) != HDX_OK))
+            return code;
+        c.address = *addr;
+        if (*addr != 0 && !(has_name = loaded_name(in, called, &in->t->texts, &c.name, &memory)) && !memory)
+            return no_memory(err);
+    }
+    if ((!fresh && (code = free_address(m, &c.address, err)) != HDX_OK) ||
+        (code = use_of(m, c.address, &own, err)) != HDX_OK)
+        return code;
+    if (!has_name && !text_format(&in->t->texts, &c.name, format, number))
+        return no_memory(err);
+    kind_from_name(&c);
+    if (c.kind == HDX_INSTANCE) {
+        c.flags |= HDX_CLASS_OPAQUE;
+        if ((code = invent_fields(m, &c, payload, err)) != HDX_OK)
+            return code;
+    }
+    *place = m->count;
+    m->places[own] = (uint32_t)*place;
+    if (addr != NULL)
+        m->places[called] = (uint32_t)*place;
+    return add(m, c, err);
+}
+
+static uint64_t own_bytes(const hdx_class *c, uint32_t id_size)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->field_count; i++)
+        n += hdx_type_size(c->fields[i].type, id_size);
+    return n;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const hdx_pair *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Addresses that objects have as their class and that are none, rising: pairs of address and place in scan.uses. */
+static hdx_code unknown_uses(maker *m, hdx_pair **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
+{
+    const hdx_scan_result *r = &m->in->dump->scan;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        if (m->places[i] != HDX_NO_CLASS || r->uses[i].instances + r->uses[i].arrays == 0)
+            continue;
+        if (!hdx_mem_room(&m->in->w->mem, (void **)out, capacity, *count, sizeof **out))
+            return no_memory(err);
+        (*out)[(*count)++] = (hdx_pair){ r->uses[i].addr, i };
+    }
+    if (*count > 1)
+        qsort(*out, (size_t)*count, sizeof **out, by_first);
+    return HDX_OK;
+}
+
+static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count, hdx_error *err)
+{
+    uint64_t place;
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_class_use u = m->in->dump->scan.uses[unknown[i].second]; /* a copy: the array may move */
+        if (u.arrays == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
+            continue;
+        if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err,
+                                   "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+                                   (unsigned long long)u.addr, (unsigned long long)u.arrays);
+    }
+    return code;
+}
+
+static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t count, hdx_error *err)
+{
+    uint64_t place;
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_class_use u = m->in->dump->scan.uses[unknown[i].second];
+        if (u.instances == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
+            continue;
+        if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
+            code =
+                hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
+                                "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read",
+                                (unsigned long long)u.addr, (unsigned long long)u.instances);
+    }
+    return code;
+}
+
+/*
+ * The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size
+ * less its own fields (MAT 1.6). A size is a number that costs nothing to write down: all invented fields together fill
+ * some bytes for each byte of class records, and no more.
+ */
+static hdx_code invent_supers(maker *m, hdx_error *err)
+{
+    const hdx_reading *in = m->in;
+    uint64_t           place, left = SUPER_BYTES + 4 * in->dump->scan.class_bytes;
+    hdx_code           code;
+    for (uint64_t i = 0; i < m->count; i++) {
+        if (m->at[i].super_address == 0)
+            continue;
+        if (m->at[i].super == HDX_NO_CLASS &&
+            (code = use_of(m, m->at[i].super_address, &m->at[i].super, err)) != HDX_OK)
+            return code;
+        if (m->places[m->at[i].super] != HDX_NO_CLASS)
+            continue;
+        const hdx_class c = m->at[i];
+        const uint64_t  own = own_bytes(&c, in->dump->survey.head.id_size),
+                       said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
+        left -= rest;
+        if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
+            (code = hdx_work_damage(in->w, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err,
+                                    "super class 0x%llx of %.*s has no CLASS_DUMP", (unsigned long long)c.super_address,
+                                    (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
+            return code;
+    }
+    return HDX_OK;
+}
+
+static hdx_code invent_missing(maker *m, hdx_error *err)
+{
+    static const uint8_t   types[] = { 4, 5, 6, 7, 8, 9, 10, 11 };
+    const hdx_scan_result *r = &m->in->dump->scan;
+    hdx_pair              *unknown = NULL;
+    uint64_t               place, count = 0, capacity = 0;
+    hdx_code               code;
+    if (m->named[NAMED_CLASS] == UINT64_MAX && (code = invent(m, NULL, "java.lang.Class", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    if (m->named[NAMED_LOADER] == UINT64_MAX &&
+        (code = invent(m, NULL, "java.lang.ClassLoader", 0, 0, &place, err)) != HDX_OK)
+        return code;
+    if ((code = unknown_uses(m, &unknown, &count, &capacity, err)) == HDX_OK)
+        code = invent_arrays(m, unknown, count, err);
+    for (size_t i = 0; i < sizeof types && code == HDX_OK;
+         i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
+        if (r->primitive_arrays[types[i]] == 0)
+            continue;
+        place = m->named[NAMED_ARRAY(types[i])];
+        if (place == UINT64_MAX && (code = invent(m, NULL, named[NAMED_ARRAY(types[i])], 0, 0, &place, err)) != HDX_OK)
+            break;
+        m->at[place].kind = HDX_PRIMITIVE_ARRAY;
+        m->at[place].element_type = types[i];
+    }
+    if (code == HDX_OK)
+        code = invent_instances(m, unknown, count, err);
+    hdx_mem_put(&m->in->w->mem, unknown, capacity * sizeof *unknown);
+    return code == HDX_OK ? invent_supers(m, err) : code;
+}
+
+/*
+ * The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that
+ * numbers can follow them.
+ */
+static void count_instances(maker *m)
+{
+    hdx_scan_result *r = &m->in->dump->scan;
+    for (uint64_t i = 0; i < r->use_count; i++) {
+        m->in->t->lookup.elements += r->uses[i].elements;
+        if (i + AHEAD < r->use_count && m->places[i + AHEAD] != HDX_NO_CLASS)
+            __builtin_prefetch(&m->at[m->places[i + AHEAD]].instances, 1);
+        if (m->places[i] == HDX_NO_CLASS)
+            continue;
+        hdx_class *c = &m->at[m->places[i]];
+        c->instances += r->uses[i].instances + r->uses[i].arrays;
+        uint32_t *longest = &m->longest[m->places[i]];
+        *longest = r->uses[i].most_bytes > *longest ? r->uses[i].most_bytes : *longest;
+        c->flags |= r->uses[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
+    }
+    for (uint8_t t = 4; t <= 11; t++) {
+        const uint64_t p = m->named[NAMED_ARRAY(t)];
+        if (p != UINT64_MAX)
+            m->at[p].instances += r->primitive_arrays[t];
+    }
+    m->at[m->named[NAMED_CLASS]].instances += m->count;
+    m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
+}
+
+/* Places by falling count of instances, then address. NULL: no memory. */
+static uint32_t *order_of(const maker *m)
+{
+    hdx_mem  *mem = &m->in->w->mem;
+    hdx_pair *pairs = hdx_mem_array(mem, m->count, sizeof *pairs);
+    uint32_t *order = hdx_mem_array(mem, m->count, sizeof *order),
+             *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
+    if (pairs != NULL && order != NULL && ranked != NULL) {
+        for (uint64_t i = 0; i < m->count; i++)
+            pairs[i] = (hdx_pair){ m->at[i].address, i };
+        hdx_sort_pairs(mem, pairs, m->count);
+        for (uint64_t i = 0; i < m->count; i++) {
+            if (i + AHEAD < m->count)
+                __builtin_prefetch(&m->at[pairs[i + AHEAD].second].instances);
+            ranked[i] = (uint32_t)pairs[i].second;
+            pairs[i] = (hdx_pair){ UINT64_MAX - m->at[ranked[i]].instances, i };
+        }
+        hdx_sort_pairs(mem, pairs, m->count);
+        for (uint64_t i = 0; i < m->count; i++)
+            order[i] = ranked[pairs[i].second];
+    } else {
+        hdx_mem_put(mem, order, m->count * sizeof *order);
+        order = NULL;
+    }
+    hdx_mem_put(mem, ranked, m->count * sizeof *ranked);
+    hdx_mem_put(mem, pairs, m->count * sizeof *pairs);
+    return order;
+}
+
+/* Class i becomes the one that was at order[i]; each is moved once. */
+static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const hdx_class first = at[i];
+        uint32_t        to = i, from;
+        while ((from = order[to]) != i) {
+            hdx_lines_ahead(&at[order[from]], sizeof *at);
+            at[to] = at[from];
+            order[to] = to;
+            to = from;
+        }
+        at[to] = first;
+        order[to] = to;
+        at[i].number = i;
+    }
+}
+
+/* What said a place says a number from here on: super classes, the map of addresses, classes asked for by name. */
+static void tell_numbers(maker *m, const uint32_t *number)
+{
+    const hdx_reading *in = m->in;
+    hdx_map           *map = &in->dump->scan.by_class;
+    for (uint64_t i = 0; i < m->count; i++)
+        m->at[i].super = m->at[i].super_address == 0 ? HDX_NO_CLASS : number[m->places[m->at[i].super]];
+    for (uint64_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].key != map->empty) {
+            const uint32_t place = m->places[map->slots[i].value];
+            map->slots[i].value = place == HDX_NO_CLASS ? HDX_NO_CLASS : number[place];
+        }
+    if (map->has_own)
+        map->own = m->places[map->own] == HDX_NO_CLASS ? HDX_NO_CLASS : number[m->places[map->own]];
+    in->t->lookup.by_address = *map;
+    *map = hdx_map_of(&in->w->mem);
+    in->t->class_class = number[m->named[NAMED_CLASS]];
+    in->t->loader_class = number[m->named[NAMED_LOADER]];
+    for (uint8_t t = 4; t <= 11; t++) {
+        const uint64_t p = m->named[NAMED_ARRAY(t)];
+        in->t->lookup.primitive_class[t] = p == UINT64_MAX ? HDX_NO_CLASS : number[p];
+    }
+}
+
+static hdx_code number_classes(maker *m, hdx_error *err)
+{
+    const hdx_reading *in = m->in;
+    hdx_mem           *mem = &in->w->mem;
+    uint32_t          *order = order_of(m), *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
+    uint32_t          *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
+    if (order != NULL && number != NULL && ranked != NULL) {
+        for (uint64_t i = 0; i < m->count; i++)
+            number[order[i]] = (uint32_t)i;
+        tell_numbers(m, number);
+        for (uint64_t i = 0; i < m->count; i++)
+            ranked[i] = m->longest[order[i]];
+        memcpy(m->longest, ranked, m->count * sizeof *ranked);
+        put_in_order(m->at, order, (uint32_t)m->count);
+        if ((in->t->classes = hdx_mem_resize(mem, m->at, m->capacity * sizeof *m->at, m->count * sizeof *m->at)) !=
+            NULL) {
+            m->at = NULL;
+            in->t->class_count = (uint32_t)m->count;
+        }
+    }
+    hdx_mem_put(mem, ranked, m->count * sizeof *ranked);
+    hdx_mem_put(mem, number, m->count * sizeof *number);
+    hdx_mem_put(mem, order, m->count * sizeof *order);
+    return in->t->classes == NULL ? no_memory(err) : HDX_OK;
+}
+
+/* Chains of super classes end; where one closed on itself, it is cut and told (R15). */
+static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
+{
+    uint32_t  cuts = 0;
+    uint32_t *cut = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *cut);
+    hdx_code  code = HDX_OK;
+    in->t->sizing =
+        (hdx_sizing){ in->dump->survey.head.id_size, in->dump->survey.head.id_size, 8, in->dump->survey.head.android };
+    if (cut == NULL || !hdx_model_cut_cycles(in->t->classes, in->t->class_count, &in->w->mem, cut, &cuts))
+        code = no_memory(err);
+    for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
+        hdx_text name = in->t->classes[cut[i]].name;
+        code = hdx_work_damage(in->w, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
+                               "super classes of %.*s lead back to it; the chain is cut there",
+                               (int)(name.len > 60 ? 60 : name.len), name.at);
+    }
+    hdx_mem_put(&in->w->mem, cut, in->t->class_count * sizeof *cut);
+    return code;
+}
+
+/* Bytes of all fields of every class, and for each the nearest class above it that has any. Chains end. */
+static void sum_chains(const hdx_reading *in, uint32_t *path, uint32_t *above)
+{
+    const uint32_t id_size = in->dump->survey.head.id_size;
+    for (uint32_t i = 0; i < in->t->class_count; i++) {
+        if (i + AHEAD < in->t->class_count)
+            hdx_lines_ahead(in->t->classes[i + AHEAD].fields, 128);
+        in->t->lookup.layouts[i].bytes = own_bytes(&in->t->classes[i], id_size); /* so far */
+        above[i] = UNKNOWN;
+    }
+    for (uint32_t i = 0; i < in->t->class_count; i++) {
+        uint32_t depth = 0;
+        for (uint32_t c = i; c != HDX_NO_CLASS && above[c] == UNKNOWN; c = in->t->classes[c].super) {
+            above[c] = HDX_NO_CLASS;
+            path[depth++] = c;
+        }
+        while (depth > 0) {
+            const uint32_t c = path[--depth], super = in->t->classes[c].super;
+            if (super == HDX_NO_CLASS)
+                continue;
+            const uint64_t higher = above[super] == HDX_NO_CLASS ? 0 : in->t->lookup.layouts[above[super]].bytes;
+            above[c] = in->t->lookup.layouts[super].bytes > higher ? super : above[super];
+            in->t->lookup.layouts[c].bytes += in->t->lookup.layouts[super].bytes;
+        }
+    }
+}
+
+/*
+ * Where the references of an instance of class i are: own fields first, then those of the super classes (HPROF 3.2). As
+ * far as records of instances go: a field costs a byte of the dump then, and thousands of classes above each other,
+ * whose instances have no bytes, cost nothing.
+ */
+static bool lay_out_one(const hdx_reading *in, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity,
+                        uint64_t *count)
+{
+    const uint32_t    id_size = in->dump->survey.head.id_size;
+    hdx_class_layout *l = &in->t->lookup.layouts[i];
+    uint64_t          at = 0;
+    for (uint32_t c = i; c != HDX_NO_CLASS && at < longest; c = above[c]) {
+        const hdx_class *k = &in->t->classes[c];
+        for (uint32_t f = 0; f < k->field_count && at < longest; f++) {
+            const uint8_t type = k->fields[f].type;
+            if (type == 2 && longest - at >= id_size) {
+                if (!hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.offsets, capacity, *count,
+                                  sizeof *in->t->lookup.offsets))
+                    return false;
+                in->t->lookup.offset_count = *capacity;
+                in->t->lookup.offsets[(*count)++] = (uint32_t)at; /* below longest, which is a u4 */
+                l->references++;
+            }
+            at += hdx_type_size(type, id_size);
+        }
+    }
+    return true;
+}
+
+/* longest: by class number, bytes of the longest record of an instance. */
+static hdx_code lay_out(const hdx_reading *in, const uint32_t *longest, hdx_error *err)
+{
+    uint64_t  capacity = 0, count = 0;
+    uint32_t *path = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *path),
+             *above = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *above);
+    in->t->lookup.layouts = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *in->t->lookup.layouts);
+    bool memory = path != NULL && above != NULL && in->t->lookup.layouts != NULL;
+    if (memory && (memory = hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.offsets, &capacity, 0,
+                                         sizeof *in->t->lookup.offsets))) { /* never NULL: places in it are formed */
+        in->t->lookup.offset_count = capacity;
+        sum_chains(in, path, above);
+        for (uint32_t i = 0; i < in->t->class_count && memory; i++) {
+            in->t->lookup.layouts[i].first = count;
+            if (in->t->classes[i].kind == HDX_INSTANCE)
+                memory = lay_out_one(in, i, longest[i], above, &capacity, &count);
+        }
+    }
+    hdx_mem_put(&in->w->mem, path, in->t->class_count * sizeof *path);
+    hdx_mem_put(&in->w->mem, above, in->t->class_count * sizeof *above);
+    return memory ? HDX_OK : no_memory(err);
+}
+
+hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err)
+{
+    if (!hdx_map_reserve(&t->class_objects, t->class_count))
+        return no_memory(err);
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        if (i + AHEAD < t->class_count)
+            hdx_map_ahead(&t->class_objects, t->classes[i + AHEAD].id);
+        uint64_t *slot = hdx_map_put(&t->class_objects, t->classes[i].id, NULL);
+        if (slot == NULL)
+            return no_memory(err);
+        *slot = i;
+    }
+    return HDX_OK;
+}
+
+static hdx_code do_numbers(void *context, hdx_error *err)
+{
+    maker             *m = context;
+    const hdx_reading *in = m->in;
+    if ((m->longest = hdx_mem_array(&in->w->mem, m->count, sizeof *m->longest)) == NULL)
+        return no_memory(err);
+    count_instances(m);
+    const hdx_code code = number_classes(m, err);
+    if (!in->dump->counting && in->w->options->first_pass == NULL) /* else counts.c wants to know more of them */
+        hdx_scan_classes_free(&in->w->mem, &in->dump->scan);
+    return code;
+}
+
+static hdx_code do_ids(void *context, hdx_error *err)
+{
+    const hdx_reading *in = ((maker *)context)->in;
+    bool               fresh;
+    const hdx_code     code =
+        hdx_addresses_insert_one(in->t->lookup.ids, 0, &fresh, err); /* the boot class loader (MAT 1.2) */
+    return code == HDX_OK ? hdx_addresses_freeze(in->t->lookup.ids, err) : code;
+}
+
+static hdx_code do_layouts(void *context, hdx_error *err)
+{
+    const maker   *m = context;
+    const hdx_code code = cut_cycles(m->in, err);
+    return code == HDX_OK ? lay_out(m->in, m->longest, err) : code;
+}
+
+static hdx_code do_class_objects(void *context, hdx_error *err)
+{
+    const hdx_reading *in = ((maker *)context)->in;
+    for (uint32_t i = 0; i < in->t->class_count; i++)
+        in->t->classes[i].id = hdx_addresses_find(in->t->lookup.ids, in->t->classes[i].address);
+    return hdx_classes_find_objects(in->t, err);
+}
+
+hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err)
+{
+    enum { NUMBERS, IDS, LAYOUTS, CLASS_OBJECTS, TASKS };
+    maker          m = { .in = in };
+    const hdx_task all[TASKS] = {
+        [NUMBERS] = { do_numbers, &m, 0 },
+        [IDS] = { do_ids, &m, 0 },
+        [LAYOUTS] = { do_layouts, &m, 1u << NUMBERS },
+        [CLASS_OBJECTS] = { do_class_objects, &m, 1u << NUMBERS | 1u << IDS },
+    };
+    hdx_code code = check_loads(&m, err);
+    memset(m.named, 0xff, sizeof m.named);
+    if (code == HDX_OK)
+        code = read_classes(&m, err);
+    if (code == HDX_OK)
+        code = invent_missing(&m, err);
+    if (code == HDX_OK && (code = hdx_run_tasks(in->w->threads, all, TASKS, err)) == HDX_OK)
+        in->t->objects = hdx_addresses_count(in->t->lookup.ids);
+    hdx_mem_put(&in->w->mem, m.longest, m.count * sizeof *m.longest);
+    hdx_mem_put(&in->w->mem, m.at, m.capacity * sizeof *m.at);
+    hdx_mem_put(&in->w->mem, m.missing, in->dump->scan.class_count * sizeof *m.missing);
+    hdx_mem_put(&in->w->mem, m.places, m.place_capacity * sizeof *m.places);
+    return code;
+}
+
+hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err)
+{
+    return hdx_model_sizes(&t->sizing, t->classes, t->class_count, &w->mem) ? HDX_OK : no_memory(err);
+}
+
+hdx_pos hdx_class_misfit(const hdx_dump_tables *t, const hdx_class_use *use)
+{
+    const uint32_t number = use->instances == 0 ? HDX_NO_CLASS : hdx_class_at(t, use->addr);
+    if (number == HDX_NO_CLASS || (t->classes[number].flags & HDX_CLASS_OPAQUE) != 0)
+        return 0;
+    if (t->lookup.layouts[number].bytes != use->first_bytes)
+        return use->first_pos + 1;
+    return use->other_pos == 0 ? 0 : use->other_pos + 1;
+}
+
+uint64_t hdx_classes_reference_bound(const hdx_dump_tables *t)
+{
+    uint64_t bound = t->lookup.local_count + t->lookup.elements;
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        const uint64_t records =
+            t->classes[i].instances - (i == t->class_class ? t->class_count : 0); /* class objects have none */
+        bound += 2u + t->classes[i].static_count + records * t->lookup.layouts[i].references;
+    }
+    return bound;
+}

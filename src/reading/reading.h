@@ -1,0 +1,279 @@
+/*
+ * reading.h - a dump becomes tables.
+ *
+ *   first_pass.c     the dump, read once: all of what follows
+ *   scan.c           what its records say: addresses into a set, raw classes, roots, strings (survey of the hprof
+ * room); scan_kept.c: that, kept where the build is told to stop stripping.c      what is said of a dump that went
+ * through a stripping tool classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8,
+ * rules R13 to R15) roots.c          roots, threads, locals (MAT 4) seek.c           seek points of a compressed dump:
+ * windows beside memory, the index file of them work.c           what every pass works with (work.h); tasks.c: pieces
+ * of work side by side kept.c           files of what a reading has done so far (kept.h); seal.c: are these the very
+ * files that we wrote?
+ *
+ * What comes out is one set of tables, hdx_dump_tables. All passes get it as const.
+ */
+#ifndef HDX_READING_READING_H
+#define HDX_READING_READING_H
+
+#include "base/base.h"
+#include "reading/kept.h"
+#include "reading/work.h"
+#include "catalog/catalog.h"
+#include "hprof/hprof.h"
+#include "indexes/indexes.h"
+#include "model/model.h"
+#include "source/source.h"
+#include "strip/strip.h"
+
+/* A string of the dump. */
+typedef struct hdx_raw_string {
+    uint64_t id;
+    hdx_view bytes;
+    hdx_text text; /* what it says (hdx_java_text); at NULL: nobody has asked yet; read and written as atomics */
+} hdx_raw_string;
+
+typedef struct hdx_raw_load {
+    uint64_t addr, name;
+    uint32_t serial;
+    bool     again; /* one before it has the same address */
+} hdx_raw_load;
+
+/* What STACK_FRAMEs say, each thing once: HotSpot writes a record for each frame of each thread. */
+typedef struct hdx_raw_frame {
+    uint64_t method, signature, source;
+    uint32_t serial;
+    int32_t  line;
+} hdx_raw_frame;
+
+typedef struct hdx_frame_id {
+    uint64_t id, place; /* in `frames` */
+} hdx_frame_id;
+
+typedef struct hdx_raw_trace {
+    uint32_t serial, thread, count;
+    uint64_t first; /* of its frame ids in `frame_ids` */
+} hdx_raw_trace;
+
+typedef struct hdx_raw_class {
+    hdx_pos  pos;
+    hdx_addr addr;
+    hdx_view record; /* CLASS_DUMP, kept in the arena of the scan */
+} hdx_raw_class;
+
+typedef struct hdx_raw_root {
+    hdx_pos  pos;
+    hdx_addr addr;
+    uint32_t serial;
+    int32_t  frame;
+    uint8_t  tag;
+} hdx_raw_root;
+
+/*
+ * What the dump says of a root, and then in its place what that means: of half a million locals nothing is written
+ * twice.
+ */
+typedef union hdx_scan_root {
+    hdx_raw_root raw;
+    hdx_root     root;
+} hdx_scan_root;
+_Static_assert(sizeof(hdx_scan_root) == sizeof(hdx_root), "an array of the one is an array of the other");
+
+/* What instances and arrays say of a class id; no instances and no arrays: nothing. */
+typedef struct hdx_class_use {
+    hdx_addr addr;                        /* set where there are any */
+    uint64_t instances, arrays, elements; /* elements: of object arrays, together */
+    uint64_t array_bytes[2]; /* shallow sizes of those arrays with references of 4 and of 8 bytes, alignment 8 */
+    hdx_pos  first_pos;      /* of the first instance in the file, */
+    hdx_pos  other_pos;      /* of the first one that has not as many bytes as that; 0: they all have */
+    hdx_pos  last_pos;       /* of the last instance in the file ... */
+    uint32_t first_bytes;
+    uint32_t last_bytes; /* ... and the bytes it has (MAT 1.6 sizes an unknown class by it) */
+    uint32_t most_bytes; /* of any instance */
+} hdx_class_use;
+
+typedef struct hdx_heap_name {
+    hdx_pos  pos;
+    uint64_t name;
+    uint32_t number;
+} hdx_heap_name;
+
+/* Everything the first pass leaves. Arrays are in file order once hdx_scan has returned. */
+typedef struct hdx_scan_result {
+    hdx_arena       arena;
+    hdx_raw_string *strings;
+    uint64_t        string_count, string_capacity;
+    hdx_raw_load   *loads;
+    uint64_t        load_count, load_capacity;
+    hdx_raw_frame  *frames;
+    uint64_t        frame_count, frame_capacity;
+    hdx_map         frame_places; /* hash of a frame -> its place */
+    hdx_frame_id   *named;
+    uint64_t        named_count, named_capacity; /* frames by id */
+    hdx_raw_trace  *traces;
+    uint64_t        trace_count, trace_capacity;
+    uint64_t       *frame_ids;
+    uint64_t        frame_id_count, frame_id_capacity;
+    hdx_raw_class  *classes;
+    uint64_t        class_count, class_capacity;
+    uint64_t        class_bytes; /* of their records */
+    hdx_scan_root  *roots;
+    uint64_t        root_count, root_capacity;
+    hdx_class_use  *uses;
+    uint64_t use_count, use_capacity; /* of loads[i] in place i, unless it is `again`; then of addresses without one */
+    hdx_map  by_class;                /* class address -> place in `uses` */
+    uint64_t mapped;                  /* loads that are in by_class */
+    hdx_heap_name *heaps;
+    uint64_t       heap_count, heap_capacity;
+    uint64_t       primitive_arrays[16];   /* by element type */
+    uint64_t       primitive_bytes[16][2]; /* as array_bytes */
+    uint64_t       divisor;                /* of all differences between addresses, as far as it matters (MAT 2.2) */
+    bool compressed; /* an object array lies in the room that its predecessor needs with 8-byte references (MAT 2.1) */
+    hdx_pos *skipped;
+    uint64_t skipped_count, skipped_capacity; /* records that are not kept (second ones of an id), ascending */
+    hdx_map  by_string;                       /* string id -> place in strings */
+    hdx_map  long_names; /* place in strings -> address of the hdx_text of its class name, in hdx_dump_tables.texts;
+                            guarded by  hdx_work.lock */
+    hdx_map long_sums;   /* place in strings -> sum */
+} hdx_scan_result;
+
+/*
+ * Locals of threads: extra references of the thread's object (MAT 3.4), sorted by thread, then target, each pair once.
+ */
+typedef hdx_pair hdx_local; /* first: the thread, second: what it holds */
+
+/* Android heaps in order of first use. */
+#define HDX_HEAPS_MAX 255u
+
+/*
+ * Order of the classes' instance data: where the references are (offsets ascending), as far as the longest record of an
+ * instance goes.
+ */
+typedef struct hdx_class_layout {
+    uint64_t bytes; /* of all fields of the chain */
+    uint64_t first; /* reference offsets in hdx_lookup.offsets */
+    uint32_t references;
+} hdx_class_layout;
+
+/* Windows of seek points, until the dump is read no more. */
+typedef struct hdx_windows {
+    hdx_io          *io;
+    int              fd; /* -1: none */
+    _Atomic uint64_t end;
+} hdx_windows;
+
+/* The dump, and what the first pass takes from it as it is. */
+typedef struct hdx_dump {
+    hdx_source     *source;
+    hdx_stripping   stripping;
+    hdx_survey      survey;
+    hdx_scan_result scan;
+    bool            counting; /* for counts: one pass, no addresses but those of classes */
+    hdx_windows     windows;
+} hdx_dump;
+
+/* From what the dump calls things to ids and class numbers: for the second pass alone, and gone when it is done. */
+typedef struct hdx_lookup {
+    hdx_addresses *ids;
+    hdx_map by_address; /* class address as the dump's objects say it -> class number, HDX_NO_CLASS: told of, but there
+                           is none (hdx_class_at) */
+    hdx_class_layout *layouts; /* by class number */
+    uint32_t         *offsets;
+    uint64_t          offset_count;
+    uint32_t          primitive_class[16]; /* by element type */
+    hdx_local        *locals;
+    uint64_t          local_count, local_capacity;
+    uint64_t          elements; /* of object arrays, together */
+} hdx_lookup;
+
+/*
+ * What is read from the dump: the first pass makes these tables, the second adds the sizes of classes and takes the
+ * look-ups away. All later passes read them.
+ */
+typedef struct hdx_dump_tables {
+    uint64_t        objects;   /* ids */
+    uint64_t        dump_size; /* uncompressed */
+    hdx_class      *classes;   /* by class number */
+    uint32_t        class_count;
+    uint32_t        class_class;   /* number of java.lang.Class */
+    uint32_t        loader_class;  /* of java.lang.ClassLoader */
+    hdx_map         class_objects; /* id of a class object -> class number */
+    hdx_sizing      sizing;
+    hdx_root       *roots; /* in the order of the file, later by object; locals included */
+    uint64_t        root_count, root_capacity, dangling_roots;
+    hdx_thread     *threads;
+    uint64_t        thread_count;
+    hdx_heap_space *heaps;
+    uint64_t        heap_count;
+    hdx_arena       texts; /* names of classes, fields, methods */
+    hdx_lookup      lookup;
+} hdx_dump_tables;
+
+/* What the functions of the first pass get: they read the dump, fill the tables, and keep what they did if told to. */
+typedef struct hdx_reading {
+    hdx_work        *w;
+    hdx_keeping     *keeping;
+    hdx_dump        *dump;
+    hdx_dump_tables *t;
+} hdx_reading;
+
+#define HDX_CLASSES_CACHED 4096u /* what is kept of more classes than these is waited for, and asked for ahead */
+static inline uint32_t hdx_class_at(const hdx_dump_tables *t, hdx_addr address) /* its number; HDX_NO_CLASS */
+{
+    const uint64_t *number = hdx_map_get(&t->lookup.by_address, address);
+    return number == NULL ? HDX_NO_CLASS : (uint32_t)*number;
+}
+
+/* ---- first_pass.c ---- */
+hdx_code hdx_first_pass(const hdx_reading *in, hdx_error *err);
+
+/* ---- scan.c ---- */
+/* With `counting`, ids holds classes alone when it is over, and roots, frames and traces are left out. */
+hdx_code hdx_scan(const hdx_reading *in, hdx_error *err);
+void     hdx_scan_free(hdx_mem *mem, hdx_scan_result *r);
+void     hdx_scan_frames_free(hdx_mem *mem, hdx_scan_result *r);  /* of it frames and traces */
+void     hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r); /* of it class records (but their number) and uses */
+bool     hdx_scan_string(const hdx_reading *in, uint64_t id, hdx_view *bytes);
+/*
+ * The string as text, decoded once however many name it, into the arena of whoever asks first; at NULL: not in the
+ * dump. False: no memory. Any thread.
+ */
+bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out);
+/*
+ * The string as the name of a class, into the arena; a long one once, however many classes have it. At NULL: not in the
+ * dump. False: no memory. Any thread.
+ */
+bool hdx_scan_class_name(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out);
+#define HDX_NAME_LONG 256u
+/* A sum of a long string, reckoned once; one thread. */
+uint64_t hdx_scan_string_sum(const hdx_reading *in, uint64_t id);
+
+/* ---- seek.c ---- */
+/* From here on windows of seek points go to a temporary file; a plain dump has none. */
+hdx_code hdx_seek_begin(const hdx_work *w, hdx_dump *dump, hdx_error *err);
+/* After the first pass, once the identity is known: the index file. The points serve the second pass. */
+hdx_code hdx_seek_keep(const hdx_work *w, const hdx_dump *dump, uint64_t dump_size, hdx_index_file *out,
+                       hdx_error *err);
+void     hdx_seek_end(hdx_dump *dump); /* when nothing reads the dump any more */
+
+/* ---- stripping.c ---- */
+/* After the first pass: warnings and damage that only the reading of a stripped dump knows of. */
+hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err);
+
+/* ---- classes.c ---- */
+/* Makes the table; adds invented classes and object 0 to the ids and freezes them. */
+hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err);
+/* The map class_objects, from the ids in classes. */
+hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err);
+/* After the second pass has told the reference size: sizes of all classes. */
+hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err);
+/*
+ * Where the first instance is that has not the bytes its class says (R17), + 1; 0: all fit. Known after the first pass.
+ */
+hdx_pos hdx_class_misfit(const hdx_dump_tables *t, const hdx_class_use *use);
+/* The most references all objects together can have: for the choice of the width. */
+uint64_t hdx_classes_reference_bound(const hdx_dump_tables *t);
+
+/* ---- roots.c ---- */
+hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err);
+
+#endif

@@ -1,0 +1,436 @@
+/*
+ * roots.c - GC roots, threads, locals (MAT 4).
+ *
+ * In:  raw roots in file order, frames and traces.
+ * Out: roots with ids; what frames of known threads hold becomes a reference of the thread, not a root (MAT 4.2).
+ */
+#include "reading/reading.h"
+#include "reading/tasks.h"
+
+#include <stddef.h>
+
+#define FRAMES_FREE (1u << 16) /* frames of all threads together, however few the traces have */
+
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "roots and threads", 0); }
+
+static bool held_by_thread(hdx_root_type t)
+{
+    return t == HDX_ROOT_NATIVE_LOCAL || t == HDX_ROOT_JAVA_LOCAL || t == HDX_ROOT_NATIVE_STACK ||
+           t == HDX_ROOT_THREAD_BLOCK || t == HDX_ROOT_JNI_MONITOR;
+}
+
+static hdx_code add_root(const hdx_reading *in, hdx_root root, hdx_error *err)
+{
+    if (!hdx_mem_room(&in->w->mem, (void **)&in->t->roots, &in->t->root_capacity, in->t->root_count,
+                      sizeof *in->t->roots))
+        return no_memory(err);
+    in->t->roots[in->t->root_count++] = root;
+    return HDX_OK;
+}
+
+/*
+ * MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what
+ * is one already.
+ */
+static hdx_code system_classes(const hdx_reading *in, hdx_error *err)
+{
+    hdx_map  is_root = hdx_map_of(&in->w->mem);
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < in->t->root_count && code == HDX_OK; i++)
+        if (in->t->roots[i].type == HDX_ROOT_SYSTEM_CLASS)
+            goto out;
+    for (uint64_t i = 0; i < in->t->root_count && code == HDX_OK; i++)
+        if (in->t->roots[i].thread == HDX_NO_ID && hdx_map_put(&is_root, in->t->roots[i].object, NULL) == NULL)
+            code = no_memory(err);
+    for (uint32_t i = 0; i < in->t->class_count && code == HDX_OK; i++) {
+        const hdx_class *c = &in->t->classes[i];
+        if (c->loader == 0 && c->kind == HDX_INSTANCE && hdx_map_get(&is_root, c->id) == NULL)
+            code = add_root(in, (hdx_root){ c->id, HDX_ROOT_SYSTEM_CLASS, HDX_NO_ID, -1 }, err);
+    }
+out:
+    hdx_map_free(&is_root);
+    return code;
+}
+
+typedef struct thread_found {
+    hdx_id   object;
+    uint32_t serial;
+    int32_t  trace; /* serial of the trace the root names */
+} thread_found;
+
+static int by_object(const void *a, const void *b)
+{
+    const hdx_thread *x = a, *y = b;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/*
+ * Frames of a thread: the trace that names its serial; where none does (agent dumps), the one its root names, if that
+ * belongs to nobody.
+ */
+static const hdx_raw_trace *trace_of(const hdx_reading *in, const thread_found *t, const hdx_map *by_thread,
+                                     const hdx_map *by_serial)
+{
+    const uint64_t *mine = hdx_map_get(by_thread, t->serial), *named = hdx_map_get(by_serial, (uint32_t)t->trace);
+    if (named != NULL && (in->dump->scan.traces[*named].thread == t->serial ||
+                          (mine == NULL && in->dump->scan.traces[*named].thread == 0)))
+        return &in->dump->scan.traces[*named];
+    return mine == NULL ? NULL : &in->dump->scan.traces[*mine];
+}
+
+/*
+ * Where the element of a key is, the last one where several have it. HotSpot counts frames and classes up in the order
+ * of the file: then the key itself says it.
+ */
+typedef struct places {
+    bool     counted;
+    uint64_t first, count;
+    hdx_map  map; /* when not counted */
+} places;
+
+static bool places_of(hdx_mem *mem, const void *array, uint64_t count, size_t size, uint64_t (*key)(const void *),
+                      places *p)
+{
+    const uint8_t *at = array;
+    uint64_t       n = 0;
+    *p = (places){ .first = count == 0 ? 0 : key(at), .count = count, .map = hdx_map_of(mem) };
+    while (n < count && key(at + n * size) - p->first == n)
+        n++;
+    p->counted = n == count;
+    if (p->counted)
+        return true;
+    if (!hdx_map_reserve(&p->map, count))
+        return false;
+    for (n = 0; n < count; n++) {
+        uint64_t *place = hdx_map_put(&p->map, key(at + n * size), NULL);
+        if (place == NULL)
+            return false;
+        *place = n;
+    }
+    return true;
+}
+
+static bool find_place(const places *p, uint64_t key, uint64_t *place)
+{
+    if (p->counted) {
+        *place = key - p->first;
+        return *place < p->count;
+    }
+    const uint64_t *found = hdx_map_get(&p->map, key);
+    if (found != NULL)
+        *place = *found;
+    return found != NULL;
+}
+
+static uint64_t frame_id(const void *p) { return ((const hdx_frame_id *)p)->id; }
+static uint64_t load_serial(const void *p) { return ((const hdx_raw_load *)p)->serial; }
+
+typedef struct made_stack {
+    const hdx_raw_trace *trace;
+    const hdx_frame     *frames;
+} made_stack;
+
+/* What frames are made with. */
+typedef struct framer {
+    const hdx_reading *in;
+    places             frames, loads;
+    hdx_map            stacks; /* hash of a trace's frames -> place in `made` */
+    made_stack        *made;   /* room for one a thread */
+    uint64_t           made_count, made_capacity;
+    hdx_text          *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+    uint64_t           left;        /* frames that threads may still be given */
+    uint64_t           without;     /* threads that got none of theirs */
+} framer;
+
+static void framer_end(framer *f)
+{
+    hdx_mem *mem = &f->in->w->mem;
+    hdx_map_free(&f->frames.map);
+    hdx_map_free(&f->loads.map);
+    hdx_map_free(&f->stacks);
+    hdx_mem_put(mem, f->made, f->made_capacity * sizeof *f->made);
+    hdx_mem_put(mem, f->class_names, f->in->dump->scan.load_count * sizeof *f->class_names);
+}
+
+static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
+{
+    const hdx_scan_result *r = &in->dump->scan;
+    *f = (framer){ .in = in,
+                   .frames.map = hdx_map_of(&in->w->mem),
+                   .loads.map = hdx_map_of(&in->w->mem),
+                   .stacks = hdx_map_of(&in->w->mem),
+                   .made_capacity = threads };
+    f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads
+                                                      that were begun at a place */
+    f->class_names = hdx_mem_array(&in->w->mem, r->load_count, sizeof *f->class_names);
+    f->made = hdx_mem_array(&in->w->mem, threads, sizeof *f->made);
+    return f->class_names != NULL && f->made != NULL &&
+           places_of(&in->w->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
+           places_of(&in->w->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
+}
+
+static bool text_of(const hdx_reading *in, uint64_t id, hdx_text *out)
+{
+    *out = (hdx_text){ NULL, 0 };
+    if (id != 0 && !hdx_scan_text(in, id, &in->t->texts, out))
+        return false;
+    if (out->at == NULL)
+        *out = (hdx_text){ "", 0 };
+    return true;
+}
+
+static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
+{
+    uint64_t place;
+    *out = (hdx_text){ "<UNKNOWN CLASS>", 15 };
+    if (!find_place(&f->loads, serial, &place))
+        return true;
+    hdx_text *text = &f->class_names[place];
+    if (text->at == NULL && !hdx_scan_class_name(f->in, f->in->dump->scan.loads[place].name, &f->in->t->texts, text))
+        return false;
+    if (text->at != NULL)
+        *out = *text;
+    return true;
+}
+
+/* `before` was made from `last` (NULL: there is none): recursion names the same texts in a row. */
+static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *last, const hdx_frame *before,
+                     hdx_frame *out)
+{
+    if (last != NULL && last->method == raw->method && last->signature == raw->signature &&
+        last->source == raw->source && last->serial == raw->serial)
+        *out = *before;
+    else if (!class_name_of(f, raw->serial, &out->class_name) || !text_of(f->in, raw->method, &out->method) ||
+             !text_of(f->in, raw->signature, &out->signature) || !text_of(f->in, raw->source, &out->source))
+        return false;
+    out->line = raw->line;
+    return true;
+}
+
+/* What a frame of a trace says; NULL: no record does. */
+static const hdx_raw_frame *raw_frame(const framer *f, const hdx_raw_trace *trace, uint32_t i)
+{
+    const hdx_scan_result *r = &f->in->dump->scan;
+    uint64_t               place;
+    return find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[r->named[place].place] : NULL;
+}
+
+static bool same_frames(const framer *f, const hdx_raw_trace *a, const hdx_raw_trace *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; i < a->count && same; i++)
+        same = raw_frame(f, a, i) == raw_frame(f, b, i); /* equal ones are the same, but for a few */
+    return same;
+}
+
+static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
+{
+    uint64_t h = trace->count;
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hdx_raw_frame *raw = raw_frame(f, trace, i);
+        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->in->dump->scan.frames) + 1));
+    }
+    return h;
+}
+
+static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+{
+    const hdx_raw_frame *last = NULL;
+    hdx_frame           *frames = hdx_arena_get(&f->in->t->texts, (uint64_t)trace->count * sizeof *frames);
+    if (frames == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hdx_raw_frame *raw = raw_frame(f, trace, i);
+        if (raw == NULL)
+            frames[i] = (hdx_frame){ { "<UNKNOWN CLASS>", 15 }, { "", 0 }, { "", 0 }, { "", 0 }, 0 };
+        else if (!frame_of(f, raw, last, i == 0 ? NULL : &frames[i - 1], &frames[i]))
+            return no_memory(err);
+        last = raw;
+    }
+    t->frames = frames;
+    t->frame_count = trace->count;
+    return HDX_OK;
+}
+
+/*
+ * The idle threads of a pool stand at one place: frames that another thread has are made once. Each thread of the index
+ * has its own list all the same, so that a trace which any number of threads name is given to some of them only.
+ */
+static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
+{
+    bool fresh;
+    if (trace->count > f->left) {
+        f->without++;
+        return HDX_OK;
+    }
+    f->left -= trace->count;
+    uint64_t *place = trace->count == 0 ? NULL : hdx_map_put(&f->stacks, hash_frames(f, trace), &fresh);
+    if (place != NULL && !fresh && same_frames(f, trace, f->made[*place].trace)) {
+        t->frames = f->made[*place].frames;
+        t->frame_count = trace->count;
+        return HDX_OK;
+    }
+    if (place != NULL && fresh)
+        *place = f->made_count;
+    const hdx_code code = make_frames(f, trace, t, err);
+    if (place != NULL && fresh)
+        f->made[f->made_count++] = (made_stack){ trace, t->frames };
+    return trace->count > 0 && place == NULL ? no_memory(err) : code;
+}
+
+/* What is left to do when all roots are known: two pieces that do not depend on each other. */
+typedef struct finder {
+    const hdx_reading  *in;
+    const thread_found *found;
+    uint64_t            count;
+} finder;
+
+static hdx_code make_threads(void *context, hdx_error *err)
+{
+    const hdx_reading     *in = ((finder *)context)->in;
+    const thread_found    *found = ((finder *)context)->found;
+    const uint64_t         count = ((finder *)context)->count;
+    const hdx_scan_result *r = &in->dump->scan;
+    hdx_map                by_thread = hdx_map_of(&in->w->mem), by_serial = hdx_map_of(&in->w->mem);
+    framer                 f;
+    hdx_code               code = HDX_OK;
+    uint64_t              *slot;
+    in->t->threads = hdx_mem_array(&in->w->mem, count, sizeof *in->t->threads);
+    if (in->t->threads == NULL)
+        return no_memory(err);
+    in->t->thread_count = count;
+    if (!framer_begin(in, count, &f))
+        goto refused;
+    for (uint64_t i = 0; i < r->trace_count; i++) {
+        if ((slot = hdx_map_put(&by_thread, r->traces[i].thread, NULL)) == NULL)
+            goto refused;
+        *slot = i;
+        if ((slot = hdx_map_put(&by_serial, r->traces[i].serial, NULL)) == NULL)
+            goto refused;
+        *slot = i;
+    }
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        hdx_thread          *t = &in->t->threads[i];
+        const hdx_raw_trace *trace;
+        *t = (hdx_thread){ found[i].object, found[i].serial, 0, NULL };
+        /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
+        if (r->trace_count >= 2 && (trace = trace_of(in, &found[i], &by_thread, &by_serial)) != NULL)
+            code = frames_of(&f, trace, t, err);
+    }
+    hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
+    if (code == HDX_OK && f.without > 0)
+        code = hdx_work_damage(in->w, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
+                               "threads name traces that others have, again and again: %llu are left without frames",
+                               (unsigned long long)f.without);
+    goto out;
+refused:
+    code = no_memory(err);
+out:
+    framer_end(&f);
+    hdx_map_free(&by_thread);
+    hdx_map_free(&by_serial);
+    return code;
+}
+
+static hdx_code sort_locals(void *context, hdx_error *err)
+{
+    const hdx_reading *in = ((finder *)context)->in;
+    uint64_t           kept = 0;
+    (void)err;
+    hdx_sort_pairs(&in->w->mem, in->t->lookup.locals, in->t->lookup.local_count);
+    for (uint64_t i = 0; i < in->t->lookup.local_count; i++)
+        if (kept == 0 || in->t->lookup.locals[kept - 1].first != in->t->lookup.locals[i].first ||
+            in->t->lookup.locals[kept - 1].second != in->t->lookup.locals[i].second)
+            in->t->lookup.locals[kept++] = in->t->lookup.locals[i];
+    in->t->lookup.local_count = kept;
+    return HDX_OK;
+}
+
+hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
+{
+    hdx_map threads = hdx_map_of(&in->w->mem),
+            objects = hdx_map_of(&in->w->mem); /* thread serial -> address; thread objects seen */
+    thread_found *found = NULL;
+    uint64_t      found_count = 0, found_capacity = 0;
+    hdx_addr      last_thread = 0;
+    hdx_id        last_id = HDX_NO_ID;
+    hdx_code      code = HDX_OK;
+    /* each root goes where its record was, or before it */
+    hdx_scan_root *all = in->dump->scan.roots;
+    const uint64_t count = in->dump->scan.root_count;
+    in->t->roots = (hdx_root *)all;
+    in->t->root_capacity = in->dump->scan.root_capacity;
+    in->dump->scan.roots = NULL;
+    in->dump->scan.root_count = in->dump->scan.root_capacity = 0;
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
+        const hdx_raw_root record = all[i].raw, *raw = &record;
+        hdx_root           root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
+        uint64_t          *slot;
+        bool               fresh;
+        (void)hdx_root_type_of_tag(raw->tag, &root.type);
+        if (raw->addr == 0) {
+            /*
+             * ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a
+             * root. It holds no locals.
+             */
+            if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT)
+                all[in->t->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
+            continue;
+        }
+        root.object = hdx_addresses_find(in->t->lookup.ids, raw->addr);
+        if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
+            if ((slot = hdx_map_put(&threads, raw->serial, NULL)) == NULL) {
+                code = no_memory(err);
+                break;
+            }
+            *slot = raw->addr;
+        }
+        if (held_by_thread(root.type)) {
+            const uint64_t *thread = hdx_map_get(&threads, raw->serial); /* threads read so far (MAT 4.2) */
+            if (thread != NULL) {
+                if (*thread != last_thread) { /* locals of a thread come together */
+                    last_thread = *thread;
+                    last_id = hdx_addresses_find(in->t->lookup.ids, last_thread);
+                }
+                root.thread = last_id;
+                root.frame = raw->frame < 0 ? -1 : raw->frame;
+                if (root.thread == HDX_NO_ID) /* its object is not in the heap: the locals are lost (MAT 4.3) */
+                    continue;
+            }
+        }
+        if (root.object == HDX_NO_ID) {
+            in->t->dangling_roots++;
+            continue;
+        }
+        if (root.thread != HDX_NO_ID) {
+            if (!hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.locals, &in->t->lookup.local_capacity,
+                              in->t->lookup.local_count, sizeof *in->t->lookup.locals)) {
+                code = no_memory(err);
+                break;
+            }
+            in->t->lookup.locals[in->t->lookup.local_count++] = (hdx_local){ root.thread, root.object };
+        }
+        if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
+            if ((slot = hdx_map_put(&objects, root.object, &fresh)) == NULL ||
+                (fresh && !hdx_mem_room(&in->w->mem, (void **)&found, &found_capacity, found_count, sizeof *found))) {
+                code = no_memory(err);
+                break;
+            }
+            if (fresh)
+                found[found_count++] = (thread_found){ root.object, raw->serial, raw->frame };
+        }
+        all[in->t->root_count++].root = root;
+    }
+    if (code == HDX_OK)
+        code = system_classes(in, err);
+    if (code == HDX_OK) {
+        finder         f = { in, found, found_count };
+        const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
+        code = hdx_run_tasks(in->w->threads, both, 2, err);
+    }
+    hdx_scan_frames_free(&in->w->mem, &in->dump->scan);
+    hdx_map_free(&threads);
+    hdx_map_free(&objects);
+    hdx_mem_put(&in->w->mem, found, found_capacity * sizeof *found);
+    return code;
+}

@@ -1,0 +1,165 @@
+/*
+ * seal.c - are the files of a .part folder the very ones that a build of ours left there?
+ *
+ * In:  the folder, when a checkpoint or a reading of the dump was kept in it, and when a build goes on from there.
+ * Out: the file `seal`: of each file name, device, inode, size and times, the boot of the machine; a CRC32C of that.
+ *
+ * A file that is as the seal says holds the bytes that we wrote. Reading it through to make sure is time that a build
+ * which is stopped again and again does not have. Why nobody who hands over a folder can make a seal that holds:
+ *
+ *     Inode numbers and the time of the last change (ctime, in nanoseconds) are given by the kernel, and nobody, not
+ *     even the owner, can set them: whoever packs a folder would have to know what its files get when they are unpacked
+ *     here. The seal names this boot of this machine, which nobody elsewhere knows, and within one boot no write is
+ *     lost. Files of other users, and files that others can write to, are refused before (place.c); whoever can write
+ *     as us needs no leftovers to do harm.
+ *
+ * What the state of a checkpoint says is looked at with a seal, too. Without one (another boot, a copy, a changed file,
+ * a clock that is too coarse to tell) every file is read through (checkpoint_check.c).
+ */
+#include "reading/kept.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MAGIC   0x6c61657378646800ull
+#define NAME    "seal"
+#define TICK_NS 1000000u /* a clock of such steps or longer ones may give two changes one time */
+#define WAITS   50u      /* of a millisecond each */
+
+static const char *const others[] = {
+    HDX_KEPT_SCAN,
+    HDX_KEPT_COLUMNS,
+    HDX_KEPT_BITS,
+    HDX_KEPT_LISTS,
+    "references.tmp",
+    "search.tmp",
+    "referrers.tmp",
+    "predecessors.tmp",
+    "members.tmp",
+    "idoms.tmp",
+    "checkpoint/state",
+    "checkpoint/catalog.mdb",
+    "checkpoint/catalog.sum",
+};
+#define NAMES (HDX_KINDS + sizeof others / sizeof *others)
+_Static_assert(NAMES <= HDX_SEAL_FILES, "room for all of them");
+
+static void name_of(size_t i, char *name, size_t size)
+{
+    if (i < HDX_KINDS)
+        (void)snprintf(name, size, "%s.hdx", hdx_kind_name((hdx_kind)i));
+    else
+        (void)snprintf(name, size, "%s", others[i - HDX_KINDS]);
+}
+
+static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
+
+/* As the file system has it now: opening makes a client of another host's disk ask. */
+static bool look_at(const hdx_work *w, const char *name, hdx_sealed *out)
+{
+    char        path[4200];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "%s/%s", w->folder, name);
+    const int fd = w->io->open(w->io, path);
+    if (fd < 0)
+        return false;
+    const bool there = w->io->stat(w->io, path, &st) >= 0;
+    (void)w->io->close(w->io, fd);
+    if (!there)
+        return false;
+    *out = (hdx_sealed){ .device = (uint64_t)st.st_dev, .inode = (uint64_t)st.st_ino, .size = (uint64_t)st.st_size };
+    out->mtime_ns = ns_of(st.st_mtim);
+    out->ctime_ns = ns_of(st.st_ctim);
+    (void)snprintf(out->name, sizeof out->name, "%s", name);
+    return true;
+}
+
+static bool seal_of(const hdx_keeping *keeping, hdx_seal *s)
+{
+    memset(s, 0, sizeof *s);
+    s->magic = MAGIC;
+    s->version = keeping->version;
+    memcpy(s->boot, keeping->boot, sizeof s->boot);
+    return s->boot[0] != '\0';
+}
+
+static uint32_t sum_of(const hdx_seal *s) { return hdx_crc32c(0, s, offsetof(hdx_seal, sum)); }
+
+/*
+ * What changes from now on gets another time than the files have. False: the clock is too coarse to tell, or is not
+ * ours.
+ */
+static bool wait_for_clock(uint64_t last)
+{
+    struct timespec now, nap = { .tv_nsec = 1000000 };
+    for (unsigned i = 0; i < WAITS; i++) {
+        if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
+            return false;
+        if (ns_of(now) > last)
+            return true;
+        (void)nanosleep(&nap, NULL);
+    }
+    return false;
+}
+
+void hdx_seal_remove(const hdx_work *w)
+{
+    char path[4200];
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    (void)w->io->remove(w->io, path);
+}
+
+void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
+{
+    char     path[4200];
+    hdx_seal s;
+    uint64_t last = 0;
+    bool     fine = seal_of(keeping, &s) && !keeping->unproven, ticks = true;
+    for (size_t i = 0; i < NAMES && fine; i++) {
+        char name[sizeof s.files[0].name];
+        name_of(i, name, sizeof name);
+        if (!look_at(w, name, &s.files[s.count]))
+            continue;
+        const uint64_t at = s.files[s.count++].ctime_ns;
+        last = at > last ? at : last;
+        ticks = ticks && at % TICK_NS == 0;
+    }
+    hdx_seal_remove(w);
+    if (!fine || ticks || !wait_for_clock(last))
+        return;
+    s.sum = sum_of(&s);
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    const int fd = w->io->create(w->io, path);
+    if (fd < 0)
+        return;
+    const int rc = w->io->write(w->io, fd, &s, sizeof s);
+    if (w->io->close(w->io, fd) < 0 || rc < 0)
+        hdx_seal_remove(w);
+}
+
+void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping)
+{
+    char      path[4200];
+    hdx_seal *s = &keeping->seal, now;
+    (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
+    const int fd = w->io->open(w->io, path);
+    bool      holds = fd >= 0 && w->io->read_at(w->io, fd, s, sizeof *s, 0) == (int64_t)sizeof *s;
+    if (fd >= 0)
+        (void)w->io->close(w->io, fd);
+    holds = holds && s->sum == sum_of(s) && seal_of(keeping, &now) && s->count <= HDX_SEAL_FILES &&
+            memcmp(s, &now, offsetof(hdx_seal, count)) == 0;
+    if (!holds)
+        s->count = 0;
+}
+
+bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping, const char *name)
+{
+    hdx_sealed now;
+    if (keeping->seal.count == 0 || !look_at(w, name, &now))
+        return false;
+    for (uint64_t i = 0; i < keeping->seal.count; i++)
+        if (memcmp(&keeping->seal.files[i], &now, sizeof now) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,64 @@
+/*
+ * stripping.c - what is said of a dump that went through a stripping tool: one warning, whatever is missing, and damage
+ * that its reading met.
+ *
+ * The norm of such a dump is no damage (STRIP 6.1: hundreds of roots and references to absent objects): one line says
+ * it for all of them.
+ */
+#include "reading/reading.h"
+
+#define SURE 80u /* per cent: below, info tells and no warning does */
+
+static void warn(hdx_survey *s, const char *text)
+{
+    if (s->warning_count < sizeof s->warnings / sizeof *s->warnings)
+        s->warnings[s->warning_count++] = text;
+}
+
+static const char *warning_of(hdx_strip_policy policy)
+{
+    switch (policy) {
+    case HDX_STRIP_MATRIX:
+        return "stripped by Matrix: primitive arrays other than texts are absent, and sizes are too small by them";
+    case HDX_STRIP_KOOM:
+        return "stripped by KOOM: contents of arrays are absent, and objects of zygote and image heaps where there "
+               "were such; unreachable objects may be "
+               "reachable through them";
+    case HDX_STRIP_TAILOR:
+        return "stripped by Tailor: contents of byte[] and char[], stack frames and thread numbers are absent";
+    case HDX_STRIP_SHARK: return "stripped by Shark: contents of arrays and values of boxes are overwritten";
+    case HDX_STRIP_REDACTED: return "redacted: contents of arrays and values of boxes are overwritten";
+    default: return NULL;
+    }
+}
+
+hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
+{
+    hdx_view_stats stats;
+    hdx_code       code = hdx_strip_view_stats(in->dump->source, &stats, err);
+    if (code != HDX_OK)
+        return code;
+    if (in->dump->stripping.policy == HDX_STRIP_UNKNOWN)
+        in->dump->stripping =
+            (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
+    if (in->dump->stripping.confidence >= SURE && warning_of(in->dump->stripping.policy) != NULL)
+        warn(&in->dump->survey, warning_of(in->dump->stripping.policy));
+    if (stats.cut_names > 0)
+        code = hdx_work_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
+                               stats.lost_bytes, err,
+                               "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
+                               (unsigned long long)stats.cut_names);
+    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
+        code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
+                               stats.lost_bytes, err,
+                               "neither reading of %llu heap records comes out even (offset: in the stripped file); "
+                               "their rest is left out",
+                               (unsigned long long)stats.broken);
+    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
+        code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
+                               "no token of the container begins at this byte of it; the rest is not read");
+    else if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
+        code = hdx_work_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
+                               "the container ends inside a token");
+    return code;
+}

@@ -1,0 +1,65 @@
+/*
+ * tasks.c - pieces of work side by side: idle workers take them from the front of a list, those that wait for others
+ * when these are done.
+ */
+#include "reading/tasks.h"
+
+typedef struct tasks {
+    const hdx_task *at;
+    unsigned        count;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t  changed;
+    uint64_t        taken, done; /* a bit a task */
+    bool            failed;
+    hdx_error       error;
+} tasks;
+
+/* The first that waits for nothing; `count`: all of those left wait. */
+static unsigned next_of(const tasks *t)
+{
+    unsigned i = 0;
+    while (i < t->count && ((t->taken >> i & 1) != 0 || (t->at[i].after & ~t->done) != 0))
+        i++;
+    return i;
+}
+
+static void take_tasks(void *context, unsigned worker)
+{
+    tasks    *t = context;
+    hdx_error err = { 0 };
+    (void)worker;
+    (void)pthread_mutex_lock(&t->lock);
+    while (!t->failed && (unsigned)__builtin_popcountll(t->taken) < t->count) {
+        const unsigned i = next_of(t);
+        if (i == t->count) {
+            (void)pthread_cond_wait(&t->changed, &t->lock);
+            continue;
+        }
+        t->taken |= 1ull << i;
+        (void)pthread_mutex_unlock(&t->lock);
+        const hdx_code code = t->at[i].run(t->at[i].context, &err);
+        (void)pthread_mutex_lock(&t->lock);
+        t->done |= 1ull << i;
+        if (code != HDX_OK && !t->failed) {
+            t->error = err;
+            t->failed = true;
+        }
+        (void)pthread_cond_broadcast(&t->changed);
+    }
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err)
+{
+    tasks t = { .at = list, .count = count };
+    (void)pthread_mutex_init(&t.lock, NULL);
+    (void)pthread_cond_init(&t.changed, NULL);
+    hdx_workers_run(threads < count ? threads : count, take_tasks, &t);
+    (void)pthread_cond_destroy(&t.changed);
+    (void)pthread_mutex_destroy(&t.lock);
+    if (!t.failed)
+        return HDX_OK;
+    if (err != NULL)
+        *err = t.error;
+    return t.error.code;
+}

@@ -1,0 +1,590 @@
+/*
+ * test_checkpoint.c - going on from a .part folder that rotted, or that somebody made on purpose: with sums that do not
+ * hold the build begins anew, with sums made right nothing leads outside, and no name in the folder leads to a file
+ * elsewhere.
+ */
+#include "making/parted.h"
+#include "support/folder.h"
+#include "tests/indexes/forged.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <zlib.h>
+
+static char   folder[TEST_FOLDER], dump[64], part[96], place[96];
+static parted straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
+static bool   went_on;
+
+static void notice(void *context, const char *line)
+{
+    (void)context;
+    went_on = went_on || strstr(line, "going on behind it") != NULL;
+}
+
+static hdx_index_options options_of(void)
+{
+    return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice };
+}
+
+static void make(void)
+{
+    static heap_model h;
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err;
+    char              path[96];
+    test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
+    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(place, sizeof place, "%s.hdx", dump);
+    dump_maker *m = model_make(&h, 5, 380, 8);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    parted_read_folder(&straight, place);
+    cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+        parted_read_folder(&left[k], part);
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    }
+}
+
+static void drop(void)
+{
+    parted_free(&straight);
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        parted_free(&left[k]);
+    test_folder_remove(folder);
+}
+
+TestSuite(checkpoint, .init = make, .fini = drop, .timeout = 250);
+
+/* The folder is there already: the next build ends with the straight one's files and no others. */
+static bool finish(const char *what)
+{
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    parted            now = { .count = 0 };
+    char              path[96];
+    went_on = false;
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
+    parted_read_folder(&now, place);
+    cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
+    for (unsigned i = 0; i < now.count; i++) {
+        const parted_file *f = parted_find(&straight, now.files[i].name);
+        cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
+        if (strstr(f->name, ".hdx") != NULL)
+            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
+                      "%s: %s has other bytes", what, f->name);
+    }
+    cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
+    parted_free(&now);
+    cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+    return went_on;
+}
+
+/* Takes the copy. */
+static bool finish_from(parted *p, const char *what)
+{
+    parted_write(p, part);
+    parted_free(p);
+    return finish(what);
+}
+
+Test(checkpoint, is_gone_on_from_behind_each_step)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        parted p = parted_copy(&left[k]);
+        cr_expect(finish_from(&p, "as it was left"), "step %u", k);
+    }
+}
+
+Test(checkpoint, leaves_nothing_of_a_killed_step_in_the_index)
+{
+    static const char *const names[] = { "references.tmp", "referrers.tmp",    "search.tmp",   "idoms.tmp",
+                                         "semis.tmp",      "predecessors.tmp", "retained.hdx", "heap.hdx",
+                                         "seek.hdx",       "note.txt",         "catalog.mdb",  "checkpoint.new/state" };
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        parted p = parted_copy(&left[k]);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (parted_find(&p, names[i]) == NULL)
+                (void)parted_put(&p, names[i], NULL, 100);
+        cr_expect(finish_from(&p, "leftovers"), "step %u", k);
+    }
+}
+
+Test(checkpoint, is_not_believed_where_a_file_rotted_or_is_missing)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (unsigned i = 0; i < left[k].count; i++)
+            for (unsigned way = 0; way < 4; way++) {
+                parted       p = parted_copy(&left[k]);
+                parted_file *f = &p.files[i];
+                char         what[128];
+                (void)snprintf(what, sizeof what, "step %u, %s, way %u", k, f->name, way);
+                if (k + 1 < PARTED_STEPS && strstr(f->name, ".hdx") != NULL) { /* the last step has them all */
+                    parted_free(&p);
+                    break;
+                }
+                if (way == 3) {
+                    free(f->at);
+                    memmove(f, f + 1, (--p.count - i) * sizeof *f);
+                } else if (way == 2)
+                    (void)parted_put(&p, f->name, f->at, f->len + 1);
+                else if (f->len == 0)
+                    ;
+                else if (way == 1)
+                    f->len--;
+                else
+                    f->at[f->len / 2] ^= 0x10;
+                const bool spare = strcmp(left[k].files[i].name, "seal") == 0 ||
+                                   strcmp(left[k].files[i].name, "bits.tmp") == 0; /* the rest says the same */
+                cr_expect(finish_from(&p, what) == spare || (way < 2 && left[k].files[i].len == 0), "%s: went on",
+                          what);
+            }
+}
+
+/* ---- names that lead elsewhere ---- */
+static void make_victim(char *file, char *inner)
+{
+    FILE *f;
+    (void)snprintf(file, 96, "%s/victim", folder);
+    (void)mkdir(file, 0777);
+    (void)snprintf(inner, 128, "%s/precious", file);
+    f = fopen(inner, "w");
+    cr_assert(f != NULL && fputs("kept", f) >= 0 && fclose(f) == 0);
+}
+
+static void expect_victim(const char *inner, const char *what)
+{
+    char  text[8] = "";
+    FILE *f = fopen(inner, "r");
+    cr_assert(f != NULL, "%s: the file is gone", what);
+    cr_expect(fgets(text, sizeof text, f) != NULL && strcmp(text, "kept") == 0, "%s: the file was written to", what);
+    (void)fclose(f);
+}
+
+Test(checkpoint, follows_no_link)
+{
+    static const char *const files[] = { "retained.hdx", "semis.tmp",        "catalog.mdb",
+                                         "search.tmp",   "checkpoint/state", "special.hdx" };
+    char                     victim[96], inner[128], name[192];
+    make_victim(victim, inner);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            parted_write(&left[k], part);
+            (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
+            (void)unlink(name);
+            cr_assert(symlink(inner, name) == 0);
+            (void)finish(files[i]);
+            expect_victim(inner, files[i]);
+        }
+        parted_write(&left[k], part);
+        (void)snprintf(name, sizeof name, "%s/checkpoint.new", part);
+        cr_assert(symlink(victim, name) == 0);
+        (void)finish("checkpoint.new");
+        expect_victim(inner, "checkpoint.new");
+    }
+    cr_assert(symlink(victim, part) == 0); /* the whole folder */
+    (void)finish("a link for .part");
+    expect_victim(inner, "a link for .part");
+    cr_assert(symlink(victim, part) == 0);
+    hdx_index_options options = options_of();
+    (void)hdx_index_remove(&options, name, sizeof name, NULL);
+    expect_victim(inner, "a link for .part, removed");
+    cr_expect(access(part, F_OK) != 0);
+}
+
+Test(checkpoint, waits_for_no_pipe)
+{
+    static const char *const files[] = {
+        "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum", "search.tmp", "class.hdx", "address.hdx"
+    };
+    char name[192];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        parted_write(&left[2], part);
+        (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
+        cr_assert(unlink(name) == 0 && mkfifo(name, 0666) == 0);
+        cr_expect(!finish(files[i]), "%s", files[i]);
+    }
+}
+
+/* ---- states that somebody made ---- */
+Test(checkpoint, has_steps_in_their_order_alone)
+{
+    static const uint64_t steps[] = {
+        0,         1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 19, 23, 27, 31, 32, 63, 127, 1ull << 63 | 15,
+        UINT64_MAX
+    };
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            parted     p = parted_copy(&left[k]);
+            const bool right = parted_head(&p)->done == steps[i];
+            parted_head(&p)->done = steps[i];
+            parted_seal(&p, true);
+            cr_expect(finish_from(&p, "steps") == right, "%u as %llx", k, (unsigned long long)steps[i]);
+        }
+}
+
+Test(checkpoint, belongs_to_the_catalog_it_was_saved_with)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (unsigned other = 0; other < PARTED_STEPS; other++) {
+            parted             p = parted_copy(&left[k]);
+            const parted_file *state = parted_find(&left[other], "checkpoint/state");
+            (void)parted_put(&p, "checkpoint/state", state->at, state->len);
+            cr_expect(finish_from(&p, "another state") == (k == other), "%u with the state of %u", k, other);
+        }
+}
+
+static void tell_again(parted *p, const char *what)
+{
+    parted_seal(p, true);
+    cr_expect(!finish_from(p, what), "%s", what);
+}
+
+Test(checkpoint, with_units_that_say_otherwise_than_their_records_is_left)
+{
+    parted  p = parted_copy(&left[0]);
+    uint8_t odd = 2;
+    memcpy(&parted_units(&p)->bare, &odd, 1);
+    tell_again(&p, "neither true nor false");
+    p = parted_copy(&left[0]);
+    parted_units(&p)->objects = 0; /* such a unit is passed over */
+    tell_again(&p, "no objects");
+    p = parted_copy(&left[0]);
+    parted_units(&p)->edges++;
+    parted_head(&p)->spill_edges++;
+    tell_again(&p, "edges");
+    p = parted_copy(&left[0]);
+    parted_units(&p)->last = UINT64_MAX - 1;
+    tell_again(&p, "last id");
+    p = parted_copy(&left[0]);
+    parted_units(&p)[1] = parted_units(&p)[0];
+    tell_again(&p, "a unit twice");
+}
+
+Test(checkpoint, with_referrers_twice_too_long_or_of_no_file_is_left)
+{
+    parted p = parted_copy(&left[2]);
+    cr_assert(parted_head(&p)->chunks == 1);
+    parted_head(&p)->referrer_bytes = 0; /* with chunks all the same */
+    tell_again(&p, "no bytes");
+    p = parted_copy(&left[2]);
+    parted_head(&p)->chunk_longest = parted_chunks(&p)->bytes - 1; /* room for one is made by that */
+    tell_again(&p, "a chunk longer than the longest");
+    p = parted_copy(&left[2]);
+    const parted_file *state = parted_find(&p, "checkpoint/state");
+    const size_t       len = state->len;
+    uint8_t           *longer = calloc(1, len + sizeof(hdx_referrer_chunk));
+    memcpy(longer, state->at, len - 4);
+    memcpy(longer + len - 4, parted_chunks(&p), sizeof(hdx_referrer_chunk));
+    (void)parted_put(&p, "checkpoint/state", longer, len + sizeof(hdx_referrer_chunk));
+    free(longer);
+    parted_head(&p)->bytes += sizeof(hdx_referrer_chunk);
+    parted_head(&p)->chunks++;
+    parted_head(&p)->referrer_entries *= 2;
+    tell_again(&p, "the same chunk twice");
+}
+
+/* Numbers of the head by the steps that have them: behind step `from` + 1, up to behind step `to` + 1. */
+static const struct {
+    size_t      at;
+    unsigned    from, to;
+    const char *what;
+} head_numbers[] = {
+    { offsetof(hdx_checkpoint_head, spill_bytes), 0, 0, "spill_bytes" },
+    { offsetof(hdx_checkpoint_head, spill_longest), 0, 0, "spill_longest" },
+    { offsetof(hdx_checkpoint_head, spill_edges), 0, 3, "spill_edges" },
+    { offsetof(hdx_checkpoint_head, reached), 2, 3, "reached" },
+    { offsetof(hdx_checkpoint_head, search_bytes), 2, 3, "search_bytes" },
+    { offsetof(hdx_checkpoint_head, referrer_bytes), 2, 2, "referrer_bytes" },
+    { offsetof(hdx_checkpoint_head, referrer_entries), 2, 2, "referrer_entries" },
+    { offsetof(hdx_checkpoint_head, chunk_longest), 2, 2, "chunk_longest" },
+    { offsetof(hdx_checkpoint_head, idoms_bytes), 3, 3, "idoms_bytes" },
+    { offsetof(hdx_checkpoint_head, class_class), 0, 3, "class_class" },
+    { offsetof(hdx_checkpoint_head, loader_class), 0, 3, "loader_class" },
+    { offsetof(hdx_checkpoint_head, width), 0, 3, "width" },
+};
+
+/*
+ * Others are nothing: the length of the longest chunk, kept from a step that was not done, once made room for 16 bytes
+ * of a chunk of 12,716.
+ */
+Test(checkpoint, has_numbers_of_its_steps_alone)
+{
+    static const uint64_t odd[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 31, 1ull << 63, 1ull << 40, 1ull << 32 };
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (size_t i = 0; i < sizeof head_numbers / sizeof *head_numbers; i++)
+            for (size_t j = 0; j < sizeof odd / sizeof *odd; j++) {
+                const bool own = k >= head_numbers[i].from && k <= head_numbers[i].to;
+                parted     p = parted_copy(&left[k]);
+                char       what[64];
+                (void)snprintf(what, sizeof what, "step %u, %s %llx", k, head_numbers[i].what,
+                               (unsigned long long)odd[j]);
+                memcpy((uint8_t *)parted_head(&p) + head_numbers[i].at, &odd[j], 8);
+                parted_seal(&p, true);
+                cr_expect(finish_from(&p, what) == !own, "%s", what);
+            }
+}
+
+static void unpack(const char *from, const char *to)
+{
+    static char piece[1u << 16];
+    int         n;
+    gzFile      in = gzopen(from, "rb");
+    FILE       *out = fopen(to, "wb");
+    cr_assert(in != NULL && out != NULL);
+    while ((n = gzread(in, piece, sizeof piece)) > 0)
+        cr_assert(fwrite(piece, 1, (size_t)n, out) == (size_t)n);
+    cr_assert(n == 0 && gzclose(in) == Z_OK && fclose(out) == 0);
+}
+
+/* golden/hostile: sums made right as an attacker would. */
+Test(checkpoint, of_the_reference_collection_overflows_nothing)
+{
+    static const char *const from = HDX_TREE "/../shared/golden";
+    const struct timespec then[2] = { { .tv_sec = 1704067200 }, { .tv_sec = 1704067200 } }; /* 2024-01-01 00:00 UTC */
+    char                  path[1024], leftover[96];
+    parted                p = { .count = 0 };
+    hdx_index_report      report;
+    hdx_error             err = { .code = HDX_OK };
+    hdx_graph            *g;
+    (void)snprintf(path, sizeof path, "%s/hostile/checkpoint-overflow.part", from);
+    if (access(path, R_OK) != 0)
+        cr_skip("no %s", path);
+    parted_read_folder(&p, path);
+    (void)snprintf(path, sizeof path, "%s/dumps/leaky-jdk17-serial.hprof.gz", from);
+    (void)snprintf(dump, sizeof dump, "%s/l.hprof", folder);
+    (void)snprintf(leftover, sizeof leftover, "%s.hdx.part", dump);
+    unpack(path, dump);
+    cr_assert(utimensat(AT_FDCWD, dump, then, 0) == 0);
+    parted_write(&p, leftover);
+    parted_free(&p);
+    const hdx_index_options options = options_of();
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, true, &err) == HDX_OK, "%s",
+              err.message);
+    hdx_graph_close(g);
+}
+
+Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
+{
+    parted p = parted_copy(&left[0]);
+    parted_roots(&p)->frame = -5;
+    tell_again(&p, "frame");
+    p = parted_copy(&left[0]);
+    parted_roots(&p)->object = 1u << 30;
+    tell_again(&p, "object");
+}
+
+/* The catalog of a checkpoint, or files of it, with other contents and right sums. */
+static void change_catalog(unsigned k, void (*change)(forgery *f), const char *what, bool goes_on)
+{
+    parted p = { .count = 0 };
+    parted_write(&left[k], part);
+    forgery f = forge_begin(part, "checkpoint");
+    change(&f);
+    forge_end(&f);
+    parted_read_folder(&p, part);
+    parted_seal(&p, true);
+    cr_expect(finish_from(&p, what) == goes_on, "%s", what);
+}
+
+/* The layouts that say how many references there may be are of the first pass, which is not made again. */
+Test(checkpoint, is_gone_on_from_with_a_budget_and_no_references)
+{
+    hdx_index_options options = options_of();
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    options.until = HDX_STEP_OBJECTS;
+    options.memory = 1ull << 30;
+    cr_assert(parted_stop(&options, 1, &err) == HDX_LIMIT, "%s", err.message);
+    went_on = false;
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_expect(went_on);
+}
+
+static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
+static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
+static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
+static void a_file_more(forgery *f) { f->m.files[HDX_KIND_RETAINED] = f->m.files[HDX_KIND_ADDRESS]; }
+static void odd_layout(forgery *f)
+{
+    f->m.alignment = 0;
+    f->m.reference_size = 77;
+}
+
+Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        change_catalog(k, no_id, "a class without object", false);
+        change_catalog(k, many_objects, "objects without bytes", false);
+        change_catalog(k, no_files, "no files", false);
+        change_catalog(k, a_file_more, "a file more", false);
+        change_catalog(k, odd_layout, "layout", false);
+    }
+}
+
+/* ---- index files that somebody made, with right sums ---- */
+/* Number of the first value of a list of several. */
+static uint64_t several(const forged_lists *f)
+{
+    uint64_t at = 0, v = 0;
+    for (; f->degrees[v] < 2; v++)
+        at += f->degrees[v];
+    return at;
+}
+
+static void swap_two(forged_lists *f)
+{
+    const uint64_t at = several(f), value = f->values[at];
+    f->values[at] = f->values[at + 1];
+    f->values[at + 1] = value;
+}
+static void say_twice(forged_lists *f)
+{
+    const uint64_t at = several(f);
+    f->values[at + 1] = f->values[at];
+}
+static void lead_outside(forged_lists *f) { f->values[f->count - 1] = f->keys; }
+static void change_nothing(forged_lists *f) { (void)f; }
+
+static void forge_lists(forgery *f, hdx_kind kind, void (*change)(forged_lists *l))
+{
+    forged_lists l = forge_lists_begin(f, kind, kind == HDX_KIND_INSTANCES ? f->m.classes : f->m.objects);
+    change(&l);
+    forge_lists_end(f, kind, &l);
+}
+
+static void falling(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, swap_two); }
+static void twice(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, say_twice); }
+static void outside(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, lead_outside); }
+static void as_it_was(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, change_nothing); }
+
+/* Lists are laid out from the file again, and what comes behind trusts them. */
+Test(checkpoint, with_lists_that_no_build_writes_is_left)
+{
+    change_catalog(1, falling, "a list that falls", false);
+    change_catalog(1, twice, "a target twice", false);
+    change_catalog(1, outside, "a target that is no object", false);
+    change_catalog(1, as_it_was, "written again as it was", true);
+}
+
+/* Two values of neighbouring lists change places: both lists still rise. */
+static void exchange(forged_lists *f)
+{
+    uint64_t at = 0;
+    for (uint64_t v = 0; v + 1 < f->keys; at += f->degrees[v++])
+        if (f->degrees[v] == 1 && f->degrees[v + 1] == 1 && f->values[at] != f->values[at + 1]) {
+            const uint64_t value = f->values[at];
+            f->values[at] = f->values[at + 1];
+            f->values[at + 1] = value;
+            return;
+        }
+    cr_assert(false, "no such lists");
+}
+static void other_inbound(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, exchange); }
+static void other_outbound(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, exchange); }
+static void other_instances(forgery *f) { forge_lists(f, HDX_KIND_INSTANCES, exchange); }
+static void same_inbound(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, change_nothing); }
+
+/* One value of a column is another. */
+static uint64_t at_place, to_value;
+static hdx_kind of_kind;
+
+static void other_value(forgery *f)
+{
+    forged_ints c = forge_ints_begin(f, of_kind, of_kind == HDX_KIND_NEAREST ? f->m.specials : f->m.objects);
+    uint64_t   *value = &c.values[at_place % c.count];
+    *value = *value == to_value ? to_value + 1 : to_value;
+    forge_ints_end(f, of_kind, &c);
+}
+
+Test(checkpoint, with_files_that_contradict_each_other_is_left)
+{
+    static const struct {
+        hdx_kind    kind;
+        uint64_t    at, to;
+        const char *what;
+    } values[] = {
+        { HDX_KIND_CLASS, 40, 1, "another class than instances say" },
+        { HDX_KIND_CLASS, 40, 1u << 20, "no class" },
+        { HDX_KIND_POSITION, 17, 1ull << 40, "a position behind the dump" },
+        { HDX_KIND_SIZE, 30, 1ull << 33, "a length of more than 32 bits" },
+    };
+    for (unsigned k = 1; k < PARTED_STEPS; k++) {
+        change_catalog(k, other_instances, "instances", false);
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            of_kind = values[i].kind, at_place = values[i].at, to_value = values[i].to;
+            change_catalog(k, other_value, values[i].what, false);
+        }
+    }
+    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+        change_catalog(k, other_inbound, "inbound lists that are not outbound ones", false);
+        change_catalog(k, other_outbound, "outbound lists that are not inbound ones", false);
+        change_catalog(k, same_inbound, "inbound lists as they were", true);
+        of_kind = HDX_KIND_NEAREST, at_place = 3, to_value = 1;
+        change_catalog(k, other_value, "a root that is none", false);
+        to_value = 0;
+        change_catalog(k, other_value, "garbage that lives", false);
+        to_value = 1ull << 31;
+        change_catalog(k, other_value, "a parent that is no object", false);
+    }
+}
+
+/* Reckoned again from the rest, so it does not matter what is said. */
+static void odd_counts(forgery *f)
+{
+    hdx_manifest *m = &f->m;
+    m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes = m->dominators = m->gc_roots =
+        m->roots = m->threads = 1ull << 60;
+    for (uint32_t i = 0; i < f->class_count; i++) {
+        hdx_class *c = &f->classes[i];
+        c->instances = c->live_instances = c->bytes = c->live_bytes = 1ull << 60;
+        c->instance_size = c->class_shallow = ~0ull - i;
+    }
+}
+static void more_references(forgery *f) { f->m.references++; }
+static void more_values(forgery *f) { f->m.outbound_values++; }
+static void no_such_kind(forgery *f) { f->classes[2].kind = HDX_CLASS_OBJECT; }
+static void no_such_element(forgery *f)
+{
+    f->classes[2].kind = HDX_PRIMITIVE_ARRAY;
+    f->classes[2].element_type = 77;
+}
+
+Test(checkpoint, with_counts_of_its_own_is_counted_again)
+{
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        change_catalog(k, odd_counts, "counts", true);
+        change_catalog(k, no_such_kind, "objects of classes", false);
+        change_catalog(k, no_such_element, "elements", false);
+    }
+    for (unsigned k = 2; k < PARTED_STEPS; k++)
+        change_catalog(k, more_references, "references", false);
+    for (unsigned k = 1; k < PARTED_STEPS; k++)
+        change_catalog(k, more_values, "outbound values", false);
+}
+
+static bool refuse_large(void *context, uint64_t bytes)
+{
+    (void)context;
+    return bytes == (1u << 16); /* the piece that tapes are looked at by */
+}
+
+Test(checkpoint, stays_when_there_is_no_memory_for_looking)
+{
+    const hdx_index_options options = options_of();
+    hdx_build_doors         doors = { .io = hdx_io_system(), .refuse = refuse_large, .every_step = true };
+    hdx_index_report        report;
+    hdx_error               err;
+    parted_write(&left[3], part);
+    cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT, "%s", err.message);
+    cr_assert(access(part, F_OK) == 0);
+    cr_expect(finish("after a refusal"));
+}
