@@ -22,7 +22,7 @@
 
 typedef struct dump_maker_class_info {
     uint64_t id, super;
-    char     types[64]; /* HPROF types of the own fields, 0 at the end */
+    char     types[128]; /* HPROF types of the own fields, 0 at the end */
 } dump_maker_class_info;
 
 typedef struct dump_maker {
