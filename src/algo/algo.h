@@ -89,15 +89,15 @@ typedef struct hdx_members {
     /* How often each target of from .. end - 1 occurs that is in `many` (nodes with more than one referrer, ranked):  \
        count, by rank from that of `from` on, grows by it. `sources`: whose lists are read; NULL: all. Several workers \
        may do so, each with its own sources and counts. */                                                             \
-    hdx_code hdx_turn_count##S(const hdx_packed *outbound, const hdx_packed_walk *sources, const hdx_ranked##S *many,  \
-                               uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *count,                \
-                               hdx_error *err);                                                                        \
+    hdx_code hdx_transpose_count##S(const hdx_packed *outbound, const hdx_packed_walk *sources,                        \
+                                    const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem,              \
+                                    hdx_ticker *tick, NID *count, hdx_error *err);                                     \
     /* The other half: the referrer of each target of from .. end - 1 that has one, into only[target - from] (NULL:    \
        nowhere; of those with many it is any); of those with many at to[cursor[rank]] (afterwards: where their lists   \
        end), sources ascending. */                                                                                     \
-    hdx_code hdx_turn_place##S(const hdx_packed *outbound, const hdx_packed_walk *sources, const hdx_ranked##S *many,  \
-                               uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *only, NID *cursor,    \
-                               NID *to, hdx_error *err);                                                               \
+    hdx_code hdx_transpose_place##S(const hdx_packed *outbound, const hdx_packed_walk *sources,                        \
+                                    const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem,              \
+                                    hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err);                \
     /* before and count of words over n nodes; before is got from mem, hdx_bits_words(n) entries */                    \
     hdx_code hdx_rank##S(hdx_ranked##S *set, uint64_t n, hdx_mem *mem, hdx_error *err);                                \
     /* push all children with their parent's number, number a node when popped: a true depth-first order; class edges  \

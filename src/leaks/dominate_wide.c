@@ -113,14 +113,14 @@ static hdx_code turn(const hdx_packed *p, hdx_mem *mem, inbound *in, hdx_ticker 
     in->to = hdx_mem_array(in->mem, in->edges, sizeof(NID));
     if (in->ends == NULL || in->to == NULL)
         return hdx_no_memory(err, "references turned round", (in->many.count + in->edges) * sizeof(NID));
-    if ((code = WIDE(hdx_turn_count)(p, NULL, &in->many, 0, p->nodes, mem, tick, in->ends, err)) != HDX_OK)
+    if ((code = WIDE(hdx_transpose_count)(p, NULL, &in->many, 0, p->nodes, mem, tick, in->ends, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; i < in->many.count; i++) {
         const NID n = in->ends[i];
         in->ends[i] = sum;
         sum = (NID)(sum + n);
     }
-    return WIDE(hdx_turn_place)(p, NULL, &in->many, 0, p->nodes, mem, tick, NULL, in->ends, in->to, err);
+    return WIDE(hdx_transpose_place)(p, NULL, &in->many, 0, p->nodes, mem, tick, NULL, in->ends, in->to, err);
 }
 
 static void free_inbound(inbound *in)

@@ -293,10 +293,10 @@ static void sweep_part(void *context, unsigned part)
     NID                  *count = t->counts + part * t->count_room;
     const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
     hdx_error             err = { 0 };
-    if ((t->placing ? WIDE(hdx_turn_place)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
-                                           t->only, count, t->to, &err)
-                    : WIDE(hdx_turn_count)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
-                                           count, &err)) != HDX_OK)
+    if ((t->placing ? WIDE(hdx_transpose_place)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
+                                                t->only, count, t->to, &err)
+                    : WIDE(hdx_transpose_count)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
+                                                count, &err)) != HDX_OK)
         fail(t, &err);
 }
 

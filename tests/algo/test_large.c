@@ -44,16 +44,18 @@ static void large_turn(large *l)
               hdx_rank_32(&many, n, &l->mem, NULL) == HDX_OK);
     const uint64_t before = HDX_RANK(&many, middle);
     uint32_t      *count = zeroed(many.count + 1, 4), *only = zeroed(n, 4), *to = zeroed(m, 4), sum = 0;
-    cr_assert(hdx_turn_count_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
-    cr_assert(hdx_turn_count_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, count + before, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_count_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_count_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, count + before, NULL) ==
+              HDX_OK);
     for (uint64_t i = 0; i < many.count; i++) {
         const uint32_t referrers = count[i];
         count[i] = sum;
         sum += referrers;
     }
-    cr_assert(hdx_turn_place_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, only, count, to, NULL) == HDX_OK);
-    cr_assert(hdx_turn_place_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, only + middle, count + before, to,
-                                NULL) == HDX_OK);
+    cr_assert(hdx_transpose_place_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, only, count, to, NULL) ==
+              HDX_OK);
+    cr_assert(hdx_transpose_place_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, only + middle, count + before,
+                                     to, NULL) == HDX_OK);
     l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
     for (uint64_t v = 0; v < n; v++) {
         if (hdx_bits_test(many.words, v)) {

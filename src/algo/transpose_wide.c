@@ -1,5 +1,5 @@
 /*
- * turn_wide.c - outbound lists transposed: who refers to a node.
+ * transpose_wide.c - outbound lists transposed: who refers to a node.
  *
  * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an
  * array by node. A counting sort is left for those with many, which are found first, with two bits a node. Sources come
@@ -115,8 +115,9 @@ static turn *make(const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, NI
     return t;
 }
 
-hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) * many,
-                              uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *count, hdx_error *err)
+hdx_code WIDE(hdx_transpose_count)(const hdx_packed *outbound, const hdx_packed_walk *sources,
+                                   const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, hdx_mem *mem,
+                                   hdx_ticker *tick, NID *count, hdx_error *err)
 {
     turn *t = make(many, from, end, count, mem, err);
     if (t == NULL)
@@ -126,9 +127,9 @@ hdx_code WIDE(hdx_turn_count)(const hdx_packed *outbound, const hdx_packed_walk 
     return code;
 }
 
-hdx_code WIDE(hdx_turn_place)(const hdx_packed *outbound, const hdx_packed_walk *sources, const WIDE(hdx_ranked) * many,
-                              uint64_t from, uint64_t end, hdx_mem *mem, hdx_ticker *tick, NID *only, NID *cursor,
-                              NID *to, hdx_error *err)
+hdx_code WIDE(hdx_transpose_place)(const hdx_packed *outbound, const hdx_packed_walk *sources,
+                                   const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, hdx_mem *mem,
+                                   hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err)
 {
     turn *t = make(many, from, end, cursor, mem, err);
     if (t == NULL)

@@ -1,4 +1,4 @@
-/* test_turn.c - lists transposed, in one range of targets or in many, against sorting. */
+/* test_transpose.c - lists transposed, in one range of targets or in many, against sorting. */
 #include "graphs.h"
 
 #define TURN(NID, S)                                                                                                   \
@@ -32,7 +32,7 @@
         for (uint64_t i = 0; i < ranks; i++)                                                                           \
             count[i] = 1000; /* grows, whatever was there */                                                           \
         memset(count + ranks, 0xee, sizeof *count);                                                                    \
-        cr_assert(hdx_turn_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);              \
+        cr_assert(hdx_transpose_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);         \
         for (uint64_t v = from; v < end; v++) {                                                                        \
             const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
             if (n < 2)                                                                                                 \
@@ -45,7 +45,8 @@
         to = zeroed(values + 1, sizeof *to);                                                                           \
         memset(to, 0xee, (values + 1) * sizeof *to);                                                                   \
         memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                           \
-        cr_assert(hdx_turn_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) == HDX_OK);    \
+        cr_assert(hdx_transpose_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) ==        \
+                  HDX_OK);                                                                                             \
         rank = values = 0;                                                                                             \
         for (uint64_t v = from; v < end; v++) {                                                                        \
             const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
@@ -82,7 +83,8 @@ static void check_parts(const graph *g, const char *what)
     uint64_t rank = 0, values = 0;
     for (uint64_t k = 0; k < PARTS; k++) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
-        cr_assert(hdx_turn_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) == HDX_OK);
+        cr_assert(hdx_transpose_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) ==
+                  HDX_OK);
     }
     for (uint64_t i = 0; i < n; i++)
         for (uint64_t k = 0; k < PARTS; k++) { /* shares of a list stand one after the other */
@@ -92,8 +94,8 @@ static void check_parts(const graph *g, const char *what)
         }
     for (uint64_t k = PARTS; k-- > 0;) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
-        cr_assert(hdx_turn_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to, NULL) ==
-                  HDX_OK);
+        cr_assert(hdx_transpose_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to,
+                                         NULL) == HDX_OK);
     }
     values = 0;
     for (uint64_t v = 0; v < g->n; v++) {
@@ -129,7 +131,7 @@ static void check_turn(const graph *g, uint64_t targets, const char *what)
     drop_many_64(g, &wide);
 }
 
-Test(turn, turns_a_small_graph_round)
+Test(transpose, transposes_a_small_graph)
 {
     graph g = graph_of(3, 0);
     graph_add(&g, 0, 1);
@@ -139,27 +141,27 @@ Test(turn, turns_a_small_graph_round)
     graph_finish(&g);
     hdx_ranked_32 many = many_of_32(&g);
     uint32_t      count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
-    cr_assert(hdx_turn_count_32(g.packed, NULL, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_count_32(g.packed, NULL, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
     cr_expect(count == 2 && many.count == 1);
-    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
     cr_expect(cursor == 2 && only[0] == 2 && only[2] == 0 && to[0] == 0 && to[1] == 2);
     cursor = 0;
     to[0] = to[1] = 9;
-    cr_assert(hdx_turn_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) ==
+    cr_assert(hdx_transpose_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) ==
               HDX_OK); /* only those with many */
     cr_expect(cursor == 2 && to[0] == 0 && to[1] == 2);
     drop_many_32(&g, &many);
     graph_free(&g);
 }
 
-Test(turn, of_nothing_is_nothing)
+Test(transpose, of_nothing_is_nothing)
 {
     graph g = graph_of(0, 0);
     graph_finish(&g);
     uint32_t      none = 7;
     hdx_ranked_32 many = many_of_32(&g);
-    cr_expect(hdx_turn_count_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
-    cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK &&
+    cr_expect(hdx_transpose_count_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
+    cr_expect(hdx_transpose_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK &&
               none == 7);
     drop_many_32(&g, &many);
     graph_free(&g);
@@ -170,7 +172,7 @@ Test(turn, of_nothing_is_nothing)
     graph_free(&g);
 }
 
-Test(turn, agrees_with_sorting_on_every_shape)
+Test(transpose, agrees_with_sorting_on_every_shape)
 {
     for (uint64_t seed = 1; seed <= 20; seed++)
         for (shape s = 0; s < SHAPES; s++) {
@@ -190,7 +192,7 @@ Test(turn, agrees_with_sorting_on_every_shape)
  * Many times what is unpacked at once, and lists that every batch cuts. Half of the nodes have a class: a group without
  * is unpacked list by list.
  */
-Test(turn, agrees_with_sorting_over_many_references)
+Test(transpose, agrees_with_sorting_over_many_references)
 {
     const shape    shapes[] = { DENSE, STAR_OUT, STAR_IN, LIST_ENTERED };
     const unsigned widths[] = { 4, 3, 5, 4 };
@@ -211,7 +213,7 @@ Test(turn, agrees_with_sorting_over_many_references)
     }
 }
 
-Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
+Test(transpose, returns_limit_and_leaks_nothing_when_memory_is_refused)
 {
     dice          d = { 5 };
     graph         g = graph_random(DENSE, 200, &d);
@@ -222,7 +224,7 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
         hdx_mem first = { .refuse = refuse_one, .context = &counting },
                 second = { .refuse = refuse_one, .context = &placing };
         hdx_error err = { 0 };
-        cr_expect(hdx_turn_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) ==
+        cr_expect(hdx_transpose_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) ==
                   (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(err.code == (at < 1 ? HDX_LIMIT : HDX_OK));
         memset(count, 0, sizeof count);
@@ -231,7 +233,7 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
                 count[rank++] = sum;
                 sum += g.inbound.at[v + 1] - g.inbound.at[v];
             }
-        cr_expect(hdx_turn_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) ==
+        cr_expect(hdx_transpose_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) ==
                   (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(first.used == 0 && second.used == 0);
     }
@@ -240,7 +242,7 @@ Test(turn, returns_limit_and_leaks_nothing_when_memory_is_refused)
     graph_free(&g);
 }
 
-Test(turn, stops_when_cancelled)
+Test(transpose, stops_when_cancelled)
 {
     graph g = graph_of(600000, 0);
     for (uint64_t v = 0; v + 1 < g.n; v++)
@@ -256,10 +258,10 @@ Test(turn, stops_when_cancelled)
         hdx_ticker   tick;
         hdx_mem      mem = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
-        last = hdx_turn_count_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, count, NULL);
+        last = hdx_transpose_count_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, count, NULL);
         cr_expect(last == HDX_OK || last == HDX_CANCELLED);
         c.asked = 0;
-        cr_expect(hdx_turn_place_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
+        cr_expect(hdx_transpose_place_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
         uint64_t *bits = zeroed(2 * hdx_bits_words(g.n), 8);
         c.asked = 0;
         cr_expect(hdx_packed_referred(g.packed, &tick, bits, bits + hdx_bits_words(g.n), NULL) == last);
