@@ -77,12 +77,13 @@ typedef struct hdx_form {
 } hdx_form;
 
 typedef enum hdx_answer_flag {
-    HDX_ANSWER_LONG = 1,   /* people want its beginning: tables show 25 rows unless told */
-    HDX_ANSWER_PAGES = 2,  /* a row is a page: tables have no room for it */
-    HDX_ANSWER_DUMPS = 4,  /* of one or several dumps (hdx_session_add) */
-    HDX_ANSWER_PLAIN = 8,  /* rows alone, for other programs: there is no document */
-    HDX_ANSWER_HEAP = 16,  /* asks the heap of a dump, and opens its index for that */
-    HDX_ANSWER_SCOPED = 32 /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
+    HDX_ANSWER_LONG = 1,    /* people want its beginning: tables show 25 rows unless told */
+    HDX_ANSWER_PAGES = 2,   /* a row is a page: tables have no room for it */
+    HDX_ANSWER_DUMPS = 4,   /* of one or several dumps (hdx_session_add) */
+    HDX_ANSWER_PLAIN = 8,   /* rows alone, for other programs: there is no document */
+    HDX_ANSWER_HEAP = 16,   /* asks the heap of a dump, and opens its index for that */
+    HDX_ANSWER_VALUES = 64, /* has names of references, labels or values, which the dump alone knows */
+    HDX_ANSWER_SCOPED = 32  /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
 } hdx_answer_flag;
 
 typedef struct hdx_answer {
@@ -150,6 +151,8 @@ HDX_API hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out
 /* Of the graph, or of what an answer without an index has read; NULL: neither. */
 HDX_API const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place);
 HDX_API const hdx_index_report  *hdx_session_report(const hdx_session *s, size_t place); /* NULL: no index was opened */
+/* What the answer misses since the dump of that index is not at hand, as a sentence; NULL: nothing. */
+HDX_API const char *hdx_session_lacks(const hdx_session *s, size_t place, const hdx_answer *answer);
 HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place); /* as it was named; NULL: there is none */
 HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s,
                                            size_t place); /* found by the answer `leaks`; NULL: not searched */

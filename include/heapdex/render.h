@@ -31,6 +31,7 @@ typedef enum hdx_format {
 typedef struct hdx_render_options {
     hdx_format format;
     bool       human_sizes; /* 1.5 MB in tables; machine formats always bytes */
+    bool       raw;         /* csv and tsv: a text may begin as a formula of a spreadsheet does */
     bool       color;
     unsigned   width; /* of the terminal, for tables; 0: none, only very long texts are cut */
 } hdx_render_options;

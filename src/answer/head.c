@@ -27,10 +27,18 @@ static hdx_cell damage_list(hdx_arena *arena, const hdx_damage *damage, uint64_t
     return hdx_cell_list(list, list != NULL ? count : 0);
 }
 
-static hdx_cell warning_list(hdx_arena *arena, const hdx_graph_summary *sum, bool *failed)
+const char *hdx_session_lacks(const hdx_session *s, size_t place, const hdx_answer *answer)
+{
+    return place < s->dump_count && s->dumps[place].opened && s->dumps[place].report.dump[0] == '\0' &&
+                   (answer->flags & HDX_ANSWER_VALUES) != 0
+               ? "the dump is not at hand: names of references, labels and values are missing"
+               : NULL;
+}
+
+static hdx_cell warning_list(hdx_arena *arena, const hdx_graph_summary *sum, const char *lacks, bool *failed)
 {
     uint32_t  count = sum != NULL ? sum->warning_count : 0;
-    hdx_cell *list = hdx_arena_get(arena, ((uint64_t)count + 1) * sizeof *list);
+    hdx_cell *list = hdx_arena_get(arena, ((uint64_t)count + 2) * sizeof *list);
     if (list == NULL) {
         *failed = true;
         return hdx_cell_list(NULL, 0);
@@ -43,6 +51,8 @@ static hdx_cell warning_list(hdx_arena *arena, const hdx_graph_summary *sum, boo
                        (unsigned long long)sum->damage_more);
         list[count++] = hdx_cell_copy(arena, line);
     }
+    if (lacks != NULL)
+        list[count++] = hdx_cell_string(lacks);
     return hdx_cell_list(list, count);
 }
 
@@ -74,6 +84,8 @@ static hdx_cell dump_of(const hdx_session *s, hdx_arena *arena, bool *failed)
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_session_summary(s, 0);
+    const hdx_answer        *answer = hdx_answer_named(command);
+    const char              *lacks = answer != NULL ? hdx_session_lacks(s, 0, answer) : NULL;
     hdx_arena               *arena = hdx_rows_arena(rows);
     bool                     failed = false;
     const hdx_member         head[MEMBERS] = {
@@ -82,7 +94,7 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
                 [DUMP] = { "dump", dump_of(s, arena, &failed) },
                 [DAMAGE] = { "damage", sum != NULL ? damage_list(arena, sum->damage, sum->damage_count, &failed)
                                                    : damage_list(arena, NULL, 0, &failed) },
-                [WARNINGS] = { "warnings", warning_list(arena, sum, &failed) },
+                [WARNINGS] = { "warnings", warning_list(arena, sum, lacks, &failed) },
     };
     return failed ? hdx_no_memory(err, "the head of the document", 0) : hdx_rows_set_head(rows, head, MEMBERS, err);
 }

@@ -137,6 +137,7 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_SCHEMA: call->wants = CLI_WANTS_SCHEMA; break;
     case CLI_OPT_FORMAT: call->format = formats[place("table json jsonl csv tsv", value)]; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
+    case CLI_OPT_RAW: call->raw = true; break;
     case CLI_OPT_UNITS: call->bytes = strcmp(value, "bytes") == 0; break;
     case CLI_OPT_THREADS: call->index.threads = (unsigned)number(value); break;
     case CLI_OPT_MEMORY: call->index.memory = number(value); break;
@@ -197,6 +198,8 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         code = usage(err, "--force and --no-build exclude each other");
     else if ((a->flags & HDX_ANSWER_DUMPS) && words > 0 && call->index.index_dir != NULL)
         code = usage(err, "--index-dir names one index, and there are %zu dumps", words + 1);
+    else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
+        code = usage(err, "--raw is for --format csv and tsv");
     hdx_buffer_free(&how);
     if (code != HDX_OK)
         return code;

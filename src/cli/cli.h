@@ -33,6 +33,7 @@ typedef enum cli_option_id {
     CLI_OPT_FORMAT,
     CLI_OPT_OUTPUT,
     CLI_OPT_UNITS,
+    CLI_OPT_RAW,
     CLI_OPT_THREADS,
     CLI_OPT_MEMORY,
     CLI_OPT_MAX_UNCOMPRESSED,
@@ -83,6 +84,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     hdx_format        format;
     const char       *output; /* NULL: standard output */
     bool              bytes;  /* --units bytes */
+    bool              raw;    /* --raw */
     bool              quiet, verbose;
     cli_when          progress, color;
     const char       *junit;
@@ -175,7 +177,11 @@ typedef struct cli_run {
 /* The words of the call as objects, "-" replaced by what standard input names: arguments of the name that is given. */
 hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx_error *err);
 /* The name in one line of an earlier output; false: none there. The result lies in the line, which is changed. */
-bool cli_name_in_line(char *line, char **name);
+typedef struct cli_columns { /* where names stand; all zero before the first line */
+    char     separator;      /* ' ' of a table, ',' or '\t'; 0: no head was seen, the first word of a line */
+    unsigned field, at;      /* which field; in a table, characters before it */
+} cli_columns;
+bool cli_name_in_line(cli_columns *columns, char *line, char **name);
 
 /* ---- card.c ---- */
 hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

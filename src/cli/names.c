@@ -1,8 +1,9 @@
 /*
- * names.c - objects named on standard input ("-"): the first column of any earlier output, one a line.
+ * names.c - objects named on standard input ("-"): the column `address` of any earlier output, or the first word of a
+ * line.
  *
- * Understood are csv, tsv, tables and jsonl of heapdex itself and plain lists. Lines without a name (headers, "… 5 more
- * rows") are passed over; a name that is wrong is not, it reaches the question and is refused there.
+ * Understood are csv, tsv, tables, jsonl and json of heapdex itself and plain lists. Lines without a name (headers,
+ * "… 5 more rows") are passed over; a name that is wrong is not, it reaches the question and is refused there.
  */
 #include "cli/cli.h"
 
@@ -39,43 +40,168 @@ static bool is_name(const char *s)
            strncmp(s, "thread:", 7) == 0 || (at != NULL && at != s);
 }
 
-bool cli_name_in_line(char *line, char **name)
+/* ---- where the address stands ---- */
+
+/* Takes the quotes off a field of csv that begins here; *rest: behind it. */
+static char *unquote(char *field, char **rest)
+{
+    char *to = field, *p = field + 1;
+    for (; *p != '\0'; p++) {
+        if (*p == '"' && *++p != '"')
+            break;
+        *to++ = *p;
+    }
+    *rest = p;
+    *to = '\0';
+    return field;
+}
+
+/* Field n of a line with that separator, quotes taken off in csv; NULL: it has fewer. The line is changed. */
+static char *field_of(char *line, char separator, unsigned n)
+{
+    for (char *p = line;; n--) {
+        char *rest = p, *field = p;
+        if (separator == ',' && *p == '"')
+            field = unquote(p, &rest);
+        rest += strcspn(rest, separator == ',' ? "," : "\t");
+        const bool last = *rest == '\0';
+        if (n == 0) {
+            if (field == p && (separator != ',' || *p != '"'))
+                *rest = '\0';
+            return field;
+        }
+        if (last)
+            return NULL;
+        p = rest + 1;
+    }
+}
+
+static bool is_address_column(const char *at, size_t len) { return len == 7 && memcmp(at, "address", 7) == 0; }
+
+/* Is the line the head of csv, tsv or a table that has a column `address`? Then what comes after it is read there. */
+static bool is_head(cli_columns *c, const char *line)
+{
+    static const char separators[] = { ',', '\t' };
+    for (unsigned s = 0; s < 2; s++) {
+        const char *p = line;
+        for (unsigned n = 0;; n++) {
+            const size_t len = strcspn(p, separators[s] == ',' ? "," : "\t");
+            if (is_address_column(p, len) && (n > 0 || p[len] != '\0')) {
+                *c = (cli_columns){ separators[s], n, 0 };
+                return true;
+            }
+            if (p[len] == '\0')
+                break;
+            p += len + 1;
+        }
+    }
+    for (const char *p = line; *p != '\0';) { /* a table: two blanks between columns */
+        const char  *gap = strstr(p, "  ");
+        const size_t len = gap == NULL ? strlen(p) : (size_t)(gap - p);
+        if (is_address_column(p, len)) {
+            *c = (cli_columns){ ' ', 0, (unsigned)(p - line) };
+            return true;
+        }
+        p += len;
+        p += strspn(p, " ");
+    }
+    return false;
+}
+
+/* What stands that many characters after the beginning of the line; characters are one column wide in what precedes. */
+static char *at_column(char *line, unsigned column)
+{
+    char *p = line;
+    for (; *p != '\0' && column > 0; column--)
+        for (p++; ((uint8_t)*p & 0xc0) == 0x80;)
+            p++;
+    return p;
+}
+
+/* The value of the key "address" of the row itself, not of what is nested in it. */
+static char *address_of_row(char *line)
+{
+    unsigned depth = 0;
+    for (char *p = line; *p != '\0'; p++) {
+        if (*p == '{' || *p == '[')
+            depth++;
+        else if (*p == '}' || *p == ']')
+            depth--;
+        if (*p != '"')
+            continue;
+        char *end = p + 1;
+        while (*end != '\0' && *end != '"')
+            end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+        if (*end == '\0')
+            return NULL;
+        char *value = end + 1 + strspn(end + 1, " :");
+        if (depth == 1 && is_address_column(p + 1, (size_t)(end - p) - 1) && *value == '"')
+            return value + 1;
+        p = end;
+    }
+    return NULL;
+}
+
+bool cli_name_in_line(cli_columns *c, char *line, char **name)
 {
     size_t len = strlen(line);
     while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
         line[--len] = '\0';
-    line += strspn(line, " ");
-    if (*line == '{') { /* jsonl: the first address of the row */
-        char *value = strstr(line, "\"0x");
+    char *text = line + strspn(line, " ");
+    if (*text == '{') { /* a row of jsonl, or of the document that --format json writes */
+        char *value = address_of_row(text);
+        if (value == NULL && (value = strstr(text, "\"0x")) != NULL)
+            value++;
         if (value == NULL)
             return false;
-        *name = value + 1;
+        *name = value;
         (*name)[strcspn(*name, "\"")] = '\0';
-        return true;
+        return is_name(*name);
     }
-    if (*line == '"') { /* csv with quotes; doubled ones stand for one */
-        char *to = line;
-        for (const char *p = line + 1; *p != '\0'; p++) {
-            if (*p == '"' && *++p != '"')
-                break;
-            *to++ = *p;
-        }
-        *to = '\0';
-    } else if (strncmp(line, "thread:", 7) == 0) {
-        line[strcspn(line, "\t,")] = '\0'; /* names of threads hold blanks */
+    if (is_head(c, text))
+        return false;
+    if (c->separator == ' ') {
+        char *cell = at_column(line, c->at);
+        if (!is_name(cell) && (cell = strstr(line, " 0x")) != NULL) /* a text before it has letters of two columns */
+            cell++;
+        if ((text = cell) == NULL)
+            return false;
+        text[strcspn(text, " ")] = '\0';
+    } else if (c->separator != '\0') {
+        if ((text = field_of(line, c->separator, c->field)) == NULL)
+            return false;
+    } else if (*text == '"') {
+        text = field_of(text, ',', 0);
+    } else if (strncmp(text, "thread:", 7) == 0) {
+        text[strcspn(text, "\t,")] = '\0'; /* names of threads hold blanks */
     } else {
-        line[strcspn(line, "\t, ")] = '\0';
+        text[strcspn(text, "\t, ")] = '\0';
     }
-    *name = line;
-    return is_name(line);
+    *name = text;
+    return is_name(text);
+}
+
+/*
+ * Of the document that --format json writes only "rows" are rows: it begins with a brace alone on its line, and each
+ * of its members has lines of its own.
+ */
+static bool in_rows(const char *line, bool rows)
+{
+    if (strcmp(line, "{") == 0)
+        return false;
+    if (strncmp(line, "  \"", 3) == 0)
+        return strncmp(line, "  \"rows\": ", 10) == 0;
+    return rows;
 }
 
 /* Names out of standard input, as arguments after those that are there. */
 static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena,
                           hdx_error *err)
 {
-    size_t lines = 1, room;
-    char  *found;
+    size_t      lines = 1, room;
+    char       *found;
+    cli_columns columns = { 0 };
+    bool        rows = true;
     for (uint64_t i = 0; i < in->len; i++)
         lines += in->at[i] == '\n';
     room = call->argument_count + lines + more;
@@ -90,7 +216,8 @@ static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size
         if (stop == NULL)
             stop = end; /* the buffer has a NUL there */
         *stop = '\0';
-        if (cli_name_in_line(line, &found)) {
+        rows = in_rows(line, rows);
+        if (rows && cli_name_in_line(&columns, line, &found)) {
             const char *copy = hdx_arena_copy(arena, found, strlen(found));
             if (copy == NULL)
                 return hdx_no_memory(err, "the names on standard input", in->len);
@@ -124,6 +251,6 @@ hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx
     }
     if (read && call->argument_count == before)
         return hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE,
-                        "names no object; expected are 0x7f3a10, #1234 ... one a line, in the first column");
+                        "names no object; expected are 0x7f3a10, #1234 ... one a line, or a column `address`");
     return HDX_OK;
 }

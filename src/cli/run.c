@@ -125,6 +125,9 @@ static void warn(cli_run *run, size_t place)
     }
     for (uint32_t i = 0; i < sum->warning_count; i++)
         cli_notice(run->console, "%s: warning: %s", dump, sum->warnings[i]);
+    const char *lacks = hdx_session_lacks(run->session, place, run->call->answer);
+    if (lacks != NULL)
+        cli_notice(run->console, "%s: warning: %s", dump, lacks);
 }
 
 static void opening(void *context, size_t place)
@@ -149,8 +152,6 @@ static void opened(void *context, size_t place)
         else
             cli_notice(run->console, "%s: index %s, %s, built in %.3f s", dump, r->path, human,
                        (double)r->wall_ns / 1e9);
-        if (r->dump[0] == '\0')
-            cli_notice(run->console, "%s: the dump is not at hand; values of fields and arrays cannot be read", dump);
     }
     if (run->call->format != HDX_FORMAT_JSON)
         warn(run, place);
@@ -161,6 +162,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     const cli_call    *c = run->call;
     hdx_render_options options = { .format = c->format,
                                    .human_sizes = !c->bytes,
+                                   .raw = c->raw,
                                    .color = colored(c),
                                    .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
     hdx_sink           sink = cli_output_sink(run->output);

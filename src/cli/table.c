@@ -43,6 +43,8 @@ static const struct own {
       TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
     { CLI_OPT_UNITS, 0, NULL, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
+    { CLI_OPT_RAW, 0, NULL, NULL,
+      FLAG("raw", "csv, tsv: texts as they are, even those that a spreadsheet takes for formulas") },
     { CLI_OPT_THREADS, 0, NULL, NO_BUILD,
       NUMBER("threads", "N", 0, HDX_WORKERS_MAX, "workers; as many as processors by default") },
     { CLI_OPT_MEMORY, 0, NULL, NO_BUILD, TEXT("memory", SIZE, "SIZE", "the most memory a build may take: 768M, 4G") },

@@ -64,6 +64,42 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
  * "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which
  * tells nothing apart.
  */
+#define ROOTS 64u /* of one object that are looked at: locals of few threads are many */
+
+/* A thread refers to its locals; a field of it may hold them, too. */
+static bool is_local_of(hdx_graph *g, hdx_id id, hdx_id thread)
+{
+    hdx_root roots[ROOTS];
+    uint64_t count = 0;
+    if (hdx_graph_roots_of(g, id, roots, ROOTS, &count, NULL) != HDX_OK)
+        return false;
+    for (uint64_t i = 0; i < count && i < ROOTS; i++)
+        if (roots[i].thread == thread)
+            return true;
+    return false;
+}
+
+hdx_ref_kind hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to)
+{
+    const hdx_class *of = hdx_graph_class(g, hdx_graph_class_of(g, from)), *own = hdx_graph_class_object(g, from);
+    const hdx_addr   address = hdx_graph_address(g, to);
+    if (of != NULL && of->id == to)
+        return HDX_REF_CLASS;
+    if (hdx_graph_kind(g, from) == HDX_OBJECT_ARRAY)
+        return HDX_REF_ELEMENT;
+    if (own == NULL)
+        return is_local_of(g, to, from) ? HDX_REF_LOCAL : HDX_REF_FIELD;
+    if (own->super_address == address)
+        return HDX_REF_SUPER;
+    if (own->loader == address)
+        return HDX_REF_LOADER;
+    if (own->signers == address)
+        return HDX_REF_SIGNERS;
+    if (own->domain == address)
+        return HDX_REF_DOMAIN;
+    return HDX_REF_STATIC;
+}
+
 bool hdx_column_wanted(const hdx_query *q, unsigned column)
 {
     return q->wanted.columns == 0 || (q->wanted.columns >> column & 1) != 0;

@@ -471,7 +471,7 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
 const hdx_question hdx_question_dominators = {
     .declared = {
         .name = "dominators",
-        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "what holds the most memory: the top of the dominator tree",
         .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
                 "OBJECT the top of the tree is shown, "

@@ -38,7 +38,7 @@ static int by_place(const void *a, const void *b)
 
 static hdx_code make_piece(making *m, uint64_t from, uint64_t end, hdx_error *err)
 {
-    hdx_id    ids[PIECE];
+    hdx_id    ids[PIECE] = { 0 };
     char     *texts[PIECE];
     uint64_t  of[PIECE], n = 0;
     hdx_error mine;

@@ -254,7 +254,7 @@ static hdx_code open_object(const hdx_query *q, const hdx_arguments *a, hdx_rows
 const hdx_question hdx_question_object = {
     .declared = {
         .name = "object",
-        .flags = HDX_ANSWER_PAGES | HDX_ANSWER_HEAP,
+        .flags = HDX_ANSWER_PAGES | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "everything about single objects: fields, elements, sizes, dominator",
         .more = "Objects are named 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class checked), "
                 "class:com.acme.Cache (the class object), "

@@ -105,7 +105,7 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
 const hdx_question hdx_question_objects = {
     .declared = {
         .name = "objects",
-        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "the instances of a class",
         .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means "
                 "itself), or a /regular expression/.",

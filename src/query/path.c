@@ -9,6 +9,7 @@
 #include "query/query.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define STEPS_WHOLE (1u << 18)
@@ -45,7 +46,8 @@ static const hdx_form forms[] = {
 };
 
 static const hdx_column reference_members[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "a field, [i], <class>, <Java Local>; <unknown> where the dump is not at hand"),
+    HDX_COLUMN("name", TEXT, NONE, 0,
+               "a field, [i], <class>, <Java Local>; without the dump what kind it is: <field>, <element>"),
     HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "field, static, element, class, super, loader, local; null where it is unknown"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
@@ -116,15 +118,16 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
             *err = mine;
         return code;
     }
-    const hdx_class *c = found ? NULL : hdx_graph_class(w->ask->g, hdx_graph_class_of(w->ask->g, from));
     if (found) {
         *name = hdx_cell_copy(w->arena, ref.name);
         m[1].value = hdx_cell_string(hdx_ref_kind_name(ref.kind));
         m[2].value = hdx_class_cell(w->ask->g, ref.owner);
     } else {
-        bool to_class = c != NULL && c->id == to;
-        *name = hdx_cell_string(to_class ? "<class>" : "<unknown>");
-        m[1].value = to_class ? hdx_cell_string(hdx_ref_kind_name(HDX_REF_CLASS)) : hdx_cell_null();
+        const char *kind = hdx_ref_kind_name(hdx_reference_kind(w->ask->g, from, to));
+        char        text[32];
+        (void)snprintf(text, sizeof text, "<%s>", kind);
+        *name = hdx_cell_copy(w->arena, text);
+        m[1].value = hdx_cell_string(kind);
         m[2].value = hdx_cell_null();
     }
     m[0] = (hdx_member){ "name", *name };
@@ -440,7 +443,7 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
 const hdx_question hdx_question_path = {
     .declared = {
         .name = "path",
-        .flags = HDX_ANSWER_HEAP,
+        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then.",

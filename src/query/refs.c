@@ -92,7 +92,7 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     cells[1] = object ? hdx_class_of_cell(r->ask.g, id) : hdx_cell_null();
     cells[2] = hdx_cell_null();
     cells[3] = name == NULL ? hdx_cell_null() : hdx_cell_string(name->name);
-    cells[4] = name == NULL || name->name == NULL ? hdx_cell_null() : hdx_cell_string(hdx_ref_kind_name(name->kind));
+    cells[4] = hdx_cell_string(hdx_ref_kind_name(name == NULL ? hdx_reference_kind(r->ask.g, id, r->id) : name->kind));
     cells[5] = object ? hdx_cell_uint(hdx_graph_shallow(r->ask.g, id)) : hdx_cell_null();
     cells[6] = object ? hdx_retained_cell(r->ask.g, id) : hdx_cell_null();
     *more = true;
@@ -111,7 +111,7 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
         if (!hdx_mem_room(NULL, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
             return hdx_no_memory(err, "references", r->names.count * sizeof *r->names.at);
         r->names.at[r->names.count++] =
-            (hdx_named){ target, hdx_graph_address(r->ask.g, target), first ? HDX_REF_CLASS : HDX_REF_FIELD,
+            (hdx_named){ target, hdx_graph_address(r->ask.g, target), hdx_reference_kind(r->ask.g, r->id, target),
                          HDX_NO_CLASS, first ? "<class>" : NULL };
         code = hdx_ask_turn(&r->ask, err);
     }
@@ -256,7 +256,7 @@ static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows *
 const hdx_question hdx_question_refs = {
     .declared = {
         .name = "refs",
-        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "what an object refers to, or what refers to it",
         .more = "--out (the default) lists references by name and kind: field, static, element, class, super, "
                 "loader, local, signers, domain.",

@@ -216,7 +216,7 @@ static const hdx_parameter parameters[] = {
 const hdx_question hdx_question_roots = {
     .declared = {
         .name = "roots",
-        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "GC roots, one row per object and type; locals with their thread",
         .more = "--by type counts them.",
         .examples = { "heapdex roots app.hprof --by type", "heapdex roots app.hprof --where 'type = THREAD_OBJ'" },

@@ -64,6 +64,6 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
                           hdx_error *err);
 hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
 hdx_code hdx_render_jsonl(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err);
-hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, hdx_out *out, hdx_error *err);
+hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, bool raw, hdx_out *out, hdx_error *err);
 
 #endif

@@ -19,8 +19,8 @@ hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx
     switch (options->format) {
     case HDX_FORMAT_JSON: code = hdx_render_json(rows, first, &out, err); break;
     case HDX_FORMAT_JSONL: code = hdx_render_jsonl(rows, first, &out, err); break;
-    case HDX_FORMAT_CSV: code = hdx_render_separated(rows, first, false, &out, err); break;
-    case HDX_FORMAT_TSV: code = hdx_render_separated(rows, first, true, &out, err); break;
+    case HDX_FORMAT_CSV: code = hdx_render_separated(rows, first, false, options->raw, &out, err); break;
+    case HDX_FORMAT_TSV: code = hdx_render_separated(rows, first, true, options->raw, &out, err); break;
     default: code = hdx_render_table(rows, first, options, &out, err);
     }
     hdx_out_flush(&out); /* also on an error: rows before it are true */

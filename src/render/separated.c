@@ -5,6 +5,7 @@
  * \xHH for them (U+0000..001F, 007F, 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures
  * (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines stay (in quotes).
  *
+ * A text that a spreadsheet would take for a formula (its first byte is = + - or @) has a ' before it, unless `raw`.
  * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a
  * whole line empty, because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes
  * U+FFFD, and so does any other byte that is none. Nested cells are JSON text.
@@ -90,12 +91,12 @@ static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
     return i;
 }
 
-static void put_text(hdx_out *out, const char *at, size_t len, bool tsv)
+static void put_text(hdx_out *out, const char *at, size_t len, bool tsv, bool raw)
 {
     const uint8_t *p = (const uint8_t *)at;
     size_t         clean = plain_start(p, len, tsv);
-    bool           quoted = len == 0 && !tsv;
-    if (clean == len && !quoted) {
+    bool           quoted = len == 0 && !tsv, formula = len > 0 && !raw && strchr("=+-@", p[0]) != NULL && p[0] != 0;
+    if (clean == len && !quoted && !formula) {
         hdx_out_bytes(out, at, len);
         return;
     }
@@ -103,13 +104,15 @@ static void put_text(hdx_out *out, const char *at, size_t len, bool tsv)
         quoted = p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
     if (quoted)
         hdx_out_byte(out, '"');
+    if (formula)
+        hdx_out_byte(out, '\'');
     hdx_out_bytes(out, p == NULL ? (const uint8_t *)"" : p, clean);
     put_rest(out, p + clean, len - clean, tsv);
     if (quoted)
         hdx_out_byte(out, '"');
 }
 
-static void put_cell(hdx_out *out, const hdx_cell *c, bool tsv, hdx_buffer *nested)
+static void put_cell(hdx_out *out, const hdx_cell *c, bool tsv, bool raw, hdx_buffer *nested)
 {
     switch (c->kind) {
     case HDX_CELL_NULL: break;
@@ -117,17 +120,17 @@ static void put_cell(hdx_out *out, const hdx_cell *c, bool tsv, hdx_buffer *nest
     case HDX_CELL_UINT: hdx_out_uint(out, c->as.natural); break;
     case HDX_CELL_REAL: hdx_out_real(out, c->as.real); break;
     case HDX_CELL_BOOL: hdx_out_string(out, c->as.boolean ? "true" : "false"); break;
-    case HDX_CELL_TEXT: put_text(out, c->as.text.at, c->as.text.len, tsv); break;
+    case HDX_CELL_TEXT: put_text(out, c->as.text.at, c->as.text.len, tsv, raw); break;
     case HDX_CELL_ADDRESS: hdx_out_address(out, c->as.address); break;
     default:
         hdx_buffer_clear(nested);
         hdx_render_json_cell(nested, c);
         out->no_memory = out->no_memory || nested->failed;
-        put_text(out, nested->at, nested->len, tsv);
+        put_text(out, nested->at, nested->len, tsv, true);
     }
 }
 
-hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, hdx_out *out, hdx_error *err)
+hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, bool raw, hdx_out *out, hdx_error *err)
 {
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(rows, &count);
@@ -136,7 +139,7 @@ hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, h
     for (unsigned i = 0; i < count; i++) {
         if (i > 0)
             hdx_out_byte(out, separator);
-        put_text(out, columns[i].name, strlen(columns[i].name), tsv);
+        put_text(out, columns[i].name, strlen(columns[i].name), tsv, true);
     }
     hdx_out_byte(out, '\n');
     bool more = first != NULL;
@@ -144,7 +147,7 @@ hdx_code hdx_render_separated(hdx_rows *rows, const hdx_cell *first, bool tsv, h
         for (unsigned i = 0; i < count; i++) {
             if (i > 0)
                 hdx_out_byte(out, separator);
-            put_cell(out, &row[i], tsv, &nested);
+            put_cell(out, &row[i], tsv, raw, &nested);
         }
         if (count == 1 && row[0].kind == HDX_CELL_NULL && !tsv)
             hdx_out_bytes(out, "\"\"", 2);

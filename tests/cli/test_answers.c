@@ -241,6 +241,24 @@ Test(answers, names_go_from_one_question_to_the_next)
     ran_free(&r);
 }
 
+Test(answers, names_are_taken_from_the_column_address_of_every_format)
+{
+    static const char *const formats[] = { "csv", "tsv", "jsonl", "json", "table" };
+    static const char *const orders[] = { "", "--columns class,step,address", "--columns address,path" };
+    ran                      want = tool_sh("\"$H\" path app.hprof thread:main '#500' --columns address --format csv |"
+                                                                 " grep -c 0x");
+    for (unsigned f = 0; f < 5; f++)
+        for (unsigned o = 0; o < 3; o++) {
+            ran r =
+                tool_sh("\"$H\" path app.hprof thread:main '#500' --limit 0 --format %s %s | \"$H\" object app.hprof "
+                        "- --columns address --format csv | grep -c 0x",
+                        formats[f], orders[o]);
+            cr_expect_str_eq(r.out, want.out, "%s %s: %s %s", formats[f], orders[o], r.out, r.err);
+            ran_free(&r);
+        }
+    ran_free(&want);
+}
+
 Test(answers, examples_of_the_help_run)
 {
     ran list = tool_sh("\"$H\" __complete examples");
@@ -335,6 +353,22 @@ Test(answers, an_index_can_be_asked_without_its_dump)
     r = tool_sh("\"$H\" histogram app.hprof --format csv >with && mv app.hprof.hdx away && \"$H\" histogram away "
                 "--format csv >without && cmp with without");
     cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    cr_expect_str_eq(r.err, "", "a histogram misses nothing: %s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" refs app.hprof '#500' --in --columns address,kind --format csv --quiet | sort -u >with; "
+                "mkdir else && mv app.hprof else && \"$H\" path away '#500' '#3000' --format jsonl | grep -o "
+                "'\"<[a-z]*>\"' | sort -u");
+    cr_expect(strstr(r.out, "<field>") != NULL && strstr(r.out, "<unknown>") == NULL, "%s", r.out);
+    cr_expect(strstr(r.err, "warning: the dump is not at hand: names of references, labels and values") != NULL, "%s",
+              r.err);
+    ran_free(&r);
+    /* What is a field, an element or a class with the dump is that without it. */
+    r = tool_sh("\"$H\" refs away '#500' --in --columns address,kind --format csv --quiet | sort -u >without; "
+                "cmp with without");
+    cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" object away '#500' --format json");
+    cr_expect(strstr(r.out, "\"warnings\": [\n    \"the dump is not at hand: ") != NULL, "%s", r.out);
     ran_free(&r);
 }
 

@@ -36,10 +36,42 @@ Test(names, the_first_column_of_any_output)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[128], *name = NULL;
         (void)snprintf(line, sizeof line, "%s", cases[i].line);
-        bool found = cli_name_in_line(line, &name);
+        cli_columns columns = { 0 };
+        bool        found = cli_name_in_line(&columns, line, &name);
         cr_expect(eq(int, found, cases[i].name != NULL), "%s", cases[i].line);
         if (found && cases[i].name != NULL)
             cr_expect_str_eq(name, cases[i].name);
+    }
+}
+
+Test(names, are_found_by_the_name_of_their_column)
+{
+    static const struct {
+        const char *lines[6]; /* NULL: the end */
+        const char *names[6]; /* of each line; NULL: none */
+    } cases[] = {
+        { { "path,step,address,class", "1,0,0x10,a.B", "1,1,0x20,\"a,B\"", "1,2,,c" }, { NULL, "0x10", "0x20", NULL } },
+        { { "class,\"label\",address", "\"x, \"\"y\"\"\",\"0x99\",0x10", "b,,0x20", "short" },
+          { NULL, "0x10", "0x20", NULL } },
+        { { "class\taddress", "a\t0x10", "b\t0x20" }, { NULL, "0x10", "0x20" } },
+        { { "Paths", "", "path  step  address  class", "   1     0  0x10     a.B", "   1     1  0x2000   a.C",
+            "… 5 more rows" },
+          { NULL, NULL, NULL, "0x10", "0x2000", NULL } },
+        { { "label            address", "日本語    0x10", "0x77 is a label  0x20" }, { NULL, "0x10", "0x20" } },
+        { { "{\"class\":\"0x1\",\"fields\":[{\"address\":\"0x2\"}],\"address\":\"0x10\"}",
+            "{\"label\":\"\\\"address\\\":\\\"0x5\\\"\",\"address\":\"0x20\"}", "{\"address\":null}" },
+          { "0x10", "0x20", NULL } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_columns columns = { 0 };
+        for (size_t k = 0; k < 6 && cases[i].lines[k] != NULL; k++) {
+            char line[160], *name = NULL;
+            (void)snprintf(line, sizeof line, "%s", cases[i].lines[k]);
+            const bool found = cli_name_in_line(&columns, line, &name);
+            cr_expect(eq(int, found, cases[i].names[k] != NULL), "%s", cases[i].lines[k]);
+            if (found && cases[i].names[k] != NULL)
+                cr_expect_str_eq(name, cases[i].names[k], "%s: %s", cases[i].lines[k], name);
+        }
     }
 }
 

@@ -189,7 +189,7 @@ Test(object, says_absent_when_the_dump_is_not_at_hand)
     expect_rows(rows, want);
     ok(hdx_query_path(&h.q, &d, 1, NULL, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, ",0x1040,app.Leaf,-,<unknown>,32,64\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, ",0x1040,app.Leaf,-,<field>,32,64\n") != NULL, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     heap_close(&h);

@@ -142,6 +142,31 @@ Test(tsv, escapes_tabs_lines_and_backslashes)
 /*
  * Every control character of Unicode, between letters and after eight of them, and the characters beside the ranges.
  */
+Test(csv_and_tsv, begin_no_formula_unless_asked)
+{
+    static const char *const texts[] = { "=1+1", "+a", "-x,y", "@SUM(A1)", "a=b", "'=1", "" };
+    static const char *const safe[] = { "'=1+1", "'+a", "\"'-x,y\"", "'@SUM(A1)", "a=b", "'=1", "\"\"" };
+    static const char *const raw[] = { "=1+1", "+a", "\"-x,y\"", "@SUM(A1)", "a=b", "'=1", "\"\"" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const hdx_cell cells[] = { hdx_cell_string(texts[i]), hdx_cell_int(-5), hdx_cell_null(), hdx_cell_null(),
+                                   hdx_cell_null() };
+        for (unsigned r = 0; r < 2; r++) {
+            char               should[128];
+            hdx_render_options options = { .format = HDX_FORMAT_CSV, .raw = r == 1 };
+            hdx_rows          *rows = rows_of(cells, 1, 5);
+            cr_assert(eq(int, hdx_rows_select(&rows, "class,size", NULL), HDX_OK));
+            (void)snprintf(should, sizeof should, "class,size\n%s,-5\n", r == 1 ? raw[i] : safe[i]);
+            expect_text(rows, &options, should);
+            options.format = HDX_FORMAT_TSV;
+            rows = rows_of(cells, 1, 5);
+            cr_assert(eq(int, hdx_rows_select(&rows, "class", NULL), HDX_OK));
+            (void)snprintf(should, sizeof should, "class\n%s%s\n",
+                           r == 0 && strchr("=+-@", texts[i][0]) != NULL && texts[i][0] != '\0' ? "'" : "", texts[i]);
+            expect_text(rows, &options, should);
+        }
+    }
+}
+
 Test(csv_and_tsv, let_no_control_character_out)
 {
     for (uint32_t c = 0; c < 0xa1; c++) {
