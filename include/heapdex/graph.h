@@ -241,8 +241,8 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name
 HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole,
                                   bool *is_string, hdx_error *err);
 /*
- * MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), escaped as
- * MAT prints it; *text NULL: none.
+ * MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), in UTF-8:
+ * U+0000 is C0 80, half of a surrogate pair three bytes. *text NULL: none.
  */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
 /*

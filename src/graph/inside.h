@@ -177,8 +177,8 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
  */
 void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high);
 void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high);
-/* As MAT prints text in labels: 0x20 .. 0x7e as they are, all else \uXXXX (MAT 10.5). */
-void hdx_put_escaped(hdx_buffer *out, const uint16_t *units, size_t n);
+/* A whole text of a label, which ends at its first NUL: U+0000 is C0 80. */
+void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n);
 
 /* Numbers as java.lang.Double, Float and BigDecimal print them. */
 void hdx_put_double(hdx_buffer *out, double value);

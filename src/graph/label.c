@@ -137,7 +137,7 @@ static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *som
     for (unsigned i = 0; element == 8 && i < got; i++)
         if (units[i] < 0x20 || units[i] > 0x7e)
             units[i] = '.';
-    hdx_put_escaped(l->out, units, got);
+    hdx_put_label(l->out, units, got);
     if (element == 5 && c.units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
     return HDX_OK;

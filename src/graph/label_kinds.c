@@ -141,7 +141,7 @@ static hdx_code put_chars(hdx_labels *l, const hdx_chars *c, bool *some)
     hdx_code code = hdx_chars_read(c, 0, HDX_LABEL_CHARS, units, &got, l->err);
     if (code != HDX_OK || (got == 0 && c->units > 0))
         return code;
-    hdx_put_escaped(l->out, units, got);
+    hdx_put_label(l->out, units, got);
     if (c->units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
     *some = true;
@@ -175,7 +175,6 @@ hdx_code hdx_label_value(hdx_labels *l, const hdx_instance *i, const char *detai
 {
     hdx_value v;
     bool      there;
-    uint16_t  high = 0;
     (void)detail;
     hdx_code code = hdx_instance_field(i, "value", &v, &there, l->err);
     if (code != HDX_OK || !there || v.absent || v.type == 2)
@@ -187,11 +186,8 @@ hdx_code hdx_label_value(hdx_labels *l, const hdx_instance *i, const char *detai
         hdx_put_float(l->out, v.as.single);
     } else if (v.type == 7) {
         hdx_put_double(l->out, v.as.real);
-    } else if (v.type == 5 && v.as.character == 0) {
-        hdx_put_escaped(l->out, &v.as.character, 1); /* a NUL would end the text */
     } else if (v.type == 5) {
-        hdx_put_utf8(l->out, &v.as.character, 1, &high);
-        hdx_put_utf8_end(l->out, &high);
+        hdx_put_label(l->out, &v.as.character, 1);
     } else {
         hdx_buffer_format(l->out, "%lld", (long long)v.as.integer);
     }

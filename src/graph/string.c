@@ -2,7 +2,7 @@
  * string.c - the text of String objects, in all layouts that JDK 5 to 25, Dalvik and ART write (HPROF 6).
  *
  * In:  fields value, offset, count and coder of an instance; elements of a char[] or byte[].
- * Out: UTF-16 units, UTF-8, or MAT's escaped form.
+ * Out: UTF-16 units, or UTF-8.
  * Knows how a String finds its characters. Does not know labels.
  * Cost: one instance and one array; text is fetched in pieces, so a String is as big in memory as its text in the dump.
  *
@@ -183,19 +183,19 @@ void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high)
     *high = 0;
 }
 
-void hdx_put_escaped(hdx_buffer *out, const uint16_t *units, size_t n)
+void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        uint16_t u = units[i];
-        if (u >= 0x20 && u <= 0x7e) {
-            char c = (char)u;
-            hdx_buffer_put(out, &c, 1);
-        } else {
-            char escape[6] = { '\\', 'u', digits[u >> 12], digits[u >> 8 & 15], digits[u >> 4 & 15], digits[u & 15] };
-            hdx_buffer_put(out, escape, sizeof escape);
+    uint16_t high = 0;
+    for (size_t from = 0, i = 0; i <= n; i++)
+        if (i == n || units[i] == 0) {
+            hdx_put_utf8(out, units + from, i - from, &high);
+            if (i < n) {
+                hdx_put_utf8_end(out, &high);
+                hdx_buffer_put(out, "\xc0\x80", 2);
+            }
+            from = i + 1;
         }
-    }
+    hdx_put_utf8_end(out, &high);
 }
 
 /* ---- String ---- */

@@ -152,7 +152,15 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
     hdx_text_free(text);
     if (copy == NULL)
         return hdx_no_memory(err, "a label", len);
-    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)len }); /* labels are cut far below 4 GiB (MAT 10.4) */
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) /* a cell may hold a NUL */
+        if ((uint8_t)copy[i] == 0xc0 && (uint8_t)copy[i + 1] == 0x80 && i + 1 < len) {
+            copy[n++] = '\0';
+            i++;
+        } else {
+            copy[n++] = copy[i];
+        }
+    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)n }); /* labels are cut far below 4 GiB (MAT 10.4) */
     return HDX_OK;
 }
 

@@ -155,3 +155,30 @@ Test(utf8, is_what_a_dump_of_bad_texts_is_told_in, .timeout = 120)
     ran_free(&r);
     tool_leave(folder);
 }
+
+Test(utf8, a_text_is_shown_and_found_as_it_is)
+{
+    char          *folder = tool_enter();
+    const uint64_t units[] = { 'g', 'r', 0xf6, 0xdf, 'e', ' ', 0x65e5, 0x672c, 0, 0x1b, 0x202e, 0xd83d, 0xde00 };
+    dump_maker    *m = dump_maker_new(8);
+    uint64_t       object = dump_maker_class(m, "java.lang.Object", 0, "");
+    uint64_t       string = dump_maker_class(m, "java.lang.String", object, "value:L");
+    uint64_t       text = dump_maker_instance(m, string, DUMP_VALUES(dump_maker_primitives(m, 'C', units, 13)));
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, text, 0, 0);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    ran r = tool_sh("$H objects a.hprof --class java.lang.String --where 'label ~ gr\303\266\303\237e' --format json");
+    cr_expect(strstr(r.out, "\"label\": \"gr\303\266\303\237e \346\227\245\346\234\254\\u0000\\u001b") != NULL, "%s",
+              r.out);
+    cr_expect(strstr(r.out, "\360\237\230\200\"") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("$H objects a.hprof --class java.lang.String --where 'label = \"gr\303\266\303\237e\"' --format csv");
+    cr_expect(eq(u32, lines_of(r.out), 1), "it is longer: %s", r.out);
+    ran_free(&r);
+    /* A table shows what a terminal can show: no escape, no mark that turns the text around. */
+    r = tool_sh("$H objects a.hprof --class java.lang.String");
+    cr_expect(strstr(r.out, "gr\303\266\303\237e \346\227\245\346\234\254") != NULL, "%s", r.out);
+    cr_expect(strchr(r.out, 0x1b) == NULL && strstr(r.out, "\342\200\256") == NULL, "%s", r.out);
+    ran_free(&r);
+    tool_leave(folder);
+}

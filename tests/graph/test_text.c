@@ -33,11 +33,11 @@ Test(text, keeps_half_a_pair_as_three_bytes, .fini = done)
     cr_expect(eq(str, (char *)utf8((uint16_t[]){ 0xd800, 0xd801, 0xdc01 }, 3, 2), "\xed\xa0\x80\xf0\x90\x90\x81"));
 }
 
-Test(text, escapes_what_mat_escapes, .fini = done)
+Test(text, of_a_label_is_what_it_is_and_never_ends_early, .fini = done)
 {
-    const uint16_t units[] = { ' ', '~', 0x7f, '\n', 0, 0xe9, 0xd83d, '\\', '"' };
-    hdx_put_escaped(&out, units, 9);
-    cr_expect(eq(str, out.at, " ~\\u007f\\u000a\\u0000\\u00e9\\ud83d\\\""));
+    const uint16_t units[] = { ' ', 0x7f, '\n', 0, 0xe9, 0xd83d, 0xde00, 0xd83d, 0, '"', 0 };
+    hdx_put_label(&out, units, 11);
+    cr_expect(eq(str, out.at, " \x7f\n\xc0\x80\xc3\xa9\xf0\x9f\x98\x80\xed\xa0\xbd\xc0\x80\"\xc0\x80"));
 }
 
 Test(text, values_are_big_endian)
