@@ -132,6 +132,14 @@ HDX_API hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *er
 HDX_API void     hdx_session_close(hdx_session *s); /* NULL: nothing; after the rows it gave */
 /* What runs ends soon with HDX_CANCELLED, and so does all that is asked after it. From any thread. */
 HDX_API void hdx_session_cancel(hdx_session *s);
+/*
+ * Bounds the memory of questions: what one works with (lists of objects, sums, marks, searches) and the rows it holds,
+ * to sort them, to label them, or since an answer is collected whole, of all rows of the session that are open. What
+ * does not fit is HDX_LIMIT, with what wanted how much, and the session goes on. 0, as at first: no bound. Not counted:
+ * mapped pages of the index, the tables of an open graph and what it reads of the dump for one row, a build and the
+ * search for leaks, which heed `memory` of the options. Between questions, when no rows are open.
+ */
+HDX_API void hdx_session_limit(hdx_session *s, uint64_t bytes);
 
 typedef struct hdx_session_events { /* each may be NULL */
     void *context;

@@ -24,6 +24,7 @@ typedef struct hdx_query {
     unsigned            threads;  /* 0: as many as processors */
     const hdx_progress *progress; /* may be NULL */
     hdx_wanted          wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
+    struct hdx_mem     *mem;    /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
 } hdx_query;
 /*
  * The column `label` of rows that were made without (it was not wanted), of those that are left after where, sort and
@@ -45,7 +46,8 @@ typedef enum hdx_by {
 
 /*
  * Objects named as on the command line: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.Cache, thread:main.
- * *ids is malloc'ed (hdx_ids_free); in the order named, each once. HDX_NOT_FOUND names the first that is not there.
+ * *ids is the caller's (hdx_ids_free, not free); in the order named, each once. HDX_NOT_FOUND names the first that is
+ * not there.
  */
 HDX_API hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **ids,
                                          size_t *id_count, hdx_error *err);

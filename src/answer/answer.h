@@ -33,6 +33,7 @@ struct hdx_session {
     hdx_index_options    options;  /* texts are in the arena */
     hdx_progress         progress; /* the caller's, and `cancelled` */
     atomic_bool          cancelled;
+    hdx_mem              mem; /* counts what questions hold */
     hdx_arena            arena;
     answer_dump         *dumps;
     size_t               dump_count;

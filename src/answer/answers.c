@@ -227,6 +227,19 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }
 
+static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const hdx_question *question =
+        e->declared == &hdx_answer_export ? table_named(hdx_answer_last(a, "table")) : e->question;
+    hdx_code code = check(a, "", err);
+    if (code != HDX_OK)
+        return code;
+    if (question != NULL && question != &hdx_question_histogram)
+        return ask(s, question, a, out, err);
+    code = question != NULL ? hdx_answer_run_histogram(s, a, out, err) : e->run(s, a, out, err);
+    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, NULL, out, err);
+}
+
 hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out,
                         hdx_error *err)
 {
@@ -235,13 +248,5 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
     if (e == NULL)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
     const hdx_arguments a = { e->declared, arguments, count };
-    const hdx_question *question =
-        e->declared == &hdx_answer_export ? table_named(hdx_answer_last(&a, "table")) : e->question;
-    hdx_code code = check(&a, "", err);
-    if (code != HDX_OK)
-        return code;
-    if (question != NULL && question != &hdx_question_histogram)
-        return ask(s, question, &a, out, err);
-    code = question != NULL ? hdx_answer_run_histogram(s, &a, out, err) : e->run(s, &a, out, err);
-    return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, &a, NULL, out, err);
+    return hdx_mem_explain(&s->mem, run(s, e, &a, out, err), err);
 }

@@ -61,7 +61,7 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_opt
 /* A class that is not there is told as every question tells it. Names of a mapping only the search knows. */
 static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_error *err)
 {
-    hdx_query q = { .graph = g, .scope = HDX_LIVE, .progress = &s->progress };
+    hdx_query q = { .graph = g, .scope = HDX_LIVE, .progress = &s->progress, .mem = &s->mem };
     hdx_error own;
     for (size_t i = 0; i < o->class_count && o->mapping.at == NULL; i++) {
         uint32_t *numbers = NULL;

@@ -79,6 +79,7 @@ void hdx_session_close(hdx_session *s)
 }
 
 void hdx_session_cancel(hdx_session *s) { atomic_store(&s->cancelled, true); }
+void hdx_session_limit(hdx_session *s, uint64_t bytes) { s->mem.limit = bytes; }
 void hdx_session_listen(hdx_session *s, const hdx_session_events *events) { s->events = *events; }
 
 void hdx_answer_notice(hdx_session *s, const char *format, ...)
@@ -164,9 +165,11 @@ hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
     for (size_t i = 0; i < a->count; i++)
         if (strcmp(a->at[i].name, "reachable") == 0)
             scope = hdx_word_place(words, a->at[i].value, strlen(a->at[i].value));
-    return (hdx_query){
-        .graph = g, .scope = (hdx_refs_scope)scope, .threads = s->options.threads, .progress = &s->progress
-    };
+    return (hdx_query){ .graph = g,
+                        .scope = (hdx_refs_scope)scope,
+                        .threads = s->options.threads,
+                        .progress = &s->progress,
+                        .mem = &s->mem };
 }
 
 /* ---- what a session has ---- */

@@ -15,13 +15,18 @@ void *hdx_arena_get(hdx_arena *arena, uint64_t bytes)
 {
     uint64_t         need = bytes > UINT64_MAX / 4 ? UINT64_MAX : hdx_round_up(bytes == 0 ? 1 : bytes, 16);
     hdx_arena_block *b = arena->last;
-    if (need == UINT64_MAX)
+    if (need == UINT64_MAX) {
+        arena->refused = true;
         return NULL;
+    }
     if (b == NULL || b->size - b->used < need) {
         uint64_t         size = sizeof *b + need > BLOCK ? sizeof *b + need : BLOCK;
         hdx_arena_block *fresh = hdx_mem_get(arena->mem, size);
-        if (fresh == NULL)
+        if (fresh == NULL) {
+            arena->refused = true;
             return NULL;
+        }
+        arena->size += size;
         fresh->size = size;
         fresh->used = sizeof *fresh;
         /* a thing larger than a block goes after the open block, so that the open one is filled further */
@@ -55,7 +60,11 @@ void hdx_arena_join(hdx_arena *to, hdx_arena *from)
     *first = to->last;
     if (from->last != NULL)
         to->last = from->last;
+    to->size += from->size;
+    to->refused = to->refused || from->refused;
     from->last = NULL;
+    from->size = 0;
+    from->refused = false;
 }
 
 void hdx_arena_empty(hdx_arena *arena)
@@ -73,6 +82,7 @@ void hdx_arena_empty(hdx_arena *arena)
     kept->used = sizeof *kept;
     kept->before = NULL;
     arena->last = kept;
+    arena->size = kept->size;
 }
 
 void hdx_arena_free(hdx_arena *arena)
@@ -82,4 +92,6 @@ void hdx_arena_free(hdx_arena *arena)
         hdx_mem_put(arena->mem, b, b->size);
     }
     arena->last = NULL;
+    arena->size = 0;
+    arena->refused = false;
 }

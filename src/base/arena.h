@@ -8,9 +8,11 @@ typedef struct hdx_arena_block hdx_arena_block;
 typedef struct hdx_arena {
     hdx_mem         *mem; /* may be NULL */
     hdx_arena_block *last;
+    uint64_t         size;    /* of its blocks */
+    bool             refused; /* something was, since it was made or freed: what should be in it may not be */
 } hdx_arena;
 
-static inline hdx_arena hdx_arena_of(hdx_mem *mem) { return (hdx_arena){ mem, NULL }; }
+static inline hdx_arena hdx_arena_of(hdx_mem *mem) { return (hdx_arena){ .mem = mem }; }
 /* bytes zeroed, aligned to 16; NULL when refused. They live until hdx_arena_free. */
 void *hdx_arena_get(hdx_arena *arena, uint64_t bytes);
 /* A copy of the bytes with a NUL after it; NULL when refused. */

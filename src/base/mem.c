@@ -1,7 +1,9 @@
 /* mem.c - the memory door. */
 #include "base/mem.h"
 #include "base/bytes.h"
+#include "base/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,11 +17,14 @@ static bool count(hdx_mem *mem, uint64_t bytes)
 {
     if (mem == NULL)
         return true;
-    if (mem->refuse != NULL && mem->refuse(mem->context, bytes))
+    if (mem->refuse != NULL && mem->refuse(mem->context, bytes)) {
+        atomic_store(&mem->refused, bytes);
         return false;
+    }
     uint64_t now = atomic_fetch_add(&mem->used, bytes) + bytes;
     if (mem->limit != 0 && now > mem->limit) {
         atomic_fetch_sub(&mem->used, bytes);
+        atomic_store(&mem->refused, bytes);
         return false;
     }
     uint64_t peak = atomic_load(&mem->peak);
@@ -342,6 +347,23 @@ void hdx_mem_span_put(hdx_mem *mem, hdx_span *s)
         hdx_mem_put(mem, s->at, s->bytes);
     }
     *s = (hdx_span){ 0 };
+}
+
+bool hdx_mem_charge(hdx_mem *mem, uint64_t bytes) { return count(mem, bytes); }
+void hdx_mem_discharge(hdx_mem *mem, uint64_t bytes) { uncount(mem, bytes); }
+
+hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err)
+{
+    static const char words[] = "no memory for "; /* of hdx_no_memory */
+    if (code != HDX_LIMIT || mem == NULL || mem->limit == 0 || err == NULL || err->hint[0] != '\0' ||
+        atomic_load(&mem->refused) == 0 || strncmp(err->message, words, sizeof words - 1) != 0)
+        return code;
+    char        *had = strrchr(err->message, '('); /* "(65536 bytes)" is what it had, or all of what it wanted */
+    const size_t len = had != NULL && had > err->message ? (size_t)(had - err->message) - 1 : strlen(err->message);
+    (void)snprintf(err->message + len, sizeof err->message - len,
+                   ": %llu bytes more do not fit in the %llu that questions may take",
+                   (unsigned long long)atomic_load(&mem->refused), (unsigned long long)mem->limit);
+    return hdx_hint(err, code, "give it more with --memory");
 }
 
 bool hdx_mem_room(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t n, uint64_t size)

@@ -12,6 +12,7 @@
 #ifndef HDX_BASE_MEM_H
 #define HDX_BASE_MEM_H
 
+#include <heapdex/error.h>
 #include <heapdex/types.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,16 +22,17 @@ typedef struct hdx_mem {
     _Atomic uint64_t peak;
     uint64_t         limit;                        /* 0: none */
     bool (*refuse)(void *context, uint64_t bytes); /* tests: true makes this request fail */
-    void           *context;
-    bool            keep; /* pool pages; hdx_mem_close must end it */
-    pthread_mutex_t lock; /* guards the pool; all zero is its initial state */
-    void          **pool; /* huge pages, each a mapping of its own */
-    uint64_t        pooled, pool_capacity;
-    pthread_t       preparing;
-    uint64_t        prepare; /* bytes, for that thread; 0: there is none */
-    atomic_bool     stop;    /* that thread is to */
-    pthread_cond_t  taken;   /* a page was, from the pool, or `wanted` is another */
-    uint64_t        wanted;  /* pages */
+    void            *context;
+    _Atomic uint64_t refused; /* bytes of the request that was refused last, by the limit or by `refuse` */
+    bool             keep;    /* pool pages; hdx_mem_close must end it */
+    pthread_mutex_t  lock;    /* guards the pool; all zero is its initial state */
+    void           **pool;    /* huge pages, each a mapping of its own */
+    uint64_t         pooled, pool_capacity;
+    pthread_t        preparing;
+    uint64_t         prepare; /* bytes, for that thread; 0: there is none */
+    atomic_bool      stop;    /* that thread is to */
+    pthread_cond_t   taken;   /* a page was, from the pool, or `wanted` is another */
+    uint64_t         wanted;  /* pages */
 } hdx_mem;
 
 /* Unmaps the pool. What was got and not put stays. */
@@ -60,6 +62,16 @@ void *hdx_mem_raw(hdx_mem *mem, uint64_t count, uint64_t size);
 void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_bytes);
 /* Gives a block back; bytes as it was got. p NULL: nothing. */
 void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
+
+/* Counts bytes that come from elsewhere, while they are held; false: refused, and nothing is counted. */
+bool hdx_mem_charge(hdx_mem *mem, uint64_t bytes);
+void hdx_mem_discharge(hdx_mem *mem, uint64_t bytes);
+
+/*
+ * Of an error that a refused request may have led to: adds which bound refused it, and how to raise it. Any other
+ * error, and one that has a hint, stays. Returns `code`.
+ */
+hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err);
 
 /*
  * A block that is written from its end to its beginning, with memory where that was reached alone: what others give

@@ -245,6 +245,7 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     if (code != HDX_OK || (code = add_arguments(run, c, err)) != HDX_OK)
         return code;
     hdx_session_listen(run->session, &events);
+    hdx_session_limit(run->session, c->index.memory);
     cli_guard(run->session);
     guard_output(run, cli_given(c, "output"));
     cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */

@@ -254,7 +254,7 @@ hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *ar
 
 hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&ids->at, &ids->capacity, ids->count, sizeof *ids->at))
+    if (!hdx_mem_room(ids->mem, (void **)&ids->at, &ids->capacity, ids->count, sizeof *ids->at))
         return hdx_no_memory(err, "a list of objects", (ids->count + 1) * sizeof *ids->at);
     ids->at[ids->count++] = id;
     return HDX_OK;
@@ -262,6 +262,6 @@ hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err)
 
 void hdx_ids_drop(hdx_ids *ids)
 {
-    hdx_mem_put(NULL, ids->at, ids->capacity * sizeof *ids->at);
-    *ids = (hdx_ids){ NULL, 0, 0 };
+    hdx_mem_put(ids->mem, ids->at, ids->capacity * sizeof *ids->at);
+    *ids = hdx_ids_of(ids->mem);
 }

@@ -130,7 +130,7 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
     hdx_code code;
     hdx_graph_dominated(ask->g, of, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
+        if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
             return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
         l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id) };
         if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_turn(ask, err)) != HDX_OK)
@@ -145,14 +145,14 @@ static void tree_close(void *state)
 {
     tree *t = state;
     for (uint64_t i = 0; i < t->count; i++)
-        hdx_mem_put(NULL, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
-    hdx_mem_put(NULL, t->levels, t->capacity * sizeof *t->levels);
+        hdx_mem_put(t->ask.q.mem, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
+    hdx_mem_put(t->ask.q.mem, t->levels, t->capacity * sizeof *t->levels);
     free(t);
 }
 
 static hdx_code push(tree *t, hdx_id of, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
+    if (!hdx_mem_room(t->ask.q.mem, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
     t->levels[t->count] = (level){ NULL, 0, 0, 0, false };
     return list_children(t, of, &t->levels[t->count++], err);
@@ -195,7 +195,7 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return code;
     while (t->count > 0 && t->levels[t->count - 1].count == 0) {
         level *done = &t->levels[--t->count];
-        hdx_mem_put(NULL, done->at, done->capacity * sizeof *done->at);
+        hdx_mem_put(t->ask.q.mem, done->at, done->capacity * sizeof *done->at);
     }
     if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
@@ -236,7 +236,7 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     hdx_rows_maker maker = { columns,    t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1,
                              t,          tree_next,
                              tree_close, t->depth > 1 ? 0 : t->levels[0].count };
-    code = hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
@@ -258,7 +258,7 @@ typedef struct groups {
 static void groups_close(void *state)
 {
     groups *s = state;
-    hdx_mem_put(NULL, s->at, s->capacity * sizeof *s->at);
+    hdx_mem_put(s->ask.q.mem, s->at, s->capacity * sizeof *s->at);
     free(s);
 }
 
@@ -345,7 +345,7 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
     hdx_id   id;
     hdx_code code = HDX_OK;
     (void)hdx_graph_classes(s->ask.g, &classes);
-    keyed *sums = hdx_mem_array(NULL, classes, sizeof *sums);
+    keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", classes * sizeof *sums);
     hdx_graph_dominated(s->ask.g, of, &refs);
@@ -373,13 +373,13 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
             last->objects += sums[i].sum.objects;
             last->shallow += sums[i].sum.shallow;
             last->retained += sums[i].sum.retained;
-        } else if (hdx_mem_room(NULL, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
+        } else if (hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
             s->at[s->count++] = sums[i].sum;
         } else {
             code = hdx_no_memory(err, "groups", s->count * sizeof *s->at);
         }
     }
-    hdx_mem_put(NULL, sums, classes * sizeof *sums);
+    hdx_mem_put(s->ask.q.mem, sums, classes * sizeof *sums);
     if (s->count > 0)
         qsort(s->at, s->count, sizeof *s->at, by_group_retained);
     return code;
@@ -404,7 +404,7 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
                              groups_next,
                              groups_close,
                              s->count };
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(ask->q.mem, &maker, out, err);
 }
 
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,

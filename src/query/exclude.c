@@ -66,9 +66,9 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "unfinalized" },
     };
     hdx_code code = HDX_OK;
-    *out = (hdx_excludes){ .g = q->graph };
+    *out = (hdx_excludes){ .g = q->graph, .mem = q->mem };
     (void)hdx_graph_classes(q->graph, &out->classes);
-    out->of_class = hdx_mem_array(NULL, out->classes, sizeof *out->of_class);
+    out->of_class = hdx_mem_array(q->mem, out->classes, sizeof *out->of_class);
     if (out->of_class == NULL)
         return hdx_no_memory(err, "excluded classes", out->classes * sizeof *out->of_class);
     for (size_t i = 0; code == HDX_OK && i < sizeof known / sizeof known[0]; i++)
@@ -85,8 +85,8 @@ void hdx_excludes_close(hdx_excludes *x)
 {
     for (unsigned i = 0; i < x->count; i++)
         free(x->field[i]);
-    hdx_mem_put(NULL, x->of_class, x->classes * sizeof *x->of_class);
-    *x = (hdx_excludes){ .g = x->g };
+    hdx_mem_put(x->mem, x->of_class, x->classes * sizeof *x->of_class);
+    *x = (hdx_excludes){ .g = x->g, .mem = x->mem };
 }
 
 /* Rules for the references that `from` holds: those of its class, and of the class it is (its statics). */

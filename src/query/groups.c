@@ -50,6 +50,7 @@ typedef struct remembered {
 
 /* Lost sets: ascending numbers of sets (less the base of the range), each set once. */
 typedef struct pool {
+    hdx_mem    *mem;
     uint32_t   *items;
     uint64_t    item_count, item_capacity, item_limit;
     uint32_t   *start; /* count + 1 entries */
@@ -80,13 +81,13 @@ typedef struct walk {
 
 static void pool_close(pool *p)
 {
-    hdx_mem_put(NULL, p->items, p->item_capacity * sizeof *p->items);
-    hdx_mem_put(NULL, p->start, p->start_capacity * sizeof *p->start);
-    hdx_mem_put(NULL, p->table, p->slots * sizeof *p->table);
-    hdx_mem_put(NULL, p->scratch, ((uint64_t)p->width + 1) * sizeof *p->scratch);
-    hdx_mem_put(NULL, p->unions, sizeof *p->unions << CACHE_BITS);
-    hdx_mem_put(NULL, p->intersections, sizeof *p->intersections << CACHE_BITS);
-    *p = (pool){ .width = 0 };
+    hdx_mem_put(p->mem, p->items, p->item_capacity * sizeof *p->items);
+    hdx_mem_put(p->mem, p->start, p->start_capacity * sizeof *p->start);
+    hdx_mem_put(p->mem, p->table, p->slots * sizeof *p->table);
+    hdx_mem_put(p->mem, p->scratch, ((uint64_t)p->width + 1) * sizeof *p->scratch);
+    hdx_mem_put(p->mem, p->unions, sizeof *p->unions << CACHE_BITS);
+    hdx_mem_put(p->mem, p->intersections, sizeof *p->intersections << CACHE_BITS);
+    *p = (pool){ .mem = p->mem };
 }
 
 static uint64_t hash(const uint32_t *items, uint64_t n)
@@ -102,7 +103,7 @@ static uint64_t hash(const uint32_t *items, uint64_t n)
 static bool grow_table(pool *p)
 {
     uint64_t  slots = p->slots == 0 ? 1024 : p->slots * 2;
-    uint32_t *table = hdx_mem_array(NULL, slots, sizeof *table);
+    uint32_t *table = hdx_mem_array(p->mem, slots, sizeof *table);
     if (table == NULL)
         return false;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -111,7 +112,7 @@ static bool grow_table(pool *p)
             at = (at + 1) & (slots - 1);
         table[at] = i + 1;
     }
-    hdx_mem_put(NULL, p->table, p->slots * sizeof *p->table);
+    hdx_mem_put(p->mem, p->table, p->slots * sizeof *p->table);
     p->table = table;
     p->slots = slots;
     return true;
@@ -124,8 +125,8 @@ static bool pool_room(pool *p, uint32_t n)
     if (!narrow && (p->item_count + n > p->item_limit || p->count >= SETS_MAX))
         return false;
     while (!p->refused && p->item_capacity < p->item_count + n)
-        p->refused = !hdx_mem_room(NULL, (void **)&p->items, &p->item_capacity, p->item_capacity, sizeof *p->items);
-    if (!p->refused && !hdx_mem_room(NULL, (void **)&p->start, &p->start_capacity, p->count + 2, sizeof *p->start))
+        p->refused = !hdx_mem_room(p->mem, (void **)&p->items, &p->item_capacity, p->item_capacity, sizeof *p->items);
+    if (!p->refused && !hdx_mem_room(p->mem, (void **)&p->start, &p->start_capacity, p->count + 2, sizeof *p->start))
         p->refused = true;
     if (!p->refused && p->slots <= 2 * (p->count + 1) && !grow_table(p))
         p->refused = true;
@@ -154,12 +155,12 @@ static uint32_t intern(pool *p, uint32_t n)
     return (uint32_t)(p->count - 1);
 }
 
-static bool pool_open(pool *p, uint32_t width, uint64_t limit)
+static bool pool_open(pool *p, hdx_mem *mem, uint32_t width, uint64_t limit)
 {
-    *p = (pool){ .width = width, .item_limit = limit };
-    p->scratch = hdx_mem_array(NULL, (uint64_t)width + 1, sizeof *p->scratch);
-    p->unions = hdx_mem_array(NULL, 1u << CACHE_BITS, sizeof *p->unions);
-    p->intersections = hdx_mem_array(NULL, 1u << CACHE_BITS, sizeof *p->intersections);
+    *p = (pool){ .mem = mem, .width = width, .item_limit = limit };
+    p->scratch = hdx_mem_array(p->mem, (uint64_t)width + 1, sizeof *p->scratch);
+    p->unions = hdx_mem_array(p->mem, 1u << CACHE_BITS, sizeof *p->unions);
+    p->intersections = hdx_mem_array(p->mem, 1u << CACHE_BITS, sizeof *p->intersections);
     p->refused = p->scratch == NULL || p->unions == NULL || p->intersections == NULL;
     return !p->refused && intern(p, 0) == EMPTY;
 }
@@ -215,7 +216,7 @@ static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint6
     uint32_t         n = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &n);
     uint64_t         room = (uint64_t)s->at[s->classes] + s->more_count, k = 0;
-    special         *list = hdx_mem_array(NULL, room, sizeof *list);
+    special         *list = hdx_mem_array(q->mem, room, sizeof *list);
     if (list == NULL)
         return NULL;
     for (uint32_t c = 0; c < s->classes && c < n; c++)
@@ -333,7 +334,7 @@ static hdx_code spread(walk *w, hdx_error *err)
 static hdx_code sum_up(walk *w, uint64_t *bytes, hdx_error *err)
 {
     uint64_t  sizes[HDX_RUN], count = w->pool.count;
-    uint64_t *of_lost = hdx_mem_array(NULL, count, sizeof *of_lost);
+    uint64_t *of_lost = hdx_mem_array(w->q->mem, count, sizeof *of_lost);
     if (of_lost == NULL)
         return hdx_no_memory(err, "retained sets", count * sizeof *of_lost);
     for (hdx_id first = 0; first < w->objects; first += HDX_RUN) {
@@ -348,7 +349,7 @@ static hdx_code sum_up(walk *w, uint64_t *bytes, hdx_error *err)
     for (uint64_t s = 0; s < count; s++)
         for (uint32_t i = w->pool.start[s]; i < w->pool.start[s + 1]; i++)
             bytes[w->base + w->pool.items[i]] += of_lost[s];
-    hdx_mem_put(NULL, of_lost, count * sizeof *of_lost);
+    hdx_mem_put(w->q->mem, of_lost, count * sizeof *of_lost);
     return HDX_OK;
 }
 
@@ -359,7 +360,7 @@ static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
     const hdx_root *roots = hdx_graph_roots(w->q->graph, &count);
     hdx_code        code = HDX_OK;
     w->next.count = 0;
-    w->full = !pool_open(&w->pool, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !members(w);
+    w->full = !pool_open(&w->pool, w->q->mem, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !members(w);
     for (uint64_t i = 0; !w->full && roots != NULL && code == HDX_OK && i < count; i++)
         if (roots[i].thread == HDX_NO_ID &&
             roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
@@ -377,15 +378,15 @@ static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
 hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err)
 {
     uint64_t n = hdx_graph_objects(q->graph), special_room = (uint64_t)sets->at[sets->classes] + sets->more_count;
-    walk     w = { .q = q, .sets = sets, .objects = n };
+    walk     w = { .q = q, .sets = sets, .objects = n, .level = hdx_ids_of(q->mem), .next = hdx_ids_of(q->mem) };
     hdx_code code = HDX_OK;
     uint32_t width = sets->count;
     if (sets->count == 0)
         return HDX_OK;
     special *specials = list_specials(q, sets, &w.special_count);
     w.specials = specials;
-    w.nodes = hdx_mem_array(NULL, n, sizeof *w.nodes);
-    w.by_class = hdx_mem_array(NULL, sets->classes, sizeof *w.by_class);
+    w.nodes = hdx_mem_array(q->mem, n, sizeof *w.nodes);
+    w.by_class = hdx_mem_array(q->mem, sets->classes, sizeof *w.by_class);
     if (specials == NULL || w.nodes == NULL || w.by_class == NULL)
         code = hdx_no_memory(err, "retained sets", n * sizeof *w.nodes);
     while (code == HDX_OK && w.base < sets->count) {
@@ -398,8 +399,8 @@ hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets,
     }
     hdx_ids_drop(&w.level);
     hdx_ids_drop(&w.next);
-    hdx_mem_put(NULL, w.by_class, sets->classes * sizeof *w.by_class);
-    hdx_mem_put(NULL, w.nodes, n * sizeof *w.nodes);
-    hdx_mem_put(NULL, specials, special_room * sizeof *specials);
+    hdx_mem_put(q->mem, w.by_class, sets->classes * sizeof *w.by_class);
+    hdx_mem_put(q->mem, w.nodes, n * sizeof *w.nodes);
+    hdx_mem_put(q->mem, specials, special_room * sizeof *specials);
     return code;
 }

@@ -35,8 +35,8 @@ typedef struct histogram {
 static void histogram_close(void *state)
 {
     histogram *h = state;
-    hdx_mem_put(NULL, h->lines, h->capacity * sizeof *h->lines);
-    hdx_mem_put(NULL, h->line_of, h->chosen_count * sizeof *h->line_of);
+    hdx_mem_put(h->ask.q.mem, h->lines, h->capacity * sizeof *h->lines);
+    hdx_mem_put(h->ask.q.mem, h->line_of, h->chosen_count * sizeof *h->line_of);
     hdx_numbers_free(h->chosen);
     free(h);
 }
@@ -50,7 +50,7 @@ static void in_scope(const histogram *h, const hdx_class *c, uint64_t *objects, 
 
 static hdx_code add_line(histogram *h, const line *l, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&h->lines, &h->capacity, h->count, sizeof *h->lines))
+    if (!hdx_mem_room(h->ask.q.mem, (void **)&h->lines, &h->capacity, h->count, sizeof *h->lines))
         return hdx_no_memory(err, "a histogram", h->count * sizeof *h->lines);
     h->lines[h->count++] = *l;
     return HDX_OK;
@@ -86,7 +86,7 @@ static int by_key(const void *a, const void *b)
 static hdx_code group(histogram *h, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    keyed   *keys = hdx_mem_array(NULL, h->chosen_count, sizeof *keys);
+    keyed   *keys = hdx_mem_array(h->ask.q.mem, h->chosen_count, sizeof *keys);
     if (keys == NULL)
         return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *keys);
     for (uint32_t i = 0; i < h->chosen_count; i++) {
@@ -114,7 +114,7 @@ static hdx_code group(histogram *h, hdx_error *err)
         h->lines[h->count - 1].classes += objects > 0;
         h->line_of[keys[i].place] = (uint32_t)(h->count - 1);
     }
-    hdx_mem_put(NULL, keys, h->chosen_count * sizeof *keys);
+    hdx_mem_put(h->ask.q.mem, keys, h->chosen_count * sizeof *keys);
     return code;
 }
 
@@ -131,8 +131,8 @@ static hdx_code cumulate(histogram *h, hdx_error *err)
 {
     uint64_t  head = 0, tail = 0, n = h->class_count;
     hdx_code  code = HDX_OK;
-    sums     *sum = hdx_mem_array(NULL, n, sizeof *sum);
-    uint32_t *order = hdx_mem_array(NULL, n, sizeof *order);
+    sums     *sum = hdx_mem_array(h->ask.q.mem, n, sizeof *sum);
+    uint32_t *order = hdx_mem_array(h->ask.q.mem, n, sizeof *order);
     if (sum == NULL || order == NULL)
         code = hdx_no_memory(err, "a histogram", n * sizeof *sum);
     for (uint32_t i = 0; code == HDX_OK && i < n; i++) {
@@ -167,8 +167,8 @@ static hdx_code cumulate(histogram *h, hdx_error *err)
         h->line_of[i] = (uint32_t)h->count;
         code = add_line(h, &l, err);
     }
-    hdx_mem_put(NULL, order, n * sizeof *order);
-    hdx_mem_put(NULL, sum, n * sizeof *sum);
+    hdx_mem_put(h->ask.q.mem, order, n * sizeof *order);
+    hdx_mem_put(h->ask.q.mem, sum, n * sizeof *sum);
     return code;
 }
 
@@ -216,10 +216,10 @@ static hdx_code retain(histogram *h, hdx_error *err)
 {
     uint64_t  total = 0, pairs = 0, room = h->class_count + 1ull;
     hdx_code  code = HDX_OK;
-    uint32_t *at = hdx_mem_array(NULL, room, sizeof *at), *line_of = hdx_mem_array(NULL, room, sizeof *line_of),
-             *set = NULL, *more_set = NULL;
+    uint32_t *at = hdx_mem_array(h->ask.q.mem, room, sizeof *at),
+             *line_of = hdx_mem_array(h->ask.q.mem, room, sizeof *line_of), *set = NULL, *more_set = NULL;
     hdx_id   *more = NULL;
-    uint64_t *bytes = hdx_mem_array(NULL, h->count, sizeof *bytes);
+    uint64_t *bytes = hdx_mem_array(h->ask.q.mem, h->count, sizeof *bytes);
     if (at == NULL || line_of == NULL || bytes == NULL) {
         code = hdx_no_memory(err, "retained sets", room * sizeof *at);
         goto out;
@@ -245,15 +245,15 @@ static hdx_code retain(histogram *h, hdx_error *err)
         }
         at[h->class_count] = (uint32_t)total;
         pairs = total;
-        if (!fill && (set = hdx_mem_array(NULL, pairs, sizeof *set)) == NULL) {
+        if (!fill && (set = hdx_mem_array(h->ask.q.mem, pairs, sizeof *set)) == NULL) {
             code = hdx_no_memory(err, "retained sets", total * sizeof *set);
             goto out;
         }
     }
     hdx_class_sets sets = { .count = (uint32_t)h->count, .classes = h->class_count, .at = at, .set = set };
     if (h->by == HDX_BY_LOADER) {
-        more = hdx_mem_array(NULL, h->count, sizeof *more);
-        more_set = hdx_mem_array(NULL, h->count, sizeof *more_set);
+        more = hdx_mem_array(h->ask.q.mem, h->count, sizeof *more);
+        more_set = hdx_mem_array(h->ask.q.mem, h->count, sizeof *more_set);
         if (more == NULL || more_set == NULL) {
             code = hdx_no_memory(err, "retained sets", h->count * sizeof *more);
             goto out;
@@ -268,12 +268,12 @@ static hdx_code retain(histogram *h, hdx_error *err)
         for (uint64_t i = 0; i < h->count; i++)
             h->lines[i].retained = bytes[i];
 out:
-    hdx_mem_put(NULL, more_set, h->count * sizeof *more_set);
-    hdx_mem_put(NULL, more, h->count * sizeof *more);
-    hdx_mem_put(NULL, set, pairs * sizeof *set);
-    hdx_mem_put(NULL, bytes, h->count * sizeof *bytes);
-    hdx_mem_put(NULL, line_of, room * sizeof *line_of);
-    hdx_mem_put(NULL, at, room * sizeof *at);
+    hdx_mem_put(h->ask.q.mem, more_set, h->count * sizeof *more_set);
+    hdx_mem_put(h->ask.q.mem, more, h->count * sizeof *more);
+    hdx_mem_put(h->ask.q.mem, set, pairs * sizeof *set);
+    hdx_mem_put(h->ask.q.mem, bytes, h->count * sizeof *bytes);
+    hdx_mem_put(h->ask.q.mem, line_of, room * sizeof *line_of);
+    hdx_mem_put(h->ask.q.mem, at, room * sizeof *at);
     return code;
 }
 
@@ -298,7 +298,7 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
 {
     if (pattern != NULL && h->by != HDX_BY_CLASS)
         return retain(h, err);
-    uint64_t *kept = hdx_kept_retained(h->ask.g, h->by, h->class_count);
+    uint64_t *kept = hdx_kept_retained(h->ask.q.mem, h->ask.g, h->by, h->class_count);
     if (kept == NULL)
         return hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
     hdx_code code = HDX_OK;
@@ -307,9 +307,9 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
         for (uint64_t i = 0; code == HDX_OK && i < h->count; i++)
             kept[h->lines[i].number] = h->lines[i].retained;
         if (code == HDX_OK && !afresh && h->count > 0 && (code = hdx_graph_check(h->ask.g, err)) == HDX_OK)
-            hdx_keep_retained(h->ask.g, h->by, kept, h->class_count);
+            hdx_keep_retained(h->ask.q.mem, h->ask.g, h->by, kept, h->class_count);
     }
-    hdx_mem_put(NULL, kept, 8ull * h->class_count);
+    hdx_mem_put(h->ask.q.mem, kept, 8ull * h->class_count);
     return code;
 }
 
@@ -409,7 +409,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
 static hdx_code drop_empty(histogram *h, hdx_error *err)
 {
     uint64_t  kept = 0, lines = h->count;
-    uint32_t *moved = hdx_mem_array(NULL, lines, sizeof *moved);
+    uint32_t *moved = hdx_mem_array(h->ask.q.mem, lines, sizeof *moved);
     if (moved == NULL)
         return hdx_no_memory(err, "a histogram", lines * sizeof *moved);
     for (uint64_t i = 0; i < lines; i++) {
@@ -420,17 +420,17 @@ static hdx_code drop_empty(histogram *h, hdx_error *err)
     for (size_t i = 0; i < h->chosen_count; i++)
         h->line_of[i] = moved[h->line_of[i]];
     h->count = kept;
-    hdx_mem_put(NULL, moved, lines * sizeof *moved);
+    hdx_mem_put(h->ask.q.mem, moved, lines * sizeof *moved);
     return HDX_OK;
 }
 
 static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
 {
     if (pattern != NULL)
-        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, &h->chosen,
-                                                    &h->chosen_count, err)
+        return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, h->ask.q.mem,
+                                                    &h->chosen, &h->chosen_count, err)
                                 : hdx_query_classes_named(&h->ask.q, pattern, false, &h->chosen, &h->chosen_count, err);
-    if ((h->chosen = malloc((h->class_count == 0 ? 1 : h->class_count) * sizeof *h->chosen)) == NULL)
+    if ((h->chosen = hdx_listed_get(h->ask.q.mem, h->class_count, sizeof *h->chosen)) == NULL)
         return hdx_no_memory(err, "a histogram", h->class_count * sizeof *h->chosen);
     for (uint32_t i = 0; i < h->class_count; i++)
         h->chosen[h->chosen_count++] = i;
@@ -442,7 +442,7 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     hdx_code code = choose(h, pattern, err);
     if (code != HDX_OK)
         return code;
-    if ((h->line_of = hdx_mem_array(NULL, h->chosen_count, sizeof *h->line_of)) == NULL)
+    if ((h->line_of = hdx_mem_array(h->ask.q.mem, h->chosen_count, sizeof *h->line_of)) == NULL)
         return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *h->line_of);
     code = h->by == HDX_BY_HEAP         ? by_heap(h, pattern, err)
            : h->by == HDX_BY_SUPERCLASS ? cumulate(h, err)
@@ -459,8 +459,8 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     return h->ask.g == NULL ? HDX_OK : hdx_graph_check(h->ask.g, err);
 }
 
-/* q NULL: of a table of classes. */
-static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t class_count, hdx_by by,
+/* q NULL: of a table of classes, counted in `mem`. */
+static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count, hdx_by by,
                      const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
 {
     static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects",
@@ -500,6 +500,7 @@ static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t clas
     }
     if (q == NULL) {
         h->ask.q.scope = HDX_ALL;
+        h->ask.q.mem = mem;
         h->classes = classes;
         h->class_count = class_count;
         code = h->by != HDX_BY_HEAP
@@ -517,7 +518,7 @@ static hdx_code make(const hdx_query *q, const hdx_class *classes, uint32_t clas
     maker.state = h;
     maker.total = h->count;
     const unsigned scope = (unsigned)h->ask.q.scope;
-    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK && scope < 3 &&
+    if ((code = hdx_rows_make_in(h->ask.q.mem, &maker, out, err)) == HDX_OK && scope < 3 &&
         (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
@@ -530,13 +531,19 @@ hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pa
 {
     hdx_ask none;
     *out = NULL;
-    return q == NULL ? hdx_ask_begin(q, &none, err) : make(q, NULL, 0, by, class_pattern, retained, out, err);
+    return q == NULL ? hdx_ask_begin(q, &none, err) : make(q, NULL, NULL, 0, by, class_pattern, retained, out, err);
 }
 
 hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
                                 hdx_rows **out, hdx_error *err)
 {
-    return make(NULL, classes, count, by, class_pattern, false, out, err);
+    return make(NULL, NULL, classes, count, by, class_pattern, false, out, err);
+}
+
+hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+                          hdx_rows **out, hdx_error *err)
+{
+    return make(NULL, mem, classes, count, by, class_pattern, false, out, err);
 }
 
 hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
@@ -558,7 +565,7 @@ hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
             h->by = kinds[k].by;
             h->ask.q.scope = HDX_ALL;
             h->classes = hdx_graph_classes(q->graph, &h->class_count);
-            if ((kept = hdx_kept_retained(q->graph, h->by, h->class_count)) == NULL)
+            if ((kept = hdx_kept_retained(h->ask.q.mem, q->graph, h->by, h->class_count)) == NULL)
                 code = hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
             for (uint32_t i = 0; code == HDX_OK && i < h->class_count; i++)
                 known += kept[i] != HDX_KEPT_UNKNOWN;
@@ -575,7 +582,7 @@ hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
                                          (unsigned long long)h->lines[i].retained),
                                 "it is safe to delete");
         }
-        hdx_mem_put(NULL, kept, 8ull * h->class_count);
+        hdx_mem_put(h->ask.q.mem, kept, 8ull * h->class_count);
         histogram_close(h);
     }
     return code;

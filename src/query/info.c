@@ -296,10 +296,10 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
     hdx_table *t;
     hdx_cell   info = hdx_cell_null();
     *out = NULL;
-    hdx_code code = hdx_table_new(columns, HDX_COUNT(columns), &t, err);
+    hdx_code code = hdx_table_in(q->mem, columns, HDX_COUNT(columns), &t, err);
     if (code != HDX_OK)
         return code;
-    hdx_buffer prefix = hdx_buffer_of(NULL);
+    hdx_buffer prefix = hdx_buffer_of(q->mem);
     if ((code = describe(q->graph, hdx_table_arena(t), &info, err)) == HDX_OK)
         code = flatten(t, &prefix, &info, err);
     hdx_buffer_free(&prefix);

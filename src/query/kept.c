@@ -20,9 +20,9 @@ static hdx_note note_of(hdx_by by)
     }
 }
 
-uint64_t *hdx_kept_retained(hdx_graph *g, hdx_by by, uint32_t classes)
+uint64_t *hdx_kept_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t classes)
 {
-    uint64_t      *bytes = hdx_mem_array(NULL, classes, sizeof *bytes);
+    uint64_t      *bytes = hdx_mem_array(mem, classes, sizeof *bytes);
     hdx_remembered r = { NULL, 0 };
     if (bytes == NULL)
         return NULL;
@@ -33,13 +33,13 @@ uint64_t *hdx_kept_retained(hdx_graph *g, hdx_by by, uint32_t classes)
     return bytes;
 }
 
-void hdx_keep_retained(hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes)
+void hdx_keep_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes)
 {
-    uint8_t *packed = hdx_mem_array(NULL, classes, 8);
+    uint8_t *packed = hdx_mem_array(mem, classes, 8);
     if (packed == NULL)
         return;
     for (uint32_t i = 0; i < classes; i++)
         hdx_put64(packed + 8ull * i, bytes[i]);
     (void)hdx_graph_remember(g, note_of(by), packed, 8ull * classes);
-    hdx_mem_put(NULL, packed, 8ull * classes);
+    hdx_mem_put(mem, packed, 8ull * classes);
 }

@@ -19,6 +19,7 @@ typedef struct making {
     hdx_graph       *g;
     wanted          *at;
     uint64_t         count;
+    hdx_mem         *mem; /* texts count there until they are cells */
     hdx_ticker       tick;
     _Atomic uint64_t next; /* piece */
     pthread_mutex_t  lock; /* guards: */
@@ -49,8 +50,17 @@ static hdx_code make_piece(making *m, uint64_t from, uint64_t end, hdx_error *er
             ids[n++] = m->at[i].id;
         }
     hdx_code code = hdx_label_without_dump(m->g, hdx_graph_labels(m->g, ids, n, texts, &mine), &mine, err);
-    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
-        m->at[of[i]].text = texts[i];
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
+        if (texts[i] == NULL)
+            continue;
+        if (hdx_mem_charge(m->mem, strlen(texts[i]) + 1)) {
+            m->at[of[i]].text = texts[i];
+            continue;
+        }
+        code = hdx_no_memory(err, "labels", strlen(texts[i]) + 1);
+        for (; i < n; i++)
+            hdx_text_free(texts[i]);
+    }
     return code != HDX_OK ? code : hdx_tick(&m->tick, end - from) ? hdx_tick_stop(err) : HDX_OK;
 }
 
@@ -82,6 +92,8 @@ static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error
     hdx_code code = m->code;
     for (uint64_t i = 0; i < m->count; i++) {
         const wanted *w = &m->at[i];
+        if (w->text != NULL)
+            hdx_mem_discharge(m->mem, strlen(w->text) + 1);
         if (i > 0 && w->id == w[-1].id) {
             cells[w->number] = cells[w[-1].number];
         } else if (code == HDX_OK) {
@@ -99,9 +111,9 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
                      hdx_error *err)
 {
     const hdx_query *q = context;
-    making           m = { .g = q->graph };
+    making           m = { .g = q->graph, .mem = q->mem };
     hdx_code         code;
-    if ((m.at = hdx_mem_array(NULL, count, sizeof *m.at)) == NULL)
+    if ((m.at = hdx_mem_array(q->mem, count, sizeof *m.at)) == NULL)
         return hdx_no_memory(err, "the order of labels", count * sizeof *m.at);
     for (uint64_t i = 0; i < count; i++) {
         hdx_id id;
@@ -122,7 +134,7 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
     code = cells_of(&m, arena, cells, err);
     hdx_ticker_free(&m.tick);
     (void)pthread_mutex_destroy(&m.lock);
-    hdx_mem_put(NULL, m.at, count * sizeof *m.at);
+    hdx_mem_put(q->mem, m.at, count * sizeof *m.at);
     return code;
 }
 

@@ -34,7 +34,7 @@ typedef struct class_rows {
 static void classes_close(void *state)
 {
     class_rows *c = state;
-    hdx_mem_put(NULL, c->at, c->capacity * sizeof *c->at);
+    hdx_mem_put(c->ask.q.mem, c->at, c->capacity * sizeof *c->at);
     free(c);
 }
 
@@ -83,7 +83,7 @@ static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (r == NULL)
         return hdx_no_memory(err, "classes", sizeof *r);
     r->ask = ask;
-    if ((r->at = hdx_mem_array(NULL, count, sizeof *r->at)) == NULL) {
+    if ((r->at = hdx_mem_array(r->ask.q.mem, count, sizeof *r->at)) == NULL) {
         classes_close(r);
         return hdx_no_memory(err, "classes", count * sizeof *r->at);
     }
@@ -94,7 +94,7 @@ static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (r->count > 0)
         qsort(r->at, r->count, sizeof *r->at, by_address);
     hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, classes_next, classes_close, r->count };
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
 static const hdx_form classes_form = { NULL, NULL, class_columns, HDX_COUNT(class_columns) };
@@ -140,7 +140,7 @@ typedef struct loader_rows {
 static void loaders_close(void *state)
 {
     loader_rows *l = state;
-    hdx_mem_put(NULL, l->at, l->capacity * sizeof *l->at);
+    hdx_mem_put(l->ask.q.mem, l->at, l->capacity * sizeof *l->at);
     free(l);
 }
 
@@ -318,7 +318,7 @@ static hdx_code list_loaders(loader_rows *r, hdx_error *err)
         hdx_id   id;
         hdx_graph_instances(r->ask.g, numbers[i], HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-            if (!hdx_mem_room(NULL, (void **)&r->at, &r->capacity, r->count, sizeof *r->at))
+            if (!hdx_mem_room(r->ask.q.mem, (void **)&r->at, &r->capacity, r->count, sizeof *r->at))
                 code = hdx_no_memory(err, "loaders", r->count * sizeof *r->at);
             else
                 r->at[r->count++] = (loader){ id, hdx_graph_address(r->ask.g, id), HDX_NO_ID, 0, 0, 0 };
@@ -363,7 +363,7 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
         return code;
     }
     hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, loaders_close, r->count };
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
 static const hdx_form loaders_form = { NULL, NULL, loader_columns, HDX_COUNT(loader_columns) };

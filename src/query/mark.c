@@ -99,15 +99,17 @@ static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err)
 {
     unsigned  workers = hdx_ask_threads(q);
-    hdx_ids   level = { NULL, 0, 0 }, next = { NULL, 0, 0 };
+    hdx_ids   level = hdx_ids_of(q->mem), next = hdx_ids_of(q->mem);
     uint64_t  turns = 0;
     level_job job = { .q = q, .without = without, .seen = seen, .level = &level };
     hdx_code  code = HDX_OK;
-    job.found = hdx_mem_array(NULL, workers, sizeof *job.found);
-    job.errors = hdx_mem_array(NULL, workers, sizeof *job.errors);
-    job.codes = hdx_mem_array(NULL, workers, sizeof *job.codes);
+    job.found = hdx_mem_array(q->mem, workers, sizeof *job.found);
+    job.errors = hdx_mem_array(q->mem, workers, sizeof *job.errors);
+    job.codes = hdx_mem_array(q->mem, workers, sizeof *job.codes);
     if (job.found == NULL || job.errors == NULL || job.codes == NULL)
         code = hdx_no_memory(err, "marking", workers * sizeof *job.errors);
+    for (unsigned n = 0; job.found != NULL && n < workers; n++)
+        job.found[n] = hdx_ids_of(q->mem);
     if (code == HDX_OK)
         code = push_roots(&job, &level, err);
     while (code == HDX_OK && level.count > 0) {
@@ -129,9 +131,9 @@ hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, h
     }
     for (unsigned n = 0; job.found != NULL && n < workers; n++)
         hdx_ids_drop(&job.found[n]);
-    hdx_mem_put(NULL, job.found, workers * sizeof *job.found);
-    hdx_mem_put(NULL, job.errors, workers * sizeof *job.errors);
-    hdx_mem_put(NULL, job.codes, workers * sizeof *job.codes);
+    hdx_mem_put(q->mem, job.found, workers * sizeof *job.found);
+    hdx_mem_put(q->mem, job.errors, workers * sizeof *job.errors);
+    hdx_mem_put(q->mem, job.codes, workers * sizeof *job.codes);
     hdx_ids_drop(&level);
     hdx_ids_drop(&next);
     return code;

@@ -127,7 +127,7 @@ static int by_id(const void *a, const void *b)
 
 static hdx_code reach(search *s, hdx_id id, uint64_t from, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
+    if (!hdx_mem_room(s->ask->q.mem, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
         return hdx_no_memory(err, "a search", s->count * sizeof *s->queue);
     s->queue[s->count++] = (reached){ id, from };
     hdx_bits_put(s->seen, id);
@@ -170,7 +170,7 @@ static hdx_code search_all(search *s, hdx_error *err)
             code = reach(s, roots[i].object, NOWHERE, err);
     for (; code == HDX_OK && s->missing > 0 && level < s->count; level = end) {
         end = s->count;
-        hdx_sort(NULL, s->queue + level, end - level, sizeof *s->queue, offsetof(reached, id), by_id);
+        hdx_sort(s->ask->q.mem, s->queue + level, end - level, sizeof *s->queue, offsetof(reached, id), by_id);
         for (uint64_t i = level; code == HDX_OK && s->missing > 0 && i < end; i++)
             code = expand(s, i, err);
     }
@@ -192,10 +192,10 @@ static hdx_code note(const search *s, hdx_id target, hdx_paths *out, hdx_error *
 static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                           hdx_error *err)
 {
-    search   s = { .ask = ask, .x = x, .objects = hdx_graph_objects(ask->g), .places = hdx_map_of(NULL) };
+    search   s = { .ask = ask, .x = x, .objects = hdx_graph_objects(ask->g), .places = hdx_map_of(ask->q.mem) };
     uint64_t words = hdx_bits_words(s.objects);
     hdx_code code = HDX_OK;
-    s.seen = hdx_mem_array(NULL, words, sizeof *s.seen);
+    s.seen = hdx_mem_array(ask->q.mem, words, sizeof *s.seen);
     if (s.seen == NULL)
         code = hdx_no_memory(err, "a search", words * sizeof *s.seen);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
@@ -206,15 +206,15 @@ static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *tar
     for (size_t i = 0; code == HDX_OK && i < count; i++)
         code = note(&s, targets[i], out, err);
     hdx_map_free(&s.places);
-    hdx_mem_put(NULL, s.queue, s.capacity * sizeof *s.queue);
-    hdx_mem_put(NULL, s.seen, words * sizeof *s.seen);
+    hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
+    hdx_mem_put(ask->q.mem, s.seen, words * sizeof *s.seen);
     return code;
 }
 
 hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                          hdx_error *err)
 {
-    tree     t = { ask, hdx_graph_objects(ask->g), hdx_map_of(NULL), hdx_map_of(NULL), out };
+    tree     t = { ask, hdx_graph_objects(ask->g), hdx_map_of(ask->q.mem), hdx_map_of(ask->q.mem), out };
     hdx_code code = HDX_OK;
     if (x->count > 0)
         return by_search(ask, x, targets, count, out, err);

@@ -16,7 +16,8 @@ static bool keep(hdx_named_list *list, hdx_id target, hdx_addr address, hdx_ref_
                  hdx_text name)
 {
     char *copy = hdx_arena_copy(&list->names, name.at, name.len);
-    if (copy == NULL || !hdx_mem_room(NULL, (void **)&list->at, &list->capacity, list->count, sizeof *list->at)) {
+    if (copy == NULL ||
+        !hdx_mem_room(list->names.mem, (void **)&list->at, &list->capacity, list->count, sizeof *list->at)) {
         list->refused = true;
         return false;
     }
@@ -101,7 +102,7 @@ hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id
 void hdx_named_drop(hdx_named_list *list)
 {
     hdx_arena_free(&list->names);
-    hdx_mem_put(NULL, list->at, list->capacity * sizeof *list->at);
+    hdx_mem_put(list->names.mem, list->at, list->capacity * sizeof *list->at);
     list->at = NULL;
     list->count = list->capacity = 0;
 }

@@ -72,10 +72,11 @@ typedef struct matcher {
     hdx_map    known; /* where a long name stands -> does it match: very many classes may have one */
 } matcher;
 
-static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress *progress, hdx_error *err)
+static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress *progress, hdx_mem *mem,
+                             hdx_error *err)
 {
     size_t n = strlen(pattern);
-    *m = (matcher){ .pattern = text_of(pattern), .known = hdx_map_of(NULL) };
+    *m = (matcher){ .pattern = text_of(pattern), .known = hdx_map_of(mem) };
     if (n == 0)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
     if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/')
@@ -136,7 +137,7 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     uint32_t         count = 0;
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
     hdx_error        own, *e = err != NULL ? err : &own;
-    hdx_code         code = hdx_classes_named(classes, count, pattern, subclasses, q->progress, numbers, out_count, e);
+    hdx_code code = hdx_classes_named(classes, count, pattern, subclasses, q->progress, q->mem, numbers, out_count, e);
     if (code == HDX_NOT_FOUND) { /* no classes at all may be damage */
         hdx_error damage;
         if (hdx_graph_check(q->graph, &damage) != HDX_OK) {
@@ -148,16 +149,17 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
 }
 
 hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,
-                           const hdx_progress *progress, uint32_t **numbers, size_t *out_count, hdx_error *err)
+                           const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
+                           hdx_error *err)
 {
     uint32_t found = 0;
     matcher  m;
     *numbers = NULL;
     *out_count = 0;
-    hdx_code code = matcher_open(&m, pattern, progress, err);
+    hdx_code code = matcher_open(&m, pattern, progress, mem, err);
     if (code != HDX_OK)
         return code;
-    uint8_t *state = calloc(count == 0 ? 1 : count, 1);
+    uint8_t *state = hdx_mem_array(mem, count, 1);
     if (state == NULL) {
         code = hdx_no_memory(err, "class numbers", count);
         goto out;
@@ -179,7 +181,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
         for (uint32_t i = 0; i < count; i++)
             found += state[i] == 1;
     }
-    if ((*numbers = malloc(found * sizeof **numbers)) == NULL) {
+    if ((*numbers = hdx_listed_get(mem, found, sizeof **numbers)) == NULL) {
         code = hdx_no_memory(err, "class numbers", found * sizeof **numbers);
         goto out;
     }
@@ -187,12 +189,38 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
         if (state[i] == 1)
             (*numbers)[(*out_count)++] = i;
 out:
-    free(state);
+    hdx_mem_put(mem, state, count);
     matcher_close(&m);
     return code;
 }
 
-void hdx_numbers_free(uint32_t *numbers) { free(numbers); }
+/* ---- lists that are handed out ---- */
+
+/* Before a list: who gave it, so that whoever frees it need not know. */
+typedef struct giver {
+    hdx_mem *mem;
+    uint64_t bytes; /* this included */
+} giver;
+
+void *hdx_listed_get(hdx_mem *mem, uint64_t count, uint64_t size)
+{
+    uint64_t bytes;
+    giver   *g = hdx_mul(count, size, &bytes) && hdx_add(bytes, sizeof *g, &bytes) ? hdx_mem_get(mem, bytes) : NULL;
+    if (g == NULL)
+        return NULL;
+    *g = (giver){ mem, bytes };
+    return g + 1;
+}
+
+static void listed_put(void *list)
+{
+    giver *g = list == NULL ? NULL : (giver *)list - 1;
+    if (g != NULL)
+        hdx_mem_put(g->mem, g, g->bytes);
+}
+
+void hdx_numbers_free(uint32_t *numbers) { listed_put(numbers); }
+void hdx_ids_free(hdx_id *ids) { listed_put(ids); }
 
 /* ---- objects ---- */
 
@@ -284,7 +312,7 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
 {
     uint64_t          count = 0, found = 0;
     const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
-    hdx_arena         arena = hdx_arena_of(NULL);
+    hdx_arena         arena = hdx_arena_of(q->mem);
     char              near[160] = "";
     unsigned          best = 4;
     hdx_code          code = HDX_OK;
@@ -361,11 +389,11 @@ static int by_place(const void *a, const void *b)
 static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_error *err)
 {
     uint64_t kept = 0;
-    hdx_id  *list = malloc((ids->count == 0 ? 1 : ids->count) * sizeof *list);
-    placed  *p = malloc((ids->count == 0 ? 1 : ids->count) * sizeof *p);
+    hdx_id  *list = hdx_listed_get(ids->mem, ids->count, sizeof *list);
+    placed  *p = hdx_mem_array(ids->mem, ids->count, sizeof *p);
     if (list == NULL || p == NULL) {
-        free(list);
-        free(p);
+        hdx_ids_free(list);
+        hdx_mem_put(ids->mem, p, ids->count * sizeof *p);
         return hdx_no_memory(err, "named objects", ids->count * (sizeof *p + sizeof *list));
     }
     for (uint64_t i = 0; i < ids->count; i++)
@@ -377,7 +405,7 @@ static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_er
     qsort(p, kept, sizeof *p, by_place);
     for (uint64_t i = 0; i < kept; i++)
         list[i] = p[i].id;
-    free(p);
+    hdx_mem_put(ids->mem, p, ids->count * sizeof *p);
     *out = list;
     *count = kept;
     return HDX_OK;
@@ -386,7 +414,7 @@ static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_er
 hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **out,
                                  size_t *out_count, hdx_error *err)
 {
-    hdx_ids  ids = { NULL, 0, 0 };
+    hdx_ids  ids = hdx_ids_of(q->mem);
     hdx_code code = HDX_OK;
     *out = NULL;
     *out_count = 0;
@@ -402,13 +430,11 @@ hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, s
     return code;
 }
 
-void hdx_ids_free(hdx_id *ids) { free(ids); }
-
 /* ---- objects as an argument ---- */
 
 hdx_code hdx_argument_objects(const hdx_query *q, const hdx_arguments *a, hdx_id **ids, size_t *count, hdx_error *err)
 {
-    hdx_arena          arena = hdx_arena_of(NULL);
+    hdx_arena          arena = hdx_arena_of(q->mem);
     const char *const *names = NULL;
     size_t             n = 0;
     *ids = NULL;

@@ -81,7 +81,7 @@ static void documents_close(void *state)
 {
     documents *d = state;
     hdx_values_free(&d->values);
-    hdx_mem_put(NULL, d->ids, d->count * sizeof *d->ids);
+    hdx_mem_put(d->ask.q.mem, d->ids, d->count * sizeof *d->ids);
     free(d);
 }
 
@@ -214,7 +214,7 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
         return hdx_no_memory(err, "documents", sizeof *d);
     d->ask = ask;
     d->elements = elements == 0 ? ELEMENTS_DEFAULT : elements;
-    if ((d->ids = hdx_mem_array(NULL, count, sizeof *d->ids)) == NULL) {
+    if ((d->ids = hdx_mem_array(q->mem, count, sizeof *d->ids)) == NULL) {
         documents_close(d);
         return hdx_no_memory(err, "documents", count * sizeof *d->ids);
     }
@@ -222,7 +222,7 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
     if (count > 0)
         memcpy(d->ids, ids, count * sizeof *ids);
     hdx_rows_maker maker = { columns, COLUMNS, d, documents_next, documents_close, count };
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
 static const hdx_parameter parameters[] = {

@@ -83,7 +83,7 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     }
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
     hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l) };
-    code = hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make_in(q->mem, &maker, out, err);
     return code != HDX_OK || !hdx_column_wanted(q, LABEL) ? code : hdx_query_labels(q, false, out, err);
 }
 

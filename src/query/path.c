@@ -314,7 +314,7 @@ static hdx_code write_merged(writer *w, hdx_error *err)
 {
     uint64_t n = 0, room = w->found.count;
     hdx_code code = HDX_OK;
-    branch  *list = hdx_mem_array(NULL, room, sizeof *list);
+    branch  *list = hdx_mem_array(w->ask->q.mem, room, sizeof *list);
     if (list == NULL)
         return hdx_no_memory(err, "merged paths", room * sizeof *list);
     for (uint64_t i = 0; i < w->found.count; i++)
@@ -327,7 +327,7 @@ static hdx_code write_merged(writer *w, hdx_error *err)
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
         for (uint64_t place = list[i].shared; code == HDX_OK && place < list[i].count; place++)
             code = merged_row(w, list, n, i, place, err);
-    hdx_mem_put(NULL, list, room * sizeof *list);
+    hdx_mem_put(w->ask->q.mem, list, room * sizeof *list);
     return code;
 }
 
@@ -366,9 +366,10 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
                             (unsigned long long)ids[i]);
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
-    writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(NULL) };
-    code = hdx_table_new(options->merge ? merged_columns : columns,
-                         options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
+    writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(q->mem) };
+    w.found.steps.mem = q->mem;
+    code = hdx_table_in(q->mem, options->merge ? merged_columns : columns,
+                        options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
         code = options->merge && options->paths <= 1
@@ -427,7 +428,7 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"),
                                  .paths = (unsigned)hdx_argument_number(a, "paths"),
                                  .merge = hdx_argument_flag(a, "merge") };
-    hdx_arena        arena = hdx_arena_of(NULL);
+    hdx_arena        arena = hdx_arena_of(q->mem);
     hdx_id          *ids = NULL;
     size_t           count = 0;
     *out = NULL;

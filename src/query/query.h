@@ -77,19 +77,25 @@ hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */
 hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 
+/* ---- lists of ids or class numbers that are handed out: given back by hdx_ids_free, hdx_numbers_free ---- */
+void *hdx_listed_get(hdx_mem *mem, uint64_t count, uint64_t size); /* count * size bytes, zero; NULL: refused */
+
 /* ---- ids that grow ---- */
 typedef struct hdx_ids {
     hdx_id  *at;
     uint64_t count, capacity;
+    hdx_mem *mem;
 } hdx_ids;
-hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err);
-void     hdx_ids_drop(hdx_ids *ids);
+static inline hdx_ids hdx_ids_of(hdx_mem *mem) { return (hdx_ids){ .mem = mem }; }
+hdx_code              hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err);
+void                  hdx_ids_drop(hdx_ids *ids);
 
 /* ---- classes ---- */
 hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their elements; "(default package)" */
 /* hdx_query_classes_named over any table of classes; the numbers are places in it. */
 hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,
-                           const hdx_progress *progress, uint32_t **numbers, size_t *out_count, hdx_error *err);
+                           const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
+                           hdx_error *err);
 /* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
 bool hdx_glob_match(hdx_text pattern, hdx_text text);
 bool hdx_is_glob(hdx_text pattern);
@@ -118,22 +124,26 @@ typedef struct hdx_class_sets {
 } hdx_class_sets;
 hdx_by hdx_histogram_by(const hdx_arguments *a);
 /* Are retained sizes asked for, by the flag or by the column's name; can they be? */
-bool     hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a);
+bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a);
+/* hdx_query_histogram_of that counts what it holds. */
+hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+                          hdx_rows **out, hdx_error *err);
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err);
 /*
- * What was computed before, at the numbers of classes that stand for a group; hdx_mem_array(NULL, classes, 8); NULL: no
+ * What was computed before, at the numbers of classes that stand for a group; hdx_mem_array(mem, classes, 8); NULL: no
  * memory. Keeping it fails in silence.
  */
 #define HDX_KEPT_UNKNOWN UINT64_MAX
-uint64_t *hdx_kept_retained(hdx_graph *g, hdx_by by, uint32_t classes);
+uint64_t *hdx_kept_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t classes);
 hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* asks anew; HDX_DAMAGED: they differ */
-void      hdx_keep_retained(hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
+void      hdx_keep_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
 hdx_code  hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 
 /* ---- excluded references ---- */
 #define HDX_RULES_MAX 64u
 typedef struct hdx_excludes {
     hdx_graph  *g;
+    hdx_mem    *mem;
     uint32_t    classes;
     uint64_t   *of_class; /* class number -> rules for its instances and for its class object */
     unsigned    count;
@@ -181,8 +191,9 @@ typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
     int32_t frame;
     hdx_id  object;
 } hdx_frame_local;
-/* All locals by thread, frame, object, each once; from hdx_mem_get (hdx_locals_drop). */
-hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err);
+/* All locals by thread, frame, object, each once; from hdx_mem_array(mem, *capacity, ). */
+hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity,
+                       hdx_error *err);
 uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread,
                           int32_t frame); /* place of the first not before */
 

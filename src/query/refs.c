@@ -108,7 +108,7 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
     bool     first = true;
     hdx_graph_outbound(r->ask.g, r->id, HDX_ALL, &refs);
     for (r->names.count = 0; code == HDX_OK && hdx_refs_next(&refs, &target); first = false) {
-        if (!hdx_mem_room(NULL, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
+        if (!hdx_mem_room(r->ask.q.mem, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
             return hdx_no_memory(err, "references", r->names.count * sizeof *r->names.at);
         r->names.at[r->names.count++] =
             (hdx_named){ target, hdx_graph_address(r->ask.g, target), hdx_reference_kind(r->ask.g, r->id, target),
@@ -123,7 +123,7 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     references *r = calloc(1, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "references", sizeof *r);
-    *r = (references){ .ask = *ask, .id = id, .inbound = inbound };
+    *r = (references){ .ask = *ask, .id = id, .inbound = inbound, .names = { .names = hdx_arena_of(ask->q.mem) } };
     if (inbound) {
         hdx_graph_inbound(ask->g, id, ask->q.scope, &r->referrers);
     } else {
@@ -140,7 +140,7 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     }
     hdx_rows_maker maker = { columns,         HDX_COUNT(columns), r,
                              references_next, references_close,   inbound ? 0 : r->names.count };
-    const hdx_code code = hdx_rows_make(&maker, out, err);
+    const hdx_code code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
@@ -167,11 +167,11 @@ static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, 
     hdx_refs   refs;
     hdx_id     other;
     hdx_table *t;
-    hdx_code   code = hdx_table_new(class_columns, HDX_COUNT(class_columns), &t, err);
+    hdx_code   code = hdx_table_in(ask->q.mem, class_columns, HDX_COUNT(class_columns), &t, err);
     if (code != HDX_OK)
         return code;
     (void)hdx_graph_classes(ask->g, &classes);
-    class_sum *sums = hdx_mem_array(NULL, classes, sizeof *sums);
+    class_sum *sums = hdx_mem_array(ask->q.mem, classes, sizeof *sums);
     if (sums == NULL)
         code = hdx_no_memory(err, "groups", classes * sizeof *sums);
     if (inbound)
@@ -199,7 +199,7 @@ static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, 
                               hdx_cell_uint(sums[i].shallow), hdx_cell_uint(sums[i].retained) };
         code = hdx_table_add(t, cells, err);
     }
-    hdx_mem_put(NULL, sums, classes * sizeof *sums);
+    hdx_mem_put(ask->q.mem, sums, classes * sizeof *sums);
     if (code == HDX_OK)
         code = hdx_graph_check(ask->g, err);
     if (code != HDX_OK) {

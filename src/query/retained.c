@@ -46,7 +46,7 @@ static void add(sums *s, uint32_t c, uint64_t shallow)
 #define SOME 64u /* of the stack at a time, in no order: their look-ups wait for memory together */
 static hdx_code subtree(hdx_ask *ask, hdx_id id, sums *s, hdx_error *err)
 {
-    hdx_ids  stack = { NULL, 0, 0 };
+    hdx_ids  stack = hdx_ids_of(ask->q.mem);
     hdx_code code = hdx_ids_push(&stack, id, err);
     while (code == HDX_OK && stack.count > 0 && s->objects < hdx_graph_objects(ask->g)) { /* invariant 3 */
         hdx_id   some[SOME], child;
@@ -71,7 +71,7 @@ static hdx_code subtree(hdx_ask *ask, hdx_id id, sums *s, hdx_error *err)
 static hdx_code unreached(hdx_ask *ask, const uint64_t *without, sums *s, hdx_error *err)
 {
     uint64_t  n = hdx_graph_objects(ask->g), words = hdx_bits_words(n);
-    uint64_t *seen = hdx_mem_array(NULL, words, sizeof *seen);
+    uint64_t *seen = hdx_mem_array(ask->q.mem, words, sizeof *seen);
     hdx_code  code;
     if (seen == NULL)
         return hdx_no_memory(err, "marking", words * sizeof *seen);
@@ -95,7 +95,7 @@ static hdx_code unreached(hdx_ask *ask, const uint64_t *without, sums *s, hdx_er
         if ((first / HDX_RUN & 255) == 255)
             code = hdx_ask_stopped(&ask->q, err);
     }
-    hdx_mem_put(NULL, seen, words * sizeof *seen);
+    hdx_mem_put(ask->q.mem, seen, words * sizeof *seen);
     return code;
 }
 
@@ -113,7 +113,7 @@ static hdx_code answer(hdx_ask *ask, sums *s, hdx_rows **out, hdx_error *err)
 {
     hdx_table *t;
     uint32_t   used = 0;
-    hdx_code   code = hdx_table_new(columns, HDX_COUNT(columns), &t, err);
+    hdx_code   code = hdx_table_in(ask->q.mem, columns, HDX_COUNT(columns), &t, err);
     if (code != HDX_OK)
         return code;
     for (uint32_t c = 0; c < s->classes; c++)
@@ -152,7 +152,7 @@ static hdx_code sums_open(hdx_ask *ask, sums *s, hdx_error *err)
 {
     *s = (sums){ NULL, 0, 0, 0 };
     (void)hdx_graph_classes(ask->g, &s->classes);
-    s->at = hdx_mem_array(NULL, s->classes, sizeof *s->at);
+    s->at = hdx_mem_array(ask->q.mem, s->classes, sizeof *s->at);
     return s->at == NULL ? hdx_no_memory(err, "sums", s->classes * sizeof *s->at) : HDX_OK;
 }
 
@@ -183,18 +183,18 @@ hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count,
     if (code == HDX_OK && live == 1 && !most) {
         code = subtree(&ask, only, &s, err);
     } else if (code == HDX_OK && live > 0) {
-        uint64_t *without = hdx_mem_array(NULL, words, sizeof *without);
+        uint64_t *without = hdx_mem_array(q->mem, words, sizeof *without);
         if (without == NULL)
             code = hdx_no_memory(err, "marking", words * sizeof *without);
         for (size_t i = 0; code == HDX_OK && i < count; i++)
             hdx_bits_put(without, ids[i]);
         if (code == HDX_OK)
             code = unreached(&ask, without, &s, err);
-        hdx_mem_put(NULL, without, words * sizeof *without);
+        hdx_mem_put(q->mem, without, words * sizeof *without);
     }
     if (code == HDX_OK)
         code = answer(&ask, &s, out, err);
-    hdx_mem_put(NULL, s.at, s.classes * sizeof *s.at);
+    hdx_mem_put(q->mem, s.at, s.classes * sizeof *s.at);
     return code;
 }
 
@@ -211,7 +211,7 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
     if (code != HDX_OK ||
         (code = hdx_query_classes_named(q, class_pattern, subclasses, &numbers, &count, err)) != HDX_OK)
         return code;
-    uint64_t *without = hdx_mem_array(NULL, words, sizeof *without);
+    uint64_t *without = hdx_mem_array(q->mem, words, sizeof *without);
     if (without == NULL)
         code = hdx_no_memory(err, "marking", words * sizeof *without);
     if (code == HDX_OK && (code = sums_open(&ask, &s, err)) == HDX_OK) {
@@ -230,9 +230,9 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
             code = unreached(&ask, without, &s, err);
         if (code == HDX_OK)
             code = answer(&ask, &s, out, err);
-        hdx_mem_put(NULL, s.at, s.classes * sizeof *s.at);
+        hdx_mem_put(q->mem, s.at, s.classes * sizeof *s.at);
     }
-    hdx_mem_put(NULL, without, words * sizeof *without);
+    hdx_mem_put(q->mem, without, words * sizeof *without);
     hdx_numbers_free(numbers);
     return code;
 }

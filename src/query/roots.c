@@ -64,7 +64,7 @@ static int in_order(const void *a, const void *b)
 static void rows_close(void *state)
 {
     root_rows *r = state;
-    hdx_mem_put(NULL, r->at, r->capacity * sizeof *r->at);
+    hdx_mem_put(r->ask.q.mem, r->at, r->capacity * sizeof *r->at);
     free(r);
 }
 
@@ -101,7 +101,7 @@ static hdx_code load(const hdx_ask *ask, root_rows *r, hdx_error *err)
     const hdx_root *roots = hdx_graph_roots(ask->g, &count);
     if (roots == NULL)
         count = 0;
-    if ((r->at = hdx_mem_array(NULL, count, sizeof *r->at)) == NULL)
+    if ((r->at = hdx_mem_array(ask->q.mem, count, sizeof *r->at)) == NULL)
         return hdx_no_memory(err, "roots", count * sizeof *r->at);
     r->capacity = count;
     if (count > 0) {
@@ -133,7 +133,7 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
                              rows_next,
                              rows_close,
                              r->count };
-    code = hdx_rows_make(&maker, out, err);
+    code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !labels || !hdx_column_wanted(&ask->q, LABEL) ? code
                                                                            : hdx_query_labels(&ask->q, false, out, err);
 }
@@ -160,9 +160,9 @@ static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
         sums[type].shallow += hdx_graph_shallow(ask->g, r.at[i].object);
         sums[type].retained += hdx_graph_retained(ask->g, r.at[i].object);
     }
-    hdx_mem_put(NULL, r.at, r.capacity * sizeof *r.at);
+    hdx_mem_put(ask->q.mem, r.at, r.capacity * sizeof *r.at);
     if (code == HDX_OK)
-        code = hdx_table_new(type_columns, HDX_COUNT(type_columns), &t, err);
+        code = hdx_table_in(ask->q.mem, type_columns, HDX_COUNT(type_columns), &t, err);
     for (unsigned type = 0; code == HDX_OK && type < HDX_ROOT_TYPES; type++)
         if (sums[type].roots > 0) {
             hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)),

@@ -26,7 +26,7 @@ typedef struct search {
 
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&p->at, &p->capacity, p->count, sizeof *p->at))
+    if (!hdx_mem_room(p->steps.mem, (void **)&p->at, &p->capacity, p->count, sizeof *p->at))
         return hdx_no_memory(err, "paths", p->count * sizeof *p->at);
     p->at[p->count++] = (hdx_path){ target, p->steps.count, 0 };
     return HDX_OK;
@@ -51,8 +51,8 @@ void hdx_path_reverse(hdx_paths *p)
 void hdx_paths_drop(hdx_paths *p)
 {
     hdx_ids_drop(&p->steps);
-    hdx_mem_put(NULL, p->at, p->capacity * sizeof *p->at);
-    *p = (hdx_paths){ { NULL, 0, 0 }, NULL, 0, 0 };
+    hdx_mem_put(p->steps.mem, p->at, p->capacity * sizeof *p->at);
+    *p = (hdx_paths){ .steps = hdx_ids_of(p->steps.mem) };
 }
 
 /* Climbs from the target to a root, then turns the steps round. */
@@ -91,7 +91,7 @@ static hdx_code note(search *s, hdx_id root, uint64_t place, hdx_error *err)
 
 static hdx_code enqueue(search *s, hdx_id id, uint64_t towards, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
+    if (!hdx_mem_room(s->ask->q.mem, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
         return hdx_no_memory(err, "a search", s->count * sizeof *s->queue);
     s->queue[s->count++] = (queued){ id, towards };
     hdx_bits_put(s->seen, id);
@@ -154,8 +154,8 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
             code = climb(ask, targets[i], out, err);
         return code;
     }
-    s.roots = hdx_mem_array(NULL, words, sizeof *s.roots);
-    s.seen = hdx_mem_array(NULL, words, sizeof *s.seen);
+    s.roots = hdx_mem_array(ask->q.mem, words, sizeof *s.roots);
+    s.seen = hdx_mem_array(ask->q.mem, words, sizeof *s.seen);
     if (s.roots == NULL || s.seen == NULL)
         code = hdx_no_memory(err, "a search", words * sizeof *s.roots);
     const hdx_root *roots = hdx_graph_roots(ask->g, &root_count);
@@ -164,8 +164,8 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
             hdx_bits_put(s.roots, roots[i].object);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
         code = search_target(&s, targets[i], paths == 0 ? 1 : paths, err);
-    hdx_mem_put(NULL, s.queue, s.capacity * sizeof *s.queue);
-    hdx_mem_put(NULL, s.seen, words * sizeof *s.seen);
-    hdx_mem_put(NULL, s.roots, words * sizeof *s.roots);
+    hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
+    hdx_mem_put(ask->q.mem, s.seen, words * sizeof *s.seen);
+    hdx_mem_put(ask->q.mem, s.roots, words * sizeof *s.roots);
     return code;
 }

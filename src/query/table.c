@@ -321,7 +321,7 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     }
     const uint64_t total = q->wanted.bound_count == 0 ? rows_in_scope(q) : 0;
     hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, objects_close, total };
-    if ((code = hdx_rows_make(&maker, out, err)) == HDX_OK)
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
     return code;
 }
@@ -368,7 +368,7 @@ static void references_close(void *state)
 {
     reference_rows *r = state;
     hdx_named_drop(&r->names);
-    hdx_mem_put(NULL, r->sources, r->source_capacity * sizeof *r->sources);
+    hdx_mem_put(r->run.ask.q.mem, r->sources, r->source_capacity * sizeof *r->sources);
     free(r);
 }
 
@@ -468,7 +468,7 @@ static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
     r->target = target;
     if (most == 0)
         return HDX_OK;
-    if ((r->sources = hdx_mem_array(NULL, most, sizeof *r->sources)) == NULL)
+    if ((r->sources = hdx_mem_array(r->run.ask.q.mem, most, sizeof *r->sources)) == NULL)
         return hdx_no_memory(err, "referrers", most * sizeof *r->sources);
     r->source_capacity = most;
     hdx_graph_inbound(g, target, r->run.ask.q.scope, &refs);
@@ -491,6 +491,7 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
     if (r == NULL)
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
+    r->names.names = hdx_arena_of(q->mem);
     r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* what a live object refers to is live */
     r->run.end = hdx_graph_objects(q->graph);
     r->target = HDX_NO_ID;
@@ -507,7 +508,7 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
                              0 };
     if (!named && q->scope == HDX_LIVE && q->wanted.bound_count == 0)
         maker.total = hdx_graph_summary_of(q->graph)->references;
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
 static hdx_code open_references(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

@@ -126,7 +126,8 @@ static int by_thread(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
+hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity,
+                       hdx_error *err)
 {
     uint64_t        n = 0, kept = 0, used = 0;
     const hdx_root *roots = hdx_graph_roots(g, &n);
@@ -136,7 +137,7 @@ hdx_code hdx_locals_of(hdx_graph *g, hdx_frame_local **out, uint64_t *count, uin
         used += roots[i].thread != HDX_NO_ID;
     *capacity = used;
     *count = 0;
-    hdx_frame_local *list = *out = hdx_mem_array(NULL, used, sizeof *list);
+    hdx_frame_local *list = *out = hdx_mem_array(mem, used, sizeof *list);
     if (list == NULL)
         return hdx_no_memory(err, "locals", used * sizeof *list);
     used = 0;
@@ -180,7 +181,7 @@ typedef struct thread_rows {
 static void rows_close(void *state)
 {
     thread_rows *t = state;
-    hdx_mem_put(NULL, t->locals, t->local_capacity * sizeof *t->locals);
+    hdx_mem_put(t->ask.q.mem, t->locals, t->local_capacity * sizeof *t->locals);
     free(t);
 }
 
@@ -322,7 +323,7 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
     if (t->threads == NULL)
         t->count = 0;
     if (locals || table)
-        code = hdx_locals_of(ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
+        code = hdx_locals_of(q->mem, ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
     if (code == HDX_OK)
         code = hdx_graph_check(ask.g, err);
     if (code != HDX_OK) {
@@ -335,7 +336,7 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
                              rows_next,
                              rows_close,
                              t->count };
-    return hdx_rows_make(&maker, out, err);
+    return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)

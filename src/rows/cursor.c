@@ -47,6 +47,11 @@ static uint64_t made_total(const hdx_rows *rows)
 
 hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err)
 {
+    return hdx_rows_make_in(NULL, maker, out, err);
+}
+
+hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err)
+{
     hdx_rows *rows = calloc(1, sizeof *rows);
     made     *m = calloc(1, sizeof *m);
     hdx_cell *cells = calloc(maker->column_count == 0 ? 1 : maker->column_count, sizeof *cells);
@@ -67,8 +72,9 @@ hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *e
     rows->next = made_next;
     rows->close = made_close;
     rows->total = made_total;
-    rows->row = hdx_arena_of(&rows->row_mem);
-    rows->keep = hdx_arena_of(NULL);
+    rows->mem = mem;
+    rows->row = hdx_arena_of(mem);
+    rows->keep = hdx_arena_of(mem);
     *out = rows;
     return HDX_OK;
 }
@@ -87,15 +93,16 @@ hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error 
     over->below = *rows;
     over->base = (*rows)->base;
     over->state = state;
-    over->row = hdx_arena_of(&over->row_mem);
-    over->keep = hdx_arena_of(NULL);
+    over->mem = (*rows)->mem;
+    over->row = hdx_arena_of(over->mem);
+    over->keep = hdx_arena_of(over->mem);
     *rows = over;
     return HDX_OK;
 }
 
 void hdx_rows_fresh(hdx_rows *rows)
 {
-    if (atomic_load_explicit(&rows->row_mem.used, memory_order_relaxed) > GATHER)
+    if (rows->row.size > GATHER)
         hdx_arena_free(&rows->row);
 }
 
@@ -164,7 +171,11 @@ bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
     if (rows->ended)
         return false;
     rows->code = rows->next(rows, cells, &rows->error);
-    assert(*cells == NULL || as_declared(rows, *cells));
+    if (rows->code == HDX_OK && (rows->row.refused || rows->keep.refused)) /* a cell says null for want of memory */
+        rows->code = hdx_no_memory(&rows->error, "a row", rows->row.size);
+    if (rows->code != HDX_OK)
+        (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
+    assert(rows->code != HDX_OK || *cells == NULL || as_declared(rows, *cells));
     if (rows->code == HDX_OK && *cells != NULL)
         return true;
     *cells = NULL;
@@ -187,7 +198,7 @@ void hdx_rows_close(hdx_rows *rows)
             rows->close(rows);
         hdx_arena_free(&rows->row);
         hdx_arena_free(&rows->keep);
-        hdx_mem_put(NULL, rows->extras, rows->extra_capacity * sizeof *rows->extras);
+        hdx_mem_put(rows->mem, rows->extras, rows->extra_capacity * sizeof *rows->extras);
         free(rows);
         rows = below;
     }
@@ -207,8 +218,8 @@ hdx_code hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx
 {
     hdx_rows *base = rows->base;
     char     *copy = hdx_arena_copy(&base->keep, key, strlen(key));
-    if (copy == NULL ||
-        !hdx_mem_room(NULL, (void **)&base->extras, &base->extra_capacity, base->extra_count + 1, sizeof *base->extras))
+    if (copy == NULL || !hdx_mem_room(base->mem, (void **)&base->extras, &base->extra_capacity, base->extra_count + 1,
+                                      sizeof *base->extras))
         return hdx_no_memory(err, "an answer's extras", sizeof *base->extras);
     base->extras[base->extra_count++] = (hdx_member){ copy, value };
     base->extras[base->extra_count] = (hdx_member){ NULL, hdx_cell_null() };

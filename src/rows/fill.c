@@ -13,6 +13,7 @@
 #define FIRST 32u
 
 typedef struct filling {
+    hdx_mem   *mem;
     hdx_filler filler;
     unsigned   key, column;
     uint64_t   size, most; /* rows of a batch: of the next, at most */
@@ -20,7 +21,7 @@ typedef struct filling {
     uint64_t  *offsets; /* of packed rows */
     hdx_cell  *keys, *made;
     hdx_cell  *row;
-    uint64_t   capacity, count, at;
+    uint64_t   offset_capacity, key_capacity, made_capacity, count, at;
     hdx_arena  arena; /* what `made` points to */
     bool       ended;
 } filling;
@@ -30,37 +31,21 @@ static void free_filling(filling *f)
     if (f == NULL)
         return;
     hdx_buffer_free(&f->store);
-    hdx_mem_put(NULL, f->offsets, f->capacity * sizeof *f->offsets);
-    hdx_mem_put(NULL, f->keys, f->capacity * sizeof *f->keys);
-    hdx_mem_put(NULL, f->made, f->capacity * sizeof *f->made);
+    hdx_mem_put(f->mem, f->offsets, f->offset_capacity * sizeof *f->offsets);
+    hdx_mem_put(f->mem, f->keys, f->key_capacity * sizeof *f->keys);
+    hdx_mem_put(f->mem, f->made, f->made_capacity * sizeof *f->made);
     hdx_arena_free(&f->arena);
     free(f->row);
     free(f);
 }
 
-static void *grown(void *at, uint64_t from, uint64_t to, uint64_t size)
-{
-    return hdx_mem_resize(NULL, at, from * size, to * size);
-}
-
 static hdx_code make_room(filling *f, hdx_error *err)
 {
-    uint64_t more = f->capacity == 0 ? FIRST : 2 * f->capacity;
-    void    *offsets = grown(f->offsets, f->capacity, more, sizeof *f->offsets), *keys, *made;
-    f->offsets = offsets != NULL ? offsets : f->offsets;
-    if (offsets == NULL)
-        return hdx_no_memory(err, "rows of an answer", more * sizeof *f->offsets);
-    if ((keys = grown(f->keys, f->capacity, more, sizeof *f->keys)) != NULL)
-        f->keys = keys;
-    if ((made = grown(f->made, f->capacity, more, sizeof *f->made)) != NULL)
-        f->made = made;
-    if (keys == NULL || made == NULL) { /* all three are of one size, whatever happens */
-        f->offsets = grown(f->offsets, more, f->capacity, sizeof *f->offsets);
-        f->keys = keys != NULL ? grown(f->keys, more, f->capacity, sizeof *f->keys) : f->keys;
-        return hdx_no_memory(err, "rows of an answer", more * sizeof *f->keys);
-    }
-    f->capacity = more;
-    return HDX_OK;
+    return hdx_mem_room(f->mem, (void **)&f->offsets, &f->offset_capacity, f->count, sizeof *f->offsets) &&
+                   hdx_mem_room(f->mem, (void **)&f->keys, &f->key_capacity, f->count, sizeof *f->keys) &&
+                   hdx_mem_room(f->mem, (void **)&f->made, &f->made_capacity, f->count, sizeof *f->made)
+               ? HDX_OK
+               : hdx_no_memory(err, "rows of an answer", 2 * f->count * sizeof *f->keys);
 }
 
 static hdx_code next_batch(hdx_rows *rows, hdx_error *err)
@@ -79,7 +64,7 @@ static hdx_code next_batch(hdx_rows *rows, hdx_error *err)
             f->ended = true;
             break;
         }
-        if (f->count == f->capacity && (code = make_room(f, err)) != HDX_OK)
+        if ((code = make_room(f, err)) != HDX_OK)
             return code;
         f->offsets[f->count] = f->store.len;
         f->keys[f->count] = row[f->key];
@@ -90,6 +75,8 @@ static hdx_code next_batch(hdx_rows *rows, hdx_error *err)
     }
     if (code == HDX_OK && f->count > 0)
         code = f->filler.fill(f->filler.context, f->keys, f->count, &f->arena, f->made, err);
+    if (code == HDX_OK && f->arena.refused)
+        code = hdx_no_memory(err, "rows of an answer", f->arena.size);
     f->size = f->size < f->most / 8 ? 8 * f->size : f->most;
     return code;
 }
@@ -133,8 +120,9 @@ hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, con
         f->filler = *filler;
         f->size = first == 0 ? FIRST : first;
         f->most = most;
-        f->store = hdx_buffer_of(NULL);
-        f->arena = hdx_arena_of(NULL);
+        f->mem = (*rows)->mem;
+        f->store = hdx_buffer_of(f->mem);
+        f->arena = hdx_arena_of(f->mem);
     }
     code = code != HDX_OK ? hdx_rows_drop(rows, code) : hdx_rows_over(rows, HDX_SHAPE_FILL, f, err);
     if (code != HDX_OK) {

@@ -38,17 +38,24 @@ typedef struct hdx_rows_maker {
 } hdx_rows_maker;
 /* On failure `close` has been called. */
 hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
+/*
+ * The same, and what the rows hold, sorting and filling included, counts in `mem`, which outlives them: what it refuses
+ * is HDX_LIMIT.
+ */
+hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
 /* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
 /* ---- collecting: all rows at once ---- */
 typedef struct hdx_table hdx_table;
 hdx_code                 hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);
-hdx_arena               *hdx_table_arena(hdx_table *t); /* everything cells point to comes from here */
-hdx_code                 hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err);
-uint64_t                 hdx_table_count(const hdx_table *t);
-hdx_code                 hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
-void                     hdx_table_free(hdx_table *t);                                 /* only when not taken over */
+/* The same; it and its rows count in `mem`, which outlives them. */
+hdx_code   hdx_table_in(hdx_mem *mem, const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);
+hdx_arena *hdx_table_arena(hdx_table *t); /* everything cells point to comes from here */
+hdx_code   hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err);
+uint64_t   hdx_table_count(const hdx_table *t);
+hdx_code   hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* takes the table over */
+void       hdx_table_free(hdx_table *t);                                 /* only when not taken over */
 
 /* ---- a column that is made for the rows that are left (fill.c) ---- */
 typedef struct hdx_filler {

@@ -75,7 +75,7 @@ static hdx_code sort_entries(const hdx_rows *rows, entry *entries, uint64_t coun
     }
     if (count <= RUN)
         return HDX_OK;
-    entry *other = hdx_mem_raw(NULL, count, sizeof *other), *from = entries, *to = other;
+    entry *other = hdx_mem_raw(rows->mem, count, sizeof *other), *from = entries, *to = other;
     if (other == NULL)
         return hdx_no_memory(err, "rows to sort", count * sizeof *entries);
     for (uint64_t width = RUN; code == HDX_OK && width < count; width *= 2) {
@@ -90,7 +90,7 @@ static hdx_code sort_entries(const hdx_rows *rows, entry *entries, uint64_t coun
     }
     if (from != entries)
         memcpy(entries, from, (size_t)(count * sizeof *entries));
-    hdx_mem_put(NULL, other, count * sizeof *other);
+    hdx_mem_put(rows->mem, other, count * sizeof *other);
     return code;
 }
 
@@ -123,7 +123,7 @@ static hdx_code sort_all(const hdx_rows *rows, sorter *s, hdx_error *err)
 /* Sorts what there is and drops all but the first `keep`, from the store too. */
 static hdx_code shrink(const hdx_rows *rows, sorter *s, hdx_error *err)
 {
-    hdx_buffer kept = hdx_buffer_of(NULL);
+    hdx_buffer kept = hdx_buffer_of(rows->mem);
     hdx_code   code = sort_all(rows, s, err);
     if (code != HDX_OK)
         return code;
@@ -166,7 +166,7 @@ static hdx_code take_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, h
         if (e.key.kind == HDX_CELL_TEXT)
             e.key.as.text.at = (const char *)(uintptr_t)text;
     }
-    if (!hdx_mem_room(NULL, (void **)&s->entries, &s->capacity, s->count, sizeof e))
+    if (!hdx_mem_room(rows->mem, (void **)&s->entries, &s->capacity, s->count, sizeof e))
         return hdx_no_memory(err, "rows to sort", s->count * sizeof e);
     s->entries[s->count++] = e;
     return s->keep < UINT64_MAX / 4 && s->count >= 2 * s->keep + SLACK ? shrink(rows, s, err) : HDX_OK;
@@ -216,7 +216,7 @@ static hdx_code sort_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
 static void sort_close(hdx_rows *rows)
 {
     sorter *s = rows->state;
-    hdx_mem_put(NULL, s->entries, s->capacity * sizeof *s->entries);
+    hdx_mem_put(rows->mem, s->entries, s->capacity * sizeof *s->entries);
     hdx_buffer_free(&s->store);
     free(s);
 }
@@ -247,7 +247,7 @@ hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx
                    .descending = descending,
                    .stable = (*rows)->stable,
                    .keep = UINT64_MAX,
-                   .store = hdx_buffer_of(NULL) };
+                   .store = hdx_buffer_of((*rows)->mem) };
     if ((code = hdx_rows_over(rows, HDX_SHAPE_SORT, s, err)) != HDX_OK) {
         free(s);
         return code;

@@ -153,7 +153,8 @@ static bool fill_nested(const uint8_t **at, hdx_cell *cell, hdx_arena *arena)
 {
     open_cell *stack = NULL;
     uint64_t   capacity = 0, depth = 0;
-    bool good = hdx_mem_room(NULL, (void **)&stack, &capacity, 1, sizeof *stack) && open_nested(cell, arena, &stack[0]);
+    bool       good =
+        hdx_mem_room(arena->mem, (void **)&stack, &capacity, 1, sizeof *stack) && open_nested(cell, arena, &stack[0]);
     for (depth = 1; good && depth > 0;) {
         open_cell *top = &stack[depth - 1];
         if (top->left == 0) {
@@ -171,12 +172,12 @@ static bool fill_nested(const uint8_t **at, hdx_cell *cell, hdx_arena *arena)
             to = top->cells++;
         *to = take_cell(at);
         if (to->kind == HDX_CELL_LIST || to->kind == HDX_CELL_OBJECT) {
-            good = hdx_mem_room(NULL, (void **)&stack, &capacity, depth, sizeof *stack) &&
+            good = hdx_mem_room(arena->mem, (void **)&stack, &capacity, depth, sizeof *stack) &&
                    open_nested(to, arena, &stack[depth]);
             depth++;
         }
     }
-    hdx_mem_put(NULL, stack, capacity * sizeof *stack);
+    hdx_mem_put(arena->mem, stack, capacity * sizeof *stack);
     return good;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 struct hdx_table {
+    hdx_mem          *mem; /* may be NULL */
     const hdx_column *columns;
     unsigned          column_count;
     hdx_arena         arena;
@@ -24,12 +25,18 @@ static uint64_t row_size(const hdx_table *t)
 
 hdx_code hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err)
 {
+    return hdx_table_in(NULL, columns, count, out, err);
+}
+
+hdx_code hdx_table_in(hdx_mem *mem, const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err)
+{
     hdx_table *t = *out = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "a table", sizeof *t);
     t->columns = columns;
     t->column_count = count;
-    t->arena = hdx_arena_of(NULL);
+    t->mem = mem;
+    t->arena = hdx_arena_of(mem);
     return HDX_OK;
 }
 
@@ -41,7 +48,7 @@ static hdx_cell *row_at(const hdx_table *t, uint64_t i) { return (hdx_cell *)((c
 
 hdx_code hdx_table_add(hdx_table *t, const hdx_cell *cells, hdx_error *err)
 {
-    if (!hdx_mem_room(NULL, (void **)&t->cells, &t->capacity, t->count, row_size(t)))
+    if (!hdx_mem_room(t->mem, (void **)&t->cells, &t->capacity, t->count, row_size(t)))
         return hdx_no_memory(err, "the rows of an answer", t->count * row_size(t));
     if (t->column_count > 0)
         memcpy(row_at(t, t->count), cells, t->column_count * sizeof *cells);
@@ -54,7 +61,7 @@ void hdx_table_free(hdx_table *t)
     if (t == NULL)
         return;
     hdx_arena_free(&t->arena);
-    hdx_mem_put(NULL, t->cells, t->capacity * row_size(t));
+    hdx_mem_put(t->mem, t->cells, t->capacity * row_size(t));
     free(t);
 }
 
@@ -72,8 +79,13 @@ static uint64_t table_total(const hdx_rows *rows) { return ((const hdx_table *)r
 
 hdx_code hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err)
 {
-    hdx_rows *rows = *out = calloc(1, sizeof *rows);
-    if (rows == NULL) {
+    hdx_rows *rows = *out = NULL;
+    if (t->arena.refused) { /* a cell may say null for want of memory */
+        const uint64_t has = t->arena.size;
+        hdx_table_free(t);
+        return hdx_no_memory(err, "the rows of an answer", has);
+    }
+    if ((rows = *out = calloc(1, sizeof *rows)) == NULL) {
         hdx_table_free(t);
         return hdx_no_memory(err, "rows", sizeof *rows);
     }
@@ -85,7 +97,8 @@ hdx_code hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err)
     rows->next = table_next;
     rows->close = table_close;
     rows->total = table_total;
-    rows->row = hdx_arena_of(&rows->row_mem);
-    rows->keep = hdx_arena_of(NULL);
+    rows->mem = t->mem;
+    rows->row = hdx_arena_of(t->mem);
+    rows->keep = hdx_arena_of(t->mem);
     return HDX_OK;
 }

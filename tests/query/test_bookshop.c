@@ -6,6 +6,7 @@
 #include "heap.h"
 #include "query/questions.h"
 #include "support/checksums.h"
+#include "support/faulty.h"
 
 static const hdx_question *const questions[] = {
 #define QUESTION(name) &hdx_question_##name,
@@ -83,13 +84,12 @@ static uint64_t declared_text(const hdx_answer *answer, hdx_buffer *b)
     return answer->form_count;
 }
 
-/* The whole answer as text; gives the number of rows but for passing ones. */
-static uint64_t answer_text(hdx_rows *rows, hdx_buffer *b)
+/* The whole answer as text, and the number of rows but for passing ones. */
+static hdx_code answer_text(hdx_rows *rows, hdx_buffer *b, uint64_t *rows_given, hdx_error *err)
 {
     unsigned          count;
     uint64_t          n = 0;
     const hdx_cell   *cells;
-    hdx_error         err;
     const hdx_column *has = hdx_rows_columns(rows, &count);
     hdx_buffer_format(b, "%s\n", hdx_rows_title(rows) == NULL ? "-" : hdx_rows_title(rows));
     while (hdx_rows_next(rows, &cells)) {
@@ -102,23 +102,25 @@ static uint64_t answer_text(hdx_rows *rows, hdx_buffer *b)
         }
         hdx_buffer_text(b, "\n");
     }
-    cr_assert(eq(int, hdx_rows_end(rows, &err), HDX_OK), "%s", err.message);
+    *rows_given = n;
+    if (hdx_rows_end(rows, err) != HDX_OK)
+        return err->code;
     for (unsigned i = 0; hdx_rows_extra(rows, i)->key != NULL; i++) {
         hdx_buffer_format(b, "%s: ", hdx_rows_extra(rows, i)->key);
         put_document(b, &hdx_rows_extra(rows, i)->value);
         hdx_buffer_text(b, "\n");
     }
-    return n;
+    return HDX_OK;
 }
 
-/* "live histogram by=package class=java.*", "declared histogram" */
-static uint64_t ask(void *context, const char *line, hdx_buffer *b)
+/* "live histogram by=package class=java.*": the rows of such an ask; *declared: of that question, and no rows. */
+static hdx_code open_ask(heap *h, const char *line, const hdx_answer **declared, hdx_rows **rows)
 {
-    heap        *h = context;
     char         words[512];
     hdx_argument at[16];
-    hdx_rows    *rows;
     size_t       count = 0;
+    *rows = NULL;
+    *declared = NULL;
     (void)snprintf(words, sizeof words, "%s", line);
     const char *scope = strtok(words, " "), *name = strtok(NULL, " ");
     cr_assert(scope != NULL && name != NULL, "%s", line);
@@ -131,27 +133,154 @@ static uint64_t ask(void *context, const char *line, hdx_buffer *b)
     }
     const hdx_question *question = question_named(name);
     hdx_arguments       a = { &question->declared, at, count };
-    if (strcmp(scope, "declared") == 0)
-        return declared_text(&question->declared, b);
+    if (strcmp(scope, "declared") == 0) {
+        *declared = &question->declared;
+        return HDX_OK;
+    }
     h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s: %s", line, h->err.message);
-    cr_assert(eq(int, question->open(&h->q, &a, &rows, &h->err), HDX_OK), "%s: %s", line, h->err.message);
-    const uint64_t n = answer_text(rows, b);
+    return question->open(&h->q, &a, rows, &h->err);
+}
+
+/* "live histogram by=package class=java.*", "declared histogram" */
+static uint64_t ask(void *context, const char *line, hdx_buffer *b)
+{
+    heap             *h = context;
+    const hdx_answer *declared;
+    hdx_rows         *rows;
+    cr_assert(eq(int, open_ask(h, line, &declared, &rows), HDX_OK), "%s: %s", line, h->err.message);
+    if (declared != NULL)
+        return declared_text(declared, b);
+    uint64_t n;
+    cr_assert(eq(int, answer_text(rows, b, &n, &h->err), HDX_OK), "%s: %s", line, h->err.message);
     hdx_rows_close(rows);
     return n;
 }
 
-Test(bookshop, is_answered_as_before)
+static void open_bookshop(heap *h)
 {
     static const char dump[] = HDX_TREE "/examples/bookshop.hprof.gz";
-    heap              h = { .g = NULL };
     hdx_index_report  report;
-    test_folder_make(h.folder, "bookshop");
-    (void)snprintf(h.index, sizeof h.index, "%s/a.hdx", h.folder);
-    const hdx_index_options options = { .dump = dump, .index_dir = h.index, .threads = 1 };
-    ok(hdx_index_build(&options, &report, &h.err));
-    ok(hdx_graph_open(h.index, dump, &h.g, &h.err));
-    h.q = (hdx_query){ .graph = h.g, .threads = 2 };
+    memset(h, 0, sizeof *h);
+    test_folder_make(h->folder, "bookshop");
+    (void)snprintf(h->index, sizeof h->index, "%s/a.hdx", h->folder);
+    const hdx_index_options options = { .dump = dump, .index_dir = h->index, .threads = 1 };
+    cr_assert(eq(int, hdx_index_build(&options, &report, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_graph_open(h->index, dump, &h->g, &h->err), HDX_OK), "%s", h->err.message);
+    h->q = (hdx_query){ .graph = h->g, .threads = 2 };
+}
+
+/* ---- in little memory ---- */
+
+/* The same, its rows sorted by their first column, counted in mem. */
+static hdx_code bounded(heap *h, const char *line, hdx_mem *mem, hdx_buffer *b)
+{
+    const hdx_answer *declared;
+    hdx_rows         *rows;
+    unsigned          count;
+    uint64_t          n;
+    h->q.mem = mem;
+    h->err = (hdx_error){ .offset = HDX_NOWHERE };
+    hdx_code code = open_ask(h, line, &declared, &rows);
+    if (code == HDX_OK && rows != NULL)
+        code = hdx_rows_sort(&rows, hdx_rows_columns(rows, &count)[0].name, true, &h->err);
+    if (code == HDX_OK && rows != NULL)
+        code = answer_text(rows, b, &n, &h->err);
+    hdx_rows_close(rows);
+    cr_expect(atomic_load(&mem->used) == 0, "%s: %llu bytes are left", line, (unsigned long long)mem->used);
+    return code;
+}
+
+/* Calls `each` for every ask of bookshop.txt that gives rows. */
+static void every_ask(heap *h, void (*each)(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak))
+{
+    char     line[512];
+    unsigned asked = 0;
+    FILE    *file = fopen(HDX_TREE "/tests/query/bookshop.txt", "r");
+    cr_assert(file != NULL);
+    h->q.threads = 1; /* what each of several threads holds at one time is not the same twice */
+    while (fgets(line, sizeof line, file) != NULL) {
+        int at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#' || strstr(line, " declared ") != NULL || sscanf(line, "%*s %*s %n", &at) != 0)
+            continue;
+        hdx_mem    mem = { .limit = 0 };
+        hdx_buffer whole = hdx_buffer_of(NULL);
+        (void)bounded(h, line + at, &mem, &whole); /* what is kept beside the index is from now on */
+        hdx_buffer_clear(&whole);
+        mem = (hdx_mem){ .limit = 0 };
+        cr_assert(bounded(h, line + at, &mem, &whole) == HDX_OK, "%s: %s", line + at, h->err.message);
+        each(h, line + at, &whole, mem.peak);
+        hdx_buffer_free(&whole);
+        asked++;
+    }
+    cr_expect(asked > 50, "%u", asked);
+    (void)fclose(file);
+}
+
+static unsigned refused;
+
+static void under_falling_limits(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak)
+{
+    cr_expect(peak > 0, "%s holds nothing", line);
+    for (uint64_t limit = peak; limit > 100; limit -= limit / 6 + 1) {
+        hdx_mem        mem = { .limit = limit };
+        hdx_buffer     text = hdx_buffer_of(NULL);
+        const hdx_code code = bounded(h, line, &mem, &text);
+        cr_expect(mem.peak <= limit, "%s", line);
+        if (code == HDX_OK) {
+            cr_expect(text.len == whole->len && memcmp(text.at, whole->at, text.len) == 0,
+                      "%s: another answer in %llu bytes", line, (unsigned long long)limit);
+        } else {
+            cr_expect(code == HDX_LIMIT && limit < peak, "%s: %s in %llu of %llu bytes: %s", line, hdx_code_name(code),
+                      (unsigned long long)limit, (unsigned long long)peak, h->err.message);
+            refused++;
+        }
+        hdx_buffer_free(&text);
+    }
+}
+
+static void refused_once(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak)
+{
+    (void)peak;
+    for (unsigned n = 1;; n += 1 + n / 3) {
+        hdx_mem    mem = { .limit = 0 };
+        hdx_buffer text = hdx_buffer_of(NULL);
+        faulty_mem f;
+        faulty_mem_init(&f, &mem, n);
+        const hdx_code code = bounded(h, line, &mem, &text);
+        cr_expect(code == HDX_LIMIT ||
+                      (code == HDX_OK && text.len == whole->len && memcmp(text.at, whole->at, text.len) == 0),
+                  "%s, request %u: %s, %s", line, n, hdx_code_name(code), h->err.message);
+        hdx_buffer_free(&text);
+        if (!faulty_mem_fired(&f))
+            return;
+        refused++;
+    }
+}
+
+Test(bookshop, in_less_memory_gives_the_same_answers_or_says_that_it_does_not_fit)
+{
+    heap h;
+    open_bookshop(&h);
+    every_ask(&h, under_falling_limits);
+    cr_expect(refused > 500, "%u", refused);
+    heap_close(&h);
+}
+
+Test(bookshop, survives_each_request_for_memory_that_is_refused)
+{
+    heap h;
+    open_bookshop(&h);
+    every_ask(&h, refused_once);
+    cr_expect(refused > 500, "%u", refused);
+    heap_close(&h);
+}
+
+Test(bookshop, is_answered_as_before)
+{
+    heap h;
+    open_bookshop(&h);
     checksums_check(HDX_TREE "/tests/query/bookshop.txt", ask, &h);
     heap_close(&h);
 }

@@ -585,11 +585,11 @@ static void doctor(heap *h, uint64_t bytes)
     size_t    n;
     uint32_t  classes;
     (void)hdx_graph_classes(h->g, &classes);
-    uint64_t *kept = hdx_kept_retained(h->g, HDX_BY_CLASS, classes);
+    uint64_t *kept = hdx_kept_retained(NULL, h->g, HDX_BY_CLASS, classes);
     cr_assert(eq(int, hdx_query_classes_named(&h->q, "app.Node", false, &numbers, &n, &h->err), HDX_OK));
     cr_assert(kept != NULL && n == 1);
     kept[numbers[0]] = bytes;
-    hdx_keep_retained(h->g, HDX_BY_CLASS, kept, classes);
+    hdx_keep_retained(NULL, h->g, HDX_BY_CLASS, kept, classes);
     hdx_mem_put(NULL, kept, 8ull * classes);
     hdx_numbers_free(numbers);
 }

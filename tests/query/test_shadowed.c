@@ -257,7 +257,7 @@ static void check_thread(bool with_holder)
     size_t      count = 0;
     ok(hdx_query_objects_named(&h.q, &name, 1, &ids, &count, &h.err));
     cr_expect(count == 1 && ids[0] == id_at(&h, WORKER));
-    free(ids);
+    hdx_ids_free(ids);
     ok(hdx_query_path(&h.q, &box, 1, NULL, &rows, &h.err));
     text = hdx_buffer_of(NULL);
     put_cell(&text, extra(rows, "paths"));
