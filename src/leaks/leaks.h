@@ -2,21 +2,24 @@
  * leaks.h - the room that finds leaks the way LeakCanary's Shark does. Its public face is <heapdex/leaks.h>.
  *
  *     dump ---slots_wide.c---> references of every object, in Shark's order, nulls kept
- *          ---search_wide.c--> two queues from the roots: who was reached from whom (expand_wide.c: what each object
- *          yields) ---paths_wide.c---> paths with named references
- *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by dominators
- *          of all objects, where that takes too long
- *     paths ---trace.c-------> statuses, suspects, signatures, groups      (inspect.c, android.c: reasons and labels of
- *         one object)
+ *          ---search_wide.c--> two queues from the roots: who was reached from whom
+ *                              (expand_wide.c: what each object yields)
+ *          ---paths_wide.c---> paths with named references
+ *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by
+ *                              dominators of all objects, where that takes too long
+ *     paths ---trace.c-------> statuses, suspects, signatures, groups
+ *                              (inspect.c, android.c: reasons and labels of one object)
  *
- * mapping.c   names of R8 and ProGuard given back            rules.c     the caller's matchers and rules of state, line
- *             by line
- * tables.c    matchers; what objects say of their state      heap.c      names after the mapping, fields by owner and
- *             name, texts
- * finder.c    which objects leak                             metadata.c  what the dump says of device and application
- * answer.c    an answer as bytes, kept beside the index      report.c    an answer as rows
- * sha1.c      signatures                                     plan.c      where in an instance its references lie, per
- *             class
+ *   mapping.c   names of R8 and ProGuard given back
+ *   rules.c     the caller's matchers and rules of state, line by line
+ *   tables.c    matchers; what objects say of their state
+ *   heap.c      names after the mapping, fields by owner and name, texts
+ *   finder.c    which objects leak
+ *   metadata.c  what the dump says of device and application
+ *   answer.c    an answer as bytes, kept beside the index
+ *   report.c    an answer as rows
+ *   sha1.c      signatures
+ *   plan.c      where in an instance its references lie, per class
  *
  * SHARK 3.6 and the like in comments are sections of doc/shark.md.
  */

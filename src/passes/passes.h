@@ -3,8 +3,10 @@
  * and leaves one struct.
  *
  *   columns.c        second pass: id = rank; position, class, length, references of every object, into a file
- * (spill.h); entries.c: how long each list is objects.c        position, class, length in the order of ids, references
- * packed in memory instances_wide.c objects by class outbound.c       the packed references as an index file, and back
+ *                    (spill.h); entries.c: how long each list is
+ *   objects.c        position, class, length in the order of ids, references packed in memory
+ *   instances_wide.c objects by class
+ *   outbound.c       the packed references as an index file, and back
  *   inbound_wide.c   the same transposed
  *   search_wide.c    who lives, nearest roots
  *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom

@@ -2,12 +2,13 @@
  * query.h - the questions: what the room's files share. One file answers one question (include/heapdex/query.h has
  * their list); all see the heap through heapdex/graph.h alone and answer through rows/rows.h.
  *
- *   names.c      objects and classes as a user names them      mark.c       what stays reachable when objects are taken
- *                away
- *   exclude.c    references a path must not use                 groups.c     retained sets of many groups of classes at
- *                once
- *   merge.c      the tree of the paths of many objects          labels.c     the column `label`, for the rows that are
- *                left
+ *   names.c      objects and classes as a user names them
+ *   mark.c       what stays reachable when objects are taken away
+ *   exclude.c    references a path must not use
+ *   groups.c     retained sets of many groups of classes at once
+ *   kept.c       those of all classes, kept beside the index
+ *   merge.c      the tree of the paths of many objects
+ *   labels.c     the column `label`, for the rows that are left
  *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c
  *   loaders.c
  *

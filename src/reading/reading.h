@@ -1,14 +1,15 @@
 /*
  * reading.h - a dump becomes tables.
  *
- *   first_pass.c     the dump, read once: all of what follows
- *   scan.c           what its records say: addresses into a set, raw classes, roots, strings (survey of the hprof
- * room); scan_kept.c: that, kept where the build is told to stop stripping.c      what is said of a dump that went
- * through a stripping tool classes.c        raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8,
- * rules R13 to R15) roots.c          roots, threads, locals (MAT 4) seek.c           seek points of a compressed dump:
- * windows beside memory, the index file of them work.c           what every pass works with (work.h); tasks.c: pieces
- * of work side by side kept.c           files of what a reading has done so far (kept.h); seal.c: are these the very
- * files that we wrote?
+ *   first_pass.c  the dump, read once: all of what follows
+ *   scan.c        what its records say: addresses into a set, raw classes, roots, strings (survey of the room hprof);
+ *                 scan_kept.c: that, kept where the build is told to stop
+ *   stripping.c   what is said of a dump that went through a stripping tool
+ *   classes.c     raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
+ *   roots.c       roots, threads, locals (MAT 4)
+ *   seek.c        seek points of a compressed dump: windows beside memory, the index file of them
+ *   work.c        what every pass works with (work.h); tasks.c: pieces of work side by side
+ *   kept.c        files of what a reading has done so far (kept.h); seal.c: are these the very files that we wrote?
  *
  * What comes out is one set of tables, hdx_dump_tables. All passes get it as const.
  */
