@@ -230,12 +230,15 @@ static hdx_code not_an_object(const char *name, hdx_error *err)
     return hdx_hint(err, HDX_USAGE, "objects are named 0xADDRESS, #ID, CLASS@0xADDRESS, class:NAME or thread:NAME");
 }
 
+#define BARE 6u /* digits of an address that has no 0x before it: shorter ones may be anything */
+
 static bool hex(const char *s, uint64_t *out)
 {
-    uint64_t v = 0;
-    if (s[0] != '0' || (s[1] != 'x' && s[1] != 'X') || s[2] == '\0')
+    uint64_t   v = 0;
+    const bool marked = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') && s[2] != '\0';
+    if (!marked && strlen(s) < BARE)
         return false;
-    for (s += 2; *s != '\0'; s++) {
+    for (s += marked ? 2 : 0; *s != '\0'; s++) {
         unsigned d = *s >= '0' && *s <= '9'   ? (unsigned)(*s - '0')
                      : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10
                      : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A') + 10
@@ -342,12 +345,28 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
     return near[0] == '\0' ? HDX_NOT_FOUND : hdx_hint(err, HDX_NOT_FOUND, "did you mean thread:%s?", near);
 }
 
+/* The first address in a line of some output, into `digits`; false: it is one word, or has none. */
+static bool pasted(const char *line, char digits[24])
+{
+    if (strpbrk(line, " \t,") == NULL)
+        return false;
+    for (const char *p = line; (p = strstr(p, "0x")) != NULL; p += 2) {
+        const size_t n = strspn(p + 2, "0123456789abcdefABCDEF");
+        if (n > 0 && n <= 16 && (p == line || strchr(" \t,\"@", p[-1]) != NULL) && strchr(" \t,\"", p[2 + n]) != NULL) {
+            (void)snprintf(digits, 24, "%.*s", (int)n + 2, p);
+            return true;
+        }
+    }
+    return false;
+}
+
 static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
 {
     const char *at = strrchr(name, '@');
     hdx_id      id = HDX_NO_ID;
     uint64_t    n;
     hdx_code    code;
+    char        digits[24];
     if (strncmp(name, "class:", 6) == 0)
         return class_objects(q, name + 6, ids, err);
     if (strncmp(name, "thread:", 7) == 0)
@@ -364,6 +383,8 @@ static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx
     } else {
         code = at != NULL && at > name ? of_class(q->graph, name, at, &id, err)
                                        : at_address(q->graph, name, name, &id, err);
+        if (code == HDX_USAGE && pasted(name, digits))
+            code = at_address(q->graph, name, digits, &id, err);
     }
     return code != HDX_OK ? code : hdx_ids_push(ids, id, err);
 }

@@ -509,6 +509,14 @@ Test(names, of_objects_have_five_forms)
     expect_named(&h, "app.Node@0x1000", HDX_OK, 1, A);
     expect_named(&h, "app.Node @ 0x1000", HDX_OK, 1, A);
     expect_named(&h, "app.Leaf@0x1000", HDX_NOT_FOUND, 0, 0);
+    expect_named(&h, "001000", HDX_OK, 1, A);
+    expect_named(&h, "1000", HDX_USAGE, 0, 0);
+    expect_named(&h, "00100g", HDX_USAGE, 0, 0);
+    expect_named(&h, "   1     0  0x1000  app.Node  a 0x77 in the label", HDX_OK, 1, A);
+    expect_named(&h, "app.Node,\"x\",0x10E0", HDX_OK, 1, E);
+    expect_named(&h, "app.Node @ 0x1000  retained 24", HDX_OK, 1, A);
+    expect_named(&h, "x0x1000 is none", HDX_USAGE, 0, 0);
+    expect_named(&h, "some words 0x1001", HDX_NOT_FOUND, 0, 0);
     expect_named(&h, "class:app.Node", HDX_OK, 1, NODE);
     expect_named(&h, "class:app.*", HDX_OK, 2, NODE);
     expect_named(&h, "class:/^java\\.lang\\.(Object|Class)$/", HDX_OK, 2,
