@@ -23,8 +23,11 @@ typedef struct hdx_query {
     hdx_refs_scope      scope;    /* HDX_LIVE by default */
     unsigned            threads;  /* 0: as many as processors */
     const hdx_progress *progress; /* may be NULL */
-    hdx_wanted          wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
-    struct hdx_mem     *mem;    /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
+    /* Told what a person should know of the question, one line each; may be NULL. */
+    void (*notice)(void *context, const char *line);
+    void           *notice_context;
+    hdx_wanted      wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
+    struct hdx_mem *mem;    /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
 } hdx_query;
 /*
  * The column `label` of rows that were made without (it was not wanted), of those that are left after where, sort and
@@ -53,8 +56,9 @@ HDX_API hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *
                                          size_t *id_count, hdx_error *err);
 HDX_API void     hdx_ids_free(hdx_id *ids);
 /*
- * Class numbers of a pattern: exact name, glob (* and ?), /regex/; with subclasses if asked. None: HDX_NOT_FOUND with
- * the nearest name as hint.
+ * Class numbers of a pattern: exact name, glob (* and ?), /regex/; with subclasses if asked. Where no class has the
+ * name, it may be that of one class without its package (`notice` is told). None: HDX_NOT_FOUND with the nearest name
+ * as hint; several without their packages: with some of them.
  */
 HDX_API hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers,
                                          size_t *count, hdx_error *err);

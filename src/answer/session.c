@@ -169,7 +169,9 @@ hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
                         .scope = (hdx_refs_scope)scope,
                         .threads = s->options.threads,
                         .progress = &s->progress,
-                        .mem = &s->mem };
+                        .mem = &s->mem,
+                        .notice = s->options.notice,
+                        .notice_context = s->options.notice_context };
 }
 
 /* ---- what a session has ---- */

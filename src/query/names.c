@@ -31,6 +31,40 @@ static hdx_text simple_name(hdx_text name)
     return (hdx_text){ name.at + from, name.len - from };
 }
 
+/* Is the class called so without its package, or without the class it is nested in as well? */
+static bool is_simple(hdx_text name, const char *typed)
+{
+    const size_t n = strlen(typed);
+    return name.len > n && memcmp(name.at + (name.len - n), typed, n) == 0 &&
+           (name.at[name.len - n - 1] == '.' || name.at[name.len - n - 1] == '$');
+}
+
+static bool may_be_simple(const char *pattern) { return pattern[0] != '\0' && strpbrk(pattern, "./*?") == NULL; }
+
+/* The one class name that a simple one stands for; len 0: there is none, or (*several) more than one, listed in err. */
+static hdx_text name_meant(const hdx_class *classes, uint32_t count, const char *typed, bool *several, hdx_error *err)
+{
+    hdx_text one = { NULL, 0 };
+    char     list[160] = "";
+    unsigned listed = 0;
+    *several = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const hdx_text name = classes[i].name;
+        if (!is_simple(name, typed) || (one.len > 0 && hdx_text_same(one, name)))
+            continue;
+        *several = one.len > 0;
+        one = one.len > 0 ? one : name;
+        if (listed < 4 && strlen(list) + name.len + 3 < sizeof list) /* numbers go by falling instance count */
+            (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.*s", listed++ > 0 ? ", " : "",
+                           (int)name.len, name.at);
+    }
+    if (!*several)
+        return one;
+    hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "several classes are called %.100s", typed);
+    (void)hdx_hint(err, HDX_NOT_FOUND, "name one of them, such as %s", list);
+    return (hdx_text){ NULL, 0 };
+}
+
 /* An edit distance over whole names, and over last parts when no package was typed. */
 static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *pattern, hdx_error *err)
 {
@@ -131,6 +165,19 @@ static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *s
     }
 }
 
+static void say_what_is_meant(const hdx_query *q, const hdx_class *classes, uint32_t count, const char *pattern)
+{
+    char line[400];
+    bool several;
+    for (uint32_t i = 0; i < count; i++)
+        if (hdx_text_is(classes[i].name, pattern))
+            return;
+    const hdx_text meant = name_meant(classes, count, pattern, &several, NULL);
+    (void)snprintf(line, sizeof line, "%.100s is taken for %.*s", pattern, meant.len > 250 ? 250 : (int)meant.len,
+                   meant.len > 0 ? meant.at : "");
+    q->notice(q->notice_context, line);
+}
+
 hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers,
                                  size_t *out_count, hdx_error *err)
 {
@@ -138,6 +185,8 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
     hdx_error        own, *e = err != NULL ? err : &own;
     hdx_code code = hdx_classes_named(classes, count, pattern, subclasses, q->progress, q->mem, numbers, out_count, e);
+    if (code == HDX_OK && q->notice != NULL && may_be_simple(pattern))
+        say_what_is_meant(q, classes, count, pattern);
     if (code == HDX_NOT_FOUND) { /* no classes at all may be damage */
         hdx_error damage;
         if (hdx_graph_check(q->graph, &damage) != HDX_OK) {
@@ -171,8 +220,18 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
         state[i] = yes;
         found += yes;
     }
+    if (found == 0 && may_be_simple(pattern)) {
+        bool           several;
+        const hdx_text meant = name_meant(classes, count, pattern, &several, err);
+        if (several)
+            code = HDX_NOT_FOUND;
+        for (uint32_t i = 0; i < count && meant.len > 0; i++) {
+            state[i] = hdx_text_same(classes[i].name, meant);
+            found += state[i];
+        }
+    }
     if (found == 0) {
-        code = no_class(classes, count, pattern, err);
+        code = code != HDX_OK ? code : no_class(classes, count, pattern, err);
         goto out;
     }
     if (subclasses) {

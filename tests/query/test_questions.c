@@ -553,6 +553,8 @@ Test(names, keep_their_order_and_come_once)
     heap_close(&h);
 }
 
+static void keep_line(void *context, const char *line) { (void)snprintf(context, 200, "%s", line); }
+
 Test(names, of_classes_suggest_the_nearest)
 {
     heap      h;
@@ -566,6 +568,17 @@ Test(names, of_classes_suggest_the_nearest)
     ok(hdx_query_classes_named(&h.q, "byte[]", false, &numbers, &n, &h.err));
     cr_expect(eq(sz, n, 1));
     hdx_numbers_free(numbers);
+    char said[200] = "";
+    h.q.notice = keep_line;
+    h.q.notice_context = said;
+    ok(hdx_query_classes_named(&h.q, "java.lang.Thread", false, &numbers, &n, &h.err));
+    hdx_numbers_free(numbers);
+    cr_expect(eq(str, said, (char *)""), "the name itself");
+    ok(hdx_query_classes_named(&h.q, "Thread", false, &numbers, &n, &h.err));
+    cr_expect(eq(sz, n, 1));
+    cr_expect(hdx_text_is(hdx_graph_class(h.g, numbers[0])->name, "java.lang.Thread"));
+    hdx_numbers_free(numbers);
+    cr_expect(eq(str, said, (char *)"Thread is taken for java.lang.Thread"));
     ok(hdx_query_classes_named(&h.q, "java.lang.Object", true, &numbers, &n, &h.err));
     cr_expect(eq(sz, n, 9));
     hdx_numbers_free(numbers);
