@@ -380,7 +380,9 @@ static hdx_buffer rows_where(heap *h, const char *table, const char *condition, 
     hdx_arena_free(&arena);
     cr_assert(eq(int, hdx_rows_where(&rows, condition, &h->err), HDX_OK), "%s", h->err.message);
     cr_assert(eq(int, hdx_rows_select(&rows, chosen, &h->err), HDX_OK), "%s", h->err.message);
-    return rows_text(rows);
+    const hdx_buffer text = rows_text(rows);
+    hdx_rows_close(rows);
+    return text;
 }
 
 /* Asked for some columns and bounds, tables give the rows that conditions leave of all. */
