@@ -173,6 +173,17 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
               access("app.hprof.hdx.lock", F_OK) != 0);
 }
 
+Test(errors, a_question_keeps_to_the_memory_it_was_given)
+{
+    tool_copy_bookshop("app.hprof");
+    ran r =
+        tool_sh("\"$H\" index app.hprof --quiet && \"$H\" objects app.hprof --class '*' --sort shallow --memory 64M");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect("objects app.hprof --class '*' --sort shallow --memory 200K", 6,
+           " bytes more do not fit in the 204800 that questions may take\nhint: give it more with --memory\n");
+}
+
 Test(errors, too_little_memory_names_a_size_that_would_do)
 {
     static const char *const sizes[] = { "1", "336", "2K", "100K", "190K", "500K", "1M", "3M", "20M", "40M" };
