@@ -8,7 +8,7 @@
  * and renamed: it is always that of a whole step. Temporary files in *.part have sums in the state, index files their
  * own.
  *
- * A later build with the same dump, parameters and version goes on behind that step. It believes nothing: every file is
+ * A later build with the same dump, parameters and version goes on after that step. It believes nothing: every file is
  * read through and checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and
  * what does not hold makes it begin anew. Files that no finished step has are removed before it writes, and links are
  * not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one
@@ -85,6 +85,7 @@ static bool has_chunks(hdx_step until, uint64_t done, uint64_t tasks)
 static void head_of(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_checkpoint_head *h)
 {
     const hdx_build *b = p->b;
+    assert((tasks & ~hdx_checkpoint_tasks(done)) == 0); /* M1 */
     *h = (hdx_checkpoint_head){ .magic = MAGIC,
                                 .version = hdx_checkpoint_version(b->work.options),
                                 .catalog = catalog_of(&b->work, FRESH),
@@ -107,8 +108,8 @@ static void head_of(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_checkp
                                 .chunk_longest = p->inbound.referrers.longest,
                                 .predecessor_bytes = p->predecessors.file.end,
                                 .predecessor_count = p->predecessors.count,
-                                .member_bytes = p->instances.file.end,
-                                .member_count = p->instances.count,
+                                .class_instance_bytes = p->instances.file.end,
+                                .class_instance_count = p->instances.count,
                                 .roots = b->tables.root_count,
                                 .units = hdx_checkpoint_spill(done) ? p->columns.spill.count : 0,
                                 .chunks = has_chunks(p->until, done, tasks) ? p->inbound.referrers.count : 0 };
@@ -162,6 +163,7 @@ static void put_array(writing *w, const void *array, uint64_t count, size_t size
     uint8_t piece[8192];
     for (uint64_t done = 0; done < count && w->rc >= 0;) {
         const uint64_t n = count - done < sizeof piece / size ? count - done : sizeof piece / size;
+        assert(n > 0); /* M3 */
         memset(piece, 0, sizeof piece);
         for (uint64_t i = 0; i < n; i++)
             for (const member *m = members; m->size > 0; m++)
@@ -195,13 +197,14 @@ static hdx_code save_state(hdx_pass *p, uint64_t done, uint64_t tasks, const cha
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
-/* So that whoever goes on need not read the search for them; they stay as they are from the searches on. */
+/* So that a build that goes on need not read the search for them; they stay as they are from the searches on. */
 static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
-    hdx_kept      *file = NULL;
-    uint32_t       sum;
-    hdx_code       code = hdx_kept_create(&p->b->work, &p->b->keeping, HDX_KEPT_BITS, &file, err);
+    assert(p->search.live != NULL && (!special || p->search.special != NULL)); /* M3 */
+    hdx_kept *file = NULL;
+    uint32_t  sum;
+    hdx_code  code = hdx_kept_create(&p->b->work, &p->b->keeping, HDX_KEPT_BITS, &file, err);
     if (code == HDX_OK && (code = hdx_kept_put(file, p->search.live, bytes, err)) == HDX_OK && special)
         code = hdx_kept_put(file, p->search.special, bytes, err);
     code = hdx_kept_end(file, code, &sum, err);
@@ -210,15 +213,15 @@ static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referred, hdx_error *err)
+hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err)
 {
-    const uint64_t words = hdx_bits_words(p->b->tables.objects), has = referred;
+    const uint64_t words = hdx_bits_words(p->b->tables.objects), has = referenced;
     hdx_kept      *file = NULL;
     uint32_t       sum;
     hdx_code       code = hdx_kept_create(&p->b->work, &p->b->keeping, HDX_KEPT_LISTS, &file, err);
-    if (code == HDX_OK && (code = hdx_kept_put(file, &has, sizeof has, err)) == HDX_OK && referred &&
-        (code = hdx_kept_put(file, p->referred.once, words * 8, err)) == HDX_OK)
-        code = hdx_kept_put(file, p->referred.many, words * 8, err);
+    if (code == HDX_OK && (code = hdx_kept_put(file, &has, sizeof has, err)) == HDX_OK && referenced &&
+        (code = hdx_kept_put(file, p->referenced.once, words * 8, err)) == HDX_OK)
+        code = hdx_kept_put(file, p->referenced.many, words * 8, err);
     if (code == HDX_OK)
         code = hdx_packed_keep(&p->objects.outbound, hdx_kept_put, file, err);
     code = hdx_kept_end(file, code, &sum, err);
@@ -235,15 +238,15 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
     uint32_t       sum;
     hdx_code       code = hdx_kept_open(&b->work, &b->keeping, HDX_KEPT_LISTS, &file, &sum, err);
     if (code == HDX_OK && (code = hdx_kept_get(file, &has, sizeof has, err)) == HDX_OK && has != 0) {
-        p->referred.once = hdx_mem_array(&b->work.mem, words, 8);
-        p->referred.many = hdx_mem_array(&b->work.mem, words, 8);
-        if (p->referred.once == NULL || p->referred.many == NULL)
-            code = hdx_no_memory(err, "who is referred to", b->tables.objects / 4);
-        else if ((code = hdx_kept_get(file, p->referred.once, words * 8, err)) == HDX_OK)
-            code = hdx_kept_get(file, p->referred.many, words * 8, err);
+        p->referenced.once = hdx_mem_array(&b->work.mem, words, 8);
+        p->referenced.many = hdx_mem_array(&b->work.mem, words, 8);
+        if (p->referenced.once == NULL || p->referenced.many == NULL)
+            code = hdx_no_memory(err, "who is referenced to", b->tables.objects / 4);
+        else if ((code = hdx_kept_get(file, p->referenced.once, words * 8, err)) == HDX_OK)
+            code = hdx_kept_get(file, p->referenced.many, words * 8, err);
     }
     if (has == 0)
-        (void)atomic_fetch_and(&p->kept.tasks, ~(uint64_t)HDX_TASK_REFERRED);
+        (void)atomic_fetch_and(&p->kept.tasks, ~(uint64_t)HDX_TASK_REFERENCED);
     if (code == HDX_OK &&
         (code = hdx_packed_new(&p->objects.outbound, b->tables.objects, &b->work.mem, err)) == HDX_OK &&
         (code = hdx_packed_restore(&p->objects.outbound, &b->work.mem, hdx_kept_get, file, err)) == HDX_OK &&
@@ -268,7 +271,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->kept.live && (p->kept.special || !special)) &&
         (code = save_bits(p, special, err)) != HDX_OK)
         return code;
-    if ((code = hdx_tape_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK ||
+    if ((code = hdx_temp_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK ||
         (code = save_state(p, done, tasks, state, err)) != HDX_OK)
         return code;
     if (b->keeping.checkpointed)
@@ -280,6 +283,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if (rc < 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the checkpoint in place: %s", strerror(-rc));
     (void)hdx_io_remove_folder(b->work.io, fresh);
+    assert(b->work.folder[0] != '\0'); /* M3 */
     b->keeping.checkpointed = true;
     hdx_seal_put(&b->work, &b->keeping);
     return HDX_OK;
@@ -372,10 +376,10 @@ static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
         p->predecessors.end = h->predecessor_bytes;
         p->predecessors.count = h->predecessor_count;
     }
-    if ((tasks & HDX_TASK_MEMBERS) != 0) {
-        p->instances.file.end = h->member_bytes;
-        p->instances.end = h->member_bytes;
-        p->instances.count = h->member_count;
+    if ((tasks & HDX_TASK_CLASS_INSTANCES) != 0) {
+        p->instances.file.end = h->class_instance_bytes;
+        p->instances.end = h->class_instance_bytes;
+        p->instances.count = h->class_instance_count;
     }
     if (hdx_checkpoint_has(h->done, HDX_PASS_DOMINATORS) || (tasks & HDX_TASK_IDOMS) != 0) {
         p->idoms.end = h->idoms_bytes;
@@ -483,7 +487,7 @@ static hdx_code read_catalog(hdx_build *b, hdx_error *err)
     return hdx_classes_find_objects(&b->tables, err);
 }
 
-/* All was read through: whoever is stopped before anything else is done need not do that again. */
+/* All was read through: a build that is stopped before it does anything else need not do that again. */
 static void seal_checked(hdx_pass *p, uint64_t done)
 {
     if (hdx_checkpoint_search(p->until, done))

@@ -4,7 +4,7 @@
 
 #include "making/making.h"
 
-#define HDX_CHECKPOINT_FORMAT 4u /* of what steps hand to each other in files */
+#define HDX_CHECKPOINT_FORMAT 5u /* of what steps hand to each other in files */
 
 /* Steps that a checkpoint may hold, in their order; bits of `done`. */
 typedef enum hdx_pass_name {
@@ -16,7 +16,7 @@ typedef enum hdx_pass_name {
 } hdx_pass_name;
 
 /*
- * The file `state` begins with this head; behind it roots, units and chunks as they lie in memory, and a CRC32C of all
+ * The file `state` begins with this head; after it roots, units and chunks as they lie in memory, and a CRC32C of all
  * before it. Here for the tests' sake: nobody else than checkpoint.c reads one.
  */
 typedef struct hdx_checkpoint_head {
@@ -24,20 +24,20 @@ typedef struct hdx_checkpoint_head {
                                        and of the parameters */
     uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
     uint64_t done;                  /* steps of order.c, a bit each */
-    uint64_t tasks;                 /* of the step behind them (HDX_TASK_); believed with a seal alone */
+    uint64_t tasks;                 /* of the step after them (HDX_TASK_); believed with a seal alone */
     uint64_t width, until, class_class, loader_class;
     uint64_t reached;
     uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
     uint64_t spill_bytes, spill_longest, spill_edges;
     uint64_t referrer_bytes, referrer_entries, chunk_longest;
-    uint64_t predecessor_bytes, predecessor_count, member_bytes, member_count;
+    uint64_t predecessor_bytes, predecessor_count, class_instance_bytes, class_instance_count;
     uint64_t roots, units, chunks;
 } hdx_checkpoint_head;
 
 /* All files of the steps so far, and of these tasks of the next, are in the folder and closed or will be read again. */
 hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_error *err);
-/* The packed lists, and who is referred to, into lists.tmp, and back. */
-hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referred, hdx_error *err);
+/* The packed lists, and who is referenced to, into lists.tmp, and back. */
+hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err);
 hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err);
 /* Is every file that a checkpoint of these steps, or of these tasks, has as the seal says? */
 bool     hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks);
@@ -68,16 +68,16 @@ bool hdx_checkpoint_is_plain(const hdx_work *w);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }
-/* Tasks of the step behind these. */
+/* Tasks of the step after these. */
 static inline uint64_t hdx_checkpoint_tasks(uint64_t done)
 {
     if (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS))
         return HDX_TASK_RETAINED | HDX_TASK_TREE;
     if (hdx_checkpoint_has(done, HDX_PASS_REFERENCES))
-        return HDX_TASK_PREDECESSORS | HDX_TASK_MEMBERS | HDX_TASK_IDOMS;
+        return HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES | HDX_TASK_IDOMS;
     if (hdx_checkpoint_has(done, HDX_PASS_OBJECTS))
         return HDX_TASK_SEARCH | HDX_TASK_NEAREST | HDX_TASK_INBOUND;
-    return HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_OUTBOUND | HDX_TASK_REFERRED;
+    return HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_OUTBOUND | HDX_TASK_REFERENCED;
 }
 static inline bool hdx_checkpoint_search(hdx_step until, uint64_t done)
 {

@@ -1,5 +1,5 @@
 /*
- * checkpoint_check.c - is what a build left behind what it wrote, and can nothing in it lead outside?
+ * checkpoint_check.c - is what a build left what it wrote, and can nothing in it lead outside?
  *
  * In:  the state of a checkpoint, read.
  * Out: temporary files open, bits of what lives and is special; or HDX_NOT_FOUND.
@@ -14,19 +14,19 @@
 #include <stdio.h>
 
 #define ADDRESSES 8u     /* objects that a byte of the index address can tell of, at the most */
-#define PIECE     65536u /* bytes of a tape read at once; whole visits of either width */
+#define PIECE     65536u /* bytes of a temporary file read at once; whole visits of either width */
 
 static hdx_code unusable(hdx_error *err)
 {
     return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
 }
 
-static hdx_code open_tape(hdx_build *b, const char *name, hdx_tape_file *t, hdx_error *err)
+static hdx_code open_temp(hdx_build *b, const char *name, hdx_temp *t, hdx_error *err)
 {
     const uint64_t end = t->end;
     const uint32_t sum = t->sum;
     struct stat    st;
-    hdx_code       code = hdx_tape_file_reopen(&b->work, name, t, err);
+    hdx_code       code = hdx_temp_reopen(&b->work, name, t, err);
     if (code != HDX_OK || b->work.io->stat(b->work.io, t->path, &st) < 0 || (uint64_t)st.st_size != end)
         return unusable(err);
     t->end = end;
@@ -53,7 +53,7 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
 {
     const hdx_code code = p->width == 32 && p->columns.spill.edges >= UINT32_MAX - 2
                               ? unusable(err)
-                              : open_tape(p->b, "references.tmp", &p->columns.spill.file, err);
+                              : open_temp(p->b, "references.tmp", &p->columns.spill.file, err);
     if (code == HDX_OK && p->b->keeping.sealed)
         return units_lie(&p->columns.spill, p->b->tables.objects) ? HDX_OK : unusable(err);
     return code != HDX_OK ? code
@@ -61,11 +61,11 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
                                             err); /* a catalog may say anything: instances are counted again */
 }
 
-/* ---- tapes ---- */
+/* ---- temporary files ---- */
 typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count,
                   uint64_t *before); /* before: 0 at first, then its own */
 
-static hdx_code check_tape(hdx_pass *p, hdx_tape_file *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
+static hdx_code check_temp(hdx_pass *p, hdx_temp *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
 {
     uint8_t *piece = hdx_mem_get(&p->b->work.mem, PIECE);
     uint32_t sum = 0;
@@ -175,11 +175,11 @@ static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
     for (uint64_t i = 0; i < b->tables.root_count; i++)
         if (b->tables.roots[i].thread == HDX_NO_ID)
             hdx_bits_put(p->search.is_root, b->tables.roots[i].object);
-    if (p->search.reached > b->tables.objects || (code = open_tape(b, "search.tmp", &p->search.file, err)) != HDX_OK)
+    if (p->search.reached > b->tables.objects || (code = open_temp(b, "search.tmp", &p->search.file, err)) != HDX_OK)
         return unusable(err);
     if (b->keeping.sealed)
         return read_bits(p, special, err);
-    code = check_tape(p, &p->search.file, p->search.reached, p->width / 4, look_at_visits, err);
+    code = check_temp(p, &p->search.file, p->search.reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
 }
 
@@ -232,7 +232,7 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     uint64_t       entries = 0;
     uint64_t      *seen;
     uint8_t       *bytes;
-    hdx_code       code = open_tape(b, "referrers.tmp", &p->inbound.referrers.file, err);
+    hdx_code       code = open_temp(b, "referrers.tmp", &p->inbound.referrers.file, err);
     if (code != HDX_OK || p->inbound.referrers.longest > p->inbound.referrers.file.end)
         return unusable(err);
     if (b->keeping.sealed)
@@ -251,10 +251,10 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
 static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
 {
     const uint64_t each = p->width / 4;
-    const hdx_code code = open_tape(p->b, "idoms.tmp", &p->idoms, err);
+    const hdx_code code = open_temp(p->b, "idoms.tmp", &p->idoms, err);
     if (code == HDX_OK && p->b->keeping.sealed)
         return p->idoms.end % each == 0 ? HDX_OK : unusable(err);
-    return code != HDX_OK ? code : check_tape(p, &p->idoms, p->idoms.end / each, each, look_at_idoms, err);
+    return code != HDX_OK ? code : check_temp(p, &p->idoms, p->idoms.end / each, each, look_at_idoms, err);
 }
 
 /* ---- the folder ---- */
@@ -309,7 +309,7 @@ static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
         { "referrers.tmp", hdx_checkpoint_referrers(p->until, done) ||
                                ((tasks & HDX_TASK_INBOUND) != 0 && p->until >= HDX_STEP_DOMINATORS) },
         { "predecessors.tmp", (tasks & HDX_TASK_PREDECESSORS) != 0 },
-        { "members.tmp", (tasks & HDX_TASK_MEMBERS) != 0 },
+        { "class_instances.tmp", (tasks & HDX_TASK_CLASS_INSTANCES) != 0 },
         { "idoms.tmp", hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) || (tasks & HDX_TASK_IDOMS) != 0 },
     } };
 }
@@ -390,7 +390,7 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
 }
 
 /*
- * Which pass leaves an index file of the kind behind, and which task of it writes it. Address and seek come before all
+ * Which pass leaves an index file of the kind, and which task of it writes it. Address and seek come before all
  * passes.
  */
 static const struct maker {
@@ -441,7 +441,7 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
            (p->width == 64 || (b->tables.objects < UINT32_MAX - 2 && p->columns.spill.edges < UINT32_MAX - 2));
 }
 
-/* Whoever asks a finished index knows the class of classes by its name. */
+/* A finished index finds the class of classes by its name. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
     return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->tables.class_class) &&
@@ -531,7 +531,7 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
     m->roots = b->tables.root_count;
     m->threads = b->tables.thread_count;
     m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes =
-        0; /* counted with the dominators, or behind them (order.c) */
+        0; /* counted with the dominators, or after them (order.c) */
     if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_TREE))
         m->dominators = 0;
     m->gc_roots = 0;
@@ -560,9 +560,9 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     if (code == HDX_OK && is_tape_of(p, done, tasks, "referrers.tmp"))
         code = check_referrers(p, err);
     if (code == HDX_OK && (tasks & HDX_TASK_PREDECESSORS) != 0)
-        code = open_tape(p->b, "predecessors.tmp", &p->predecessors.file, err);
-    if (code == HDX_OK && (tasks & HDX_TASK_MEMBERS) != 0)
-        code = open_tape(p->b, "members.tmp", &p->instances.file, err);
+        code = open_temp(p->b, "predecessors.tmp", &p->predecessors.file, err);
+    if (code == HDX_OK && (tasks & HDX_TASK_CLASS_INSTANCES) != 0)
+        code = open_temp(p->b, "class_instances.tmp", &p->instances.file, err);
     if (code == HDX_OK && is_tape_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
     if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK &&

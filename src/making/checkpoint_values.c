@@ -5,7 +5,7 @@
  *      hold.
  * Out: HDX_OK, or HDX_NOT_FOUND.
  * Sums tell rot. Here every value is read once, with the bounds that a finished index is opened with, and compared with
- * what other files say of it: lists rise and lead to objects, inbound lists are the outbound ones turned round, classes
+ * what other files say of it: lists rise and lead to objects, inbound lists are the outbound ones transposed, classes
  * have the instances that say so, special is who must be. That a search was a depth-first one and a path the shortest
  * is not looked at: that would be the search again.
  *
@@ -102,7 +102,7 @@ typedef bool take_some(run *k, uint32_t i, const uint64_t *values,
                        uint32_t n); /* some of the list of object first + i */
 
 /*
- * Lists of the run: each rises, for whoever comes behind trusts that. Most have one value or none, which cost no
+ * Lists of the run: each rises, for what comes after trusts that. Most have one value or none, which cost no
  * look-up of their own.
  */
 static bool each_list(run *k, const hdx_one_to_n *lists, take_some *take)

@@ -69,7 +69,7 @@ static const struct cost {
     24u /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
 #define ELEMENT_TOUCHED 14u /* and what is touched of that: Deep with 40 M slots took 10 */
 /* What is read before the step objects ends in a checkpoint where it takes 3 s (order.c), and the spill file then
-   stays until the next checkpoint: behind that step where it takes 3 s, too. A quarter less and a half more here, for
+   stays until the next checkpoint: after that step where it takes 3 s, too. A quarter less and a half more here, for
    seconds are forecast no better. */
 #define READ_LONG_NS    2250000000u
 #define OBJECTS_LONG_NS 4500000000u
@@ -370,7 +370,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
         step->memory = usual(b, f, hdx_forecast(&b->work, &b->tables, c->pass, width, most, false));
         step->least = hdx_forecast(&b->work, &b->tables, c->pass, width, most, true);
-        if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* behind these nothing reads the dump */
+        if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* after these nothing reads the dump */
             step->memory += f->source_memory;
             step->least += f->source_memory;
         }

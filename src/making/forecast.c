@@ -1,5 +1,5 @@
 /*
- * forecast.c - what each pass will hold, before it begins: the promise behind --memory.
+ * forecast.c - what each pass will hold, before it begins: the promise of --memory.
  *
  * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows
  * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c, search_wide.c and what
@@ -20,7 +20,7 @@ static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
 {
     return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id;
 }
-static uint64_t turning(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
+static uint64_t transposing(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
 bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes)
 {
@@ -51,10 +51,11 @@ static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_foreca
                n / 8;             /* some pages of class */
     case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
         return base + packed +
-               (in == WHOLE ? searching(n, id) + turning(n, m, id)
+               (in == WHOLE ? searching(n, id) + transposing(n, m, id)
                             : highest(in == LEAST ? searching(n, id) : searched(n, 0, id),
-                                      turning(n, m, id) / parts + 3 * words));
-    case HDX_FORECAST_DOMINATORS: /* tapes and numbers stay beside the links where there is room, with sums of 4 bytes
+                                      transposing(n, m, id) / parts + 3 * words));
+    case HDX_FORECAST_DOMINATORS: /* temporary files and numbers stay beside the links where there is room, with sums of
+                                   * 4 bytes
                                    */
         return base + 3 * words +
                (in == WHOLE

@@ -223,7 +223,7 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }
 
-/* Behind the last step done, or where a reading of the dump was stopped. HDX_NOT_FOUND: neither can be. */
+/* After the last step done, or where a reading of the dump was stopped. HDX_NOT_FOUND: neither can be. */
 static hdx_code go_on(hdx_build *b, hdx_error *err)
 {
     hdx_code code;

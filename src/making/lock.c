@@ -6,9 +6,9 @@
  *
  * Two things lock. flock, which the kernel gives back however its owner dies; and a record of the owner: host, boot,
  * process namespace, process, its start, the job it belongs to. Where flock works, the record is for people. Where
- * there is none (ENOSYS on Lustre without -o flock), the file is a claim: made with O_EXCL, and whoever finds it
- * believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. A process of
- * this host is looked up, with the time it began, so that neither its number used again nor a boot brings it back to
+ * there is none (ENOSYS on Lustre without -o flock), the file is a claim: made with O_EXCL, and the process that finds
+ * it believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. A process
+ * of this host is looked up, with the time it began, so that neither its number used again nor a boot brings it back to
  * life; of another host nothing is guessed: its claim stands until it is removed.
  *
  *     heapdex 1 host=node7 boot=3f1c... space=4026531836 pid=4711 start=8812345 since=1700000000 job=slurm:99

@@ -10,6 +10,13 @@
  *   estimate.c       the same before anything is built, from a sample of the dump
  *   manifest.c       everything said once, and the catalog
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
+ *
+ * Invariants, asserted in debug builds:
+ *
+ *   M1  Steps are done in their order, and a task is of the step at hand.
+ *   M2  The catalog of an index is begun once, and committed last.
+ *   M3  A step that is kept has its files; a checkpoint is written whole or not at all.
+ *   M4  The manifest names a file once, with its size and sum (INDEX I17).
  */
 #ifndef HDX_MAKING_MAKING_H
 #define HDX_MAKING_MAKING_H
@@ -53,14 +60,14 @@ typedef struct hdx_pass {
     hdx_damage_note      note; /* of the index files that are read again */
     hdx_columns          columns;
     hdx_objects          objects;
-    hdx_referred         referred;
+    hdx_referenced       referenced;
     hdx_ints            *class_file, *size_file;
     hdx_column_files     files; /* those two, for the passes */
     hdx_search           search;
     hdx_inbound          inbound;
-    uint64_t             room; /* bytes that turning the lists round may take */
+    uint64_t             room; /* bytes that transposing the lists round may take */
     hdx_predecessor_file predecessors, instances;
-    hdx_tape_file        idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
+    hdx_temp             idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
     hdx_numbered         numbered;
     hdx_index_file       retained;
     hdx_tree             tree;
@@ -104,11 +111,11 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
 
 /* ---- order.c ---- */
 /*
- * Second pass and everything behind it, with ids of 32 or 64 bits; writes the index files of the steps that
+ * Second pass and everything after it, with ids of 32 or 64 bits; writes the index files of the steps that
  * options.until allows.
  */
 hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err);
-/* Goes on behind the last finished step of a build that was killed or interrupted, in b->work.folder. HDX_NOT_FOUND: it
+/* Goes on after the last finished step of a build that was killed or interrupted, in b->work.folder. HDX_NOT_FOUND: it
    cannot, b is to be thrown away and the build to be begun anew. */
 hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
 

@@ -13,6 +13,7 @@ void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file
 {
     hdx_manifest_file *f = &b->manifest.files[kind]; /* one pass writes a kind: no two threads come here for the same */
     (void)snprintf(f->name, sizeof f->name, "%s", hdx_kind_name(kind));
+    assert(file->bytes > 0 && kind < HDX_KINDS); /* M4 */
     f->bytes = file->bytes;
     f->sum = file->sum;
 }
@@ -62,6 +63,7 @@ void hdx_manifest_step_end(hdx_build *b)
     hdx_manifest_step *s = &b->manifest.steps[b->manifest.step_count];
     if (b->manifest.step_count >= HDX_STEPS_MAX)
         return;
+    assert(s->name[0] != '\0'); /* M1: it was begun */
     s->wall_ns = hdx_now_ns() - s->wall_ns;
     s->cpu_ns = hdx_cpu_ns() - s->cpu_ns;
     s->written_bytes = written(b) - s->written_bytes;
@@ -215,6 +217,7 @@ hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
     hdx_build_sort_roots(&b->work, &b->tables); /* a build that goes on from a checkpoint has not, others have */
+    assert(b->catalog == NULL);                 /* M2: once */
     if ((code = hdx_catalog_create(b->work.io, b->work.folder, &b->work.mem, &b->catalog, err)) != HDX_OK)
         return code;
     for (uint32_t i = 0; i < b->tables.class_count && code == HDX_OK; i++) {

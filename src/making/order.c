@@ -1,22 +1,26 @@
 /*
- * order.c - the order of the passes behind the first one.
+ * order.c - the order of the passes after the first one: each gets what it reads as const, and what it leaves goes into
+ * hdx_pass, the manifest and the tables here.
+ *
+ * This is where steps are begun, measured and kept, and where tasks of a step run beside each other.
  */
 #include "making/checkpoint.h"
 
 #include <stdio.h>
 
-#define TURNING    (4ull << 20)  /* sums by block, values carried from range to range */
-#define AGAIN      3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
-#define AGAIN_LAST 8u /* so many times that in front of the last step, which takes about a twentieth of the time */
+#define TRANSPOSING (4ull << 20)  /* sums by block, values carried from range to range */
+#define LINKS_READY (16ull << 20) /* bytes kept ready for semidominators */
+#define AGAIN       3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
+#define AGAIN_LAST  8u /* so many times that in front of the last step, which takes about a twentieth of the time */
 
 static void free_lists(hdx_pass *p)
 {
     hdx_mem       *mem = &p->b->work.mem;
     const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
     hdx_packed_free(&p->objects.outbound, mem);
-    hdx_mem_put(mem, p->referred.once, bytes);
-    hdx_mem_put(mem, p->referred.many, bytes);
-    p->referred.once = p->referred.many = NULL;
+    hdx_mem_put(mem, p->referenced.once, bytes);
+    hdx_mem_put(mem, p->referenced.many, bytes);
+    p->referenced.once = p->referenced.many = NULL;
 }
 
 static void free_sums(hdx_pass *p)
@@ -38,25 +42,26 @@ static void free_passes(hdx_pass *p)
     free_lists(p);
     hdx_ints_close(p->class_file);
     hdx_ints_close(p->size_file);
-    hdx_tape_file_close(&p->search.file);
+    hdx_temp_close(&p->search.file);
     hdx_mem_put(mem, p->search.live, words * 8);
     hdx_mem_put(mem, p->search.is_root, words * 8);
     hdx_mem_put(mem, p->search.special, words * 8);
-    hdx_tape_file_close(&referrers->file);
+    hdx_temp_close(&referrers->file);
     hdx_mem_put(mem, referrers->chunks, referrers->capacity * sizeof *referrers->chunks);
     if (!p->kept.tapes) {
-        hdx_tape_file_remove(&p->predecessors.file);
-        hdx_tape_file_remove(&p->instances.file);
+        hdx_temp_remove(&p->predecessors.file);
+        hdx_temp_remove(&p->instances.file);
     }
-    hdx_tape_file_close(&p->predecessors.file);
-    hdx_tape_file_close(&p->instances.file);
-    hdx_tape_file_close(&p->idoms);
+    hdx_temp_close(&p->predecessors.file);
+    hdx_temp_close(&p->instances.file);
+    hdx_temp_close(&p->idoms);
     free_sums(p);
 }
 
 /* What a pass wrote, if it did. */
 static void note_file(hdx_pass *p, hdx_kind kind, const hdx_index_file *file)
 {
+    assert(kind < HDX_KINDS); /* M4 */
     if (file->bytes > 0)
         hdx_manifest_file_written(p->b, kind, file);
 }
@@ -133,21 +138,21 @@ static hdx_code do_outbound(void *context, hdx_error *err)
     return once_only(context, HDX_TASK_OUTBOUND, write_outbound, err);
 }
 
-static hdx_code find_referred(hdx_pass *p, hdx_error *err)
+static hdx_code find_referenced(hdx_pass *p, hdx_error *err)
 {
-    hdx_work      *w = &p->b->work;
-    hdx_referred  *r = &p->referred;
-    const uint64_t objects = p->b->tables.objects;
+    hdx_work       *w = &p->b->work;
+    hdx_referenced *r = &p->referenced;
+    const uint64_t  objects = p->b->tables.objects;
     r->once = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
     r->many = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
     return r->once == NULL || r->many == NULL
-               ? hdx_no_memory(err, "which objects are referred to", objects / 4)
+               ? hdx_no_memory(err, "which objects are referenced to", objects / 4)
                : hdx_packed_referred(&p->objects.outbound, &w->tick, r->once, r->many, err);
 }
 
-static hdx_code do_referred(void *context, hdx_error *err)
+static hdx_code do_referenced(void *context, hdx_error *err)
 {
-    return once_only(context, HDX_TASK_REFERRED, find_referred, err);
+    return once_only(context, HDX_TASK_REFERENCED, find_referenced, err);
 }
 
 static hdx_code find_objects(hdx_pass *p, hdx_error *err)
@@ -182,7 +187,7 @@ static hdx_code open_columns(hdx_pass *p, hdx_error *err)
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
-    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referred, p, 0 } };
+    const hdx_task all[] = { { do_instances, p, 0 }, { do_outbound, p, 0 }, { do_referenced, p, 0 } };
     hdx_code       code = once_only(p, HDX_TASK_COLUMNS, find_objects, err);
     if (code == HDX_OK && (code = open_columns(p, err)) == HDX_OK)
         code = hdx_run_tasks(p->b->work.threads, all, !lists ? 1 : p->until >= HDX_STEP_INBOUND ? 3 : 2, err);
@@ -193,7 +198,7 @@ static hdx_code objects(hdx_pass *p, hdx_error *err)
 static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
 {
     const hdx_inbound_in in = { .outbound = &p->objects.outbound,
-                                .referred = &p->referred,
+                                .referenced = &p->referenced,
                                 .is_root = p->until >= HDX_STEP_DOMINATORS ? p->search.is_root : NULL,
                                 .room = p->room };
     const hdx_code       code = p->wide->inbound(&p->b->work, &p->b->tables, &in, &p->inbound, err);
@@ -212,7 +217,7 @@ static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
     hdx_manifest       *m = &p->b->manifest;
     const hdx_task      inbound = { do_inbound, p, 0 };
     const hdx_search_in in = { .outbound = &p->objects.outbound,
-                               .referred = &p->referred,
+                               .referenced = &p->referenced,
                                .beside = beside ? &inbound : NULL };
     const hdx_code      code = p->wide->search(&p->b->work, &p->b->tables, &in, &p->kept.tasks, &p->search, err);
     m->gc_roots = p->search.gc_roots;
@@ -235,14 +240,15 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     const hdx_dump_tables *t = &p->b->tables;
     const bool             searches = p->until >= HDX_STEP_DOMINATORS;
     /* what all of it takes in one range (inbound_wide.c) */
-    const uint64_t words = hdx_bits_words(t->objects), many = hdx_bits_count(p->referred.many, words),
-                   single = hdx_bits_count(p->referred.once, words) - many;
-    const uint64_t counts = hdx_turn_parts(w->threads, single, many) * many;
-    const uint64_t turning =
-        (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) + words * p->width / 8 + TURNING;
-    const bool beside = searches && hdx_forecast_beside(w, p->width, turning);
+    assert(p->referenced.once != NULL && p->referenced.many != NULL); /* P5 */
+    const uint64_t words = hdx_bits_words(t->objects), many = hdx_bits_count(p->referenced.many, words),
+                   single = hdx_bits_count(p->referenced.once, words) - many;
+    const uint64_t counts = hdx_transpose_parts(w->threads, single, many) * many;
+    const uint64_t transposing = (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) +
+                                 words * p->width / 8 + TRANSPOSING;
+    const bool beside = searches && hdx_forecast_beside(w, p->width, transposing);
     hdx_code   code = HDX_OK;
-    p->room = beside ? turning : 0;
+    p->room = beside ? transposing : 0;
     if (searches && !beside)
         code = hdx_forecast_search(w, p->width, t->objects - single + t->root_count + t->class_count, err);
     if (searches && code == HDX_OK && p->search.is_root == NULL &&
@@ -251,7 +257,7 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     if (searches && code == HDX_OK)
         code = search(p, beside, err);
     if (code == HDX_OK && !beside) {
-        const uint64_t room = hdx_work_room(w), more = words * (8 + p->width / 8) + 2 * TURNING +
+        const uint64_t room = hdx_work_room(w), more = words * (8 + p->width / 8) + 2 * TRANSPOSING +
                                                        room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
         code = do_inbound(p, err);
@@ -292,12 +298,12 @@ static hdx_code open_predecessors(hdx_pass *p, hdx_error *err)
     const bool     stays = p->b->resumed != NULL;
     hdx_code       code = HDX_OK;
     if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_PREDECESSORS))
-        code = stays
-                   ? hdx_tape_file_open(w, "predecessors.tmp", &p->predecessors.file, err)
-                   : hdx_tape_open(w, "predecessors.tmp", predecessors, beside + instances, &p->predecessors.file, err);
-    if (code == HDX_OK && !hdx_task_whole(&p->kept.tasks, HDX_TASK_MEMBERS))
-        code = stays ? hdx_tape_file_open(w, "members.tmp", &p->instances.file, err)
-                     : hdx_tape_open(w, "members.tmp", instances, beside, &p->instances.file, err);
+        code =
+            stays ? hdx_temp_create(w, "predecessors.tmp", &p->predecessors.file, err)
+                  : hdx_temp_begin(w, "predecessors.tmp", predecessors, beside + instances, &p->predecessors.file, err);
+    if (code == HDX_OK && !hdx_task_whole(&p->kept.tasks, HDX_TASK_CLASS_INSTANCES))
+        code = stays ? hdx_temp_create(w, "class_instances.tmp", &p->instances.file, err)
+                     : hdx_temp_begin(w, "class_instances.tmp", instances, beside, &p->instances.file, err);
     return code;
 }
 
@@ -342,8 +348,9 @@ static hdx_code do_predecessors(void *context, hdx_error *err)
 static hdx_code do_class_instances(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS) ? HDX_OK
-                                                          : once_only(p, HDX_TASK_MEMBERS, find_class_instances, err);
+    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS)
+               ? HDX_OK
+               : once_only(p, HDX_TASK_CLASS_INSTANCES, find_class_instances, err);
 }
 
 /* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
@@ -355,12 +362,13 @@ static hdx_code do_keep(void *context, hdx_error *err)
     n->unit = hdx_pass_size_unit(&b->tables);
     if (hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS))
         return HDX_OK;
-    if (!hdx_tape_trim(&p->predecessors.file) || !hdx_tape_trim(&p->instances.file))
+    if (!hdx_temp_trim(&p->predecessors.file) || !hdx_temp_trim(&p->instances.file))
         return hdx_no_memory(err, "predecessors", p->predecessors.file.end);
     /*
      * sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else
      * they are made again
      */
+    assert(n->unit > 0 && (n->unit & (n->unit - 1)) == 0); /* P7 */
     n->narrow = b->tables.dump_size / n->unit < UINT32_MAX / 2;
     const uint64_t each = 2ull * (p->width / 8) + (n->narrow ? 4 : 8); /* two numbers for semidominators, a sum */
     if (b->work.threads > 1 && hdx_work_room(&b->work) / each > p->search.reached)
@@ -379,10 +387,16 @@ static uint64_t retained_bytes(const hdx_pass *p)
     return sums + p->search.reached * id + 4 * p->search.specials * id;
 }
 
+/* Semidominators take page after page, on one thread: the others make them ready when they have nothing else to do. */
 static hdx_code find_idoms(hdx_pass *p, hdx_error *err)
 {
     const hdx_dominators_in in = { &p->search, &p->predecessors, &p->instances, retained_bytes(p) };
-    return p->wide->dominators(&p->b->work, &in, &p->idoms, err);
+    hdx_work               *w = &p->b->work;
+    if (w->threads > 1 && w->mem.limit == 0)
+        hdx_mem_want(&w->mem, LINKS_READY);
+    const hdx_code code = p->wide->dominators(w, &in, &p->idoms, err);
+    hdx_mem_want(&w->mem, 0);
+    return code;
 }
 
 static hdx_code do_dominators(void *context, hdx_error *err)
@@ -390,7 +404,7 @@ static hdx_code do_dominators(void *context, hdx_error *err)
     return once_only(context, HDX_TASK_IDOMS, find_idoms, err);
 }
 
-/* Who has nothing to do while dominators are found. */
+/* The idle work of the pool while dominators are found: memory, as long as it is wanted. */
 static hdx_code do_help(void *context, hdx_error *err)
 {
     (void)err;
@@ -581,7 +595,7 @@ static void drop_served(hdx_pass *p, uint64_t done)
         p->kept.lists = false;
     }
     if (is_done(done, HDX_PASS_DOMINATORS)) {
-        hdx_tape_file_remove(&p->inbound.referrers.file);
+        hdx_temp_remove(&p->inbound.referrers.file);
         p->inbound.referrers.count = 0;
     }
 }
@@ -603,7 +617,7 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
 
 /*
  * Keeps what is done, but for what is soon done again: keeping the dominators, say, takes a third of the time of the
- * step behind them.
+ * step after them.
  */
 static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
@@ -654,16 +668,16 @@ static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
     const bool objects = is_done(done, HDX_PASS_OBJECTS),
                lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
     if (lists && p->objects.outbound.nodes > 0 && !p->kept.lists &&
-        hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERRED) != 0, NULL) != HDX_OK && !objects)
+        hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERENCED) != 0, NULL) != HDX_OK && !objects)
         tasks = 0;
     const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* else one that is shorter by now was cut while it was read */
     if ((tasks & HDX_TASK_PREDECESSORS) != 0 && (served || p->predecessors.file.end != p->predecessors.end ||
-                                                 hdx_tape_keep(&p->predecessors.file, NULL) != HDX_OK))
+                                                 hdx_temp_keep(&p->predecessors.file, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_PREDECESSORS;
-    if ((tasks & HDX_TASK_MEMBERS) != 0 &&
-        (served || p->instances.file.end != p->instances.end || hdx_tape_keep(&p->instances.file, NULL) != HDX_OK))
-        tasks &= ~(uint64_t)HDX_TASK_MEMBERS;
-    p->kept.tapes = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_MEMBERS)) != 0;
+    if ((tasks & HDX_TASK_CLASS_INSTANCES) != 0 &&
+        (served || p->instances.file.end != p->instances.end || hdx_temp_keep(&p->instances.file, NULL) != HDX_OK))
+        tasks &= ~(uint64_t)HDX_TASK_CLASS_INSTANCES;
+    p->kept.tapes = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES)) != 0;
     return tasks;
 }
 
@@ -683,7 +697,7 @@ static void save_begun(hdx_pass *p, uint64_t done)
     b->manifest = now;
 }
 
-/* Behind the steps done. */
+/* After the steps done. */
 static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
@@ -703,6 +717,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
             (code = hdx_forecast_check(&b->work, &b->tables, p->columns.spill.edges, pass->forecast, p->until, p->width,
                                        err)) != HDX_OK)
             break;
+        assert(done >> i == 0 && (atomic_load(&p->kept.tasks) & ~hdx_checkpoint_tasks(done)) == 0); /* M1 */
         p->kept.begun = b->manifest;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK) {
@@ -713,15 +728,15 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_manifest_step_end(b);
         done |= 1ull << i;
         atomic_store(&p->kept.tasks, 0);
-        if (i != HDX_PASS_RETAINED) /* behind the last one the index is whole in a moment */
+        if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
             code = save(p, done, err);
     }
     if (code == HDX_OK) {
         b->manifest.step = (uint32_t)p->until;
         hdx_spill_remove(&b->work, &p->columns.spill);
-        hdx_tape_file_remove(&p->search.file);
-        hdx_tape_file_remove(&p->inbound.referrers.file);
-        hdx_tape_file_remove(&p->idoms);
+        hdx_temp_remove(&p->search.file);
+        hdx_temp_remove(&p->inbound.referrers.file);
+        hdx_temp_remove(&p->idoms);
         remove_kept(b);
     }
     return code;
@@ -761,8 +776,8 @@ static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
         code = hdx_checkpoint_take_lists(p, err);
     else if (code == HDX_OK && objects && !references && p->until >= HDX_STEP_INBOUND)
         code = read_outbound(p, err);
-    if (code == HDX_OK && p->objects.outbound.nodes > 0 && p->referred.once == NULL && objects)
-        code = find_referred(p, err);
+    if (code == HDX_OK && p->objects.outbound.nodes > 0 && p->referenced.once == NULL && objects)
+        code = find_referenced(p, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_DOMINATORS))
         code = count_live(p, err);
     return code;

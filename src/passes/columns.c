@@ -4,11 +4,10 @@
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids,
  *      sorted, each once, without the class (MAT 3.1).
- * Told to stop, it keeps which stretches are read (kept.h); whoever goes on from there looks at all of the file when it
- * is whole, as it does at that of a checkpoint.
- * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
- * Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes an object and 2 to 3 a
- *       reference go to the file.
+ * Told to stop, it keeps which stretches are read (kept.h); a build that goes on from there looks at all of the file
+ * when it is whole, as it does at that of a checkpoint. Every reference is resolved once, here. Dangling ones are
+ * dropped and counted (R19). Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes
+ * an object and 2 to 3 a reference go to the file.
  */
 #include "passes/passes.h"
 
@@ -176,7 +175,9 @@ static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
         sorted &= kept == 0 || last < x;
         v[kept++] = last = x;
     }
-    return sorted ? kept : sort_unique(v, kept);
+    kept = sorted ? kept : sort_unique(v, kept);
+    assert(kept < 2 || (v[kept - 2] < v[kept - 1] && v[0] < v[1])); /* P1 */
+    return kept;
 }
 
 static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
@@ -193,6 +194,7 @@ static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
     for (; low < l->local_count && l->locals[low].first == id; low++) {
         if (!room(&k->w->mem, w, 1))
             return no_memory(err);
+        assert(l->locals[low].second < k->t->objects); /* T8 */
         w->values[w->value_count++] = l->locals[low].second;
     }
     return HDX_OK;
@@ -203,6 +205,7 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
     hdx_code code;
     if (w->used == 0)
         return HDX_OK;
+    assert(w->unit.objects > 0 && w->unit.first <= w->unit.last && w->unit.last < k->t->objects); /* P2 */
     w->unit.bytes = w->used;
     code = hdx_spill_put(k->w, &k->out->spill, &w->unit, w->bytes, err);
     w->used = w->next_id = 0;
@@ -249,6 +252,7 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
         w->unit.bare = true;
     else
         w->last_pos = pos;
+    assert(w->used <= w->capacity && id < k->t->objects); /* P2 */
     w->next_id = id + 1;
     w->dangling += w->dangling_at_hand;
     w->dangling_at_hand = 0;

@@ -8,12 +8,12 @@
  */
 #include "passes/wide.h"
 
-#define FORGET      (16u << 20)   /* values read before the pages they came from are given back */
-#define LINKS_READY (16ull << 20) /* bytes that others keep ready for semidominators */
+#define FORGET (16u << 20) /* values read before the pages they came from are given back */
 
 static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
 {
-    const hdx_referrer_file  *f = context;
+    const hdx_referrer_file *f = context;
+    assert(chunk < f->count);
     const hdx_referrer_chunk *c = &f->chunks[chunk];
     hdx_code                  code = f->file.tape.read(f->file.tape.context, c->at, to, c->bytes, err);
     if (code != HDX_OK)
@@ -66,6 +66,7 @@ hdx_code WIDE(hdx_pass_numbers)(hdx_work *w, const hdx_search *search, hdx_numbe
 hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
                                      const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err)
 {
+    assert(numbered->numbers != NULL && search->is_root != NULL); /* P6 */
     hdx_referrers chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest, referrers->entries,
                              read_chunk };
     return WIDE(hdx_predecessors)(numbered->numbers, search->reached, search->is_root, &chunks, hdx_work_room(w),
@@ -82,6 +83,7 @@ hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, c
         return hdx_no_memory(err, "reachability", t->class_count * sizeof(NID));
     for (uint32_t i = 0; i < t->class_count; i++)
         class_object[i] = (NID)t->classes[i].id;
+    assert(in->numbered->numbers != NULL); /* P6 */
     const WIDE(hdx_digraph) graph = { .classes = t->class_count, .class_object = class_object };
     const hdx_code code = WIDE(hdx_instances)(&graph, in->numbered->numbers, in->search->is_root, &of_class, &w->mem,
                                               &w->tick, &out->file.tape, &out->count, err);
@@ -89,9 +91,9 @@ hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, c
     return code;
 }
 
-hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err)
+hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_temp *idoms, hdx_error *err)
 {
-    hdx_tape_file   semis = { 0 };
+    hdx_temp        semis = { 0 };
     const hdx_tape *search = &in->search->file.tape;
     const uint64_t  reached = in->search->reached;
     const hdx_preds predecessors = { &in->predecessors->file.tape, in->predecessors->count },
@@ -100,18 +102,16 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx
                    most = reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
     uint64_t semi_count = 0;
     hdx_code code;
-    if (w->threads > 1 && w->mem.limit == 0)
-        hdx_mem_want(&w->mem, LINKS_READY);
-    if ((code = hdx_tape_open(w, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
+    if ((code = hdx_temp_begin(w, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(search, reached, &predecessors, &instances, &w->mem, &w->tick, &semis.tape,
                                          &semi_count, err)) == HDX_OK &&
-        (code = hdx_tape_open(w, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), in->beside, idoms, err)) == HDX_OK)
+        (code = hdx_temp_begin(w, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), in->beside, idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(search, reached, &semis.tape, semi_count, &w->mem, &w->tick, &idoms->tape, err);
-    hdx_mem_want(&w->mem, 0);
-    hdx_tape_file_remove(&semis);
+    assert(code != HDX_OK || semi_count <= reached); /* P6 */
+    hdx_temp_remove(&semis);
     if (code != HDX_CANCELLED) { /* else they are kept (order.c) */
-        hdx_tape_file_remove(&in->predecessors->file);
-        hdx_tape_file_remove(&in->instances->file);
+        hdx_temp_remove(&in->predecessors->file);
+        hdx_temp_remove(&in->instances->file);
     }
     return code;
 }

@@ -55,6 +55,7 @@ bool hdx_entries_put_long(hdx_entries *e, uint64_t id, uint64_t entries)
 void hdx_entries_take(hdx_entries *e, uint64_t piece, uint32_t *entries)
 {
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = nodes_of(e, piece);
+    assert(piece < e->count && e->pieces[piece] != NULL); /* P3: once */
     const uint8_t *of = e->pieces[piece];
     for (uint64_t i = 0; i < n; i++)
         entries[i] = of[i] < HDX_ENTRIES_LONG ? of[i] : (uint32_t)*hdx_map_get(&e->longer, first + i);

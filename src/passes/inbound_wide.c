@@ -1,12 +1,12 @@
 /*
- * inbound_wide.c - the index inbound: the outbound lists turned round; and a file of referrers, for the dominators.
+ * inbound_wide.c - the index inbound: the outbound lists transposed; and a file of referrers, for the dominators.
  *
  * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
  * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a
  *       number for each target, one more for each target with many referrers and each worker, and those referrers. A
  *       list is never split between ranges.
  *
- * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it behind what
+ * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it after what
  * the parts before it have.
  *
  * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
@@ -21,7 +21,7 @@
 #define CHUNK_BYTES 65536u     /* as long as they take no more than this */
 #define LONG_LIST   (1u << 20) /* bytes; no room is made in advance */
 
-typedef struct turning {
+typedef struct transposing {
     hdx_work              *w;
     const hdx_dump_tables *t;
     const hdx_inbound_in  *in;
@@ -54,7 +54,7 @@ typedef struct turning {
     atomic_bool      failed;
     pthread_mutex_t  lock; /* guards error, and the file's end and chunks */
     hdx_error        error;
-} turning;
+} transposing;
 
 /* A target and its list; the next one has no more to look up than this. */
 typedef struct list {
@@ -63,10 +63,11 @@ typedef struct list {
     uint64_t   count;
 } list;
 
-static inline void look_at(const turning *t, list *l)
+static inline void look_at(const transposing *t, list *l)
 {
     const uint64_t bit = l->target & 63;
     if ((t->many.words[l->target >> 6] >> bit & 1) != 0) {
+        assert(t->once[l->target >> 6] >> bit & 1); /* P5 */
         const uint64_t r = l->rank++ - t->rank, begin = r == 0 ? 0 : t->count[r - 1];
         l->at = t->to + begin;
         l->count = t->count[r] - begin;
@@ -76,14 +77,14 @@ static inline void look_at(const turning *t, list *l)
     }
 }
 
-static list list_of(const turning *t, uint64_t target)
+static list list_of(const transposing *t, uint64_t target)
 {
     list l = { target, HDX_RANK(&t->many, target), NULL, 0 };
     look_at(t, &l);
     return l;
 }
 
-static inline void next_list(const turning *t, list *l)
+static inline void next_list(const transposing *t, list *l)
 {
     l->target++;
     look_at(t, l);
@@ -92,8 +93,8 @@ static inline void next_list(const turning *t, list *l)
 /* ---- index file ---- */
 static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
 {
-    const turning *t = context;
-    uint64_t       rank = n == 0 ? 0 : HDX_RANK(&t->many, first) - t->rank;
+    const transposing *t = context;
+    uint64_t           rank = n == 0 ? 0 : HDX_RANK(&t->many, first) - t->rank;
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t target = first + i;
@@ -104,8 +105,8 @@ static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t
 
 static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
-    const turning *t = context;
-    uint32_t       i = 0;
+    const transposing *t = context;
+    uint32_t           i = 0;
     (void)err;
     for (; i < n && first + i < t->first; i++) {
         values[i] = t->carry[first + i - (t->first - t->carried)];
@@ -137,7 +138,7 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
     }
 }
 
-static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+static hdx_code write_values(transposing *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
     const bool     all = t->end == t->t->objects;
     const uint64_t have = t->carried + (t->last - t->first), n = all ? have : have / HDX_PART * HDX_PART,
@@ -154,11 +155,12 @@ static hdx_code write_values(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
         moved += part;
     }
     t->carried = have - n;
+    assert(t->carried < HDX_PART && (!all || t->carried == 0)); /* P4, P8 */
     return HDX_OK;
 }
 
 /* ---- referrers ---- */
-static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries,
+static hdx_code put_chunk(transposing *t, uint64_t node, const uint8_t *bytes, uint64_t len, uint64_t entries,
                           hdx_error *err)
 {
     hdx_work          *w = t->w;
@@ -181,7 +183,7 @@ static hdx_code put_chunk(turning *t, uint64_t node, const uint8_t *bytes, uint6
     return rc < 0 ? hdx_fail(err, HDX_IO, f->file.path, c.at, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
-static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
+static bool grow(transposing *t, uint8_t **bytes, uint64_t *capacity, uint64_t used, uint64_t more)
 {
     hdx_mem       *mem = &t->w->mem;
     const uint64_t want = used + more,
@@ -200,7 +202,7 @@ static bool grow(turning *t, uint8_t **bytes, uint64_t *capacity, uint64_t used,
  * Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator
  * is known.
  */
-static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
+static hdx_code write_chunk(transposing *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
 {
     const uint64_t end = t->end - from < CHUNK ? t->end : from + CHUNK;
     uint64_t       node = from, next = from, entries = 0, used = 0;
@@ -231,7 +233,7 @@ static hdx_code write_chunk(turning *t, uint64_t from, uint8_t **bytes, uint64_t
     return used == 0 ? HDX_OK : put_chunk(t, node, *bytes, used, entries, err);
 }
 
-static void fail(turning *t, const hdx_error *err)
+static void fail(transposing *t, const hdx_error *err)
 {
     (void)pthread_mutex_lock(&t->lock);
     if (!atomic_load(&t->failed))
@@ -240,7 +242,7 @@ static void fail(turning *t, const hdx_error *err)
     (void)pthread_mutex_unlock(&t->lock);
 }
 
-static hdx_code failure(const turning *t, hdx_error *err)
+static hdx_code failure(const transposing *t, hdx_error *err)
 {
     if (!atomic_load(&t->failed))
         return HDX_OK;
@@ -251,10 +253,10 @@ static hdx_code failure(const turning *t, hdx_error *err)
 
 static void write_chunks(void *context, unsigned worker)
 {
-    turning  *t = context;
-    uint8_t  *bytes = NULL;
-    uint64_t  capacity = 0, i;
-    hdx_error err = { 0 };
+    transposing *t = context;
+    uint8_t     *bytes = NULL;
+    uint64_t     capacity = 0, i;
+    hdx_error    err = { 0 };
     (void)worker;
     while (!atomic_load(&t->failed) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
         if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK)
@@ -262,7 +264,7 @@ static void write_chunks(void *context, unsigned worker)
     hdx_mem_put(&t->w->mem, bytes, capacity);
 }
 
-static hdx_code write_referrers(turning *t, hdx_error *err)
+static hdx_code write_referrers(transposing *t, hdx_error *err)
 {
     atomic_store(&t->next, 0);
     hdx_workers_run(t->w->threads, write_chunks, t);
@@ -270,25 +272,25 @@ static hdx_code write_referrers(turning *t, hdx_error *err)
 }
 
 /* ---- ranges ---- */
-static uint64_t block_end(const turning *t, uint64_t block)
+static uint64_t block_end(const transposing *t, uint64_t block)
 {
     return block < t->blocks ? block * BLOCK : t->t->objects;
 }
 
-static uint64_t many_in(const turning *t, uint64_t from, uint64_t end)
+static uint64_t many_in(const transposing *t, uint64_t from, uint64_t end)
 {
     return (end < t->t->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
 }
 
 /* The first source of a part: whole groups of lists. */
-static uint64_t part_begin(const turning *t, unsigned part)
+static uint64_t part_begin(const transposing *t, unsigned part)
 {
     return part == t->parts ? t->t->objects : t->t->objects / t->parts * part & ~7ull;
 }
 
 static void sweep_part(void *context, unsigned part)
 {
-    turning              *t = context;
+    transposing          *t = context;
     hdx_work             *w = t->w;
     NID                  *count = t->counts + part * t->count_room;
     const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
@@ -300,14 +302,14 @@ static void sweep_part(void *context, unsigned part)
         fail(t, &err);
 }
 
-static hdx_code sweep(turning *t, bool placing, hdx_error *err)
+static hdx_code sweep(transposing *t, bool placing, hdx_error *err)
 {
     t->placing = placing;
     hdx_workers_run(t->parts, sweep_part, t);
     return failure(t, err);
 }
 
-static hdx_code count_range(turning *t, hdx_error *err)
+static hdx_code count_range(transposing *t, hdx_error *err)
 {
     const uint64_t many = many_in(t, t->from, t->end);
     t->rank = HDX_RANK(&t->many, t->from);
@@ -321,7 +323,7 @@ static hdx_code count_range(turning *t, hdx_error *err)
 }
 
 /* References to the targets of each block of the range, into the sums. */
-static void sum_blocks(turning *t)
+static void sum_blocks(transposing *t)
 {
     uint64_t rank = 0;
     for (uint64_t block = t->from / BLOCK; block * BLOCK < t->end; block++) {
@@ -333,10 +335,11 @@ static void sum_blocks(turning *t)
         }
         t->before[block + 1] = t->before[block] + single + several;
         t->many_before[block + 1] = t->many_before[block] + several;
+        assert(t->before[block + 1] - t->before[block] >= several); /* P10 */
     }
 }
 
-static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+static hdx_code write_degrees(transposing *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
     const uint64_t n = t->t->objects;
     hdx_code       code = HDX_OK;
@@ -347,11 +350,12 @@ static hdx_code write_degrees(turning *t, hdx_one_to_n_writer *w, hdx_error *err
         sum_blocks(t);
         code = hdx_one_to_n_append_degrees(w, t->end - t->from, fill_degrees, t, err);
     }
+    assert(code != HDX_OK || t->before[t->blocks] <= t->in->outbound->edges); /* P10, INDEX I6 */
     return code;
 }
 
 /* As many blocks as fit; one at least. */
-static hdx_code next_range(turning *t, hdx_error *err)
+static hdx_code next_range(transposing *t, hdx_error *err)
 {
     hdx_work      *w = t->w;
     const uint64_t begin = t->from / BLOCK;
@@ -361,6 +365,7 @@ static hdx_code next_range(turning *t, hdx_error *err)
     while (block < t->blocks && block_end(t, block + 1) - t->from <= t->only_room &&
            t->many_before[block + 1] - t->many_before[begin] <= t->to_room);
     t->end = block_end(t, block);
+    assert(t->from % BLOCK == 0 && t->end > t->from && t->end <= t->t->objects); /* P4 */
     t->first = t->before[begin];
     t->last = t->before[block];
     const uint64_t several = t->many_before[block] - t->many_before[begin];
@@ -374,7 +379,7 @@ static hdx_code next_range(turning *t, hdx_error *err)
     return hdx_no_memory(err, "the referrers of an object", several * sizeof(NID));
 }
 
-static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
+static hdx_code transpose_range(transposing *t, bool counted, hdx_error *err)
 {
     hdx_code       code = counted ? HDX_OK : count_range(t, err);
     const uint64_t many = many_in(t, t->from, t->end);
@@ -393,14 +398,14 @@ static hdx_code turn_range(turning *t, bool counted, hdx_error *err)
     return code != HDX_OK ? code : sweep(t, true, err);
 }
 
-static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
+static hdx_code write_all(transposing *t, hdx_one_to_n_writer *w, hdx_error *err)
 {
     const uint64_t n = t->t->objects;
     hdx_code       code = write_degrees(t, w, err);
     const bool     whole = t->only_room >= n;
     for (t->from = 0; t->from < n && code == HDX_OK; t->from = t->end) {
         if ((code = next_range(t, err)) != HDX_OK ||
-            (code = turn_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
+            (code = transpose_range(t, whole && t->from == 0 && t->end == n, err)) != HDX_OK)
             break;
         if (t->in->is_root != NULL && (code = write_referrers(t, err)) != HDX_OK)
             break;
@@ -410,13 +415,13 @@ static hdx_code write_all(turning *t, hdx_one_to_n_writer *w, hdx_error *err)
 }
 
 /* Room for a range: everything where it fits, else what is left, shared between the arrays as they would be. */
-static hdx_code get_range(turning *t, hdx_error *err)
+static hdx_code get_range(transposing *t, hdx_error *err)
 {
     hdx_work      *w = t->w;
     const uint64_t n = t->t->objects, single = hdx_bits_count(t->once, hdx_bits_words(n)) - t->many.count,
                    several = t->in->outbound->edges - single;
     const uint64_t left = t->in->room / sizeof(NID);
-    t->parts = hdx_turn_parts(w->threads, single, t->many.count);
+    t->parts = hdx_transpose_parts(w->threads, single, t->many.count);
     t->parts = n + t->parts * t->many.count + several <= left ? t->parts : 1;
     const uint64_t all = n + t->parts * t->many.count + several;
     t->only_room = n;
@@ -436,6 +441,7 @@ static hdx_code get_range(turning *t, hdx_error *err)
     t->many_before = hdx_mem_array(&w->mem, t->blocks + 1, sizeof *t->many_before);
     t->only = hdx_mem_raw(&w->mem, t->only_room, sizeof(NID));
     t->counts = hdx_mem_array(&w->mem, t->parts * t->count_room, sizeof(NID));
+    assert(t->parts > 0 && t->only_room > 0);
     t->count = t->counts == NULL ? NULL : t->counts + (t->parts - 1) * t->count_room;
     t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID));
     t->carry = hdx_mem_array(&w->mem, HDX_PART, sizeof *t->carry);
@@ -446,7 +452,7 @@ static hdx_code get_range(turning *t, hdx_error *err)
     return HDX_OK;
 }
 
-static void put_range(turning *t)
+static void put_range(transposing *t)
 {
     hdx_mem *mem = &t->w->mem;
     hdx_mem_put(mem, t->before, (t->blocks + 1) * sizeof *t->before);
@@ -459,7 +465,7 @@ static void put_range(turning *t)
     hdx_mem_put(mem, t->many.before, hdx_bits_words(t->t->objects) * sizeof(NID));
 }
 
-static hdx_code find_class_objects(turning *t, hdx_error *err)
+static hdx_code find_class_objects(transposing *t, hdx_error *err)
 {
     hdx_work              *w = t->w;
     const hdx_dump_tables *tables = t->t;
@@ -467,17 +473,17 @@ static hdx_code find_class_objects(turning *t, hdx_error *err)
         return hdx_no_memory(err, "class objects", tables->objects / 8);
     for (uint32_t i = 0; i < tables->class_count; i++)
         hdx_bits_put(t->is_class, tables->classes[i].id);
-    return hdx_tape_file_open(w, "referrers.tmp", &t->out->referrers.file, err);
+    return hdx_temp_create(w, "referrers.tmp", &t->out->referrers.file, err);
 }
 
 hdx_code WIDE(hdx_pass_inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx_inbound_in *in, hdx_inbound *out,
                                 hdx_error *err)
 {
-    turning              k = { .w = w, .t = t, .in = in, .out = out };
+    transposing          k = { .w = w, .t = t, .in = in, .out = out };
     hdx_one_to_n_writer *writer = NULL;
     hdx_code             code = in->is_root != NULL ? find_class_objects(&k, err) : HDX_OK;
-    k.once = in->referred->once;
-    k.many.words = in->referred->many;
+    k.once = in->referenced->once;
+    k.many.words = in->referenced->many;
     (void)pthread_mutex_init(&k.lock, NULL);
     if (code == HDX_OK && (code = WIDE(hdx_rank)(&k.many, t->objects, &w->mem, err)) == HDX_OK &&
         (code = hdx_one_to_n_begin(&w->place, HDX_KIND_INBOUND, t->objects, in->outbound->edges, &writer, err)) ==

@@ -41,6 +41,7 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     for (uint32_t i = 0; i < n; i++) {
         while (k->begins[low + 1] <= first + i)
             low++;
+        assert(first + i < k->last && low < k->t->class_count); /* P8 */
         values[i] = k->to[first - k->first + i];
         keys[i] = low;
     }
@@ -61,6 +62,7 @@ static hdx_code count(group *k, hdx_error *err)
     }
     for (uint32_t c = 0; c < t->class_count; c++)
         k->begins[c + 1] += k->begins[c];
+    assert(k->begins[t->class_count] == t->objects); /* P8, P10 */
     return hdx_note_check(k->files->note, err);
 }
 

@@ -79,8 +79,7 @@ static void count_pieces(void *context, unsigned worker)
         for (uint64_t piece; (piece = atomic_fetch_add(&c->next, 1)) * PIECE < n;) {
             if (piece % (HDX_FORGET / PIECE) == 0)
                 hdx_pass_forget_columns(c->in->files);
-            if (worker == 0)
-                hdx_mem_help(mem, false);
+            hdx_work_between(c->w, worker);
             count_piece(c, piece * PIECE, n - piece * PIECE < PIECE ? n : (piece + 1) * PIECE, classes, heaps);
         }
         add_tallies(c, classes, heaps);
@@ -139,6 +138,8 @@ hdx_code hdx_pass_count_live(hdx_work *w, const hdx_dump_tables *t, const hdx_li
     hdx_pass_forget_columns(in->files);
     if (atomic_load(&c.next) * PIECE < t->objects)
         return hdx_no_memory(err, "live objects by class", t->class_count * sizeof(hdx_tally));
+    assert(out->all.objects == t->objects);               /* P10 */
+    assert(out->all.live_objects == in->search->reached); /* P10, INDEX I15 */
     for (uint32_t i = 0; i < t->class_count; i++)
         out->live_classes += hdx_bits_test(in->search->live, t->classes[i].id);
     if (!count_loaders(w, t, out))

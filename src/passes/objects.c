@@ -131,6 +131,7 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     const uint64_t i = record->id - k->lo;
     hdx_error      err;
     (void)worker;
+    assert(i < k->hi - k->lo && k->hi - k->lo <= k->ids); /* P2 */
     put(&k->columns[POSITION], i, record->position);
     put(&k->columns[CLASS], i, record->class_number);
     put(&k->columns[SIZE], i, record->length < LONG_LENGTH ? record->length : LONG_LENGTH);
@@ -151,6 +152,7 @@ static hdx_code fill_column(void *context, uint64_t first, uint32_t n, uint64_t 
     const fill  *f = context;
     const batch *k = f->k;
     (void)err;
+    assert(first >= k->lo && first + n <= k->hi); /* P2 */
     get(&k->columns[f->column], first - k->lo, n, values);
     for (uint32_t i = 0; f->column == SIZE && i < n; i++) {
         const uint64_t *length = values[i] == LONG_LENGTH ? hdx_map_get(&k->long_lengths, first + i) : NULL;
@@ -172,7 +174,7 @@ static void take_entries(void *context, unsigned worker, const hdx_spill_record 
     fail(k, &err);
 }
 
-/* Where a build goes on behind the second pass, which is who knew them. */
+/* Where a build goes on after the second pass, which is who knew them. */
 static hdx_code find_entries(batch *k, hdx_error *err)
 {
     const hdx_spill_range all = { 0, k->t->objects, take_entries, k };
@@ -317,6 +319,7 @@ void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, 
                        uint64_t *shallow, uint32_t *classes)
 {
     uint64_t numbers[HDX_SHALLOWS], lengths[HDX_SHALLOWS];
+    assert(n <= HDX_SHALLOWS && first + n <= t->objects);
     hdx_ints_read(files->class, first, n, numbers);
     hdx_ints_read(files->size, first, n, lengths);
     for (uint32_t i = 0; i < n; i++) {

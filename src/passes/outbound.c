@@ -1,5 +1,5 @@
 /*
- * outbound.c - the index outbound from the packed lists; and the other way, for a build that goes on behind them.
+ * outbound.c - the index outbound from the packed lists; and the other way, for a build that goes on after them.
  *
  * Cost: two readings of the lists, and encoding.
  */
@@ -17,10 +17,11 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     const hdx_packed *lists = context;
     uint64_t          sources[256 + HDX_PACKED_MORE], targets[256 + HDX_PACKED_MORE];
     hdx_packed_walk   walk = hdx_packed_walk_from(lists, first);
-    (void)err;
     for (uint32_t done = 0; done < n;) {
         const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets),
                        take = count < n - done ? count : n - done;
+        if (take == 0) /* an object was there twice, as where a dump changes between two readings */
+            return hdx_fail(err, HDX_BAD_DUMP, "", HDX_NOWHERE, "the dump changed while it was read");
         memcpy(values + done, targets, take * sizeof *values);
         memcpy(keys + done, sources, take * sizeof *keys);
         done += take;
@@ -63,7 +64,7 @@ typedef struct again {
 
 /*
  * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the
- * lists. False: they are not as a build writes them; what comes behind trusts their order.
+ * lists. False: they are not as a build writes them; what comes after trusts their order.
  */
 static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
 {

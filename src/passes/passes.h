@@ -11,7 +11,20 @@
  *   search_wide.c    who lives, nearest roots
  *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom
  *   live.c           what lives, by class
- *   tape.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
+ *   temp.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
+ *
+ * Invariants, asserted in debug builds (of what passes hand to each other, never of what a dump or a checkpoint says):
+ *
+ *   P1  A list rises strictly, and does not have the class of its object (INDEX I4, I5).
+ *   P2  Records of a batch have ids in it; each object has one record.
+ *   P3  What is laid out for a list is what it takes: entries are known before.
+ *   P4  A range of targets begins at whole blocks; ranges follow each other without gaps.
+ *   P5  Bit sets agree: many is within once, special has what is garbage, roots and class objects.
+ *   P6  Numbers are those of a search: 1 .. reached; 0 is what was not reached.
+ *   P7  Widths of sums hold what is put into them.
+ *   P8  Lists by key lie one after the other; where the last ends is how many values there are (INDEX I4).
+ *   P9  A temporary file is in memory or in a file, and its end is what was written.
+ *   P10 Counts of a part add up to that of the whole (INDEX I3, I15).
  *
  * Files named *_wide.c are compiled for 32- and 64-bit ids (algo/width.h); operations_wide.c has the table of them.
  */
@@ -21,10 +34,8 @@
 #include "algo/algo.h"
 #include "reading/reading.h"
 #include "passes/spill.h"
-#include "passes/tape.h"
+#include "passes/temp.h"
 #include "reading/tasks.h"
-
-#include <assert.h>
 
 /* ---- what the passes leave, one struct each; whatever a later one takes of it is const there ---- */
 
@@ -52,9 +63,9 @@ typedef struct hdx_objects {
 } hdx_objects;
 
 /* Bit sets over ids: has a referrer, has several. As long as the packed lists. */
-typedef struct hdx_referred {
+typedef struct hdx_referenced {
     uint64_t *once, *many;
-} hdx_referred;
+} hdx_referenced;
 
 /* The indexes class and size, read again in the order of ids. */
 typedef struct hdx_column_files {
@@ -64,7 +75,7 @@ typedef struct hdx_column_files {
 
 /* search_wide.c: the depth-first search, and nearest roots. Bit sets are over ids. */
 typedef struct hdx_search {
-    hdx_tape_file  file; /* search.tmp */
+    hdx_temp       file; /* search.tmp */
     uint64_t       reached, references, gc_roots;
     uint64_t      *live;
     uint64_t      *is_root;
@@ -80,7 +91,7 @@ typedef struct hdx_referrer_chunk {
 } hdx_referrer_chunk;
 
 typedef struct hdx_referrer_file {
-    hdx_tape_file       file; /* referrers.tmp */
+    hdx_temp            file; /* referrers.tmp */
     hdx_referrer_chunk *chunks;
     uint64_t            count, capacity, longest, entries;
 } hdx_referrer_file;
@@ -91,10 +102,10 @@ typedef struct hdx_inbound {
     hdx_referrer_file referrers;
 } hdx_inbound;
 
-/* predecessors.tmp, or members.tmp: instances as predecessors of class objects. Inside the step dominators. */
+/* predecessors.tmp, or class_instances.tmp: instances as predecessors of class objects. Inside the step dominators. */
 typedef struct hdx_predecessor_file {
-    hdx_tape_file file;
-    uint64_t      count, end; /* end: before it was cut */
+    hdx_temp file;
+    uint64_t count, end; /* end: before it was cut */
 } hdx_predecessor_file;
 
 /* Kept from predecessors to retained sizes where there is room. */
@@ -133,15 +144,15 @@ enum {
     HDX_TASK_COLUMNS = 1u << 0, /* objects: position, class, size, heap; and the packed lists, kept as lists.tmp */
     HDX_TASK_INSTANCES = 1u << 1,
     HDX_TASK_OUTBOUND = 1u << 2,
-    HDX_TASK_REFERRED = 1u << 3,     /* who is referred to: beside the lists */
-    HDX_TASK_SEARCH = 1u << 4,       /* references: search.tmp, what lives */
-    HDX_TASK_NEAREST = 1u << 5,      /* special, nearest */
-    HDX_TASK_INBOUND = 1u << 6,      /* inbound; referrers.tmp */
-    HDX_TASK_PREDECESSORS = 1u << 7, /* dominators: predecessors.tmp, */
-    HDX_TASK_MEMBERS = 1u << 8,      /* members.tmp; both have served with the next */
-    HDX_TASK_IDOMS = 1u << 9,        /* idoms.tmp */
-    HDX_TASK_RETAINED = 1u << 10,    /* retained: retained, */
-    HDX_TASK_TREE = 1u << 11,        /* dominator, dominators, dominated */
+    HDX_TASK_REFERENCED = 1u << 3,      /* who is referenced to: beside the lists */
+    HDX_TASK_SEARCH = 1u << 4,          /* references: search.tmp, what lives */
+    HDX_TASK_NEAREST = 1u << 5,         /* special, nearest */
+    HDX_TASK_INBOUND = 1u << 6,         /* inbound; referrers.tmp */
+    HDX_TASK_PREDECESSORS = 1u << 7,    /* dominators: predecessors.tmp, */
+    HDX_TASK_CLASS_INSTANCES = 1u << 8, /* class_instances.tmp; both have served with the next */
+    HDX_TASK_IDOMS = 1u << 9,           /* idoms.tmp */
+    HDX_TASK_RETAINED = 1u << 10,       /* retained: retained, */
+    HDX_TASK_TREE = 1u << 11,           /* dominator, dominators, dominated */
 };
 static inline bool hdx_task_whole(_Atomic uint64_t *whole, uint64_t task) { return (atomic_load(whole) & task) != 0; }
 static inline void hdx_task_done(_Atomic uint64_t *whole, uint64_t task) { (void)atomic_fetch_or(whole, task); }
@@ -157,6 +168,7 @@ void     hdx_entries_take(hdx_entries *e, uint64_t piece, uint32_t *entries); /*
 /* Every object once, from any thread; false: no memory. */
 static inline bool hdx_entries_put(hdx_entries *e, uint64_t id, uint64_t entries)
 {
+    assert(id >> HDX_PACKED_PIECE_BITS < e->count); /* P3 */
     e->pieces[id >> HDX_PACKED_PIECE_BITS][id & (HDX_PACKED_PIECE - 1)] =
         (uint8_t)(entries < HDX_ENTRIES_LONG ? entries : HDX_ENTRIES_LONG);
     return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(e, id, entries);
@@ -187,10 +199,11 @@ void hdx_pass_forget_columns(const hdx_column_files *files);
  * inbound_wide.c: workers that share the sources, each with counts of its own; no more than take the room of objects
  * with one referrer, which need none.
  */
-#define HDX_TURN_PARTS 4u
-static inline unsigned hdx_turn_parts(unsigned threads, uint64_t single, uint64_t many)
+#define HDX_TRANSPOSE_PARTS 4u
+static inline unsigned hdx_transpose_parts(unsigned threads, uint64_t single, uint64_t many)
 {
-    const uint64_t most = many == 0 ? 1 : single / many, parts = threads < HDX_TURN_PARTS ? threads : HDX_TURN_PARTS;
+    const uint64_t most = many == 0 ? 1 : single / many,
+                   parts = threads < HDX_TRANSPOSE_PARTS ? threads : HDX_TRANSPOSE_PARTS;
     return most == 0 ? 1 : (unsigned)(most < parts ? most : parts);
 }
 /* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
@@ -212,15 +225,15 @@ void     hdx_live_free(hdx_work *w, const hdx_dump_tables *t, hdx_live *live);
 
 /* What the passes below take besides the tables, each of it made by one before. */
 typedef struct hdx_search_in {
-    const hdx_packed   *outbound;
-    const hdx_referred *referred;
-    const hdx_task     *beside; /* run beside the searches; NULL: nothing */
+    const hdx_packed     *outbound;
+    const hdx_referenced *referenced;
+    const hdx_task       *beside; /* run beside the searches; NULL: nothing */
 } hdx_search_in;
 typedef struct hdx_inbound_in {
-    const hdx_packed   *outbound;
-    const hdx_referred *referred;
-    const uint64_t     *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
-    uint64_t            room;
+    const hdx_packed     *outbound;
+    const hdx_referenced *referenced;
+    const uint64_t *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
+    uint64_t        room;
 } hdx_inbound_in;
 typedef struct hdx_dominators_in {
     const hdx_search     *search;
@@ -262,13 +275,13 @@ struct hdx_wide {
     void (*put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
     hdx_code (*sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files, const hdx_search *search,
                      hdx_numbered *out, hdx_error *err);
-    hdx_code (*dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err);
+    hdx_code (*dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_temp *idoms, hdx_error *err);
     /* sums become retained sizes; the index retained */
-    hdx_code (*retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_numbered *numbered,
+    hdx_code (*retained)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_numbered *numbered,
                          hdx_error *err);
     hdx_code (*write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err);
     /* the indexes dominator, dominators, dominated */
-    hdx_code (*tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out, hdx_error *err);
+    hdx_code (*tree)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_tree *out, hdx_error *err);
 };
 extern const hdx_wide         hdx_wide_ids_32, hdx_wide_ids_64; /* operations_wide.c */
 static inline const hdx_wide *hdx_wide_of(unsigned width) { return width == 64 ? &hdx_wide_ids_64 : &hdx_wide_ids_32; }

@@ -15,6 +15,7 @@ void WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint3
     for (uint32_t i = 0; i < n; i++) {
         if (numbers[i] == 0)
             continue;
+        assert(shallow[i] % numbered->unit == 0); /* P7 */
         if (numbered->narrow)
             ((uint32_t *)numbered->sums)[numbers[i]] = (uint32_t)(shallow[i] >> shift);
         else
@@ -50,6 +51,7 @@ static void fill_shallow(void *context, unsigned worker)
 
 hdx_code WIDE(hdx_pass_begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err)
 {
+    assert(out->sums == NULL && out->numbers != NULL); /* P6 */
     out->sums_bytes = (search->reached + 1) * (out->narrow ? 4 : 8);
     out->sums = hdx_mem_get(&w->mem, out->sums_bytes);
     return out->sums != NULL ? HDX_OK : hdx_no_memory(err, "retained sizes", out->sums_bytes);
@@ -67,9 +69,10 @@ hdx_code WIDE(hdx_pass_sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_co
     return hdx_note_check(files->note, err);
 }
 
-hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms,
-                                 hdx_numbered *numbered, hdx_error *err)
+hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_numbered *numbered,
+                                 hdx_error *err)
 {
+    assert(idoms->end / sizeof(WIDE(hdx_semi)) <= search->reached); /* P6 */
     return WIDE(hdx_retained)(&search->file.tape, search->reached, &idoms->tape, idoms->end / sizeof(WIDE(hdx_semi)),
                               &w->mem, numbered->sums, numbered->narrow, err);
 }
@@ -93,5 +96,6 @@ static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_
 hdx_code WIDE(hdx_pass_write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err)
 {
     hdx_numbered values = *numbered;
+    assert(values.sums != NULL && values.numbers_bytes == w->objects * sizeof(NID)); /* P6, P7 */
     return hdx_ints_write(&w->place, HDX_KIND_RETAINED, w->objects, fill_retained, &values, out, err);
 }

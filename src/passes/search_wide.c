@@ -63,6 +63,7 @@ static hdx_code find_roots(reach *r, hdx_error *err)
         if (t->roots[i].thread == HDX_NO_ID && hdx_bits_set(out->is_root, t->roots[i].object))
             r->roots[count++] = (NID)t->roots[i].object;
     r->graph.roots = r->roots;
+    assert(count <= t->root_count && count <= t->objects); /* T8 */
     r->graph.root_count = out->gc_roots = count;
     return HDX_OK;
 }
@@ -77,6 +78,7 @@ static hdx_code do_search(void *context, hdx_error *err)
         return HDX_OK;
     const hdx_code code = WIDE(hdx_depth_first)(&r->graph, &out->file.tape, &r->w->mem, &r->w->tick, &out->reached,
                                                 &edges, &out->live, err);
+    assert(code != HDX_OK || (out->reached <= r->t->objects && out->gc_roots <= out->reached)); /* P6 */
     out->references = out->reached + edges; /* each has its class besides */
     if (code == HDX_OK)
         hdx_task_done(r->whole, HDX_TASK_SEARCH);
@@ -96,11 +98,13 @@ static void clear_rest(const reach *r, uint64_t *bits)
  */
 static hdx_code find_wanted(reach *r, hdx_error *err)
 {
-    const hdx_referred *referred = r->in->referred;
+    const hdx_referenced *referenced = r->in->referenced;
     if ((r->wanted.words = hdx_mem_array(&r->w->mem, words(r), 8)) == NULL)
         return no_memory(err);
-    for (uint64_t i = 0; i < words(r); i++)
-        r->wanted.words[i] = referred->many[i] | ~referred->once[i] | r->out->is_root[i];
+    for (uint64_t i = 0; i < words(r); i++) {
+        assert((referenced->many[i] & ~referenced->once[i]) == 0); /* P5 */
+        r->wanted.words[i] = referenced->many[i] | ~referenced->once[i] | r->out->is_root[i];
+    }
     clear_rest(r, r->wanted.words);
     for (uint32_t i = 0; i < r->t->class_count; i++) /* instances refer to it too, and stand in no inbound list */
         hdx_bits_put(r->wanted.words, r->t->classes[i].id);
@@ -127,6 +131,7 @@ static hdx_code find_special(reach *r, hdx_error *err)
     if (special == NULL)
         return no_memory(err);
     r->out->special = special;
+    assert(r->out->live != NULL); /* P5: the search is over */
     for (uint64_t i = 0; i < words(r); i++)
         special[i] = r->wanted.words[i] | ~r->out->live[i];
     clear_rest(r, special);
@@ -140,6 +145,7 @@ static hdx_code fill_nearest(void *context, uint64_t first, uint32_t n, uint64_t
     uint64_t     id = n == 0 ? 0 : WIDE(hdx_ranked_member)(&r->special, r->t->objects, first);
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
+        assert(hdx_bits_test(r->special.words, id)); /* P5 */
         const NID parent = hdx_bits_test(r->out->live, id) ? r->nearest[HDX_RANK(&r->wanted, id)] : NONE;
         values[i] = parent == NONE ? 0 : parent == id ? 1 : (uint64_t)parent + 2;
         if (i + 1 < n)
@@ -158,7 +164,7 @@ static hdx_code write_nearest(reach *r, hdx_error *err)
         (code = hdx_ranks_write(&w->place, HDX_KIND_SPECIAL, r->t->objects, out->special, &out->special_file, err)) !=
             HDX_OK)
         return code;
-    assert(r->special.count == out->specials);
+    assert(r->special.count == out->specials); /* P5 */
     return hdx_ints_write(&w->place, HDX_KIND_NEAREST, out->specials, fill_nearest, r, &out->nearest_file, err);
 }
 
@@ -192,7 +198,7 @@ hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_
         all[BESIDE] = *in->beside;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK &&
         (hdx_task_whole(whole, HDX_TASK_SEARCH) ||
-         (code = hdx_tape_file_open(w, "search.tmp", &out->file, err)) == HDX_OK))
+         (code = hdx_temp_create(w, "search.tmp", &out->file, err)) == HDX_OK))
         code = hdx_run_tasks(w->threads, all, in->beside != NULL ? TASKS : BESIDE, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.nearest, r.wanted.count);

@@ -9,20 +9,20 @@ hdx_code hdx_spill_open(hdx_work *w, const char *name, hdx_spill *s, hdx_error *
 {
     *s = (hdx_spill){ .open = true };
     (void)pthread_mutex_init(&s->lock, NULL);
-    return hdx_tape_file_open(w, name, &s->file, err);
+    return hdx_temp_create(w, name, &s->file, err);
 }
 
 hdx_code hdx_spill_reopen(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err)
 {
     *s = (hdx_spill){ .open = true };
     (void)pthread_mutex_init(&s->lock, NULL);
-    return hdx_tape_file_change(w, name, &s->file, err);
+    return hdx_temp_change(w, name, &s->file, err);
 }
 
 void hdx_spill_close(hdx_work *w, hdx_spill *s)
 {
     if (s->open) {
-        hdx_tape_file_close(&s->file);
+        hdx_temp_close(&s->file);
         (void)pthread_mutex_destroy(&s->lock);
     }
     hdx_mem_put(&w->mem, s->units,
@@ -33,13 +33,14 @@ void hdx_spill_close(hdx_work *w, hdx_spill *s)
 void hdx_spill_remove(hdx_work *w, hdx_spill *s)
 {
     if (s->open)
-        hdx_tape_file_remove(&s->file);
+        hdx_temp_remove(&s->file);
     hdx_spill_close(w, s);
 }
 
 hdx_code hdx_spill_put(hdx_work *w, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err)
 {
     hdx_code code = HDX_OK;
+    assert(s->open && unit->bytes > 0 && unit->objects > 0); /* P9 */
     unit->sum = hdx_crc32c(0, bytes, (size_t)unit->bytes);
     (void)pthread_mutex_lock(&s->lock);
     unit->at = s->file.end;
@@ -60,6 +61,7 @@ hdx_code hdx_spill_put(hdx_work *w, hdx_spill *s, hdx_spilled *unit, const uint8
 hdx_code hdx_spill_get(const hdx_dump_tables *t, const hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
                        hdx_error *err)
 {
+    assert(i < s->count && s->units[i].bytes <= s->longest); /* P9 */
     const hdx_spilled *u = &s->units[i];
     hdx_code           code = s->file.tape.read(s->file.tape.context, u->at, to, u->bytes, err);
     if (code != HDX_OK)
@@ -167,5 +169,6 @@ uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes)
     uint64_t       pieces = most < BATCH_PIECES ? most : BATCH_PIECES;
     while (pieces < most && reading(s, pieces * HDX_PACKED_PIECE) > s->file.end + s->file.end / 2)
         pieces = 2 * pieces < most ? 2 * pieces : most;
+    assert(pieces > 0 && pieces <= (all > 0 ? all : 1)); /* P2 */
     return pieces * HDX_PACKED_PIECE;
 }

@@ -1,11 +1,11 @@
 /*
- * spill.h - the spill file between the second pass and everything behind it: a record for every object, in the order of
+ * spill.h - the spill file between the second pass and everything after it: a record for every object, in the order of
  * the dump.
  *
  * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed
  * numbers (algo/packed.h):
  *
- *     bytes of all that follows, twice, + 1 where the first of it is there: whoever reads records finds the next one
+ *     bytes of all that follows, twice, + 1 where the first of it is there: a reader of records finds the next one
  *     before this one is understood distance of the id from the one after the record before (zigzag; from 0 at first);
  *     only where there is any distance of the position from that of the record before (from the unit's pos); not in a
  *     bare unit, whose objects no record describes place of the heap in hdx_dump_tables.heaps, + 1; only where the dump
@@ -18,9 +18,9 @@
 
 #include "algo/algo.h"
 #include "reading/reading.h"
-#include "passes/tape.h"
+#include "passes/temp.h"
 
-#define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write behind it */
+#define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write after it */
 #define HDX_SPILL_BARE UINT64_MAX /* position of an object without a record */
 
 typedef struct hdx_spilled {
@@ -33,7 +33,7 @@ typedef struct hdx_spilled {
 } hdx_spilled;
 
 typedef struct hdx_spill {
-    hdx_tape_file   file;
+    hdx_temp        file;
     hdx_spilled    *units;
     uint64_t        count, capacity;
     uint64_t        longest; /* bytes of the longest unit */
@@ -154,7 +154,7 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uin
     return to + more + bytes;
 }
 
-/* A packed number that may not be whole; false: it ends behind `end`. */
+/* A packed number that may not be whole; false: it ends beyond `end`. */
 static inline bool hdx_packed_number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     if (*at >= end || (uint64_t)(end - *at) < (**at & 3u) + 1u + ((**at & 3u) == 3u))

@@ -29,6 +29,7 @@ static hdx_code take_dominators(void *context, uint64_t first, uint64_t n, const
     const tree *k = context;
     (void)err;
     for (uint64_t i = 0; i < n; i++) {
+        assert(first + i < k->search->reached); /* P6 */
         const NID v = k->node[first + i + 1];
         if (hdx_bits_test(k->special.words, v))
             k->dominator[HDX_RANK(&k->special, v)] = idom[i] == 0 ? 1 : (NID)(k->node[idom[i]] + 2);
@@ -37,7 +38,7 @@ static hdx_code take_dominators(void *context, uint64_t first, uint64_t n, const
 }
 
 /* Dominators of special objects, from the search and the dominators in preorder. */
-static hdx_code find_dominators(tree *k, const hdx_tape_file *idoms, hdx_error *err)
+static hdx_code find_dominators(tree *k, const hdx_temp *idoms, hdx_error *err)
 {
     const hdx_search *search = k->search;
     hdx_mem          *mem = &k->w->mem;
@@ -57,6 +58,7 @@ static hdx_code fill_dominator(void *context, uint64_t first, uint32_t n, uint64
 {
     const tree *k = context;
     (void)err;
+    assert(first + n <= k->special.count); /* P8 */
     for (uint32_t i = 0; i < n; i++)
         values[i] = k->dominator[first + i];
     return HDX_OK;
@@ -126,6 +128,7 @@ static hdx_code write_dominated(tree *k, hdx_error *err)
         g.at[i + 1] = (NID)(g.at[i + 1] + g.at[i]);
         fill[i] = g.at[i];
     }
+    assert(g.at[g.keys] == live); /* P8 */
     for (uint64_t i = 0; i < count; i++) {
         id = i == 0 ? WIDE(hdx_ranked_member)(&k->special, w->objects, 0) : WIDE(hdx_ranked_next)(&k->special, id);
         if (k->dominator[i] != 0)
@@ -158,10 +161,11 @@ static hdx_code write_dominators(tree *k, hdx_error *err)
                                 err)) != HDX_OK)
         return code;
     out->count = k->dominators.count;
+    assert(out->count <= k->search->reached); /* P6 */
     return write_dominated(k, err);
 }
 
-hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out,
+hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_tree *out,
                              hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(w->objects);

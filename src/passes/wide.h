@@ -23,17 +23,17 @@ hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, cons
                                      const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
 hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
                                         hdx_predecessor_file *out, hdx_error *err);
-hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_tape_file *idoms, hdx_error *err);
+hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_temp *idoms, hdx_error *err);
 /* retained_wide.c */
 hdx_code WIDE(hdx_pass_begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
 void     WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
 hdx_code WIDE(hdx_pass_sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
                              const hdx_search *search, hdx_numbered *out, hdx_error *err);
-hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms,
-                                 hdx_numbered *numbered, hdx_error *err);
+hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_numbered *numbered,
+                                 hdx_error *err);
 hdx_code WIDE(hdx_pass_write_retained)(hdx_work *w, const hdx_numbered *numbered, hdx_index_file *out, hdx_error *err);
 /* tree_wide.c */
-hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_tape_file *idoms, hdx_tree *out,
+hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_tree *out,
                              hdx_error *err);
 
 /* The member of a set that has this rank. */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Classes that are asked for by name; by `named_class`, the primitive arrays by element type behind it. */
+/* Classes that are asked for by name; by `named_class`, the primitive arrays by element type after it. */
 enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
 #define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type)-4)
 #define NAMED             11u
@@ -342,7 +342,8 @@ static hdx_code read_classes(maker *m, hdx_error *err)
                 return code;
             m->places[use] = (uint32_t)i;
         }
-    for (uint64_t i = 0; i < m->count && code == HDX_OK; i++) /* in the order of the file, whoever found them */
+    for (uint64_t i = 0; i < m->count && code == HDX_OK;
+         i++) /* in the order of the file, whichever thread found them */
         if (m->missing[i])
             code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
                                    "a name of class %.*s is not in the dump",
@@ -605,6 +606,7 @@ static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
         at[to] = first;
         order[to] = to;
         at[i].number = i;
+        assert(i == 0 || at[i - 1].instances >= at[i].instances); /* T3 */
     }
 }
 
@@ -650,6 +652,7 @@ static hdx_code number_classes(maker *m, hdx_error *err)
             NULL) {
             m->at = NULL;
             in->t->class_count = (uint32_t)m->count;
+            assert(in->t->class_class < in->t->class_count && in->t->loader_class < in->t->class_count); /* T2 */
         }
     }
     hdx_mem_put(mem, ranked, m->count * sizeof *ranked);
@@ -695,6 +698,7 @@ static void sum_chains(const hdx_reading *in, uint32_t *path, uint32_t *above)
             path[depth++] = c;
         }
         while (depth > 0) {
+            assert(depth <= in->t->class_count); /* T4 */
             const uint32_t c = path[--depth], super = in->t->classes[c].super;
             if (super == HDX_NO_CLASS)
                 continue;
@@ -725,7 +729,8 @@ static bool lay_out_one(const hdx_reading *in, uint32_t i, uint64_t longest, con
                                   sizeof *in->t->lookup.offsets))
                     return false;
                 in->t->lookup.offset_count = *capacity;
-                in->t->lookup.offsets[(*count)++] = (uint32_t)at; /* below longest, which is a u4 */
+                in->t->lookup.offsets[(*count)++] = (uint32_t)at;                     /* below longest, which is a u4 */
+                assert(l->references == 0 || in->t->lookup.offsets[*count - 2] < at); /* T6 */
                 l->references++;
             }
             at += hdx_type_size(type, id_size);
@@ -769,6 +774,7 @@ hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err)
             return no_memory(err);
         *slot = i;
     }
+    assert(t->class_objects.count == t->class_count); /* T5 */
     return HDX_OK;
 }
 
@@ -827,6 +833,7 @@ hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err)
         code = invent_missing(&m, err);
     if (code == HDX_OK && (code = hdx_run_tasks(in->w->threads, all, TASKS, err)) == HDX_OK)
         in->t->objects = hdx_addresses_count(in->t->lookup.ids);
+    assert(code != HDX_OK || in->t->objects > in->t->class_count); /* T1, T5 */
     hdx_mem_put(&in->w->mem, m.longest, m.count * sizeof *m.longest);
     hdx_mem_put(&in->w->mem, m.at, m.capacity * sizeof *m.at);
     hdx_mem_put(&in->w->mem, m.missing, in->dump->scan.class_count * sizeof *m.missing);

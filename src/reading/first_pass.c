@@ -48,5 +48,7 @@ hdx_code hdx_first_pass(const hdx_reading *in, hdx_error *err)
     if ((code = hdx_tell_stripping(in, err)) != HDX_OK || (code = hdx_classes_resolve(in, err)) != HDX_OK ||
         (code = hdx_roots_resolve(in, err)) != HDX_OK)
         return code;
+    assert(in->t->class_objects.count == in->t->class_count); /* T5 */
+    assert(hdx_addresses_at(in->t->lookup.ids, 0) == 0);      /* T1 */
     return name_heaps(in, err);
 }

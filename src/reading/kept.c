@@ -1,7 +1,7 @@
 /*
  * kept.c - files of what a reading of the dump has done so far (kept.h).
  *
- * Written when a build is told to stop, and scan.tmp behind a long first pass too: so no stop costs more than the
+ * Written when a build is told to stop, and scan.tmp after a long first pass too: so no stop costs more than the
  * moment since the last batch of events, and a kill costs the step at hand. They are written beside their name and
  * renamed, and read through once before anything in them is used. Structs as they lie in memory: of one machine and one
  * version, as checkpoints are.
@@ -12,7 +12,7 @@
 
 #define MAGIC 0x7470656b78646868ull
 #define WORTH                                                                                                          \
-    1000000000ull /* ns of work that are kept: where a build is told to stop, and behind the first pass, which a stop  \
+    1000000000ull /* ns of work that are kept: where a build is told to stop, and after the first pass, which a stop   \
                      in the second needs */
 
 typedef struct head {
@@ -92,6 +92,7 @@ hdx_code hdx_kept_put(void *kept, const void *bytes, uint64_t len, hdx_error *er
     hdx_code       code = HDX_OK;
     while (len > 0 && code == HDX_OK) {
         const uint32_t room = (uint32_t)sizeof k->bytes - k->filled, n = len < room ? (uint32_t)len : room;
+        assert(k->filled + n <= sizeof k->bytes); /* T10 */
         memcpy(k->bytes + k->filled, from, n);
         k->filled += n;
         from += n;
@@ -156,6 +157,7 @@ static hdx_code fill(hdx_kept *k, hdx_error *err)
     if (n == 0 || k->w->io->read_at(k->w->io, k->fd, k->bytes, n, k->at) != (int64_t)n)
         return hdx_kept_refuse(err);
     k->at += n;
+    assert(k->at <= k->end); /* T10 */
     k->filled = (uint32_t)n;
     k->taken = 0;
     return HDX_OK;
@@ -215,6 +217,7 @@ hdx_code hdx_kept_get(void *kept, void *to, uint64_t len, hdx_error *err)
     hdx_code  code = HDX_OK;
     while (len > 0 && (k->taken < k->filled || (code = fill(k, err)) == HDX_OK)) {
         const uint32_t n = k->filled - k->taken < len ? k->filled - k->taken : (uint32_t)len;
+        assert(k->taken + n <= k->filled); /* T10 */
         memcpy(at, k->bytes + k->taken, n);
         k->taken += n;
         at += n;

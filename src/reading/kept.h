@@ -1,14 +1,14 @@
 /*
  * kept.h - files of what a reading of the dump has done so far, for a build that goes on from there (kept.c).
  *
- *     scan.tmp      what the first pass holds of the heap records that it has read (scan.c); behind a long one all of
+ *     scan.tmp      what the first pass holds of the heap records that it has read (scan.c); after a long one all of
  *                   them
- *     bits.tmp      beside a checkpoint, behind the searches: what lives and what is special; used with a seal alone
- *     lists.tmp     likewise, while references are turned round and searched: the packed lists, and who is referred to
+ *     bits.tmp      beside a checkpoint, after the searches: what lives and what is special; used with a seal alone
+ *     lists.tmp     likewise, while references are transposed and searched: the packed lists, and who is referenced to
  *     columns.tmp   which stretches the second pass has read, and what references.tmp holds of them (columns.c)
  *
  * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum
- * tells rot, where a seal (seal.c) does not say that there is none; whoever reads numbers out of it believes them as
+ * tells rot, where a seal (seal.c) does not say that there is none; whatever reads numbers out of it believes them as
  * little as those of a dump.
  */
 #ifndef HDX_READING_KEPT_H
@@ -67,7 +67,7 @@ typedef struct hdx_kept {
     uint8_t   bytes[1u << 16];
 } hdx_kept;
 
-/* Writing: all of it stands under its name behind _end, or nothing has changed. Always ended. */
+/* Writing: all of it stands under its name when _end is done, or nothing has changed. Always ended. */
 hdx_code hdx_kept_create(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, hdx_error *err);
 hdx_code hdx_kept_put(void *kept, const void *bytes, uint64_t len, hdx_error *err);
 hdx_code hdx_kept_end(hdx_kept *k, hdx_code so_far, uint32_t *sum, hdx_error *err);

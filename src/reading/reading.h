@@ -12,6 +12,20 @@
  *   kept.c        files of what a reading has done so far (kept.h); seal.c: are these the very files that we wrote?
  *
  * What comes out is one set of tables, hdx_dump_tables. All passes get it as const.
+ *
+ * Invariants, asserted in debug builds (of what this room made, never of what a dump says):
+ *
+ *   T1  An id is below `objects`; ids are ranks of addresses (INDEX I1), and address 0 is id 0 (INDEX I2).
+ *   T2  A class number is below `class_count`, and classes[i].number is i; java.lang.Class and java.lang.ClassLoader
+ *       have one.
+ *   T3  Numbers go by falling count of instances.
+ *   T4  Chains of super classes end (INDEX I18), and a super class has a number or there is none.
+ *   T5  Each class has an object, each object one class at the most: class_objects has class_count entries.
+ *   T6  Reference offsets of a layout lie in `offsets`, ascending.
+ *   T7  Locals are sorted by thread, then target, each pair once.
+ *   T8  Roots, threads and locals name objects.
+ *   T9  Shares of workers are in file order when they are merged, and so is what comes of it.
+ *   T10 What was taken from a kept file lies before its sum; what is written is whole pieces.
  */
 #ifndef HDX_READING_READING_H
 #define HDX_READING_READING_H
@@ -235,7 +249,7 @@ void     hdx_scan_frames_free(hdx_mem *mem, hdx_scan_result *r);  /* of it frame
 void     hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r); /* of it class records (but their number) and uses */
 bool     hdx_scan_string(const hdx_reading *in, uint64_t id, hdx_view *bytes);
 /*
- * The string as text, decoded once however many name it, into the arena of whoever asks first; at NULL: not in the
+ * The string as text, decoded once however many name it, into the arena of the first that asks; at NULL: not in the
  * dump. False: no memory. Any thread.
  */
 bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out);

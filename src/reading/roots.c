@@ -343,94 +343,131 @@ static hdx_code sort_locals(void *context, hdx_error *err)
             in->t->lookup.locals[kept - 1].second != in->t->lookup.locals[i].second)
             in->t->lookup.locals[kept++] = in->t->lookup.locals[i];
     in->t->lookup.local_count = kept;
+    assert(kept == 0 || in->t->lookup.locals[kept - 1].first < in->t->objects); /* T7, T8 */
     return HDX_OK;
+}
+
+/* Roots as they are gone through, in the order of the file. */
+typedef struct resolving {
+    const hdx_reading *in;
+    hdx_map            threads, objects; /* thread serial -> address; thread objects seen */
+    thread_found      *found;
+    uint64_t           found_count, found_capacity;
+    hdx_addr           last_thread;
+    hdx_id             last_id; /* of its object */
+} resolving;
+
+/* Which thread holds it, if a thread that was read before does (MAT 4.2). */
+static void find_holder(resolving *k, const hdx_raw_root *raw, hdx_root *root, bool *held)
+{
+    const uint64_t *thread = held_by_thread(root->type) ? hdx_map_get(&k->threads, raw->serial) : NULL;
+    if (thread == NULL)
+        return;
+    if (*thread != k->last_thread) { /* locals of a thread come together */
+        k->last_thread = *thread;
+        k->last_id = hdx_addresses_find(k->in->t->lookup.ids, k->last_thread);
+    }
+    *held = true;
+    root->thread = k->last_id;
+    root->frame = raw->frame < 0 ? -1 : raw->frame;
+}
+
+static hdx_code add_local(const resolving *k, const hdx_root *root, hdx_error *err)
+{
+    hdx_lookup *l = &k->in->t->lookup;
+    if (!hdx_mem_room(&k->in->w->mem, (void **)&l->locals, &l->local_capacity, l->local_count, sizeof *l->locals))
+        return no_memory(err);
+    l->locals[l->local_count++] = (hdx_local){ root->thread, root->object };
+    return HDX_OK;
+}
+
+/* A thread, once, however many roots name its object. */
+static hdx_code add_thread(resolving *k, const hdx_raw_root *raw, hdx_id object, hdx_error *err)
+{
+    bool fresh;
+    if (hdx_map_put(&k->objects, object, &fresh) == NULL ||
+        (fresh &&
+         !hdx_mem_room(&k->in->w->mem, (void **)&k->found, &k->found_capacity, k->found_count, sizeof *k->found)))
+        return no_memory(err);
+    if (fresh)
+        k->found[k->found_count++] = (thread_found){ object, raw->serial, raw->frame };
+    return HDX_OK;
+}
+
+/* False in *is_one: a record that makes no root. */
+static hdx_code resolve_one(resolving *k, const hdx_raw_root *raw, hdx_root *root, bool *is_one, hdx_error *err)
+{
+    hdx_dump_tables *t = k->in->t;
+    const bool       is_thread = raw->tag == HDX_SUB_ROOT_THREAD_OBJECT;
+    bool             held = false;
+    hdx_code         code = HDX_OK;
+    *root = (hdx_root){ HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
+    *is_one = false;
+    (void)hdx_root_type_of_tag(raw->tag, &root->type);
+    if (raw->addr == 0) {
+        /*
+         * ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a
+         * root. It holds no locals.
+         */
+        *root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
+        *is_one = is_thread;
+        return HDX_OK;
+    }
+    root->object = hdx_addresses_find(t->lookup.ids, raw->addr);
+    if (is_thread) {
+        uint64_t *slot = hdx_map_put(&k->threads, raw->serial, NULL);
+        if (slot == NULL)
+            return no_memory(err);
+        *slot = raw->addr;
+    }
+    find_holder(k, raw, root, &held);
+    if (held && root->thread == HDX_NO_ID) /* its object is not in the heap: the locals are lost (MAT 4.3) */
+        return HDX_OK;
+    if (root->object == HDX_NO_ID) {
+        t->dangling_roots++;
+        return HDX_OK;
+    }
+    *is_one = true;
+    if (held)
+        code = add_local(k, root, err);
+    if (code == HDX_OK && is_thread)
+        code = add_thread(k, raw, root->object, err);
+    return code;
 }
 
 hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
 {
-    hdx_map threads = hdx_map_of(&in->w->mem),
-            objects = hdx_map_of(&in->w->mem); /* thread serial -> address; thread objects seen */
-    thread_found *found = NULL;
-    uint64_t      found_count = 0, found_capacity = 0;
-    hdx_addr      last_thread = 0;
-    hdx_id        last_id = HDX_NO_ID;
-    hdx_code      code = HDX_OK;
+    hdx_dump_tables *t = in->t;
+    hdx_scan_result *scan = &in->dump->scan;
+    hdx_mem         *mem = &in->w->mem;
+    resolving        k = { .in = in, .threads = hdx_map_of(mem), .objects = hdx_map_of(mem), .last_id = HDX_NO_ID };
+    hdx_code         code = HDX_OK;
     /* each root goes where its record was, or before it */
-    hdx_scan_root *all = in->dump->scan.roots;
-    const uint64_t count = in->dump->scan.root_count;
-    in->t->roots = (hdx_root *)all;
-    in->t->root_capacity = in->dump->scan.root_capacity;
-    in->dump->scan.roots = NULL;
-    in->dump->scan.root_count = in->dump->scan.root_capacity = 0;
+    hdx_scan_root *all = scan->roots;
+    const uint64_t count = scan->root_count;
+    t->roots = (hdx_root *)all;
+    t->root_capacity = scan->root_capacity;
+    scan->roots = NULL;
+    scan->root_count = scan->root_capacity = 0;
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        const hdx_raw_root record = all[i].raw, *raw = &record;
-        hdx_root           root = { HDX_NO_ID, HDX_ROOT_UNKNOWN, HDX_NO_ID, -1 };
-        uint64_t          *slot;
-        bool               fresh;
-        (void)hdx_root_type_of_tag(raw->tag, &root.type);
-        if (raw->addr == 0) {
-            /*
-             * ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a
-             * root. It holds no locals.
-             */
-            if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT)
-                all[in->t->root_count++].root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
-            continue;
-        }
-        root.object = hdx_addresses_find(in->t->lookup.ids, raw->addr);
-        if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
-            if ((slot = hdx_map_put(&threads, raw->serial, NULL)) == NULL) {
-                code = no_memory(err);
-                break;
-            }
-            *slot = raw->addr;
-        }
-        if (held_by_thread(root.type)) {
-            const uint64_t *thread = hdx_map_get(&threads, raw->serial); /* threads read so far (MAT 4.2) */
-            if (thread != NULL) {
-                if (*thread != last_thread) { /* locals of a thread come together */
-                    last_thread = *thread;
-                    last_id = hdx_addresses_find(in->t->lookup.ids, last_thread);
-                }
-                root.thread = last_id;
-                root.frame = raw->frame < 0 ? -1 : raw->frame;
-                if (root.thread == HDX_NO_ID) /* its object is not in the heap: the locals are lost (MAT 4.3) */
-                    continue;
-            }
-        }
-        if (root.object == HDX_NO_ID) {
-            in->t->dangling_roots++;
-            continue;
-        }
-        if (root.thread != HDX_NO_ID) {
-            if (!hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.locals, &in->t->lookup.local_capacity,
-                              in->t->lookup.local_count, sizeof *in->t->lookup.locals)) {
-                code = no_memory(err);
-                break;
-            }
-            in->t->lookup.locals[in->t->lookup.local_count++] = (hdx_local){ root.thread, root.object };
-        }
-        if (raw->tag == HDX_SUB_ROOT_THREAD_OBJECT) {
-            if ((slot = hdx_map_put(&objects, root.object, &fresh)) == NULL ||
-                (fresh && !hdx_mem_room(&in->w->mem, (void **)&found, &found_capacity, found_count, sizeof *found))) {
-                code = no_memory(err);
-                break;
-            }
-            if (fresh)
-                found[found_count++] = (thread_found){ root.object, raw->serial, raw->frame };
-        }
-        all[in->t->root_count++].root = root;
+        const hdx_raw_root raw = all[i].raw;
+        hdx_root           root;
+        bool               is_one;
+        code = resolve_one(&k, &raw, &root, &is_one, err);
+        assert(code != HDX_OK || !is_one || (root.object < t->objects && t->root_count <= i)); /* T8 */
+        if (code == HDX_OK && is_one)
+            all[t->root_count++].root = root;
     }
     if (code == HDX_OK)
         code = system_classes(in, err);
     if (code == HDX_OK) {
-        finder         f = { in, found, found_count };
+        finder         f = { in, k.found, k.found_count };
         const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
         code = hdx_run_tasks(in->w->threads, both, 2, err);
     }
-    hdx_scan_frames_free(&in->w->mem, &in->dump->scan);
-    hdx_map_free(&threads);
-    hdx_map_free(&objects);
-    hdx_mem_put(&in->w->mem, found, found_capacity * sizeof *found);
+    hdx_scan_frames_free(mem, scan);
+    hdx_map_free(&k.threads);
+    hdx_map_free(&k.objects);
+    hdx_mem_put(mem, k.found, k.found_capacity * sizeof *k.found);
     return code;
 }

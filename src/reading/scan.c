@@ -43,6 +43,7 @@ static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
         }
         place = own;
     }
+    assert(*place < w->use_count);
     w->last_class = addr;
     w->last_use = *place + 1;
     w->uses[*place].addr = addr;
@@ -541,6 +542,7 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
                                     "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
         }
     }
+    assert(kept <= r->class_count);
     r->class_count = kept;
     hdx_map_free(&seen);
     return code;
@@ -560,6 +562,7 @@ static hdx_pos head_of(const uint8_t *element)
 static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, uint64_t more, size_t size)
 {
     for (uint64_t end = count + more; more > 0; end--) {
+        assert(more < 2 || head_of(from + (more - 2) * size) <= head_of(from + (more - 1) * size)); /* T9 */
         const bool own = count > 0 && head_of(to + (count - 1) * size) > head_of(from + (more - 1) * size);
         memcpy(to + (end - 1) * size, own ? to + (count - 1) * size : from + (more - 1) * size, size);
         count -= own;
@@ -680,7 +683,7 @@ bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_tex
     if (at == NULL) {
         if (!hdx_java_text(arena, s->bytes, out))
             return false;
-        __atomic_store_n(&s->text.len, out->len, __ATOMIC_RELAXED); /* whoever else is at it says the same */
+        __atomic_store_n(&s->text.len, out->len, __ATOMIC_RELAXED); /* another thread that is at it says the same */
         if (__atomic_compare_exchange_n(&s->text.at, &nobody, out->at, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return true;
         at = nobody;

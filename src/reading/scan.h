@@ -18,7 +18,7 @@ typedef struct hdx_scan_worker {
     hdx_class_use *uses;
     uint64_t       use_count, use_capacity;
     uint64_t       loaded; /* of them are of LOAD_CLASSes, in their order */
-    hdx_map        others; /* class address -> place in uses, behind those */
+    hdx_map        others; /* class address -> place in uses, after those */
     hdx_heap_name *heaps;
     uint64_t       heap_count, heap_capacity;
     hdx_map        heaps_met; /* numbers of them */

@@ -36,7 +36,7 @@ static const char *const others[] = {
     "search.tmp",
     "referrers.tmp",
     "predecessors.tmp",
-    "members.tmp",
+    "class_instances.tmp",
     "idoms.tmp",
     "checkpoint/state",
     "checkpoint/catalog.mdb",
@@ -121,6 +121,7 @@ void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
         name_of(i, name, sizeof name);
         if (!look_at(w, name, &s.files[s.count]))
             continue;
+        assert(s.count < HDX_SEAL_FILES);
         const uint64_t at = s.files[s.count++].ctime_ns;
         last = at > last ? at : last;
         ticks = ticks && at % TICK_NS == 0;

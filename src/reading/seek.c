@@ -14,6 +14,7 @@
 static hdx_code put(void *context, const uint8_t *bytes, uint32_t len, uint64_t *at, hdx_error *err)
 {
     hdx_windows *windows = context;
+    assert(windows->fd >= 0);
     *at = atomic_fetch_add(&windows->end, len);
     int rc = windows->io->write_at(windows->io, windows->fd, bytes, len, *at);
     return rc < 0 ? hdx_fail(err, HDX_IO, "windows.tmp", *at, "cannot write: %s", strerror(-rc)) : HDX_OK;

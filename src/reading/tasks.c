@@ -35,6 +35,7 @@ static void take_tasks(void *context, unsigned worker)
             (void)pthread_cond_wait(&t->changed, &t->lock);
             continue;
         }
+        assert((t->at[i].after >> i) == 0); /* a task waits for tasks further up alone */
         t->taken |= 1ull << i;
         (void)pthread_mutex_unlock(&t->lock);
         const hdx_code code = t->at[i].run(t->at[i].context, &err);
@@ -52,6 +53,7 @@ static void take_tasks(void *context, unsigned worker)
 hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, hdx_error *err)
 {
     tasks t = { .at = list, .count = count };
+    assert(count > 0 && count <= HDX_TASKS_MAX && threads > 0);
     (void)pthread_mutex_init(&t.lock, NULL);
     (void)pthread_cond_init(&t.changed, NULL);
     hdx_workers_run(threads < count ? threads : count, take_tasks, &t);

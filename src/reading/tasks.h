@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 
+#include <assert.h>
+
 /*
  * tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each
  * task further up in the list that it waits for.

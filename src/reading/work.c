@@ -48,6 +48,7 @@ hdx_code hdx_work_damage(hdx_work *w, hdx_damage_kind kind, hdx_pos pos, const c
         code = hdx_no_memory(err, "the list of damage", 0);
     else
         w->damage.list[w->damage.count++] = d;
+    assert(w->damage.count <= w->damage.capacity && w->damage.count <= HDX_DAMAGE_MAX);
     (void)pthread_mutex_unlock(&w->lock);
     return code;
 }

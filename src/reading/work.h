@@ -8,6 +8,8 @@
 #include "indexes/indexes.h"
 #include <heapdex/index.h>
 
+#include <assert.h>
+
 /* Damage that passes find, from any thread; the survey has its own list. */
 typedef struct hdx_damage_found {
     hdx_damage *list;
@@ -45,6 +47,15 @@ void hdx_work_measure(hdx_work *w, uint64_t objects);
  */
 uint64_t hdx_work_comfort(uint64_t objects, unsigned width);
 #define HDX_WORK_LEAST (64ull << 20)
+/*
+ * Between two pieces of work: makes memory ready that another thread is about to ask for, where one said so. Passes
+ * need not know what it does, only that this is the moment.
+ */
+static inline void hdx_work_between(hdx_work *w, unsigned worker)
+{
+    if (worker == 0)
+        hdx_mem_help(&w->mem, false);
+}
 /* Adds a damage entry; thread-safe. */
 hdx_code hdx_work_damage(hdx_work *w, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
                          hdx_error *err, const char *format, ...) __attribute__((format(printf, 7, 8)));

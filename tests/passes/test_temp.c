@@ -1,7 +1,7 @@
 /*
- * test_tape.c - what a step writes down for the next one: in memory while it fits there, in a file from then on.
+ * test_temp.c - what a step writes down for the next one: in memory while it fits there, in a file from then on.
  */
-#include "passes/tape.h"
+#include "passes/temp.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
@@ -35,7 +35,7 @@ static void leave(void)
     free(b);
 }
 
-TestSuite(tape, .init = enter, .fini = leave);
+TestSuite(temp, .init = enter, .fini = leave);
 
 static void write_some(const hdx_tape *tape, uint64_t from, uint64_t len)
 {
@@ -56,11 +56,11 @@ static void expect_read(const hdx_tape *tape, uint64_t from, uint64_t len)
 }
 
 /* As much as was thought fits; a byte more, and all of it is in a file. */
-Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
+Test(temp, that_outgrows_its_memory_goes_on_in_a_file)
 {
     for (uint64_t more = 0; more < 2; more++) {
-        hdx_tape_file t;
-        cr_assert(hdx_tape_open(&b->work, "a.tmp", 300000, 100000, &t, NULL) == HDX_OK);
+        hdx_temp t;
+        cr_assert(hdx_temp_begin(&b->work, "a.tmp", 300000, 100000, &t, NULL) == HDX_OK);
         cr_expect(b->work.mem.used > 0 && b->work.mem.used < 60000, "what is not written yet is not held: %llu",
                   (unsigned long long)b->work.mem.used);
         write_some(&t.tape, 0, 1000);
@@ -74,23 +74,23 @@ Test(tape, that_outgrows_its_memory_goes_on_in_a_file)
         cr_expect(t.end == 300000 + more * 50001);
         expect_read(&t.tape, 0, t.end);
         expect_read(&t.tape, 299000, 1000);
-        cr_expect(hdx_tape_trim(&t));
+        cr_expect(hdx_temp_trim(&t));
         expect_read(&t.tape, 0, t.end);
-        hdx_tape_file_remove(&t);
+        hdx_temp_remove(&t);
         cr_expect(access(path, F_OK) != 0);
     }
 }
 
 /* With the sum of what was put so far, as a checkpoint says it; what is put behind that belongs to it too. */
-Test(tape, that_a_checkpoint_needs_is_in_its_file)
+Test(temp, that_a_checkpoint_needs_is_in_its_file)
 {
     for (uint64_t len = 0; len <= 5000; len += 2500) {
-        hdx_tape_file t;
-        uint8_t       bytes[6000];
-        cr_assert(hdx_tape_open(&b->work, "a.tmp", 5000, 0, &t, NULL) == HDX_OK);
+        hdx_temp t;
+        uint8_t  bytes[6000];
+        cr_assert(hdx_temp_begin(&b->work, "a.tmp", 5000, 0, &t, NULL) == HDX_OK);
         write_some(&t.tape, 0, len);
         cr_expect(access(path, F_OK) != 0);
-        cr_assert(hdx_tape_keep(&t, NULL) == HDX_OK && hdx_tape_keep(&t, NULL) == HDX_OK);
+        cr_assert(hdx_temp_keep(&t, NULL) == HDX_OK && hdx_temp_keep(&t, NULL) == HDX_OK);
         cr_expect(b->work.mem.used == 0);
         write_some(&t.tape, len, 1000);
         expect_read(&t.tape, 0, len + 1000);
@@ -98,17 +98,17 @@ Test(tape, that_a_checkpoint_needs_is_in_its_file)
         cr_assert(file != NULL && fread(bytes, 1, sizeof bytes, file) == len + 1000 && t.end == len + 1000);
         cr_expect(t.sum == hdx_crc32c(0, bytes, len + 1000));
         (void)fclose(file);
-        hdx_tape_file_remove(&t);
+        hdx_temp_remove(&t);
     }
 }
 
 /* Read from its end: memory goes as it is read, what stands before that stays. */
-Test(tape, gives_memory_back_from_where_it_is_cut)
+Test(temp, gives_memory_back_from_where_it_is_cut)
 {
     const uint64_t len = 20u << 20, piece = 1u << 20;
-    hdx_tape_file  t;
+    hdx_temp       t;
     b->work.room = 64u << 20;
-    cr_assert(hdx_tape_open(&b->work, "a.tmp", len, 0, &t, NULL) == HDX_OK);
+    cr_assert(hdx_temp_begin(&b->work, "a.tmp", len, 0, &t, NULL) == HDX_OK);
     write_some(&t.tape, 0, len);
     for (uint64_t end = len; end > 0; end -= piece) {
         expect_read(&t.tape, end - piece, piece);
@@ -118,19 +118,19 @@ Test(tape, gives_memory_back_from_where_it_is_cut)
         cr_expect(t.tape.read(t.tape.context, end - piece, &(uint8_t){ 0 }, 1, NULL) != HDX_OK,
                   "what was cut is not read");
     }
-    hdx_tape_file_remove(&t);
-    cr_assert(hdx_tape_file_open(&b->work, "a.tmp", &t, NULL) == HDX_OK && t.tape.cut == NULL);
-    hdx_tape_file_remove(&t);
+    hdx_temp_remove(&t);
+    cr_assert(hdx_temp_create(&b->work, "a.tmp", &t, NULL) == HDX_OK && t.tape.cut == NULL);
+    hdx_temp_remove(&t);
 }
 
-Test(tape, is_in_a_file_where_there_is_no_room_for_it)
+Test(temp, is_in_a_file_where_there_is_no_room_for_it)
 {
-    hdx_tape_file t;
-    cr_assert(hdx_tape_open(&b->work, "a.tmp", 1u << 19, (1u << 19) + 1, &t, NULL) == HDX_OK);
+    hdx_temp t;
+    cr_assert(hdx_temp_begin(&b->work, "a.tmp", 1u << 19, (1u << 19) + 1, &t, NULL) == HDX_OK);
     cr_expect(b->work.mem.used == 0 && access(path, F_OK) == 0);
     write_some(&t.tape, 0, 1000);
     expect_read(&t.tape, 1, 999);
-    hdx_tape_file_remove(&t);
+    hdx_temp_remove(&t);
 }
 
 static int no_file(hdx_io *io, const char *at)
@@ -151,21 +151,21 @@ static int no_byte(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t
 }
 
 /* Neither a file nor a byte in it: an error with the tape's name, and nothing is kept. */
-Test(tape, that_outgrows_its_memory_on_a_full_disk_says_so)
+Test(temp, that_outgrows_its_memory_on_a_full_disk_says_so)
 {
     hdx_io full[2] = { *b->work.io, *b->work.io };
     full[0].create = no_file;
     full[1].write_at = no_byte;
     for (unsigned i = 0; i < 2; i++) {
-        hdx_tape_file t;
-        hdx_error     err = { 0 };
-        uint8_t       bytes[200] = { 0 };
+        hdx_temp  t;
+        hdx_error err = { 0 };
+        uint8_t   bytes[200] = { 0 };
         b->work.io = &full[i];
-        cr_assert(hdx_tape_open(&b->work, "a.tmp", 300, 0, &t, &err) == HDX_OK);
+        cr_assert(hdx_temp_begin(&b->work, "a.tmp", 300, 0, &t, &err) == HDX_OK);
         cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_OK);
         cr_expect(t.tape.write(t.tape.context, bytes, 200, &err) == HDX_IO && strstr(err.where, "a.tmp") != NULL,
                   "%s: %s", err.where, err.message);
-        hdx_tape_file_remove(&t);
+        hdx_temp_remove(&t);
         cr_expect(b->work.mem.used == 0 && access(path, F_OK) != 0);
     }
     b->work.io = hdx_io_system();

@@ -1,21 +1,21 @@
 /*
- * tape.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves
+ * temp.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves
  * for a later one without holding memory. It has no name in an index: a killed build leaves it in the .part folder,
  * where the next one finds it (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just
  * given back cost less than pages of the cache that nobody has touched. When it becomes longer than was thought, or a
  * checkpoint needs it, it goes on in a file.
  */
-#include "passes/tape.h"
+#include "passes/temp.h"
 
 #include <stdio.h>
 
-#define STEPS 8u           /* that a tape in memory grows by */
+#define STEPS 8u           /* that a temporary file in memory grows by */
 #define CUT   (4ull << 20) /* bytes that are given back at once */
 
 static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
-    hdx_tape_file *t = context;
-    int            rc = t->io->write_at(t->io, t->fd, bytes, len, t->end);
+    hdx_temp *t = context;
+    int       rc = t->io->write_at(t->io, t->fd, bytes, len, t->end);
     if (rc < 0)
         return hdx_fail(err, HDX_IO, t->path, t->end, "cannot write: %s", strerror(-rc));
     t->sum = hdx_crc32c(t->sum, bytes, (size_t)len);
@@ -25,17 +25,17 @@ static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *e
 
 static hdx_code get(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
 {
-    hdx_tape_file *t = context;
-    int64_t        got = t->io->read_at(t->io, t->fd, to, len, offset);
+    hdx_temp *t = context;
+    int64_t   got = t->io->read_at(t->io, t->fd, to, len, offset);
     if (got == (int64_t)len)
         return HDX_OK;
     return hdx_fail(err, HDX_IO, t->path, offset, "cannot read back: %s",
                     got < 0 ? strerror((int)-got) : "it became shorter");
 }
 
-hdx_code hdx_tape_file_open(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_temp_create(hdx_work *w, const char *name, hdx_temp *t, hdx_error *err)
 {
-    *t = (hdx_tape_file){ .io = w->io, .fd = -1 };
+    *t = (hdx_temp){ .io = w->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put, get, NULL };
     if ((t->fd = w->io->create(w->io, t->path)) < 0)
@@ -43,10 +43,9 @@ hdx_code hdx_tape_file_open(hdx_work *w, const char *name, hdx_tape_file *t, hdx
     return HDX_OK;
 }
 
-static hdx_code reopen(hdx_work *w, const char *name, int (*open)(hdx_io *, const char *), hdx_tape_file *t,
-                       hdx_error *err)
+static hdx_code reopen(hdx_work *w, const char *name, int (*open)(hdx_io *, const char *), hdx_temp *t, hdx_error *err)
 {
-    *t = (hdx_tape_file){ .io = w->io, .fd = -1 };
+    *t = (hdx_temp){ .io = w->io, .fd = -1 };
     (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put, get, NULL };
     if ((t->fd = open(w->io, t->path)) < 0)
@@ -54,27 +53,28 @@ static hdx_code reopen(hdx_work *w, const char *name, int (*open)(hdx_io *, cons
     return HDX_OK;
 }
 
-hdx_code hdx_tape_file_reopen(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_temp_reopen(hdx_work *w, const char *name, hdx_temp *t, hdx_error *err)
 {
     return reopen(w, name, w->io->open, t, err);
 }
 
-hdx_code hdx_tape_file_change(hdx_work *w, const char *name, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_temp_change(hdx_work *w, const char *name, hdx_temp *t, hdx_error *err)
 {
     return reopen(w, name, w->io->change, t, err);
 }
 
-static bool resize(hdx_tape_file *t, uint64_t bytes)
+static bool resize(hdx_temp *t, uint64_t bytes)
 {
     uint8_t *memory = hdx_mem_resize(t->mem, t->memory, t->memory_bytes, bytes);
     if (memory == NULL)
         return false;
+    assert(t->end <= bytes && t->fd < 0); /* P9 */
     t->memory = memory;
     t->memory_bytes = bytes;
     return true;
 }
 
-hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_temp_keep(hdx_temp *t, hdx_error *err)
 {
     const uint64_t had = t->end;
     uint8_t       *memory = t->memory;
@@ -87,15 +87,16 @@ hdx_code hdx_tape_keep(hdx_tape_file *t, hdx_error *err)
     t->end = 0;
     t->memory = NULL;
     code = put(t, memory, had, err);
+    assert(code != HDX_OK || t->end == had); /* P9 */
     hdx_mem_put(t->mem, memory, t->memory_bytes);
     return code;
 }
 
 /*
- * By steps: what is got at once takes pages that are in use elsewhere, and most tapes do not become as long as they
- * may.
+ * By steps: what is got at once takes pages that are in use elsewhere, and most temporary files do not become as long
+ * as they may.
  */
-static bool grow(hdx_tape_file *t, uint64_t len)
+static bool grow(hdx_temp *t, uint64_t len)
 {
     const uint64_t step = t->most / STEPS + 1, want = len > step ? t->end + len : t->end + step;
     return t->memory_bytes < t->most && len <= t->most - t->end && resize(t, want < t->most ? want : t->most);
@@ -103,9 +104,9 @@ static bool grow(hdx_tape_file *t, uint64_t len)
 
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
-    hdx_tape_file *t = context;
+    hdx_temp *t = context;
     if (len > t->memory_bytes - t->end && !grow(t, len)) { /* more than was thought */
-        hdx_code code = hdx_tape_keep(t, err);
+        hdx_code code = hdx_temp_keep(t, err);
         return code != HDX_OK ? code : put(t, bytes, len, err);
     }
     if (len > 0)
@@ -116,7 +117,7 @@ static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_e
 
 static hdx_code get_memory(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err)
 {
-    const hdx_tape_file *t = context;
+    const hdx_temp *t = context;
     if (offset > t->end || len > t->end - offset)
         return hdx_no_memory(err, t->path, len);
     if (len > 0)
@@ -126,27 +127,27 @@ static hdx_code get_memory(void *context, uint64_t offset, void *to, uint64_t le
 
 static void cut_memory(void *context, uint64_t end)
 {
-    hdx_tape_file *t = context;
+    hdx_temp *t = context;
     t->end = end < t->end ? end : t->end;
     if (t->memory_bytes >= CUT && t->end <= t->memory_bytes - CUT)
         (void)resize(t, t->end);
 }
 
-hdx_code hdx_tape_open(hdx_work *w, const char *name, uint64_t most, uint64_t beside, hdx_tape_file *t, hdx_error *err)
+hdx_code hdx_temp_begin(hdx_work *w, const char *name, uint64_t most, uint64_t beside, hdx_temp *t, hdx_error *err)
 {
     const uint64_t room = hdx_work_room(w);
     if (most > room || beside > room - most)
-        return hdx_tape_file_open(w, name, t, err);
-    *t = (hdx_tape_file){ .io = w->io, .fd = -1, .mem = &w->mem, .most = most, .memory_bytes = most / STEPS };
+        return hdx_temp_create(w, name, t, err);
+    *t = (hdx_temp){ .io = w->io, .fd = -1, .mem = &w->mem, .most = most, .memory_bytes = most / STEPS };
     t->memory = hdx_mem_raw(&w->mem, t->memory_bytes, 1);
     (void)snprintf(t->path, sizeof t->path, "%s/%s", w->folder, name);
     t->tape = (hdx_tape){ t, put_memory, get_memory, cut_memory };
     return t->memory != NULL ? HDX_OK : hdx_no_memory(err, name, most);
 }
 
-bool hdx_tape_trim(hdx_tape_file *t) { return t->memory == NULL || resize(t, t->end); }
+bool hdx_temp_trim(hdx_temp *t) { return t->memory == NULL || resize(t, t->end); }
 
-void hdx_tape_file_close(hdx_tape_file *t)
+void hdx_temp_close(hdx_temp *t)
 {
     if (t->memory != NULL)
         hdx_mem_put(t->mem, t->memory, t->memory_bytes);
@@ -157,10 +158,10 @@ void hdx_tape_file_close(hdx_tape_file *t)
     t->fd = -1;
 }
 
-void hdx_tape_file_remove(hdx_tape_file *t)
+void hdx_temp_remove(hdx_temp *t)
 {
     const bool file = t->io != NULL && t->fd >= 0;
-    hdx_tape_file_close(t);
+    hdx_temp_close(t);
     if (!file)
         return;
     (void)t->io->remove(t->io, t->path);
