@@ -262,6 +262,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     char       fresh[4200], path[4200], state[4300];
     int        rc;
     hdx_code   code;
+    assert(done != 0 && p->until != 0); /* M1, M3 */
     path_of(&b->work, FRESH, "", fresh, sizeof fresh);
     path_of(&b->work, FOLDER, "", path, sizeof path);
     path_of(&b->work, FRESH, "state", state, sizeof state);

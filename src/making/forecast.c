@@ -37,6 +37,7 @@ typedef enum form { CERTAIN, LEAST, WHOLE } form;
 static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
                          uint64_t references, form in)
 {
+    assert(width == 32 || width == 64); /* M5 */
     const uint64_t n = t->objects, id = width / 8, m = references, words = n / 8, parts = in != WHOLE ? RANGES : 1;
     const uint64_t pieces = HDX_PACKED_PIECE * (in != WHOLE ? 1u : 4u), batch = n < pieces ? n : pieces;
     const uint64_t base = HDX_BUILD_BESIDE + w->threads * HDX_BUILD_WORKER + w->tables_bytes +

@@ -201,6 +201,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
 
 static void work_in(hdx_build *b, const hdx_index_home *home)
 {
+    assert(home->part[0] != '\0'); /* M2 */
     (void)snprintf(b->work.folder, sizeof b->work.folder, "%s", home->part);
     b->work.place = (hdx_index_place){ .io = b->work.io,
                                        .folder = b->work.folder,
@@ -300,6 +301,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         work_in(b, home);
         code = from_the_dump(b, err);
     }
+    assert(b->keeping.of == &b->manifest); /* M3 */
     if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK ||
         (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;

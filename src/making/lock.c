@@ -338,6 +338,7 @@ void hdx_place_unlock(hdx_index_home *home)
 {
     if (home->lock_fd < 0)
         return;
+    assert(home->lock[0] != '\0'); /* M2 */
     if (hdx_place_held(home)) {
         (void)!ftruncate(home->lock_fd, 0); /* where the name cannot go, its owner has */
         (void)unlink(home->lock);

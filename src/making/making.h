@@ -17,6 +17,7 @@
  *   M2  The catalog of an index is begun once, and committed last.
  *   M3  A step that is kept has its files; a checkpoint is written whole or not at all.
  *   M4  The manifest names a file once, with its size and sum (INDEX I17).
+ *   M5  Ids have 32 or 64 bits, and all passes of a build the same.
  */
 #ifndef HDX_MAKING_MAKING_H
 #define HDX_MAKING_MAKING_H

@@ -33,6 +33,7 @@ hdx_amounts hdx_build_amounts(const hdx_build *b)
 
 hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err)
 {
+    assert(kind < HDX_KINDS); /* M4 */
     const hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
     const hdx_amounts    amounts = hdx_build_amounts(b);
     return hdx_index_open(&b->work.place, kind, &file, &amounts, note, out, err);
@@ -143,6 +144,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
 {
     hdx_manifest     *m = &b->manifest;
     const hdx_survey *s = &b->dump.survey;
+    assert(b->tables.lookup.ids != NULL && b->dump.source != NULL); /* M1: once, after the step columns */
     m->format = HDX_CATALOG_FORMAT;
     (void)snprintf(m->version, sizeof m->version, "%s", s->head.version);
     m->id_size = s->head.id_size;

@@ -104,6 +104,7 @@ static hdx_code columns(hdx_pass *p, hdx_error *err)
 /* A task that an earlier build may have done, or one of these tasks makes of no use. */
 static hdx_code once_only(hdx_pass *p, uint64_t task, hdx_code (*run)(hdx_pass *p, hdx_error *err), hdx_error *err)
 {
+    assert(task != 0 && (task & (task - 1)) == 0); /* M1: one */
     const hdx_code code = hdx_task_whole(&p->kept.tasks, task) ? HDX_OK : run(p, err);
     if (code == HDX_OK)
         hdx_task_done(&p->kept.tasks, task);
@@ -291,6 +292,7 @@ static hdx_code open_predecessors(hdx_pass *p, hdx_error *err)
 {
     hdx_work      *w = &p->b->work;
     const uint64_t id = p->width / 8, entries = p->inbound.referrers.entries, reached = p->search.reached;
+    assert(p->search.is_root != NULL); /* P5 */
     const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
     /* beside them: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
     const uint64_t lists = (reached + entries + entries / 3) * id, links = 2 * reached * id;
@@ -417,6 +419,7 @@ static void take_live(hdx_build *b, const hdx_search *search, const hdx_live *li
 {
     hdx_dump_tables *t = &b->tables;
     hdx_manifest    *m = &b->manifest;
+    assert(live->all.objects == t->objects); /* P10 */
     for (uint32_t i = 0; i < t->class_count; i++) {
         const hdx_tally *of = &live->classes[i];
         t->classes[i].instances = of->objects;
@@ -510,6 +513,7 @@ static hdx_code do_write_retained(void *context, hdx_error *err)
     hdx_pass *p = context;
     if (hdx_task_whole(&p->kept.tasks, HDX_TASK_RETAINED))
         return HDX_OK;
+    assert(p->numbered.sums != NULL); /* P6 */
     const hdx_code code = p->wide->write_retained(&p->b->work, &p->numbered, &p->retained, err);
     if (code == HDX_OK) {
         hdx_manifest_file_written(p->b, HDX_KIND_RETAINED, &p->retained);
@@ -630,6 +634,7 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
         return HDX_OK;
     }
     hdx_code code = hdx_checkpoint_save(p, done, 0, err);
+    assert(p->wide != NULL && p->wide->width == p->width); /* M5 */
     p->kept.saved = done;
     p->kept.saved_tasks = 0;
     b->keeping.saved_at = hdx_now_ns();

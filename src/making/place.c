@@ -409,6 +409,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     hdx_error   foreign;
     hdx_code    code;
     int         rc = 0;
+    assert(home->path[0] != '\0'); /* M2: hdx_place_find was asked */
     *found = false;
     if (io->stat(io, home->path, &st) >= 0 && !hdx_place_is_index(io, home->path)) {
         if (!S_ISDIR(st.st_mode))
@@ -467,7 +468,8 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
     struct stat st;
     char        parent[4096];
     hdx_code    code;
-    int         rc = hdx_io_share_files(io, home->part, &home->access);
+    assert(home->part[0] != '\0' && strcmp(home->part, home->path) != 0); /* M2 */
+    int rc = hdx_io_share_files(io, home->part, &home->access);
     if (rc >= 0)
         rc = hdx_io_sync_files(io, home->part);
     if (rc < 0)
