@@ -57,8 +57,9 @@ static const struct cost {
 #define SPILL_REFERENCE 3.8
 #define BASE_MEMORY     (8ull << 20) /* of a build of next to nothing: code, stacks, small tables, */
 #define BASE_WORKER     (1ull << 20)
-#define BASE_OBJECT     64u  /* until buffers and pages are full */
-#define CLASS_BYTES     160u /* of the catalog: names, fields, statics of a class */
+#define READY_AGAIN     (2ull << 20) /* for each thread, where memory is made ready */
+#define BASE_OBJECT     64u          /* until buffers and pages are full */
+#define CLASS_BYTES     160u         /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES      16u
 /*
  * Locals a frame, times two, where the sample does not reach the roots of threads: the most that is allowed for.
@@ -311,13 +312,16 @@ static uint64_t bytes_of(const struct cost *c, const findings *f, uint64_t objec
 
 static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->work.threads * BASE_WORKER; }
 
-/* What is taken before it is known whether it is needed (index.c). */
+/*
+ * What is taken before it is known whether it is needed (index.c), and what the first pass takes of it meanwhile, which
+ * is made again.
+ */
 static uint64_t ready(const hdx_build *b, const findings *f)
 {
     const uint64_t size = hdx_source_file_size(f->sample->source) / 4;
     if (b->work.threads == 1 || f->options->memory != 0)
         return 0;
-    return base_memory(b) + (size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
+    return base_memory(b) + b->work.threads * READY_AGAIN + (size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
 /*
