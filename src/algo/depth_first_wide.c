@@ -37,7 +37,7 @@ typedef struct pen { /* what goes to the tape */
     unsigned        count;
 } pen;
 
-static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
+static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
                           uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
 
@@ -49,7 +49,7 @@ static hdx_code flush(pen *out, hdx_error *err)
     return code;
 }
 
-hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) * g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick,
+hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick,
                                uint64_t *reached, uint64_t *edges, uint64_t **live, hdx_error *err)
 {
     const uint64_t nodes = g->outbound->nodes;
@@ -95,7 +95,7 @@ out:
     return code;
 }
 
-static hdx_code visit_all(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
+static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
                           uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;

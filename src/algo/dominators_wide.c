@@ -32,7 +32,7 @@
 #define PATH_NEAR 64u
 
 typedef WIDE(hdx_visit) visit;
-typedef WIDE(hdx_semi) semi;
+typedef WIDE(hdx_semi)  semi;
 typedef struct link {
     NID ancestor; /* in the linked forest, paths compressed */
     NID label;    /* the least semidominator on the path from here to below ancestor */
@@ -330,7 +330,7 @@ static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next
 }
 
 hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count,
-                             bool down, hdx_mem *mem, WIDE(hdx_take_idoms) * take, void *context, hdx_error *err)
+                             bool down, hdx_mem *mem, WIDE(hdx_take_idoms) *take, void *context, hdx_error *err)
 {
     reader   r = { .search = search, .idoms = idoms, .all = idom_count, .down = down };
     uint64_t next = down ? idom_count : 0;

@@ -41,7 +41,7 @@ typedef struct tree {
     NID       *parent;
 } tree;
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
                             NID *class_edge, hdx_error *err);
 
 /* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes after its old end. */
@@ -83,7 +83,7 @@ static inline void reach(tree *t, queue *q, NID node, NID from)
         t->parent[t->before[node >> 6] + (uint64_t)__builtin_popcountll(m->keep & (bit - 1))] = from;
 }
 
-hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) * g, const WIDE(hdx_ranked) * keep, hdx_mem *mem, hdx_ticker *tick,
+hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick,
                            NID *parent, hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(g->outbound->nodes);
@@ -114,7 +114,7 @@ out:
     return code;
 }
 
-static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
                             NID *class_edge, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;
@@ -143,7 +143,7 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) * g, hdx_mem *mem, hdx_ticke
     return hdx_tick(tick, done % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) * set, uint64_t n, hdx_mem *mem, hdx_error *err)
+hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) *set, uint64_t n, hdx_mem *mem, hdx_error *err)
 {
     uint64_t words = hdx_bits_words(n);
     if ((set->before = hdx_mem_array(mem, words, sizeof(NID))) == NULL)

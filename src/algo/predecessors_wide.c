@@ -320,7 +320,7 @@ static hdx_code put_range(range *r, const hdx_tape *tape, unsigned threads, uint
  * Class objects that have their instances for predecessors, as pairs of their number and that of their class, by rising
  * number.
  */
-static uint64_t find_classes(const WIDE(hdx_digraph) * g, const NID *number, const uint64_t *is_root,
+static uint64_t find_classes(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root,
                              const hdx_members *members, hdx_mem *mem, hdx_pair *out)
 {
     uint64_t count = 0;
@@ -422,7 +422,7 @@ hdx_code WIDE(hdx_predecessors)(const NID *number, uint64_t reached, const uint6
     return code;
 }
 
-hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) * g, const NID *number, const uint64_t *is_root,
+hdx_code WIDE(hdx_instances)(const WIDE(hdx_digraph) *g, const NID *number, const uint64_t *is_root,
                              const hdx_members *members, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *out,
                              uint64_t *count, hdx_error *err)
 {

@@ -17,14 +17,14 @@
 #define AHEAD        24u
 
 typedef struct turn {
-    const WIDE(hdx_ranked) * many;
-    uint64_t from, span;
-    uint64_t rank; /* of the range's first node in many */
-    NID     *count;
-    NID     *only; /* by target of the range; NULL: not wanted */
-    NID     *to;
-    uint64_t target[BATCH + HDX_PACKED_MORE + AHEAD];
-    uint64_t source[BATCH + HDX_PACKED_MORE];
+    const WIDE(hdx_ranked) *many;
+    uint64_t                from, span;
+    uint64_t                rank; /* of the range's first node in many */
+    NID                    *count;
+    NID                    *only; /* by target of the range; NULL: not wanted */
+    NID                    *to;
+    uint64_t                target[BATCH + HDX_PACKED_MORE + AHEAD];
+    uint64_t                source[BATCH + HDX_PACKED_MORE];
 } turn;
 typedef void on_batch(turn *t, uint32_t n);
 
@@ -99,7 +99,7 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *p
     return HDX_OK;
 }
 
-static turn *make(const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
+static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
 {
     assert(from <= end); /* A4 */
     turn *t = hdx_mem_get(mem, sizeof *t);
@@ -116,7 +116,7 @@ static turn *make(const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, NI
 }
 
 hdx_code WIDE(hdx_transpose_count)(const hdx_packed *outbound, const hdx_packed_walk *sources,
-                                   const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, hdx_mem *mem,
+                                   const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem,
                                    hdx_ticker *tick, NID *count, hdx_error *err)
 {
     turn *t = make(many, from, end, count, mem, err);
@@ -128,7 +128,7 @@ hdx_code WIDE(hdx_transpose_count)(const hdx_packed *outbound, const hdx_packed_
 }
 
 hdx_code WIDE(hdx_transpose_place)(const hdx_packed *outbound, const hdx_packed_walk *sources,
-                                   const WIDE(hdx_ranked) * many, uint64_t from, uint64_t end, hdx_mem *mem,
+                                   const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem,
                                    hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err)
 {
     turn *t = make(many, from, end, cursor, mem, err);

@@ -53,12 +53,12 @@ static void tape_free(memory_tape *t)
 
 /* ---- referrers ---- */
 typedef struct inbound { /* of nodes that are referred to more than once */
-    hdx_mem  *mem;
-    uint64_t  nodes, edges;
-    uint64_t *once;
+    hdx_mem         *mem;
+    uint64_t         nodes, edges;
+    uint64_t        *once;
     WIDE(hdx_ranked) many;
-    NID *ends; /* of each one's list in `to`, by rank */
-    NID *to;
+    NID             *ends; /* of each one's list in `to`, by rank */
+    NID             *to;
 } inbound;
 
 static const NID *list_of(const inbound *in, uint64_t rank, uint64_t *n)
@@ -148,15 +148,15 @@ static uint64_t longest(const inbound *in)
 
 /* ---- all of it ---- */
 typedef struct work {
-    hdx_packed *lists;
-    hdx_mem    *mem;
+    hdx_packed       *lists;
+    hdx_mem          *mem;
     WIDE(hdx_digraph) graph;
-    inbound     in;
-    uint64_t   *is_root, *live;
-    memory_tape preds, semis;
+    inbound           in;
+    uint64_t         *is_root, *live;
+    memory_tape       preds, semis;
 } work;
 
-static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
+static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
 {
     const hdx_tape visits = out->search, preds = tape_of(&k->preds), semis = tape_of(&k->semis);
     uint64_t       edges, pred_count, semi_count;
@@ -179,7 +179,7 @@ static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak
 }
 
 hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
-                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err)
+                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
 {
     const uint64_t nodes = lists->nodes;
     work           k = { .lists = lists,
@@ -212,7 +212,7 @@ hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t r
     return code;
 }
 
-void WIDE(hdx_leak_tree_free)(WIDE(leak_tree) * tree)
+void WIDE(hdx_leak_tree_free)(WIDE(leak_tree) *tree)
 {
     hdx_mem_put(tree->mem, tree->number, tree->nodes * sizeof(NID));
     if (tree->search.context != NULL) {

@@ -150,7 +150,7 @@ static hdx_code pack(yields *y, hdx_error *err)
 /* ---- sums ---- */
 
 /* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
-static hdx_code sum(const WIDE(leak_tree) * t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
+static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
 {
     uint64_t *retained = hdx_mem_array(t->mem, t->reached + 1, sizeof *retained);
     if (retained == NULL)
@@ -183,13 +183,13 @@ static hdx_code distinct_roots(const search *k, NID *to, uint64_t *count, hdx_er
 
 hdx_code WIDE(hdx_leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
 {
-    leak_search *s = k->s;
-    yields       y = { .k = k };
+    leak_search    *s = k->s;
+    yields          y = { .k = k };
     WIDE(leak_tree) tree = { .mem = s->mem };
-    const uint64_t n = k->st->objects;
-    uint64_t       root_count = 0;
-    uint64_t      *own = hdx_mem_array(s->mem, n, sizeof *own);
-    NID           *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
+    const uint64_t  n = k->st->objects;
+    uint64_t        root_count = 0;
+    uint64_t       *own = hdx_mem_array(s->mem, n, sizeof *own);
+    NID            *roots = hdx_mem_array(s->mem, k->root_count, sizeof *roots);
     s->by_dominators = true;
     hdx_code code = own == NULL || roots == NULL ? hdx_no_memory(err, "sizes", n * sizeof *own)
                                                  : distinct_roots(k, roots, &root_count, err);

@@ -38,7 +38,7 @@ typedef WIDE(leak_store) store;
    search will hold besides, so that a budget too small for both is refused here. */
 hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
                                    hdx_error *err);
-void     WIDE(hdx_leak_store_free)(store *s);
+void WIDE(hdx_leak_store_free)(store *s);
 
 /* An object as the search looks at it: one look-up. */
 typedef struct WIDE(leak_object) {
@@ -170,7 +170,7 @@ typedef struct WIDE(leak_tree) {
     uint64_t idom_count;
 } WIDE(leak_tree);
 hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
-                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) * out, hdx_error *err);
-void     WIDE(hdx_leak_tree_free)(WIDE(leak_tree) * tree);
+                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err);
+void WIDE(hdx_leak_tree_free)(WIDE(leak_tree) *tree);
 
 #endif

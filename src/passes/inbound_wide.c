@@ -26,12 +26,12 @@ typedef struct transposing {
     const hdx_dump_tables *t;
     const hdx_inbound_in  *in;
     hdx_inbound           *out;
-    const uint64_t        *once; /* bit sets over ids: has a referrer, */
-    WIDE(hdx_ranked) many;       /* has several */
-    uint64_t *before;            /* references to the targets before each block, and to all; */
-    uint64_t *many_before;       /* those of them that are to targets with several */
-    uint64_t  blocks;
-    uint64_t *is_class; /* bit set over ids; where referrers are wanted */
+    const uint64_t        *once;        /* bit sets over ids: has a referrer, */
+    WIDE(hdx_ranked)       many;        /* has several */
+    uint64_t              *before;      /* references to the targets before each block, and to all; */
+    uint64_t              *many_before; /* those of them that are to targets with several */
+    uint64_t               blocks;
+    uint64_t              *is_class; /* bit set over ids; where referrers are wanted */
     /* the range at hand */
     uint64_t from, end; /* targets */
     uint64_t rank;      /* of the first of them in many */

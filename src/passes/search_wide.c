@@ -14,13 +14,13 @@ typedef struct reach {
     const hdx_search_in   *in;
     hdx_search            *out;
     _Atomic uint64_t      *whole;
-    WIDE(hdx_digraph) graph;
-    NID     *class_object;
-    NID     *roots;
-    uint64_t root_capacity;
-    WIDE(hdx_ranked) wanted;  /* nodes that may have another parent than their only referrer, live or not */
-    NID *nearest;             /* by rank in wanted */
-    WIDE(hdx_ranked) special; /* wanted, and garbage; words are the output's */
+    WIDE(hdx_digraph)      graph;
+    NID                   *class_object;
+    NID                   *roots;
+    uint64_t               root_capacity;
+    WIDE(hdx_ranked)       wanted;  /* nodes that may have another parent than their only referrer, live or not */
+    NID                   *nearest; /* by rank in wanted */
+    WIDE(hdx_ranked)       special; /* wanted, and garbage; words are the output's */
 } reach;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "reachability", 0); }

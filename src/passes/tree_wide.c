@@ -10,10 +10,10 @@ typedef struct tree {
     hdx_work         *w;
     const hdx_search *search;
     hdx_tree         *out;
-    NID              *node;      /* in preorder */
-    WIDE(hdx_ranked) special;    /* words are the search's */
-    NID *dominator;              /* by rank in special: as in the index dominator */
-    WIDE(hdx_ranked) dominators; /* nodes that dominate a special object */
+    NID              *node;       /* in preorder */
+    WIDE(hdx_ranked)  special;    /* words are the search's */
+    NID              *dominator;  /* by rank in special: as in the index dominator */
+    WIDE(hdx_ranked)  dominators; /* nodes that dominate a special object */
 } tree;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the dominator tree", 0); }

@@ -26,7 +26,7 @@ hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, c
 hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_temp *idoms, hdx_error *err);
 /* retained_wide.c */
 hdx_code WIDE(hdx_pass_begin_sums)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
-void     WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
+void WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow);
 hdx_code WIDE(hdx_pass_sums)(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
                              const hdx_search *search, hdx_numbered *out, hdx_error *err);
 hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_numbered *numbered,
@@ -37,7 +37,7 @@ hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_te
                              hdx_error *err);
 
 /* The member of a set that has this rank. */
-static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) * set, uint64_t n, uint64_t rank)
+static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)
 {
     uint64_t low = 0, high = hdx_bits_words(n) - 1; /* the last word with at most `rank` members before it */
     while (low < high) {
@@ -54,7 +54,7 @@ static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) * set, uin
 }
 
 /* The next member after one. */
-static inline uint64_t WIDE(hdx_ranked_next)(const WIDE(hdx_ranked) * set, uint64_t at)
+static inline uint64_t WIDE(hdx_ranked_next)(const WIDE(hdx_ranked) *set, uint64_t at)
 {
     uint64_t i = (at + 1) >> 6, word = set->words[i] & ~0ull << ((at + 1) & 63);
     while (word == 0)
