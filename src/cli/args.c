@@ -150,6 +150,7 @@ static void take(const cli_option *o, const char *value, cli_call *call)
         call->progress = (cli_when[]){ CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON }[place(o->is->choices, value)];
         break;
     case CLI_OPT_COLOR: call->color = colors[place(o->is->choices, value)]; break;
+    case CLI_OPT_NO_PAGER: call->no_pager = true; break;
     case CLI_OPT_QUIET: call->quiet = true; break;
     case CLI_OPT_VERBOSE: call->verbose = true; break;
     case CLI_OPT_JUNIT: call->junit = value; break;

@@ -12,6 +12,7 @@
  *     card.c       one object as a page of lines, where a table has no room for it
  *     about.c      the answer of info as a page
  *     output.c     standard output, or a file that is whole or not there
+ *     pager.c      a pager between standard output and a terminal
  *     console.c    standard error: errors, notices, the progress line; signals
  *
  * A new command is an answer of the library and a section in heapdex.1; the tests notice what was forgotten.
@@ -23,6 +24,8 @@
 #include "base/base.h"
 #include "render/render.h"
 #include <heapdex/heapdex.h>
+
+#include <sys/types.h>
 
 /* ---- table.c ---- */
 typedef enum cli_option_id {
@@ -43,6 +46,7 @@ typedef enum cli_option_id {
     CLI_OPT_NO_WAIT,
     CLI_OPT_PROGRESS,
     CLI_OPT_COLOR,
+    CLI_OPT_NO_PAGER,
     CLI_OPT_QUIET,
     CLI_OPT_VERBOSE,
     CLI_OPT_JUNIT,
@@ -85,6 +89,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     const char       *output; /* NULL: standard output */
     bool              bytes;  /* --units bytes */
     bool              raw;    /* --raw */
+    bool              no_pager;
     bool              quiet, verbose;
     cli_when          progress, color;
     const char       *junit;
@@ -110,7 +115,9 @@ typedef struct cli_console {
     bool            line;     /* a progress line stands there and must go before anything else is written */
     unsigned        step;     /* of the last report */
     uint64_t        step_ns, shown_ns;
-    pthread_mutex_t one; /* notices and progress come from different threads */
+    bool            held;  /* an answer has the terminal: progress is not shown, notices come after it */
+    hdx_buffer      later; /* those notices */
+    pthread_mutex_t one;   /* notices and progress come from different threads */
 } cli_console;
 void         cli_console_open(cli_console *c, const cli_call *call); /* call NULL: before anything is known */
 void         cli_console_close(cli_console *c);
@@ -118,6 +125,7 @@ hdx_progress cli_console_progress(cli_console *c);
 /* "heapdex: LINE"; left out with --quiet. Control characters are shown as \xNN. */
 void cli_notice(cli_console *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_console_erase(cli_console *c);
+void cli_console_hold(cli_console *c, bool on); /* whether an answer, or a pager, has the terminal */
 /* Writes the error, on standard error and as a document if asked; returns the exit code. */
 int  cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json);
 int  cli_exit_code(hdx_code code);
@@ -131,26 +139,48 @@ int  cli_signal(void);      /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
 void cli_building(bool on); /* a build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a
                                second one does */
 void cli_unfinished(const char *path); /* to be removed where Ctrl-C ends the process at once; NULL: nothing */
+/* A pager has the terminal, and Ctrl-C waits for it before the process ends; 0: none has. */
+void cli_paging(pid_t pid, int pipe_end);
+void cli_paging_ends(void); /* the answer is whole: Ctrl-C means nothing but to the pager */
 /* One progress line for people, without control characters; at most width - 1 columns. */
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);
 /* Appends text as a terminal may see it: control characters and invalid UTF-8 as \xNN. */
 void     cli_put_plain(hdx_buffer *b, const char *text, size_t len);
 unsigned cli_terminal_width(int fd); /* COLUMNS where fd is no terminal; 0: unknown */
 
+/* ---- pager.c ---- */
+typedef struct cli_pager {
+    const char  *command;
+    cli_console *console;
+    bool         begun; /* or tried to */
+    bool         by_shell;
+    pid_t        pid; /* 0: none runs */
+} cli_pager;
+const char *cli_pager_command(void);       /* what the environment asks for; NULL: none */
+int         cli_pager_begin(cli_pager *p); /* the end of a pipe to write to; -1: it could not be started */
+/*
+ * Waits until it has ended; the pipe is closed by now. done: nothing is computed any more. False: there was no such
+ * program.
+ */
+bool cli_pager_end(cli_pager *p, bool done);
+
 /* ---- output.c ---- */
 typedef struct cli_output {
-    int         fd;
-    bool        opened;      /* fd is ours to close */
-    bool        written;     /* something left the buffer */
-    int         failed;      /* errno of the first failure */
-    bool        interrupted; /* a signal came while writing */
-    uint64_t    bytes;
-    uint64_t    pushed, waited; /* of them on the way to disk; there */
-    const char *path;           /* of the answer; NULL: standard output */
-    char       *final, *part;   /* both NULL where the file is written in place (a device, a pipe) */
-    hdx_access  access;         /* of the file, once it is whole */
-    size_t      filled;
-    char        buffer[65536];
+    int          fd;
+    bool         opened;      /* fd is ours to close */
+    bool         written;     /* something left the buffer */
+    int          failed;      /* errno of the first failure */
+    bool         interrupted; /* a signal came while writing */
+    uint64_t     bytes;
+    uint64_t     pushed, waited; /* of them on the way to disk; there */
+    const char  *path;           /* of the answer; NULL: standard output */
+    char        *final, *part;   /* both NULL where the file is written in place (a device, a pipe) */
+    hdx_access   access;         /* of the file, once it is whole */
+    cli_console *console;        /* of standard output that is a terminal: nothing is drawn into the answer */
+    cli_pager   *pager;          /* of standard output; NULL: none */
+    size_t       first;          /* bytes that the pager was begun with and the buffer still has; 0: none */
+    size_t       filled;
+    char         buffer[65536];
 } cli_output;
 /*
  * path NULL or "-": standard output. dump: a file that must not be overwritten; it and `more` say who may read the
@@ -158,10 +188,14 @@ typedef struct cli_output {
  */
 hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count,
                          hdx_error *err);
+/* Where it is standard output and a terminal. Both are the caller's; a pager without a command is none. */
+void     cli_output_show(cli_output *o, cli_console *console, cli_pager *pager);
 hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* everything out, synced, in place */
-void     cli_output_drop(cli_output *o);                   /* what is still there goes; nothing: fine */
+/* Waits for the pager, where there is one, and gives the code of the call: one that was left early is no failure. */
+hdx_code cli_output_leave(cli_output *o, hdx_code code, hdx_error *err);
+void     cli_output_drop(cli_output *o); /* what is still there goes; nothing: fine */
 
 /* ---- one call ---- */
 typedef struct cli_run {

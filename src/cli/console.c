@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- signals ---- */
@@ -32,6 +33,19 @@ static atomic_bool           building; /* it keeps what it has done before it en
 static atomic_bool           told;
 static _Atomic(const char *) unfinished;  /* a file that is nobody's answer yet */
 static atomic_bool           line_stands; /* of progress, on a terminal */
+
+static _Atomic(pid_t) pager;       /* the terminal is its; 0: there is none */
+static atomic_int     pager_from;  /* our end of the pipe to it */
+static atomic_bool    pager_alone; /* the answer is whole: Ctrl-C is the pager's */
+
+void cli_paging(pid_t pid, int pipe_end)
+{
+    atomic_store(&pager_from, pipe_end);
+    atomic_store(&pager_alone, false);
+    atomic_store(&pager, pid);
+}
+
+void cli_paging_ends(void) { atomic_store(&pager_alone, true); }
 
 #define PATIENCE_US 100000 /* of 0.2 s in all; the rest is for the kernel to take the process apart */
 
@@ -53,14 +67,25 @@ void cli_unfinished(const char *path) { atomic_store(&unfinished, path); }
 static void leave_now(void)
 {
     const char *part = atomic_load(&unfinished);
+    const pid_t shown = atomic_load(&pager);
     if (part != NULL)
         (void)unlink(part);
+    if (shown > 0 && cli_signal() == SIGINT) { /* it still reads keys: the shell must not do so beside it */
+        (void)close(atomic_load(&pager_from));
+        while (waitpid(shown, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
     _exit(cli_exit_code(HDX_CANCELLED));
 }
 
-/* In place of the progress line, which is drawn again below it. A handler may do no more than write. */
+/*
+ * In place of the progress line, which is drawn again below it. A handler may do no more than write. Nothing is written
+ * into the page that a pager shows.
+ */
 static void put_at_once(const char *line, size_t len)
 {
+    if (atomic_load(&pager) > 0)
+        return;
     (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
     (void)!write(STDERR_FILENO, line, len);
 }
@@ -69,7 +94,7 @@ static void too_late(int number)
 {
     static const char line[] = "heapdex: " INTERRUPTED "\n";
     (void)number;
-    if (atomic_load(&building))
+    if (atomic_load(&building) || (atomic_load(&pager_alone) && cli_signal() == SIGINT))
         return;
     put_at_once(line, sizeof line - 1);
     leave_now();
@@ -80,6 +105,8 @@ static void take_signal(int number)
     static const char first[] = "heapdex: stopping; what is done is kept\n";
     static const char second[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
     int               none = 0;
+    if (number == SIGINT && atomic_load(&pager_alone))
+        return;
     if (atomic_compare_exchange_strong(&caught, &none, number)) {
         if (!atomic_load(&building))
             set_timer();
@@ -264,6 +291,10 @@ static void show(void *context, const hdx_progress_report *r)
     uint64_t     now = hdx_now_ns();
     char         text[512], line[256];
     (void)pthread_mutex_lock(&c->one);
+    if (c->held && c->terminal) { /* an answer has the terminal */
+        (void)pthread_mutex_unlock(&c->one);
+        return;
+    }
     bool next = c->step != r->number;
     if (next) {
         c->step = r->number;
@@ -315,9 +346,33 @@ void cli_console_erase(cli_console *c)
     (void)pthread_mutex_unlock(&c->one);
 }
 
+/* A notice goes out now, or when the answer is out and its pager gone. */
+static void put_notice(cli_console *c, const hdx_buffer *line)
+{
+    (void)pthread_mutex_lock(&c->one);
+    erase(c);
+    if (c->held && c->terminal)
+        hdx_buffer_put(&c->later, line->at, line->len);
+    else
+        say(line->at, (size_t)line->len);
+    (void)pthread_mutex_unlock(&c->one);
+}
+
+void cli_console_hold(cli_console *c, bool on)
+{
+    (void)pthread_mutex_lock(&c->one);
+    erase(c);
+    c->held = on;
+    if (!on && c->later.len > 0) {
+        say(c->later.at, (size_t)c->later.len);
+        hdx_buffer_clear(&c->later);
+    }
+    (void)pthread_mutex_unlock(&c->one);
+}
+
 void cli_console_open(cli_console *c, const cli_call *call)
 {
-    *c = (cli_console){ .terminal = isatty(STDERR_FILENO) == 1 };
+    *c = (cli_console){ .terminal = isatty(STDERR_FILENO) == 1, .later = hdx_buffer_of(NULL) };
     (void)pthread_mutex_init(&c->one, NULL);
     if (call != NULL) {
         c->quiet = call->quiet;
@@ -328,7 +383,8 @@ void cli_console_open(cli_console *c, const cli_call *call)
 
 void cli_console_close(cli_console *c)
 {
-    cli_console_erase(c);
+    cli_console_hold(c, false);
+    hdx_buffer_free(&c->later);
     (void)pthread_mutex_destroy(&c->one);
 }
 
@@ -345,11 +401,8 @@ void cli_notice(cli_console *c, const char *format, ...)
     hdx_buffer_text(&line, "heapdex: ");
     cli_put_plain(&line, text, strlen(text));
     hdx_buffer_text(&line, "\n");
-    (void)pthread_mutex_lock(&c->one);
-    erase(c);
     if (!line.failed)
-        say(line.at, (size_t)line.len);
-    (void)pthread_mutex_unlock(&c->one);
+        put_notice(c, &line);
     hdx_buffer_free(&line);
 }
 

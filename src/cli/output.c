@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -49,8 +50,10 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
     o->opened = o->written = o->interrupted = false;
     o->failed = 0;
     o->bytes = o->pushed = o->waited = 0;
-    o->filled = 0;
+    o->filled = o->first = 0;
     o->path = NULL;
+    o->pager = NULL;
+    o->console = NULL;
     o->final = o->part = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return HDX_OK;
@@ -97,8 +100,59 @@ static void push(cli_output *o)
     o->pushed = o->bytes;
 }
 
+void cli_output_show(cli_output *o, cli_console *console, cli_pager *pager)
+{
+    if (o->path != NULL || isatty(STDOUT_FILENO) != 1)
+        return;
+    o->console = console;
+    o->pager = pager->command != NULL ? pager : NULL;
+}
+
+/* Before the first bytes go to the terminal: nothing may be drawn between them, and a pager comes in. */
+static void begin_page(cli_output *o)
+{
+    cli_console_hold(o->console, true);
+    if (o->pager == NULL || o->pager->begun)
+        return;
+    const int fd = cli_pager_begin(o->pager);
+    o->first = o->filled;
+    if (fd >= 0) {
+        o->fd = fd;
+        o->opened = true;
+    }
+}
+
+hdx_code cli_output_leave(cli_output *o, hdx_code code, hdx_error *err)
+{
+    const bool left = o->failed == EPIPE && code == HDX_IO;
+    if (o->pager == NULL || o->pager->pid == 0) {
+        if (o->console != NULL)
+            cli_console_hold(o->console, false);
+        return code;
+    }
+    if (o->opened)
+        (void)close(o->fd);
+    o->opened = false;
+    o->fd = STDOUT_FILENO;
+    const bool was = cli_pager_end(o->pager, code == HDX_OK || left);
+    o->pager = NULL;
+    if (o->failed == EPIPE)
+        o->failed = 0;                                                         /* of the pipe, which is gone */
+    if (code == HDX_OK && (cli_signal() == SIGTERM || cli_signal() == SIGHUP)) /* while the pager was waited for */
+        return hdx_fail(err, HDX_CANCELLED, "standard output", HDX_NOWHERE, "interrupted");
+    if (was)
+        return left ? HDX_OK : code; /* who leaves early has seen enough */
+    if (o->first == 0 || (code != HDX_OK && !left))
+        return code;
+    o->filled = o->first;
+    o->bytes = 0;
+    return cli_output_commit(o, err);
+}
+
 static bool flush(cli_output *o)
 {
+    if (o->console != NULL && o->filled > 0)
+        begin_page(o);
     for (size_t at = 0; at < o->filled;) {
         if (cli_signal() != 0) {
             o->interrupted = true;
@@ -129,6 +183,7 @@ bool cli_output_write(cli_output *o, const char *bytes, size_t len)
             return false;
         size_t n = sizeof o->buffer - o->filled < len ? sizeof o->buffer - o->filled : len;
         memcpy(o->buffer + o->filled, bytes, n);
+        o->first = 0;
         o->filled += n;
         bytes += n;
         len -= n;
@@ -163,6 +218,8 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
             return why(o, err);
         }
     }
+    if (o->console != NULL && (o->pager == NULL || o->pager->pid == 0))
+        cli_console_hold(o->console, false);
     if (o->part != NULL)
         hdx_access_give(&o->access, o->part);
     if (o->part != NULL && rename(o->part, o->final) != 0) {

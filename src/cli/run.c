@@ -333,6 +333,7 @@ int hdx_cli_main(int argc, const char *const *argv)
     hdx_error                err = { .offset = HDX_NOWHERE };
     cli_console              console;
     cli_call                 call;
+    cli_pager                pager = { .console = &console, .command = cli_pager_command() };
     cli_run                  run = { .console = &console, .arena = hdx_arena_of(NULL), .call = &call };
     hdx_code                 code;
     int                      status = 0;
@@ -353,6 +354,9 @@ int hdx_cli_main(int argc, const char *const *argv)
     if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
         code = print_text(NULL, argv[2], output, &err);
     } else if ((code = cli_parse(argc, argv, &run.arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER) {
+        if (call.no_pager || call.wants == CLI_WANTS_VERSION)
+            pager.command = NULL;
+        cli_output_show(output, &console, &pager);
         code = print_text(&call, NULL, output, &err);
     } else if (code == HDX_OK) {
         cli_console_close(&console);
@@ -362,11 +366,15 @@ int hdx_cli_main(int argc, const char *const *argv)
         call.index.notice_context = &run;
         code = cli_output_open(output, call.output, call.index.dump, call.words,
                                call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
+        if (call.no_pager)
+            pager.command = NULL;
+        cli_output_show(output, &console, &pager);
         if (code == HDX_OK)
             code = answer(&run, &call, &err);
         if (code == HDX_OK && call.verbose && output->path != NULL)
             cli_notice(&console, "%s: %llu bytes written", output->path, (unsigned long long)output->bytes);
     }
+    code = cli_output_leave(output, code, &err);
     bool pipe = output->failed == EPIPE && output->path == NULL;
     if (code != HDX_OK && !pipe) /* a document that is half out cannot be followed by another */
         status = cli_report(&console, code, &err, json && !(output->written && output->path == NULL));

@@ -62,6 +62,8 @@ static const struct own {
       CHOICE("progress", "WHEN", "auto always never json", "progress on standard error") },
     { CLI_OPT_COLOR, 0, NULL, NULL,
       CHOICE("color", "WHEN", "auto always never", "colours in tables; NO_COLOR is honoured") },
+    { CLI_OPT_NO_PAGER, 0, NULL, NULL,
+      FLAG("no-pager", "do not put what goes to a terminal into a pager (HEAPDEX_PAGER, PAGER, less)") },
     { CLI_OPT_QUIET, 0, NULL, NULL, FLAG("quiet", "no warnings on standard error") },
     { CLI_OPT_VERBOSE, 0, NULL, NULL, FLAG("verbose", "say what is read and written") },
     { CLI_OPT_SCHEMA, 0, NULL, NULL, FLAG("schema", "the JSON Schema of this command's answer; needs no dump") },
