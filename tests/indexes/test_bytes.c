@@ -159,15 +159,71 @@ static uint64_t addresses(uint64_t seed, uint64_t n, hdx_buffer *b)
     return len;
 }
 
+/* Pages by themselves, of 1 to 256 numbers and mostly few: the entry's words and the bytes; each decoded again. lists:
+   of values with keys. */
+static uint64_t pages(uint64_t seed, uint64_t n, bool lists, hdx_buffer *b)
+{
+    dice     d = { seed };
+    uint64_t all = 0;
+    for (uint64_t round = 0; round < n; round++) {
+        const unsigned count = 1 + (unsigned)below(&d, round % 4 == 0 ? 256 : 40);
+        uint64_t       v[256], keys[256], back[257], greatest = 0, entry[2];
+        uint8_t        out[HDX_PAGE_BYTES];
+        shapes(&d, v, count);
+        const uint64_t near = below(&d, 1u << below(&d, 12)), step = 1 + below(&d, 5), far = 1 + below(&d, 20);
+        for (unsigned i = 0; i < count; i++) {
+            keys[i] = i == 0 ? any(&d) >> 20 : keys[i - 1] + below(&d, step);
+            if (lists && round % 3 != 0 && below(&d, far) != 0) {
+                v[i] = keys[i] + near;
+                v[i] += below(&d, 9);
+            }
+        }
+        if (lists && round % 5 == 0) /* of one key, and rising */
+            for (unsigned i = 1; i < count; i++) {
+                keys[i] = keys[0];
+                v[i] = v[i - 1] / 2 + below(&d, 1u << below(&d, 9));
+                v[i] = v[i] < v[i - 1] ? v[i - 1] : v[i];
+            }
+        const uint32_t used = lists ? hdx_values_encode(v, keys, count, out, &entry[0], &entry[1])
+                                    : hdx_ints_encode(v, count, out, &entry[0], &entry[1]);
+        const hdx_page page = { entry[0], entry[1], out, used };
+        back[count] = 4711;
+        cr_assert(lists ? hdx_values_decode_all(&page, count, keys, 0, count, back, &greatest)
+                        : hdx_ints_decode(&page, count, 0, count, back));
+        uint64_t most = 0;
+        for (unsigned i = 0; i < count; i++) {
+            cr_assert(back[i] == v[i], "page %llu, value %u", (unsigned long long)round, i);
+            most = v[i] > most ? v[i] : most;
+        }
+        cr_assert(back[count] == 4711 && (!lists || greatest == most));
+        for (unsigned i = 0; i < count; i += 1 + count / 7) { /* some by themselves, and some runs */
+            const unsigned k = (unsigned)below(&d, count), m = 1 + (unsigned)below(&d, count - k);
+            back[1] = back[m] = 4711;
+            cr_assert(lists ? hdx_values_decode(&page, count, keys[i], i, 1, back, &greatest) && greatest == v[i]
+                            : hdx_ints_decode(&page, count, i, 1, back));
+            cr_assert(back[0] == v[i] && back[1] == 4711);
+            cr_assert(lists ? hdx_values_decode_all(&page, count, keys + k, k, m, back, &greatest)
+                            : hdx_ints_decode(&page, count, k, m, back));
+            cr_assert(memcmp(back, v + k, m * sizeof *v) == 0 && (m == 1 || back[m] == 4711));
+        }
+        hdx_buffer_put(b, entry, sizeof entry);
+        hdx_buffer_put(b, out, used);
+        all += used;
+    }
+    return all;
+}
+
 static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
     char               what[16];
     unsigned long long seed, n;
     (void)context;
     cr_assert(sscanf(ask, "%15s %llu %llu", what, &seed, &n) == 3, "%s", ask);
-    return strcmp(what, "ints") == 0    ? ints(seed, n, b)
-           : strcmp(what, "lists") == 0 ? one_to_n(seed, n, b)
-                                        : addresses(seed, n, b);
+    return strcmp(what, "ints") == 0       ? ints(seed, n, b)
+           : strcmp(what, "lists") == 0    ? one_to_n(seed, n, b)
+           : strcmp(what, "pages") == 0    ? pages(seed, n, false, b)
+           : strcmp(what, "of_lists") == 0 ? pages(seed, n, true, b)
+                                           : addresses(seed, n, b);
 }
 
 Test(bytes, of_index_files_are_what_they_were) { checksums_check(HDX_TREE "/tests/indexes/bytes.txt", text_of, NULL); }

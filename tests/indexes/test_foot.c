@@ -90,15 +90,41 @@ Test(foot, with_one_wrong_number_is_refused_though_its_sum_is_right)
         uint64_t    value;
         const char *message;
     } cases[] = {
-        { 0, 8, 64, "" },         { 0, 8, 63, OUTSIDE },      { 0, 8, 65, OUTSIDE },      { 0, 8, 128, OUTSIDE },
-        { 8, 8, 101, "" },        { 8, 8, 128, "" },          { 8, 8, 129, OUTSIDE },     { 8, 8, 64, OUTSIDE },
-        { 8, 8, 65, "" },         { 8, 8, UINT64_MAX, OUTSIDE }, { 16, 8, 191, OUTSIDE }, { 16, 8, 256, OUTSIDE },
-        { 24, 8, 70016, "" },     { 24, 8, 70017, OUTSIDE },  { 24, 8, 69952, OUTSIDE },  { 24, 8, 69953, "" },
-        { 24, 8, UINT64_MAX, OUTSIDE }, { 32, 8, 0, OUTSIDE }, { 32, 8, 70272, OUTSIDE }, { 40, 8, 1, ADD_UP },
-        { 96, 8, 3, "" },         { 96, 8, 2, ADD_UP },       { 96, 8, 4, ADD_UP },       { 96, 8, 0, ADD_UP },
-        { 104, 4, 0, ADD_UP },    { 104, 4, 2, ADD_UP },      { 104, 4, UINT32_MAX, PIECES }, { 108, 4, 2, SECTIONS },
-        { 108, 4, 4, SECTIONS },  { 108, 4, 0, SECTIONS },    { 112, 4, 12, DIFFER },     { 120, 4, 0, DIFFER },
-        { 132, 4, 1, DIFFER },    { 136, 4, 0, DIFFER },      { 144, 4, 0, "ends without a foot" },
+        { 0, 8, 64, "" },
+        { 0, 8, 63, OUTSIDE },
+        { 0, 8, 65, OUTSIDE },
+        { 0, 8, 128, OUTSIDE },
+        { 8, 8, 101, "" },
+        { 8, 8, 128, "" },
+        { 8, 8, 129, OUTSIDE },
+        { 8, 8, 64, OUTSIDE },
+        { 8, 8, 65, "" },
+        { 8, 8, UINT64_MAX, OUTSIDE },
+        { 16, 8, 191, OUTSIDE },
+        { 16, 8, 256, OUTSIDE },
+        { 24, 8, 70016, "" },
+        { 24, 8, 70017, OUTSIDE },
+        { 24, 8, 69952, OUTSIDE },
+        { 24, 8, 69953, "" },
+        { 24, 8, UINT64_MAX, OUTSIDE },
+        { 32, 8, 0, OUTSIDE },
+        { 32, 8, 70272, OUTSIDE },
+        { 40, 8, 1, ADD_UP },
+        { 96, 8, 3, "" },
+        { 96, 8, 2, ADD_UP },
+        { 96, 8, 4, ADD_UP },
+        { 96, 8, 0, ADD_UP },
+        { 104, 4, 0, ADD_UP },
+        { 104, 4, 2, ADD_UP },
+        { 104, 4, UINT32_MAX, PIECES },
+        { 108, 4, 2, SECTIONS },
+        { 108, 4, 4, SECTIONS },
+        { 108, 4, 0, SECTIONS },
+        { 112, 4, 12, DIFFER },
+        { 120, 4, 0, DIFFER },
+        { 132, 4, 1, DIFFER },
+        { 136, 4, 0, DIFFER },
+        { 144, 4, 0, "ends without a foot" },
         { 148, 4, 0, "ends without a foot" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -234,21 +260,21 @@ Test(foot, path_of_up_to_4095_bytes)
     hdx_damage_note note = { 0 };
     memset(folder, 'x', 5000);
     for (size_t len = 4085; len <= 4088; len++) { /* "/size.hdx" has nine */
-        hdx_error            err = { 0 };
-        hdx_container_writer writer;
+        hdx_error             err = { 0 };
+        hdx_container_writer  writer;
         static const uint64_t counts[3];
         made_open(&w, sizes, 3);
         folder[len] = '\0';
         w.place.folder = folder;
-        cr_expect(eq(int, hdx_container_open(&c, &w.place, KIND, &w.file, 3, &note, &err),
-                     len <= 4086 ? HDX_OK : HDX_USAGE));
+        cr_expect(
+            eq(int, hdx_container_open(&c, &w.place, KIND, &w.file, 3, &note, &err), len <= 4086 ? HDX_OK : HDX_USAGE));
         if (len <= 4086)
             hdx_container_close(&c);
         else
             cr_expect(eq(str, err.message, "path too long"));
         err = (hdx_error){ 0 };
-        cr_expect(eq(int, hdx_container_create(&writer, &w.place, KIND, counts, &err),
-                     len <= 4086 ? HDX_OK : HDX_USAGE));
+        cr_expect(
+            eq(int, hdx_container_create(&writer, &w.place, KIND, counts, &err), len <= 4086 ? HDX_OK : HDX_USAGE));
         cr_expect(eq(str, err.message, len <= 4086 ? "" : "path too long"));
         const bool whole = w.m.bytes != NULL;
         hdx_container_drop(&writer);
@@ -276,8 +302,7 @@ Test(whole, looks_at_every_byte_gaps_included)
         }
     w.m.bytes[64 + 100] = 1; /* the first byte behind the first section */
     cr_expect(eq(int, hdx_index_check(&w.place, KIND, &w.file, &err), HDX_DAMAGED));
-    cr_expect(eq(str, err.message,
-                 "between two sections lies something (section 0, block 0, byte 64 of the file)"));
+    cr_expect(eq(str, err.message, "between two sections lies something (section 0, block 0, byte 64 of the file)"));
     cr_expect(eq(u64, err.offset, 64));
     made_close(&w);
 }
@@ -290,9 +315,9 @@ Test(whole, tells_where_the_first_damage_is)
         uint64_t at; /* in the file */
         unsigned section, block;
         uint64_t begin;
-    } cases[] = { { 64, 0, 0, 64 },         { 163, 0, 0, 64 },        { 192, 1, 1, 192 },     { 65727, 1, 1, 192 },
-                  { 65728, 1, 2, 65728 },   { 200191, 1, 4, 196800 }, { 200192, 2, 5, 200192 },
-                  { 265728, 2, 6, 265728 }, { 270191, 2, 6, 265728 } };
+    } cases[] = { { 64, 0, 0, 64 },         { 163, 0, 0, 64 },        { 192, 1, 1, 192 },
+                  { 65727, 1, 1, 192 },     { 65728, 1, 2, 65728 },   { 200191, 1, 4, 196800 },
+                  { 200192, 2, 5, 200192 }, { 265728, 2, 6, 265728 }, { 270191, 2, 6, 265728 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made      w;
         hdx_error err;
@@ -498,7 +523,7 @@ Test(foot, of_more_than_one_gibibyte_has_two_pieces)
     const uint64_t data = HDX_HEAD_BYTES + (uint64_t)BLOCKS * HDX_BLOCK, sums = data + 64, table = 4 * (BLOCKS + 1);
     cr_expect(eq(u64, file.bytes, sums + table + 2 * 4 + HDX_FOOT_BYTES));
     cr_expect(eq(u64, s.len, file.bytes));
-    cr_expect(eq(u64, s.pushes, BLOCKS / 256 + 1)); /* every 16 MiB, and at the end */
+    cr_expect(eq(u64, s.pushes, BLOCKS / 256 + 1));  /* every 16 MiB, and at the end */
     cr_expect(eq(u64, s.calls, BLOCKS + 1 + 2 + 2)); /* blocks, pieces, head and foot */
     static const uint64_t asked[] = { 0, 16383, 16384, 16385 };
     for (unsigned harm = 0; harm < 5; harm++) { /* none; a sum of the first piece; of the second, first and last */

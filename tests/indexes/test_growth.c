@@ -47,7 +47,7 @@ Test(growth, granularity_is_a_power_of_two_up_to_4096)
     static const struct {
         unsigned granularity;
         int      shift; /* -1: refused */
-    } cases[] = { { 0, -1 }, { 1, 0 }, { 2, 1 },     { 3, -1 },    { 4, 2 },     { 7, -1 },   { 8, 3 },
+    } cases[] = { { 0, -1 }, { 1, 0 },  { 2, 1 },     { 3, -1 },    { 4, 2 },     { 7, -1 },   { 8, 3 },
                   { 9, -1 }, { 6, -1 }, { 2048, 11 }, { 4095, -1 }, { 4096, 12 }, { 8192, -1 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hdx_mem        mem = { 0 };
@@ -72,8 +72,8 @@ Test(growth, of_the_map_is_by_half)
 {
     static const struct {
         uint64_t used, capacity, slots;
-    } steps[] = { { 0, 8, 32 },      { 1, 8, 32 },    { 8, 8, 32 },       { 9, 20, 64 },      { 20, 20, 64 },
-                  { 21, 38, 128 },   { 38, 38, 128 }, { 39, 65, 256 },    { 66, 105, 256 },   { 106, 165, 512 },
+    } steps[] = { { 0, 8, 32 },      { 1, 8, 32 },      { 8, 8, 32 },       { 9, 20, 64 },     { 20, 20, 64 },
+                  { 21, 38, 128 },   { 38, 38, 128 },   { 39, 65, 256 },    { 66, 105, 256 },  { 106, 165, 512 },
                   { 165, 165, 512 }, { 166, 255, 512 }, { 256, 390, 1024 }, { 391, 593, 2048 } };
     hdx_mem        mem = { 0 };
     hdx_addresses *s = new_set(&mem, 8);
@@ -97,8 +97,8 @@ Test(growth, begins_with_the_room_asked_for)
 {
     static const struct {
         uint64_t chunks, capacity, slots;
-    } cases[] = { { 0, 8, 32 }, { 7, 8, 32 }, { 8, 8, 32 }, { 9, 9, 32 }, { 16, 16, 32 }, { 17, 17, 64 },
-                  { 32, 32, 64 }, { 33, 33, 128 } };
+    } cases[] = { { 0, 8, 32 },   { 7, 8, 32 },   { 8, 8, 32 },   { 9, 9, 32 },
+                  { 16, 16, 32 }, { 17, 17, 64 }, { 32, 32, 64 }, { 33, 33, 128 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hdx_mem    mem = { 0 };
         hdx_chunks c;
@@ -230,9 +230,8 @@ Test(growth, of_the_unit_follows_the_addresses)
     static const struct {
         uint64_t a;
         unsigned shift;
-    } steps[] = { { 4096, 12 }, { 3ull << 12, 12 }, { 1ull << 63, 12 }, { 2048, 11 }, { 4096 + 512, 9 },
-                  { 1024, 9 },  { 24, 3 },          { 4, 2 },           { 40, 2 },    { 7, 0 },
-                  { UINT64_MAX, 0 } };
+    } steps[] = { { 4096, 12 }, { 3ull << 12, 12 }, { 1ull << 63, 12 }, { 2048, 11 }, { 4096 + 512, 9 }, { 1024, 9 },
+                  { 24, 3 },    { 4, 2 },           { 40, 2 },          { 7, 0 },     { UINT64_MAX, 0 } };
     hdx_mem        mem = { 0 };
     hdx_addresses *s = new_set(&mem, 4096);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -318,8 +317,7 @@ Test(freeze, makes_the_directory_flat_where_chunks_are_close)
                   "case %zu: way %d, %llu, %llu", i, (int)s->way, (unsigned long long)s->find_first,
                   (unsigned long long)s->find_count);
         cr_assert(eq(int, hdx_addresses_write(&t.place, HDX_KIND_ADDRESS, s, &file, &err), HDX_OK));
-        cr_assert(eq(int,
-                     hdx_addresses_open(&t.place, HDX_KIND_ADDRESS, &file, 2 * cases[i].n, &t.note, &mapped, &err),
+        cr_assert(eq(int, hdx_addresses_open(&t.place, HDX_KIND_ADDRESS, &file, 2 * cases[i].n, &t.note, &mapped, &err),
                      HDX_OK));
         cr_expect(eq(int, hdx_addresses_write(&t.place, HDX_KIND_ADDRESS, mapped, &file, &err), HDX_USAGE));
         for (unsigned m = 0; m < 2; m++) {
@@ -412,7 +410,7 @@ static void tape_chunk(tape *t, uint64_t number, uint64_t word, uint64_t bits)
 }
 Test(restore, takes_only_what_a_set_can_have_kept)
 {
-    const uint64_t last = (1ull << (64 - 3 - HDX_CHUNK_BITS)) - 1; /* chunk number, in units of 8 */
+    const uint64_t     last = (1ull << (64 - 3 - HDX_CHUNK_BITS)) - 1; /* chunk number, in units of 8 */
     static const char *no = "no set of addresses";
     for (unsigned i = 0; i < 14; i++) {
         tape          *t = calloc(1, sizeof *t);

@@ -6,11 +6,14 @@
 #include <heapdex/index.h>
 
 /* Every number of an index another one, so that none is taken for its neighbour. */
-static const hdx_amounts amounts = {
-    .of = { [HDX_OF_OBJECTS] = 1000, [HDX_OF_CLASSES] = 200, [HDX_OF_HEAPS] = 3, [HDX_OF_SPECIALS] = 400,
-            [HDX_OF_DOMINATORS] = 500, [HDX_OF_DUMP_BYTES] = 60000, [HDX_OF_FILE_BYTES] = 7000,
-            [HDX_OF_LIVE_BYTES] = 80000 }
-};
+static const hdx_amounts amounts = { .of = { [HDX_OF_OBJECTS] = 1000,
+                                             [HDX_OF_CLASSES] = 200,
+                                             [HDX_OF_HEAPS] = 3,
+                                             [HDX_OF_SPECIALS] = 400,
+                                             [HDX_OF_DOMINATORS] = 500,
+                                             [HDX_OF_DUMP_BYTES] = 60000,
+                                             [HDX_OF_FILE_BYTES] = 7000,
+                                             [HDX_OF_LIVE_BYTES] = 80000 } };
 
 /* there: of the steps 1 to 4, one bit each; without heaps, with one, with two; plain and compressed. */
 static const struct {
@@ -122,9 +125,7 @@ static hdx_index_file file_of(test_place *t, hdx_kind kind, uint64_t keys, uint6
             hdx_bits_put(words, i);
         code = hdx_ranks_write(&t->place, kind, keys, words, &file, &err);
         break;
-    case HDX_ENCODING_SEEK:
-        code = hdx_seek_write(&t->place, 1, 0, 60000, give_point, NULL, &file, &err);
-        break;
+    case HDX_ENCODING_SEEK: code = hdx_seek_write(&t->place, 1, 0, 60000, give_point, NULL, &file, &err); break;
     }
     cr_assert(code == HDX_OK, "%s: %s", hdx_kind_name(kind), err.message);
     return file;
@@ -180,7 +181,7 @@ Test(kinds, refuse_sets_of_other_sizes_than_the_manifest_says)
             char           want[100];
             place_open(&t, 1);
             const hdx_index_file file = file_of(&t, kinds[i], 1000, 0, has);
-            const hdx_code code = hdx_index_open(&t.place, kinds[i], &file, &amounts, &t.note, &handle, &err);
+            const hdx_code       code = hdx_index_open(&t.place, kinds[i], &file, &amounts, &t.note, &handle, &err);
             cr_expect(eq(int, code, more == 0 ? HDX_OK : HDX_DAMAGED));
             (void)snprintf(want, sizeof want, "%llu members, the manifest says %llu", (unsigned long long)has,
                            (unsigned long long)members);
