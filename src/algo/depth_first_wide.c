@@ -16,7 +16,7 @@
  * The order is always the same: roots in root order, a node's references from the last of its list to the first, its
  * class object after them.
  */
-#include "algo/width.h"
+#include "algo/wide.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,94 +31,90 @@ typedef struct stack {
     visit   *at;
     uint64_t count, capacity;
 } stack;
-typedef struct pen { /* what goes to the tape */
-    const hdx_tape *tape;
-    visit          *at;
-    unsigned        count;
-} pen;
+typedef struct search {
+    const WIDE(hdx_digraph) *g;
+    const hdx_resources     *with;
+    hdx_tape_writer          visits;
+    stack                    open;
+    uint64_t                *closed;     /* bit set over nodes: numbered, or roots */
+    NID                     *class_edge; /* by class number: its object, NONE once nobody needs to push it */
+} search;
 
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
-                          uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err);
+static hdx_code visit_all(search *s, hdx_reached *out, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
 
-static hdx_code flush(pen *out, hdx_error *err)
+/* Everything the search holds, and the roots on the stack. */
+static hdx_code begin(search *s, const hdx_tape *visits, hdx_error *err)
 {
-    hdx_code code =
-        out->count == 0 ? HDX_OK : out->tape->write(out->tape->context, out->at, out->count * sizeof(visit), err);
-    out->count = 0;
-    return code;
-}
-
-hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_tape *tape, hdx_mem *mem, hdx_ticker *tick,
-                               uint64_t *reached, uint64_t *edges, uint64_t **live, hdx_error *err)
-{
-    const uint64_t nodes = g->outbound->nodes;
-    stack          open = { NULL, 0, 0 };
-    pen            out = { tape, hdx_mem_array(mem, VISITS, sizeof(visit)), 0 };
-    NID           *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    uint64_t      *closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);
-    hdx_code       code;
-    *reached = *edges = 0;
-    *live = NULL;
-    if (nodes >= NONE) {
-        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width",
+    const WIDE(hdx_digraph) *g = s->g;
+    hdx_mem                 *mem = s->with->mem;
+    const uint64_t           nodes = g->outbound->nodes;
+    if (nodes >= NONE)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width",
                         (unsigned long long)nodes, (unsigned long long)NONE - 1);
-        goto out;
-    }
-    if (out.at == NULL || class_edge == NULL || closed == NULL ||
-        !make_room(&open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem)) {
-        code = hdx_no_memory(err, "the depth-first search", nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
-        goto out;
-    }
-    assert(open.capacity >= g->root_count); /* A3 */
+    s->class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
+    s->closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);
+    if (!hdx_tape_writer_open(&s->visits, visits, VISITS * sizeof(visit), mem) || s->class_edge == NULL ||
+        s->closed == NULL || !make_room(&s->open, g->root_count > STACK_FIRST ? g->root_count : STACK_FIRST, mem))
+        return hdx_no_memory(err, "the depth-first search", nodes / 8 + (g->classes + g->root_count) * sizeof(NID));
+    assert(s->open.capacity >= g->root_count); /* A3 */
     if (g->classes > 0)
-        memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
+        memcpy(s->class_edge, g->class_object, g->classes * sizeof(NID));
     /*
      * A root is closed from the start: whichever node refers to it pushes nothing, it is popped from its own entry (MAT
      * 6.1).
      */
     for (uint64_t i = g->root_count; i-- > 0;) {
         assert(g->roots[i] < nodes); /* A1 */
-        hdx_bits_put(closed, g->roots[i]);
-        open.at[open.count++] = (visit){ g->roots[i], 0 };
+        hdx_bits_put(s->closed, g->roots[i]);
+        s->open.at[s->open.count++] = (visit){ g->roots[i], 0 };
     }
-    if ((code = visit_all(g, mem, tick, &out, &open, closed, class_edge, reached, edges, err)) == HDX_OK &&
-        (code = flush(&out, err)) == HDX_OK) {
-        *live = closed;
-        closed = NULL;
+    return HDX_OK;
+}
+
+hdx_code WIDE(hdx_depth_first)(const WIDE(hdx_digraph) *g, const hdx_resources *with, const hdx_tape *visits,
+                               hdx_reached *out, hdx_error *err)
+{
+    search   s = { .g = g, .with = with };
+    hdx_mem *mem = with->mem;
+    hdx_code code;
+    *out = (hdx_reached){ 0 };
+    if ((code = begin(&s, visits, err)) == HDX_OK && (code = visit_all(&s, out, err)) == HDX_OK &&
+        (code = hdx_tape_writer_flush(&s.visits, err)) == HDX_OK) {
+        out->live = s.closed;
+        s.closed = NULL;
     }
-out:
-    hdx_mem_put(mem, open.at, open.capacity * sizeof(visit));
-    hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
-    hdx_mem_put(mem, closed, hdx_bits_words(nodes) * 8);
-    hdx_mem_put(mem, out.at, VISITS * sizeof(visit));
+    hdx_mem_put(mem, s.open.at, s.open.capacity * sizeof(visit));
+    hdx_mem_put(mem, s.closed, hdx_bits_words(g->outbound->nodes) * 8);
+    hdx_mem_put(mem, s.class_edge, (uint64_t)g->classes * sizeof(NID));
+    hdx_tape_writer_close(&s.visits, mem);
     return code;
 }
 
-static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, pen *out, stack *open,
-                          uint64_t *closed, NID *class_edge, uint64_t *reached, uint64_t *edges, hdx_error *err)
+static hdx_code visit_all(search *s, hdx_reached *out, hdx_error *err)
 {
-    const hdx_packed *lists = g->outbound;
-    const uint32_t    classes = g->classes;
+    const hdx_packed *lists = s->g->outbound;
+    const uint32_t    classes = s->g->classes;
+    hdx_ticker       *tick = s->with->tick;
+    stack            *open = &s->open;
+    uint64_t         *closed = s->closed;
+    NID              *class_edge = s->class_edge;
     NID               number = 0;
-    uint64_t          seen = 0;
+    uint64_t          edges = 0;
+    hdx_code          code;
     while (open->count > 0) {
         const visit e = open->at[--open->count];
         if (!hdx_bits_set(closed, e.node) && e.parent != 0) /* pushed more than once, and numbered from a deeper node */
             continue;
         number++;
         assert(e.parent < number && number <= lists->nodes); /* A2 */
-        out->at[out->count++] = e;
-        if (out->count == VISITS) {
-            hdx_code code = flush(out, err);
-            if (code != HDX_OK)
-                return code;
-        }
+        if ((code = hdx_tape_writer_put(&s->visits, &e, sizeof e, err)) != HDX_OK)
+            return code;
         if (number % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);
 
         hdx_packed_list list = hdx_packed_at(lists, e.node);
-        if (open->capacity - open->count <= list.count && !make_room(open, list.count + 1, mem))
+        if (open->capacity - open->count <= list.count && !make_room(open, list.count + 1, s->with->mem))
             return hdx_no_memory(err, "the search stack", 2 * open->capacity * sizeof(visit));
         visit *top = open->at + open->count;
         if (list.class_number < classes && class_edge[list.class_number] != NONE) {
@@ -127,7 +123,7 @@ static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *
             else
                 class_edge[list.class_number] = NONE; /* numbered for good, or a root: never to be pushed again */
         }
-        seen += list.count;
+        edges += list.count;
         while (list.count > 0) {
             const uint64_t child = hdx_packed_next(lists, &list);
             if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push waits for the load */
@@ -140,8 +136,8 @@ static hdx_code visit_all(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *
         if (open->count >= LIST_AHEAD)
             hdx_packed_list_ahead(lists, open->at[open->count - LIST_AHEAD].node);
     }
-    *reached = number;
-    *edges = seen;
+    out->nodes = number;
+    out->edges = edges;
     return hdx_tick(tick, number % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
@@ -162,8 +158,7 @@ static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
 
 /* ---- the tape read back ---- */
 typedef struct play {
-    const hdx_tape  *tape;
-    uint64_t         reached;
+    const hdx_taped *visits;
     hdx_mem         *mem;
     NID             *number, *node; /* one of them */
     _Atomic uint64_t next;          /* piece */
@@ -174,9 +169,10 @@ typedef struct play {
 
 static hdx_code play_piece(const play *p, visit *piece, uint64_t done, hdx_error *err)
 {
-    assert(done < p->reached && done % VISITS == 0); /* A6: pieces are whole but for the last */
-    const uint64_t n = p->reached - done < VISITS ? p->reached - done : VISITS;
-    hdx_code       code = p->tape->read(p->tape->context, done * sizeof(visit), piece, n * sizeof(visit), err);
+    const hdx_tape *tape = p->visits->tape;
+    const uint64_t  left = p->visits->count - done, n = left < VISITS ? left : VISITS;
+    assert(done < p->visits->count && done % VISITS == 0); /* A6: pieces are whole but for the last */
+    hdx_code code = tape->read(tape->context, done * sizeof(visit), piece, n * sizeof(visit), err);
     for (uint64_t i = 0; i < n && code == HDX_OK && p->number != NULL; i++)
         p->number[piece[i].node] = (NID)(done + i + 1);
     for (uint64_t i = 0; i < n && code == HDX_OK && p->node != NULL; i++)
@@ -191,7 +187,7 @@ static void play_pieces(void *context, unsigned worker)
     uint64_t  done;
     hdx_error err = { 0 };
     (void)worker;
-    while (!atomic_load(&p->failed) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->reached)
+    while (!atomic_load(&p->failed) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->visits->count)
         if ((piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit))
                            : play_piece(p, piece, done, &err)) != HDX_OK) {
             (void)pthread_mutex_lock(&p->lock);
@@ -215,29 +211,31 @@ static hdx_code play_all(play *p, unsigned threads, hdx_error *err)
     return p->error.code;
 }
 
-hdx_code WIDE(hdx_numbers)(const hdx_tape *tape, uint64_t reached, uint64_t nodes, unsigned threads, hdx_mem *mem,
-                           NID **number, hdx_error *err)
+hdx_code WIDE(hdx_numbers)(const hdx_taped *visits, uint64_t nodes, const hdx_resources *with, NID **number,
+                           hdx_error *err)
 {
-    play     p = { .tape = tape, .reached = reached, .mem = mem };
+    hdx_mem *mem = with->mem;
+    play     p = { .visits = visits, .mem = mem };
     hdx_code code;
     if ((p.number = *number = hdx_mem_array(mem, nodes, sizeof(NID))) == NULL)
         return hdx_no_memory(err, "preorder numbers", nodes * sizeof(NID));
-    if ((code = play_all(&p, threads, err)) != HDX_OK) {
+    if ((code = play_all(&p, with->threads, err)) != HDX_OK) {
         hdx_mem_put(mem, *number, nodes * sizeof(NID));
         *number = NULL;
     }
     return code;
 }
 
-hdx_code WIDE(hdx_nodes)(const hdx_tape *tape, uint64_t reached, hdx_mem *mem, NID **node, hdx_error *err)
+hdx_code WIDE(hdx_nodes)(const hdx_taped *visits, hdx_mem *mem, NID **node, hdx_error *err)
 {
-    play     p = { .tape = tape, .reached = reached, .mem = mem };
-    hdx_code code;
-    if ((p.node = *node = hdx_mem_raw(mem, reached + 1, sizeof(NID))) == NULL)
-        return hdx_no_memory(err, "nodes in preorder", (reached + 1) * sizeof(NID));
+    const uint64_t entries = visits->count + 1;
+    play           p = { .visits = visits, .mem = mem };
+    hdx_code       code;
+    if ((p.node = *node = hdx_mem_raw(mem, entries, sizeof(NID))) == NULL)
+        return hdx_no_memory(err, "nodes in preorder", entries * sizeof(NID));
     (*node)[0] = NONE;
     if ((code = play_all(&p, 1, err)) != HDX_OK) {
-        hdx_mem_put(mem, *node, (reached + 1) * sizeof(NID));
+        hdx_mem_put(mem, *node, entries * sizeof(NID));
         *node = NULL;
     }
     return code;

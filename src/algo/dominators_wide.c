@@ -22,7 +22,7 @@
  * 1 to 10 % of the nodes have a semidominator that is not their parent, and so a dominator that is not: only those are
  * written down.
  */
-#include "algo/width.h"
+#include "algo/wide.h"
 
 #include <assert.h>
 
@@ -44,12 +44,22 @@ typedef struct backwards { /* a tape of NIDs, from its end */
     uint32_t        at;   /* next: piece[at - 1] */
     NID             next; /* the number whose list is next; 0: no more */
 } backwards;
-typedef struct pen {
-    const hdx_tape *tape;
-    semi           *at;
-    uint32_t        count;
-    uint64_t        written;
-} pen;
+
+static hdx_code read_visits(const hdx_taped *visits, uint64_t first, uint64_t n, visit *to, hdx_error *err)
+{
+    assert(n <= VISITS && first + n <= visits->count); /* A6 */
+    return visits->tape->read(visits->tape->context, first * sizeof(visit), to, n * sizeof(visit), err);
+}
+
+/* ---- semidominators ---- */
+typedef struct pulling {
+    const hdx_taped     *visits;
+    const hdx_resources *with;
+    visit               *piece; /* of the visits */
+    hdx_span             links; /* by number */
+    backwards            of_referrers, of_classes;
+    hdx_tape_writer      out;
+} pulling;
 
 static inline NID eval(link *links, NID v, NID linked);
 static NID        compress(link *links, NID v, NID linked);
@@ -116,74 +126,68 @@ static hdx_code pull_list(backwards *b, link *links, NID w, NID *least, hdx_erro
     return code;
 }
 
-static hdx_code flush(pen *p, hdx_error *err)
+static hdx_code all_semidominators(pulling *p, hdx_error *err)
 {
-    hdx_code code = p->count == 0 ? HDX_OK : p->tape->write(p->tape->context, p->at, p->count * sizeof(semi), err);
-    p->written += p->count;
-    p->count = 0;
-    return code;
-}
-
-static hdx_code all_semidominators(const hdx_tape *search, uint64_t reached, backwards *preds, backwards *instances,
-                                   hdx_span *span, visit *piece, pen *out, hdx_mem *mem, hdx_ticker *tick,
-                                   hdx_error *err)
-{
-    link    *links = (link *)(void *)span->at;
-    hdx_code code = pop(preds, &preds->next, err);
+    link      *links = (link *)(void *)p->links.at;
+    backwards *of_referrers = &p->of_referrers, *of_classes = &p->of_classes;
+    visit     *piece = p->piece;
+    hdx_code   code = pop(of_referrers, &of_referrers->next, err);
     if (code == HDX_OK)
-        code = pop(instances, &instances->next, err);
-    for (uint64_t end = reached; end > 0 && code == HDX_OK;) {
+        code = pop(of_classes, &of_classes->next, err);
+    for (uint64_t end = p->visits->count; end > 0 && code == HDX_OK;) {
         const uint64_t first = end > VISITS ? end - VISITS : 0;
-        if (!hdx_mem_span_reach(mem, span, (first + 1) * sizeof(link)))
-            return hdx_no_memory(err, "semidominators", span->bytes);
-        if ((code = search->read(search->context, first * sizeof(visit), piece, (end - first) * sizeof(visit), err)) !=
-            HDX_OK)
+        if (!hdx_mem_span_reach(p->with->mem, &p->links, (first + 1) * sizeof(link)))
+            return hdx_no_memory(err, "semidominators", p->links.bytes);
+        if ((code = read_visits(p->visits, first, end - first, piece, err)) != HDX_OK)
             return code;
         for (uint64_t i = end - first; i-- > 0;) {
             const NID w = (NID)(first + i + 1), parent = piece[i].parent;
             NID       least = parent;
-            if ((w == preds->next && (code = pull_list(preds, links, w, &least, err)) != HDX_OK) ||
-                (w == instances->next && (code = pull_list(instances, links, w, &least, err)) != HDX_OK))
+            if ((w == of_referrers->next && (code = pull_list(of_referrers, links, w, &least, err)) != HDX_OK) ||
+                (w == of_classes->next && (code = pull_list(of_classes, links, w, &least, err)) != HDX_OK))
                 return code;
             links[w] = (link){ parent, least };
             if (least != parent) {
-                out->at[out->count++] = (semi){ w, least };
-                if (out->count == VISITS && (code = flush(out, err)) != HDX_OK)
+                const semi found = { w, least };
+                if ((code = hdx_tape_writer_put(&p->out, &found, sizeof found, err)) != HDX_OK)
                     return code;
             }
         }
-        if (hdx_tick(tick, end - first))
+        if (hdx_tick(p->with->tick, end - first))
             return hdx_tick_stop(err);
         end = first;
     }
-    return code == HDX_OK ? flush(out, err) : code;
+    return code == HDX_OK ? hdx_tape_writer_flush(&p->out, err) : code;
 }
 
-hdx_code WIDE(hdx_semidominators)(const hdx_tape *search, uint64_t reached, const hdx_preds *predecessors,
-                                  const hdx_preds *instances, hdx_mem *mem, hdx_ticker *tick, const hdx_tape *semis,
-                                  uint64_t *count, hdx_error *err)
+static backwards backwards_of(const hdx_taped *numbers, hdx_mem *mem)
 {
-    hdx_span  links;
-    bool      got = hdx_mem_span(mem, reached + 1, sizeof(link), &links);
-    visit    *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
-    backwards preds = { .tape = predecessors->tape,
-                        .left = predecessors->count,
-                        .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
-    backwards of_class = { .tape = instances->tape,
-                           .left = instances->count,
-                           .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
-    pen       out = { semis, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
-    hdx_code  code;
-    if (!got || piece == NULL || preds.piece == NULL || of_class.piece == NULL || out.at == NULL)
-        code = hdx_no_memory(err, "semidominators", (reached + 1) * sizeof(link));
+    return (
+        backwards){ .tape = numbers->tape, .left = numbers->count, .piece = hdx_mem_array(mem, PULLED, sizeof(NID)) };
+}
+
+hdx_code WIDE(hdx_semidominators)(const hdx_taped *visits, const hdx_preds *predecessors, const hdx_resources *with,
+                                  hdx_taped *semis, hdx_error *err)
+{
+    hdx_mem *mem = with->mem;
+    pulling  p = { .visits = visits,
+                   .with = with,
+                   .piece = hdx_mem_array(mem, VISITS, sizeof(visit)),
+                   .of_referrers = backwards_of(&predecessors->of_referrers, mem),
+                   .of_classes = backwards_of(&predecessors->of_classes, mem) };
+    bool     got = hdx_mem_span(mem, visits->count + 1, sizeof(link), &p.links);
+    hdx_code code;
+    got &= hdx_tape_writer_open(&p.out, semis->tape, VISITS * sizeof(semi), mem);
+    if (!got || p.piece == NULL || p.of_referrers.piece == NULL || p.of_classes.piece == NULL)
+        code = hdx_no_memory(err, "semidominators", (visits->count + 1) * sizeof(link));
     else
-        code = all_semidominators(search, reached, &preds, &of_class, &links, piece, &out, mem, tick, err);
-    *count = out.written;
-    hdx_mem_put(mem, out.at, VISITS * sizeof(semi));
-    hdx_mem_put(mem, of_class.piece, PULLED * sizeof(NID));
-    hdx_mem_put(mem, preds.piece, PULLED * sizeof(NID));
-    hdx_mem_put(mem, piece, VISITS * sizeof *piece);
-    hdx_mem_span_put(mem, &links);
+        code = all_semidominators(&p, err);
+    semis->count = p.out.written / sizeof(semi);
+    hdx_tape_writer_close(&p.out, mem);
+    hdx_mem_span_put(mem, &p.links);
+    hdx_mem_put(mem, p.of_classes.piece, PULLED * sizeof(NID));
+    hdx_mem_put(mem, p.of_referrers.piece, PULLED * sizeof(NID));
+    hdx_mem_put(mem, p.piece, VISITS * sizeof(visit));
     return code;
 }
 
@@ -195,7 +199,7 @@ static inline NID eval(link *links, NID v, NID linked)
 /*
  * Path compression. Nearly all paths fit path[], whose addresses the processor knows ahead (1.5 times faster on a list
  * with random references backwards). A path may be as long as the heap's longest list, though: beyond path[] it needs
- * no memory either, as each ancestor is turned round on the way up to point at where we came from, and set to the top
+ * no memory either, as each ancestor is reversed on the way up to point at where we came from, and set to the top
  * on the way down.
  */
 static NID compress(link *links, NID v, NID linked)
@@ -229,80 +233,103 @@ static inline NID settle(link *l, NID top, NID least)
     return l->label = l->label < least ? l->label : least;
 }
 
-/* Forwards, semidominators become dominators: everything at smaller numbers is one already. */
-static hdx_code nearest_common(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t left,
-                               NID *idom, visit *piece, semi *kept, pen *out, hdx_ticker *tick, hdx_error *err)
+/* ---- dominators ---- */
+typedef struct settling {
+    const hdx_taped *visits, *semis;
+    hdx_ticker      *tick;
+    NID             *idom;  /* by number */
+    visit           *piece; /* of the visits */
+    semi            *kept;  /* of the semidominators; next: kept[at - 1] */
+    uint64_t         at;
+    uint64_t         left; /* on the tape, before those kept */
+    hdx_tape_writer  out;
+} settling;
+
+/* Semidominators, from the end of their tape. */
+static hdx_code refill_kept(settling *s, hdx_error *err)
 {
-    uint32_t at = 0; /* next: kept[at - 1] */
-    hdx_code code = HDX_OK;
-    for (uint64_t first = 0; first < reached && code == HDX_OK;) {
+    const hdx_tape *tape = s->semis->tape;
+    s->at = s->left < VISITS ? s->left : VISITS;
+    s->left -= s->at;
+    return tape->read(tape->context, s->left * sizeof(semi), s->kept, s->at * sizeof(semi), err);
+}
+
+/* Forwards, semidominators become dominators: everything at smaller numbers is one already. */
+static hdx_code nearest_common(settling *s, hdx_error *err)
+{
+    const uint64_t reached = s->visits->count;
+    const visit   *piece = s->piece;
+    NID           *idom = s->idom;
+    hdx_code       code = HDX_OK;
+    for (uint64_t first = 0; first < reached; first += VISITS) {
         const uint64_t n = reached - first < VISITS ? reached - first : VISITS;
-        if ((code = search->read(search->context, first * sizeof(visit), piece, n * sizeof(visit), err)) != HDX_OK)
+        if ((code = read_visits(s->visits, first, n, s->piece, err)) != HDX_OK)
             return code;
         for (uint64_t i = 0; i < n; i++) {
             const NID w = (NID)(first + i + 1);
             NID       d = piece[i].parent;
-            if (at == 0 && left > 0) {
-                at = left < VISITS ? (uint32_t)left : VISITS;
-                left -= at;
-                if ((code = semis->read(semis->context, left * sizeof(semi), kept, at * sizeof(semi), err)) != HDX_OK)
-                    return code;
-            }
-            if (at > 0 && kept[at - 1].number == w) {
-                const NID value = kept[--at].value;
+            if (s->at == 0 && s->left > 0 && (code = refill_kept(s, err)) != HDX_OK)
+                return code;
+            if (s->at > 0 && s->kept[s->at - 1].number == w) {
+                const NID value = s->kept[--s->at].value;
                 while (d > value)
                     d = idom[d];
-                out->at[out->count++] = (semi){ w, d };
-                if (out->count == VISITS && (code = flush(out, err)) != HDX_OK)
+                const semi found = { w, d };
+                if ((code = hdx_tape_writer_put(&s->out, &found, sizeof found, err)) != HDX_OK)
                     return code;
             }
             idom[w] = d;
         }
-        if (hdx_tick(tick, 0)) /* counted once, in the other direction */
+        if (hdx_tick(s->tick, 0)) /* counted once, in the other direction */
             return hdx_tick_stop(err);
-        first += n;
     }
-    return flush(out, err);
+    return hdx_tape_writer_flush(&s->out, err);
 }
 
-hdx_code WIDE(hdx_dominators)(const hdx_tape *search, uint64_t reached, const hdx_tape *semis, uint64_t semi_count,
-                              hdx_mem *mem, hdx_ticker *tick, const hdx_tape *idoms, hdx_error *err)
+hdx_code WIDE(hdx_dominators)(const hdx_taped *visits, const hdx_taped *semis, const hdx_resources *with,
+                              const hdx_tape *exceptions, hdx_error *err)
 {
-    NID     *idom = hdx_mem_raw(mem, reached + 1, sizeof *idom);
-    visit   *piece = hdx_mem_array(mem, VISITS, sizeof *piece);
-    semi    *kept = hdx_mem_array(mem, VISITS, sizeof *kept);
-    pen      out = { idoms, hdx_mem_array(mem, VISITS, sizeof(semi)), 0, 0 };
-    hdx_code code;
-    if (idom == NULL || piece == NULL || kept == NULL || out.at == NULL)
-        code = hdx_no_memory(err, "dominators", (reached + 1) * sizeof *idom);
-    else
-        code = nearest_common(search, reached, semis, semi_count, idom, piece, kept, &out, tick, err);
-    hdx_mem_put(mem, out.at, VISITS * sizeof(semi));
-    hdx_mem_put(mem, kept, VISITS * sizeof *kept);
-    hdx_mem_put(mem, piece, VISITS * sizeof *piece);
-    hdx_mem_put(mem, idom, (reached + 1) * sizeof *idom);
+    hdx_mem       *mem = with->mem;
+    const uint64_t entries = visits->count + 1;
+    settling       s = { .visits = visits,
+                         .semis = semis,
+                         .tick = with->tick,
+                         .idom = hdx_mem_raw(mem, entries, sizeof(NID)),
+                         .piece = hdx_mem_array(mem, VISITS, sizeof(visit)),
+                         .kept = hdx_mem_array(mem, VISITS, sizeof(semi)),
+                         .left = semis->count };
+    const bool     got = hdx_tape_writer_open(&s.out, exceptions, VISITS * sizeof(semi), mem);
+    const hdx_code code = !got || s.idom == NULL || s.piece == NULL || s.kept == NULL
+                              ? hdx_no_memory(err, "dominators", entries * sizeof(NID))
+                              : nearest_common(&s, err);
+    hdx_tape_writer_close(&s.out, mem);
+    hdx_mem_put(mem, s.kept, VISITS * sizeof(semi));
+    hdx_mem_put(mem, s.piece, VISITS * sizeof(visit));
+    hdx_mem_put(mem, s.idom, entries * sizeof(NID));
     return code;
 }
 
 /* ---- read back ---- */
 typedef struct reader {
-    const hdx_tape *search, *idoms;
-    visit          *visits;
-    NID            *idom;
-    semi           *kept; /* numbers kept_first .. kept_first + kept_count - 1 of the tape idoms */
-    uint64_t        kept_first, kept_count, all;
-    bool            down;
+    const hdx_idoms *idoms;
+    visit           *visits;
+    NID             *idom;
+    semi            *kept; /* exceptions kept_first .. kept_first + kept_count - 1 */
+    uint64_t         kept_first, kept_count;
+    bool             down;
 } reader;
 
-/* Number i of the tape idoms; those around it are read with it, as they are asked for next. */
+/* Exception i; those around it are read with it, as they are asked for next. */
 static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    const hdx_taped *exceptions = &r->idoms->exceptions;
+    hdx_code         code = HDX_OK;
     if (i - r->kept_first >= r->kept_count) {
         r->kept_first = !r->down ? i : i < VISITS ? 0 : i - (VISITS - 1);
-        r->kept_count = r->all - r->kept_first < VISITS ? r->all - r->kept_first : VISITS;
-        code =
-            r->idoms->read(r->idoms->context, r->kept_first * sizeof(semi), r->kept, r->kept_count * sizeof(semi), err);
+        r->kept_count = exceptions->count - r->kept_first;
+        r->kept_count = r->kept_count < VISITS ? r->kept_count : VISITS;
+        code = exceptions->tape->read(exceptions->tape->context, r->kept_first * sizeof(semi), r->kept,
+                                      r->kept_count * sizeof(semi), err);
     }
     assert(i >= r->kept_first && i - r->kept_first < r->kept_count && r->kept_count <= VISITS); /* A6 */
     *out = r->kept[i - r->kept_first];
@@ -310,17 +337,16 @@ static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
 }
 
 /*
- * Dominators of first + 1 .. first + n; *next: of the tape idoms, the first one that was not asked for yet, or, going
- * down, the last one + 1.
+ * Dominators of first + 1 .. first + n; *next: the first exception that was not asked for yet, or, going down, the last
+ * one + 1.
  */
 static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next, hdx_error *err)
 {
-    semi s;
-    assert(n <= VISITS); /* A6 */
-    hdx_code code = r->search->read(r->search->context, first * sizeof(visit), r->visits, n * sizeof(visit), err);
+    semi     s;
+    hdx_code code = read_visits(&r->idoms->visits, first, n, r->visits, err);
     for (uint64_t i = 0; i < n; i++)
         r->idom[i] = r->visits[i].parent;
-    while (code == HDX_OK && (r->down ? *next > 0 : *next < r->all)) {
+    while (code == HDX_OK && (r->down ? *next > 0 : *next < r->idoms->exceptions.count)) {
         if ((code = look_up(r, r->down ? *next - 1 : *next, &s, err)) != HDX_OK || s.number - first - 1 >= n)
             break;
         r->idom[s.number - first - 1] = s.value;
@@ -329,12 +355,13 @@ static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next
     return code;
 }
 
-hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count,
-                             bool down, hdx_mem *mem, WIDE(hdx_take_idoms) *take, void *context, hdx_error *err)
+hdx_code WIDE(hdx_each_idom)(const hdx_idoms *idoms, bool down, hdx_mem *mem, WIDE(hdx_take_idoms) *take, void *context,
+                             hdx_error *err)
 {
-    reader   r = { .search = search, .idoms = idoms, .all = idom_count, .down = down };
-    uint64_t next = down ? idom_count : 0;
-    hdx_code code = HDX_OK;
+    const uint64_t reached = idoms->visits.count;
+    reader         r = { .idoms = idoms, .down = down };
+    uint64_t       next = down ? idoms->exceptions.count : 0;
+    hdx_code       code = HDX_OK;
     r.visits = hdx_mem_array(mem, VISITS, sizeof *r.visits);
     r.idom = hdx_mem_array(mem, VISITS, sizeof *r.idom);
     r.kept = hdx_mem_array(mem, VISITS, sizeof *r.kept);
@@ -352,7 +379,7 @@ hdx_code WIDE(hdx_each_idom)(const hdx_tape *search, uint64_t reached, const hdx
     return code;
 }
 
-static hdx_code add_slim(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
+static hdx_code add_narrow(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
 {
     uint32_t *retained = context;
     (void)err;
@@ -361,7 +388,7 @@ static hdx_code add_slim(void *context, uint64_t first, uint64_t n, const NID *i
     return HDX_OK;
 }
 
-static hdx_code add_full(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
+static hdx_code add_wide(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)
 {
     uint64_t *retained = context;
     (void)err;
@@ -371,9 +398,7 @@ static hdx_code add_full(void *context, uint64_t first, uint64_t n, const NID *i
 }
 
 /* Exact because a dominator has the smaller number: every sum is whole before it is passed on (MAT 6.3). */
-hdx_code WIDE(hdx_retained)(const hdx_tape *search, uint64_t reached, const hdx_tape *idoms, uint64_t idom_count,
-                            hdx_mem *mem, void *retained, bool narrow, hdx_error *err)
+hdx_code WIDE(hdx_retained)(const hdx_idoms *idoms, hdx_mem *mem, const hdx_sums *sums, hdx_error *err)
 {
-    return WIDE(hdx_each_idom)(search, reached, idoms, idom_count, true, mem, narrow ? add_slim : add_full, retained,
-                               err);
+    return WIDE(hdx_each_idom)(idoms, true, mem, sums->narrow ? add_narrow : add_wide, sums->at, err);
 }

@@ -11,15 +11,14 @@
  * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level.
  * Ties are decided by the order of roots, then of references, and so by one thread alone.
  */
-#include "algo/width.h"
+#include "algo/wide.h"
 
 #include <assert.h>
 #include <string.h>
 
 #define TICK_NODES 65536u
-#define AHEAD                                                                                                          \
-    16u /* entries of the queue: far enough for a load from memory, near enough to stay in the first cache             \
-         */
+/* Entries of the queue: far enough for a load from memory, near enough to stay in the first cache. */
+#define AHEAD       16u
 #define QUEUE_FIRST (1u << 16)
 
 typedef struct queue { /* a ring; head and tail count up for ever */
@@ -37,12 +36,10 @@ typedef struct marks {
 
 typedef struct tree {
     marks     *marks;
-    const NID *before; /* of those whose parent is wanted */
+    NID       *class_edge; /* by class number: its object, NONE once it is reached */
+    const NID *before;     /* of those whose parent is wanted */
     NID       *parent;
 } tree;
-
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
-                            NID *class_edge, hdx_error *err);
 
 /* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes after its old end. */
 static bool grow(queue *q, uint64_t n, hdx_mem *mem)
@@ -83,53 +80,23 @@ static inline void reach(tree *t, queue *q, NID node, NID from)
         t->parent[t->before[node >> 6] + (uint64_t)__builtin_popcountll(m->keep & (bit - 1))] = from;
 }
 
-hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, hdx_mem *mem, hdx_ticker *tick,
-                           NID *parent, hdx_error *err)
-{
-    const uint64_t words = hdx_bits_words(g->outbound->nodes);
-    queue          q = { NULL, 0, 0, 0 };
-    tree           t = { hdx_mem_array(mem, words, sizeof(marks)), keep->before, parent };
-    NID           *class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
-    hdx_code       code;
-    if (t.marks == NULL || class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
-        code = hdx_no_memory(err, "the breadth-first search",
-                             words * sizeof(marks) + (g->root_count + g->classes) * sizeof(NID));
-        goto out;
-    }
-    for (uint64_t i = 0; i < words; i++)
-        t.marks[i].keep = keep->words[i];
-    if (keep->count > 0)
-        memset(parent, 0xff, keep->count * sizeof(NID)); /* NONE */
-    if (g->classes > 0)
-        memcpy(class_edge, g->class_object, g->classes * sizeof(NID));
-    for (uint64_t i = 0; i < g->root_count; i++) {
-        assert(g->roots[i] < g->outbound->nodes); /* A1 */
-        reach(&t, &q, g->roots[i], g->roots[i]);
-    }
-    code = visit_queue(g, mem, tick, &t, &q, class_edge, err);
-out:
-    hdx_mem_put(mem, class_edge, (uint64_t)g->classes * sizeof(NID));
-    hdx_mem_put(mem, q.at, q.capacity * sizeof(NID));
-    hdx_mem_put(mem, t.marks, words * sizeof(marks));
-    return code;
-}
-
-static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker *tick, tree *t, queue *q,
-                            NID *class_edge, hdx_error *err)
+static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const hdx_resources *with, tree *t, queue *q, hdx_error *err)
 {
     const hdx_packed *lists = g->outbound;
     const uint32_t    classes = g->classes;
+    hdx_ticker       *tick = with->tick;
+    NID              *class_edge = t->class_edge;
     uint64_t          done = 0;
     while (q->head < q->tail) {
-        if (q->tail - q->head >
-            AHEAD) { /* dependent loads, each asked for when the one before it has had time to arrive */
+        if (q->tail - q->head > AHEAD) {
+            /* dependent loads, each asked for when the one before it has had time to arrive */
             const uint64_t mask = q->capacity - 1;
             hdx_packed_base_ahead(lists, q->at[(q->head + AHEAD) & mask]);
             hdx_packed_list_ahead(lists, q->at[(q->head + AHEAD / 2) & mask]);
         }
         const NID       v = q->at[q->head++ & (q->capacity - 1)];
         hdx_packed_list list = hdx_packed_at(lists, v);
-        if (!room(q, list.count + 1, mem))
+        if (!room(q, list.count + 1, with->mem))
             return hdx_no_memory(err, "the breadth-first queue", 2 * q->capacity * sizeof(NID));
         while (list.count > 0)
             reach(t, q, (NID)hdx_packed_next(lists, &list), v);
@@ -141,6 +108,40 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, hdx_mem *mem, hdx_ticker
             return hdx_tick_stop(err);
     }
     return hdx_tick(tick, done % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
+}
+
+hdx_code WIDE(hdx_nearest)(const WIDE(hdx_digraph) *g, const WIDE(hdx_ranked) *keep, const hdx_resources *with,
+                           NID *parent, hdx_error *err)
+{
+    const uint64_t words = hdx_bits_words(g->outbound->nodes);
+    hdx_mem       *mem = with->mem;
+    queue          q = { NULL, 0, 0, 0 };
+    tree           t = { .marks = hdx_mem_array(mem, words, sizeof(marks)),
+                         .class_edge = hdx_mem_array(mem, g->classes, sizeof(NID)),
+                         .before = keep->before,
+                         .parent = parent };
+    hdx_code       code;
+    if (t.marks == NULL || t.class_edge == NULL || !room(&q, g->root_count + 1, mem)) {
+        code = hdx_no_memory(err, "the breadth-first search",
+                             words * sizeof(marks) + (g->root_count + g->classes) * sizeof(NID));
+        goto out;
+    }
+    for (uint64_t i = 0; i < words; i++)
+        t.marks[i].keep = keep->words[i];
+    if (keep->count > 0)
+        memset(parent, 0xff, keep->count * sizeof(NID)); /* NONE */
+    if (g->classes > 0)
+        memcpy(t.class_edge, g->class_object, g->classes * sizeof(NID));
+    for (uint64_t i = 0; i < g->root_count; i++) {
+        assert(g->roots[i] < g->outbound->nodes); /* A1 */
+        reach(&t, &q, g->roots[i], g->roots[i]);
+    }
+    code = visit_queue(g, with, &t, &q, err);
+out:
+    hdx_mem_put(mem, t.class_edge, (uint64_t)g->classes * sizeof(NID));
+    hdx_mem_put(mem, q.at, q.capacity * sizeof(NID));
+    hdx_mem_put(mem, t.marks, words * sizeof(marks));
+    return code;
 }
 
 hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) *set, uint64_t n, hdx_mem *mem, hdx_error *err)

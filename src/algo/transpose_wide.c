@@ -8,7 +8,7 @@
  *       and for those to a node with many referrers two more in arrays that are a tenth as long. Workers that share the
  *       sources count for themselves alone.
  */
-#include "algo/width.h"
+#include "algo/wide.h"
 
 #include <assert.h>
 
@@ -16,20 +16,21 @@
 #define BATCH        512u /* references unpacked at once */
 #define AHEAD        24u
 
-typedef struct turn {
-    const WIDE(hdx_ranked) *many;
-    uint64_t                from, span;
-    uint64_t                rank; /* of the range's first node in many */
-    NID                    *count;
-    NID                    *only; /* by target of the range; NULL: not wanted */
-    NID                    *to;
-    uint64_t                target[BATCH + HDX_PACKED_MORE + AHEAD];
-    uint64_t                source[BATCH + HDX_PACKED_MORE];
-} turn;
-typedef void on_batch(turn *t, uint32_t n);
+typedef struct sweeping {
+    const WIDE(hdx_transpose_in) *in;
+    const WIDE(hdx_ranked)       *many;
+    uint64_t                      from, span; /* targets */
+    uint64_t                      rank;       /* of the range's first node in many */
+    NID                          *count;      /* by rank - `rank` */
+    NID                          *only;       /* by target of the range; NULL: not wanted */
+    NID                          *to;
+    uint64_t                      target[BATCH + HDX_PACKED_MORE + AHEAD];
+    uint64_t                      source[BATCH + HDX_PACKED_MORE];
+} sweeping;
+typedef void on_batch(sweeping *t, uint32_t n);
 
 /* Those of the range; in place. */
-static uint32_t choose(turn *t, uint32_t n)
+static uint32_t choose(sweeping *t, uint32_t n)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -42,7 +43,7 @@ static uint32_t choose(turn *t, uint32_t n)
 }
 
 /* Of those, the ones to nodes with many referrers: their places in count instead of them; in place, for most go. */
-static uint32_t choose_many(turn *t, uint32_t n)
+static uint32_t choose_many(sweeping *t, uint32_t n)
 {
     const uint64_t *words = t->many->words;
     uint32_t        kept = 0;
@@ -57,14 +58,14 @@ static uint32_t choose_many(turn *t, uint32_t n)
     return kept;
 }
 
-static void count_batch(turn *t, uint32_t n)
+static void count_batch(sweeping *t, uint32_t n)
 {
     n = choose_many(t, n);
     for (uint32_t i = 0; i < n; i++)
         t->count[t->target[i]]++;
 }
 
-static void place_batch(turn *t, uint32_t n)
+static void place_batch(sweeping *t, uint32_t n)
 {
     if (t->only != NULL) {
         NID           *only = t->only;
@@ -81,12 +82,12 @@ static void place_batch(turn *t, uint32_t n)
         t->to[t->count[t->target[i]]++] = (NID)t->source[i];
 }
 
-static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *part, bool sources, on_batch *batch,
-                      hdx_ticker *tick, hdx_error *err)
+static hdx_code sweep(sweeping *t, bool sources, on_batch *batch, hdx_ticker *tick, hdx_error *err)
 {
-    hdx_packed_walk walk = part != NULL ? *part : (hdx_packed_walk){ .end = lists->nodes };
+    const hdx_packed *lists = t->in->outbound;
+    hdx_packed_walk   walk = t->in->sources != NULL ? *t->in->sources : (hdx_packed_walk){ .end = lists->nodes };
+    uint64_t          batches = 0;
     assert(walk.end <= lists->nodes && t->from + t->span <= lists->nodes); /* A4 */
-    uint64_t batches = 0;
     while (walk.node < walk.end) {
         uint32_t n = hdx_packed_pairs(lists, &walk, BATCH, sources ? t->source : NULL, t->target);
         assert(n <= BATCH + HDX_PACKED_MORE); /* P4 */
@@ -99,44 +100,43 @@ static hdx_code sweep(turn *t, const hdx_packed *lists, const hdx_packed_walk *p
     return HDX_OK;
 }
 
-static turn *make(const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, NID *count, hdx_mem *mem, hdx_error *err)
+static sweeping *make(const WIDE(hdx_transpose_in) *in, NID *count, hdx_mem *mem, hdx_error *err)
 {
-    assert(from <= end); /* A4 */
-    turn *t = hdx_mem_get(mem, sizeof *t);
+    assert(in->from <= in->end); /* A4 */
+    sweeping *t = hdx_mem_get(mem, sizeof *t);
     if (t == NULL) {
         (void)hdx_no_memory(err, "inbound references", sizeof *t);
         return NULL;
     }
-    t->many = many;
-    t->from = from;
-    t->span = end - from;
-    t->rank = from < end ? HDX_RANK(many, from) : 0;
+    t->in = in;
+    t->many = in->many;
+    t->from = in->from;
+    t->span = in->end - in->from;
+    t->rank = in->from < in->end ? HDX_RANK(in->many, in->from) : 0;
     t->count = count;
     return t;
 }
 
-hdx_code WIDE(hdx_transpose_count)(const hdx_packed *outbound, const hdx_packed_walk *sources,
-                                   const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem,
-                                   hdx_ticker *tick, NID *count, hdx_error *err)
+hdx_code WIDE(hdx_transpose_count)(const WIDE(hdx_transpose_in) *in, const hdx_resources *with, NID *count,
+                                   hdx_error *err)
 {
-    turn *t = make(many, from, end, count, mem, err);
+    sweeping *t = make(in, count, with->mem, err);
     if (t == NULL)
         return HDX_LIMIT;
-    hdx_code code = sweep(t, outbound, sources, false, count_batch, tick, err);
-    hdx_mem_put(mem, t, sizeof *t);
+    const hdx_code code = sweep(t, false, count_batch, with->tick, err);
+    hdx_mem_put(with->mem, t, sizeof *t);
     return code;
 }
 
-hdx_code WIDE(hdx_transpose_place)(const hdx_packed *outbound, const hdx_packed_walk *sources,
-                                   const WIDE(hdx_ranked) *many, uint64_t from, uint64_t end, hdx_mem *mem,
-                                   hdx_ticker *tick, NID *only, NID *cursor, NID *to, hdx_error *err)
+hdx_code WIDE(hdx_transpose_place)(const WIDE(hdx_transpose_in) *in, const hdx_resources *with,
+                                   const WIDE(hdx_transposed) *out, hdx_error *err)
 {
-    turn *t = make(many, from, end, cursor, mem, err);
+    sweeping *t = make(in, out->cursor, with->mem, err);
     if (t == NULL)
         return HDX_LIMIT;
-    t->only = only;
-    t->to = to;
-    hdx_code code = sweep(t, outbound, sources, true, place_batch, tick, err);
-    hdx_mem_put(mem, t, sizeof *t);
+    t->only = out->only;
+    t->to = out->to;
+    const hdx_code code = sweep(t, true, place_batch, with->tick, err);
+    hdx_mem_put(with->mem, t, sizeof *t);
     return code;
 }

@@ -1,17 +1,21 @@
-/* width.h - for files that are compiled twice: with HDX_WIDTH 32 and 64 (rooms.cmake says which files are). */
-#ifndef HDX_ALGO_WIDTH_H
-#define HDX_ALGO_WIDTH_H
-
-#include "algo/algo.h"
+/*
+ * width.h - NID, an id of the width at hand; NONE, which is none of them; WIDE(name), the name for that width. The
+ * width is HDX_WIDTH, 32 or 64: files named *_wide.c are compiled once with each (house.cmake).
+ *
+ * No include guard: who needs both widths in one file sets HDX_WIDTH twice and includes this twice (tests/algo).
+ */
+#undef NID
+#undef NONE
+#undef WIDE
 
 #if HDX_WIDTH == 64
 #define NID        uint64_t
 #define NONE       UINT64_MAX
 #define WIDE(name) name##_64
-#else
+#elif HDX_WIDTH == 32
 #define NID        uint32_t
 #define NONE       UINT32_MAX
 #define WIDE(name) name##_32
-#endif
-
+#else
+#error "HDX_WIDTH is the width of an id, 32 or 64"
 #endif

@@ -25,13 +25,13 @@
 
 /* ---- writing ---- */
 
-typedef struct pen {
+typedef struct writer {
     hdx_buffer   body, texts, steps;
     hdx_map      known; /* hash -> number */
     const char **list;
     uint64_t     count, capacity;
     bool         failed;
-} pen;
+} writer;
 
 static void number(hdx_buffer *b, uint64_t v)
 {
@@ -44,60 +44,60 @@ static void number(hdx_buffer *b, uint64_t v)
     hdx_buffer_put(b, bytes, n);
 }
 
-static void text(pen *p, const char *t)
+static void text(writer *w, const char *t)
 {
     bool fresh;
     if (t == NULL) {
-        number(&p->body, 0);
+        number(&w->body, 0);
         return;
     }
     const size_t len = strlen(t);
-    uint64_t    *place = hdx_map_put(&p->known, hdx_hash_bytes(0, t, len), &fresh);
-    if (place != NULL && !fresh && strcmp(p->list[*place - 1], t) == 0) {
-        number(&p->body, *place);
+    uint64_t    *place = hdx_map_put(&w->known, hdx_hash_bytes(0, t, len), &fresh);
+    if (place != NULL && !fresh && strcmp(w->list[*place - 1], t) == 0) {
+        number(&w->body, *place);
         return;
     }
-    if (place == NULL || !hdx_mem_room(NULL, (void **)&p->list, &p->capacity, p->count, sizeof *p->list)) {
-        p->failed = true;
+    if (place == NULL || !hdx_mem_room(NULL, (void **)&w->list, &w->capacity, w->count, sizeof *w->list)) {
+        w->failed = true;
         return;
     }
-    p->list[p->count++] = t;
+    w->list[w->count++] = t;
     if (fresh)
-        *place = p->count;
-    number(&p->texts, len);
-    hdx_buffer_put(&p->texts, t, len + 1); /* with its NUL: a reader points at it */
-    number(&p->body, p->count);
+        *place = w->count;
+    number(&w->texts, len);
+    hdx_buffer_put(&w->texts, t, len + 1); /* with its NUL: a reader points at it */
+    number(&w->body, w->count);
 }
 
-static void notes(pen *p, const hdx_leak_note *at, uint32_t count)
+static void notes(writer *w, const hdx_leak_note *at, uint32_t count)
 {
-    number(&p->body, count);
+    number(&w->body, count);
     for (uint32_t i = 0; i < count; i++) {
-        text(p, at[i].code);
-        text(p, at[i].text);
-        number(&p->body, (uint64_t)at[i].means);
+        text(w, at[i].code);
+        text(w, at[i].text);
+        number(&w->body, (uint64_t)at[i].means);
     }
 }
 
-static void put_step(pen *p, const hdx_leak_step *s)
+static void put_step(writer *w, const hdx_leak_step *s)
 {
-    number(&p->body, (uint64_t)s->what | (uint64_t)s->status << 2 | (uint64_t)s->sized << 4 | (uint64_t)s->last << 5 |
+    number(&w->body, (uint64_t)s->what | (uint64_t)s->status << 2 | (uint64_t)s->sized << 4 | (uint64_t)s->last << 5 |
                          (uint64_t)s->suspect << 6);
-    number(&p->body, s->address);
-    text(p, s->class_name);
-    text(p, s->conflict);
-    text(p, s->inherited);
-    number(&p->body, s->retained_bytes);
-    number(&p->body, s->retained_objects);
-    notes(p, s->reasons, s->reason_count);
-    notes(p, s->labels, s->label_count);
+    number(&w->body, s->address);
+    text(w, s->class_name);
+    text(w, s->conflict);
+    text(w, s->inherited);
+    number(&w->body, s->retained_bytes);
+    number(&w->body, s->retained_objects);
+    notes(w, s->reasons, s->reason_count);
+    notes(w, s->labels, s->label_count);
     if (s->last)
         return;
-    number(&p->body, (uint64_t)s->ref_kind);
-    text(p, s->ref_name);
-    number(&p->body, s->ref_key);
-    text(p, s->ref_owner);
-    text(p, s->ref_frame);
+    number(&w->body, (uint64_t)s->ref_kind);
+    text(w, s->ref_name);
+    number(&w->body, s->ref_key);
+    text(w, s->ref_owner);
+    text(w, s->ref_frame);
 }
 
 /* "Registry.INSTANCE Plain.a": what is to blame, in one line. */
@@ -123,89 +123,89 @@ static const char *suspects(const leak_inspector *i, const leak_made *t)
     return all;
 }
 
-static void put_leak(pen *p, const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count)
+static void put_leak(writer *w, const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count)
 {
     uint64_t bytes = 0, objects = 0;
     for (uint64_t n = 0; n < count; n++) {
         bytes += at[n].retained_bytes;
         objects += at[n].retained_objects;
     }
-    number(&p->body, (uint64_t)at->kind);
-    text(p, at->signature);
+    number(&w->body, (uint64_t)at->kind);
+    text(w, at->signature);
     if (at->matcher != 0) {
         hdx_buffer pattern = hdx_buffer_of(NULL);
         hdx_leak_pattern(&rules->matchers[at->matcher - 1], &pattern);
-        text(p, hdx_leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
-        text(p, rules->matchers[at->matcher - 1].note);
+        text(w, hdx_leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
+        text(w, rules->matchers[at->matcher - 1].note);
         hdx_buffer_free(&pattern);
     } else {
-        text(p, NULL);
-        text(p, NULL);
+        text(w, NULL);
+        text(w, NULL);
     }
-    text(p, suspects(i, at));
-    number(&p->body, at->sized);
-    number(&p->body, bytes);
-    number(&p->body, objects);
-    number(&p->body, count);
+    text(w, suspects(i, at));
+    number(&w->body, at->sized);
+    number(&w->body, bytes);
+    number(&w->body, objects);
+    number(&w->body, count);
 }
 
-static void put_trace(pen *p, const leak_made *t)
+static void put_trace(writer *w, const leak_made *t)
 {
     const hdx_leak_step *last = &t->steps[t->step_count - 1];
-    text(p, t->root_type);
-    number(&p->body, last->address);
-    text(p, last->class_name);
-    text(p, t->own_signature);
-    number(&p->body, t->sized);
-    number(&p->body, t->retained_bytes);
-    number(&p->body, t->retained_objects);
-    number(&p->body, t->step_count);
-    hdx_buffer head = p->body; /* the steps are written aside, for their length stands in front of them */
-    p->body = p->steps;
-    hdx_buffer_clear(&p->body);
+    text(w, t->root_type);
+    number(&w->body, last->address);
+    text(w, last->class_name);
+    text(w, t->own_signature);
+    number(&w->body, t->sized);
+    number(&w->body, t->retained_bytes);
+    number(&w->body, t->retained_objects);
+    number(&w->body, t->step_count);
+    hdx_buffer head = w->body; /* the steps are written aside, for their length stands in front of them */
+    w->body = w->steps;
+    hdx_buffer_clear(&w->body);
     for (uint64_t s = 0; s < t->step_count; s++)
-        put_step(p, &t->steps[s]);
-    p->steps = p->body;
-    p->body = head;
-    number(&p->body, p->steps.len);
-    hdx_buffer_put(&p->body, p->steps.at, p->steps.len);
+        put_step(w, &t->steps[s]);
+    w->steps = w->body;
+    w->body = head;
+    number(&w->body, w->steps.len);
+    hdx_buffer_put(&w->body, w->steps.at, w->steps.len);
 }
 
 void hdx_leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
                      const leak_facts *facts, uint64_t dangling, hdx_buffer *out)
 {
-    pen      p = { .body = hdx_buffer_of(NULL),
+    writer   w = { .body = hdx_buffer_of(NULL),
                    .texts = hdx_buffer_of(NULL),
                    .steps = hdx_buffer_of(NULL),
                    .known = hdx_map_of(NULL) };
     uint64_t leaks = 0;
     for (uint64_t n = 0; n < count; n++)
         leaks += n == 0 || at[n].kind != at[n - 1].kind || at[n].leak != at[n - 1].leak;
-    number(&p.body, i->watched);
-    number(&p.body, i->watched_retained);
-    number(&p.body, dangling);
-    number(&p.body, facts->count);
-    number(&p.body, leaks);
+    number(&w.body, i->watched);
+    number(&w.body, i->watched_retained);
+    number(&w.body, dangling);
+    number(&w.body, facts->count);
+    number(&w.body, leaks);
     for (uint64_t n = 0; n < facts->count; n++) {
-        text(&p, facts->at[n].name);
-        text(&p, facts->at[n].text);
+        text(&w, facts->at[n].name);
+        text(&w, facts->at[n].text);
     }
     for (uint64_t n = 0, end; n < count; n = end) {
         for (end = n + 1; end < count && at[end].kind == at[n].kind && at[end].leak == at[n].leak; end++)
             ;
-        put_leak(&p, i, rules, &at[n], end - n);
+        put_leak(&w, i, rules, &at[n], end - n);
         for (uint64_t t = n; t < end; t++)
-            put_trace(&p, &at[t]);
+            put_trace(&w, &at[t]);
     }
-    number(out, p.count);
-    hdx_buffer_put(out, p.texts.at != NULL ? p.texts.at : "", p.texts.len);
-    hdx_buffer_put(out, p.body.at != NULL ? p.body.at : "", p.body.len);
-    out->failed = out->failed || p.failed || p.texts.failed || p.body.failed || p.steps.failed;
-    hdx_buffer_free(&p.texts);
-    hdx_buffer_free(&p.body);
-    hdx_buffer_free(&p.steps);
-    hdx_mem_put(NULL, (void *)p.list, p.capacity * sizeof *p.list);
-    hdx_map_free(&p.known);
+    number(out, w.count);
+    hdx_buffer_put(out, w.texts.at != NULL ? w.texts.at : "", w.texts.len);
+    hdx_buffer_put(out, w.body.at != NULL ? w.body.at : "", w.body.len);
+    out->failed = out->failed || w.failed || w.texts.failed || w.body.failed || w.steps.failed;
+    hdx_buffer_free(&w.texts);
+    hdx_buffer_free(&w.body);
+    hdx_buffer_free(&w.steps);
+    hdx_mem_put(NULL, (void *)w.list, w.capacity * sizeof *w.list);
+    hdx_map_free(&w.known);
 }
 
 /* ---- reading ---- */

@@ -96,31 +96,33 @@ static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t 
     return HDX_OK;
 }
 
-static hdx_code turn(const hdx_packed *p, hdx_mem *mem, inbound *in, hdx_ticker *tick, hdx_error *err)
+static hdx_code transpose(const hdx_packed *p, const hdx_resources *with, inbound *in, hdx_error *err)
 {
+    hdx_mem *mem = with->mem;
     NID      sum = 0;
     hdx_code code;
     *in = (inbound){ .mem = mem, .nodes = p->nodes };
-    in->once = hdx_mem_array(in->mem, hdx_bits_words(p->nodes), 8);
-    in->many.words = hdx_mem_array(in->mem, hdx_bits_words(p->nodes), 8);
+    in->once = hdx_mem_array(mem, hdx_bits_words(p->nodes), 8);
+    in->many.words = hdx_mem_array(mem, hdx_bits_words(p->nodes), 8);
     if (in->once == NULL || in->many.words == NULL)
-        return hdx_no_memory(err, "references turned round", p->nodes / 4);
-    if ((code = hdx_packed_referred(p, tick, in->once, in->many.words, err)) != HDX_OK ||
+        return hdx_no_memory(err, "references transposed", p->nodes / 4);
+    if ((code = hdx_packed_referred(p, with->tick, in->once, in->many.words, err)) != HDX_OK ||
         (code = WIDE(hdx_rank)(&in->many, p->nodes, mem, err)) != HDX_OK)
         return code;
     in->edges = p->edges - (hdx_bits_count(in->once, hdx_bits_words(p->nodes)) - in->many.count);
-    in->ends = hdx_mem_array(in->mem, in->many.count, sizeof(NID));
-    in->to = hdx_mem_array(in->mem, in->edges, sizeof(NID));
+    in->ends = hdx_mem_array(mem, in->many.count, sizeof(NID));
+    in->to = hdx_mem_array(mem, in->edges, sizeof(NID));
     if (in->ends == NULL || in->to == NULL)
-        return hdx_no_memory(err, "references turned round", (in->many.count + in->edges) * sizeof(NID));
-    if ((code = WIDE(hdx_transpose_count)(p, NULL, &in->many, 0, p->nodes, mem, tick, in->ends, err)) != HDX_OK)
+        return hdx_no_memory(err, "references transposed", (in->many.count + in->edges) * sizeof(NID));
+    const WIDE(hdx_transpose_in) all = { .outbound = p, .many = &in->many, .end = p->nodes };
+    if ((code = WIDE(hdx_transpose_count)(&all, with, in->ends, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; i < in->many.count; i++) {
         const NID n = in->ends[i];
         in->ends[i] = sum;
         sum = (NID)(sum + n);
     }
-    return WIDE(hdx_transpose_place)(p, NULL, &in->many, 0, p->nodes, mem, tick, NULL, in->ends, in->to, err);
+    return WIDE(hdx_transpose_place)(&all, with, &(WIDE(hdx_transposed)){ .cursor = in->ends, .to = in->to }, err);
 }
 
 static void free_inbound(inbound *in)
@@ -156,32 +158,39 @@ typedef struct work {
     memory_tape       preds, semis;
 } work;
 
-static hdx_code find_tree(work *k, unsigned threads, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
+static hdx_code find_tree(work *k, const hdx_resources *with, WIDE(leak_tree) *out, hdx_error *err)
 {
-    const hdx_tape visits = out->search, preds = tape_of(&k->preds), semis = tape_of(&k->semis);
-    uint64_t       edges, pred_count, semi_count;
+    const hdx_tape preds_tape = tape_of(&k->preds), semis_tape = tape_of(&k->semis);
+    hdx_resources  alone = *with; /* numbers of a graph like this one come from one thread */
+    hdx_reached    reached;
+    hdx_preds      preds = { .of_referrers.tape = &preds_tape };
+    hdx_taped      semis = { .tape = &semis_tape };
     hdx_code       code;
-    if ((code = WIDE(hdx_depth_first)(&k->graph, &visits, k->mem, tick, &out->reached, &edges, &k->live, err)) !=
-            HDX_OK ||
-        (code = turn(k->lists, k->mem, &k->in, tick, err)) != HDX_OK ||
-        (code = WIDE(hdx_numbers)(&visits, out->reached, out->nodes, 1, k->mem, &out->number, err)) != HDX_OK)
+    alone.threads = 1;
+    if ((code = WIDE(hdx_depth_first)(&k->graph, with, &out->search, &reached, err)) != HDX_OK)
+        return code;
+    const hdx_taped visits = { &out->search, reached.nodes };
+    out->reached = reached.nodes;
+    k->live = reached.live;
+    if ((code = transpose(k->lists, with, &k->in, err)) != HDX_OK ||
+        (code = WIDE(hdx_numbers)(&visits, out->nodes, &alone, &out->number, err)) != HDX_OK)
         return code;
     hdx_packed_free(k->lists, k->mem);
-    const hdx_referrers referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in),
-                                      k->in.edges + k->in.nodes, read_chunk };
-    if ((code = WIDE(hdx_predecessors)(out->number, out->reached, k->is_root, &referrers, UINT64_MAX,
-                                       threads == 0 ? 1 : threads, k->mem, tick, &preds, &pred_count, err)) != HDX_OK ||
-        (code = WIDE(hdx_semidominators)(&visits, out->reached, &(hdx_preds){ &preds, pred_count },
-                                         &(hdx_preds){ NULL, 0 }, k->mem, tick, &semis, &semi_count, err)) != HDX_OK)
+    const hdx_referrers       referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in),
+                                            k->in.edges + k->in.nodes, read_chunk };
+    const WIDE(hdx_numbering) numbered = { out->number, out->reached, k->is_root };
+    if ((code = WIDE(hdx_predecessors)(&numbered, &referrers, UINT64_MAX, with, &preds.of_referrers, err)) != HDX_OK ||
+        (code = WIDE(hdx_semidominators)(&visits, &preds, with, &semis, err)) != HDX_OK)
         return code;
-    out->idom_count = semi_count;
-    return WIDE(hdx_dominators)(&visits, out->reached, &semis, semi_count, k->mem, tick, &out->idoms, err);
+    out->idom_count = semis.count;
+    return WIDE(hdx_dominators)(&visits, &semis, with, &out->idoms, err);
 }
 
-hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
-                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err)
+hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, const hdx_resources *with,
+                                 WIDE(leak_tree) *out, hdx_error *err)
 {
     const uint64_t nodes = lists->nodes;
+    hdx_mem       *mem = with->mem;
     work           k = { .lists = lists,
                          .mem = mem,
                          .graph = { .outbound = lists, .roots = roots, .root_count = root_count },
@@ -201,7 +210,7 @@ hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t r
     else {
         for (uint64_t i = 0; i < root_count; i++)
             hdx_bits_put(k.is_root, roots[i]);
-        code = find_tree(&k, threads, tick, out, err);
+        code = find_tree(&k, with, out, err);
     }
     hdx_packed_free(lists, mem);
     free_inbound(&k.in);

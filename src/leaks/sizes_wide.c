@@ -158,7 +158,8 @@ static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *want
     for (uint64_t i = 0; i < t->nodes; i++)
         if (t->number[i] != 0)
             retained[t->number[i]] = own != NULL ? own[i] : 1;
-    hdx_code code = WIDE(hdx_retained)(&t->search, t->reached, &t->idoms, t->idom_count, t->mem, retained, false, err);
+    const hdx_idoms idoms = { { &t->search, t->reached }, { &t->idoms, t->idom_count } };
+    const hdx_code  code = WIDE(hdx_retained)(&idoms, t->mem, &(hdx_sums){ .at = retained }, err);
     for (uint64_t i = 0; code == HDX_OK && i < wanted->capacity; i++) {
         hdx_map_slot *slot_of = &wanted->slots[i];
         if (slot_of->key != wanted->empty)
@@ -206,9 +207,8 @@ hdx_code WIDE(hdx_leak_sizes)(search *k, const hdx_map *native, hdx_error *err)
         code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu references", (unsigned long long)y.lists.edges);
     }
     WIDE(hdx_leak_store_free)(k->st);
-    if (code == HDX_OK &&
-        (code = WIDE(hdx_leak_dominate)(&y.lists, roots, root_count, s->threads, s->mem, s->tick, &tree, err)) ==
-            HDX_OK &&
+    const hdx_resources with = { s->mem, s->tick, s->threads == 0 ? 1 : s->threads };
+    if (code == HDX_OK && (code = WIDE(hdx_leak_dominate)(&y.lists, roots, root_count, &with, &tree, err)) == HDX_OK &&
         (code = sum(&tree, own, &s->bytes, err)) == HDX_OK)
         code = sum(&tree, NULL, &s->counts, err);
     WIDE(hdx_leak_tree_free)(&tree);

@@ -11,7 +11,7 @@
 #ifndef HDX_LEAKS_WIDE_H
 #define HDX_LEAKS_WIDE_H
 
-#include "algo/width.h"
+#include "algo/wide.h"
 #include "leaks/leaks.h"
 
 #define NO_NUMBER UINT32_MAX /* of an object whose class nobody knows */
@@ -167,10 +167,10 @@ typedef struct WIDE(leak_tree) {
     uint64_t nodes, reached;
     NID     *number;        /* by node, depth-first; 0: not reached */
     hdx_tape search, idoms; /* as hdx_depth_first and hdx_dominators write them */
-    uint64_t idom_count;
+    uint64_t idom_count;    /* exceptions on the tape idoms */
 } WIDE(leak_tree);
-hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, unsigned threads,
-                                 hdx_mem *mem, hdx_ticker *tick, WIDE(leak_tree) *out, hdx_error *err);
+hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t root_count, const hdx_resources *with,
+                                 WIDE(leak_tree) *out, hdx_error *err);
 void WIDE(hdx_leak_tree_free)(WIDE(leak_tree) *tree);
 
 #endif

@@ -55,60 +55,71 @@ static hdx_code read_instances(void *context, uint32_t number, uint64_t from, ui
 
 hdx_code WIDE(hdx_pass_numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err)
 {
-    NID           *numbers = NULL;
-    const hdx_code code =
-        WIDE(hdx_numbers)(&search->file.tape, search->reached, w->objects, w->threads, &w->mem, &numbers, err);
+    const hdx_taped     visits = hdx_search_visits(search);
+    const hdx_resources with = hdx_work_resources(w);
+    NID                *numbers = NULL;
+    const hdx_code      code = WIDE(hdx_numbers)(&visits, w->objects, &with, &numbers, err);
     out->numbers = numbers;
     out->numbers_bytes = numbers == NULL ? 0 : w->objects * sizeof(NID);
     return code;
 }
 
+static WIDE(hdx_numbering) numbering_of(const hdx_search *search, const hdx_numbered *numbered)
+{
+    assert(numbered->numbers != NULL && search->is_root != NULL); /* P6 */
+    return (WIDE(hdx_numbering)){ numbered->numbers, search->reached, search->is_root };
+}
+
 hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
                                      const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err)
 {
-    assert(numbered->numbers != NULL && search->is_root != NULL); /* P6 */
-    hdx_referrers chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest, referrers->entries,
-                             read_chunk };
-    return WIDE(hdx_predecessors)(numbered->numbers, search->reached, search->is_root, &chunks, hdx_work_room(w),
-                                  w->threads, &w->mem, &w->tick, &out->file.tape, &out->count, err);
+    const WIDE(hdx_numbering) numbering = numbering_of(search, numbered);
+    const hdx_resources       with = hdx_work_resources(w);
+    const hdx_referrers       chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest,
+                                         referrers->entries, read_chunk };
+    hdx_taped                 to = { .tape = &out->file.tape };
+    const hdx_code            code = WIDE(hdx_predecessors)(&numbering, &chunks, hdx_work_room(w), &with, &to, err);
+    out->count = to.count;
+    return code;
 }
 
 hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
                                         hdx_predecessor_file *out, hdx_error *err)
 {
-    class_instances   m = { .in = in, .lists = in->instances };
-    const hdx_members of_class = { &m, count_instances, read_instances };
-    NID              *class_object = hdx_mem_array(&w->mem, t->class_count, sizeof(NID));
+    class_instances           m = { .in = in, .lists = in->instances };
+    const hdx_class_instances instances = { &m, count_instances, read_instances };
+    const hdx_resources       with = hdx_work_resources(w);
+    const WIDE(hdx_numbering) numbering = numbering_of(in->search, in->numbered);
+    hdx_taped                 to = { .tape = &out->file.tape };
+    NID                      *class_object = hdx_mem_array(&w->mem, t->class_count, sizeof(NID));
     if (class_object == NULL)
         return hdx_no_memory(err, "reachability", t->class_count * sizeof(NID));
     for (uint32_t i = 0; i < t->class_count; i++)
         class_object[i] = (NID)t->classes[i].id;
-    assert(in->numbered->numbers != NULL); /* P6 */
     const WIDE(hdx_digraph) graph = { .classes = t->class_count, .class_object = class_object };
-    const hdx_code code = WIDE(hdx_instances)(&graph, in->numbered->numbers, in->search->is_root, &of_class, &w->mem,
-                                              &w->tick, &out->file.tape, &out->count, err);
+    const hdx_code          code = WIDE(hdx_class_predecessors)(&graph, &numbering, &instances, &with, &to, err);
+    out->count = to.count;
     hdx_mem_put(&w->mem, class_object, t->class_count * sizeof(NID));
     return code;
 }
 
 hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx_temp *idoms, hdx_error *err)
 {
-    hdx_temp        semis = { 0 };
-    const hdx_tape *search = &in->search->file.tape;
-    const uint64_t  reached = in->search->reached;
-    const hdx_preds predecessors = { &in->predecessors->file.tape, in->predecessors->count },
-                    instances = { &in->instances->file.tape, in->instances->count };
-    const uint64_t links = 2 * reached * sizeof(NID),
-                   most = reached / 4 * sizeof(WIDE(hdx_semi)); /* mostly a tenth have one */
-    uint64_t semi_count = 0;
+    hdx_temp            semis_file = { 0 };
+    const hdx_taped     visits = hdx_search_visits(in->search);
+    const hdx_resources with = hdx_work_resources(w);
+    const hdx_preds     preds = { .of_referrers = { &in->predecessors->file.tape, in->predecessors->count },
+                                  .of_classes = { &in->instances->file.tape, in->instances->count } };
+    hdx_taped           semis = { .tape = &semis_file.tape };
+    const uint64_t      links = 2 * visits.count * sizeof(NID), one = sizeof(WIDE(hdx_semi)),
+                   most = visits.count / 4 * one; /* mostly a tenth have one */
     hdx_code code;
-    if ((code = hdx_temp_begin(w, "semis.tmp", most, links, &semis, err)) == HDX_OK &&
-        (code = WIDE(hdx_semidominators)(search, reached, &predecessors, &instances, &w->mem, &w->tick, &semis.tape,
-                                         &semi_count, err)) == HDX_OK &&
-        (code = hdx_temp_begin(w, "idoms.tmp", semi_count * sizeof(WIDE(hdx_semi)), in->beside, idoms, err)) == HDX_OK)
-        code = WIDE(hdx_dominators)(search, reached, &semis.tape, semi_count, &w->mem, &w->tick, &idoms->tape, err);
-    assert(code != HDX_OK || semi_count <= reached); /* P6 */
-    hdx_temp_remove(&semis);
+    if ((code = hdx_temp_begin(w, "semis.tmp", most, links, &semis_file, err)) == HDX_OK &&
+        (code = WIDE(hdx_semidominators)(&visits, &preds, &with, &semis, err)) == HDX_OK &&
+        (code = hdx_temp_begin(w, "idoms.tmp", semis.count * one, in->beside, idoms, err)) == HDX_OK)
+        code = WIDE(hdx_dominators)(&visits, &semis, &with, &idoms->tape, err);
+    assert(code != HDX_OK || semis.count <= visits.count); /* P6 */
+    hdx_temp_remove(&semis_file);
     if (code != HDX_CANCELLED) { /* else they are kept (order.c) */
         hdx_temp_remove(&in->predecessors->file);
         hdx_temp_remove(&in->instances->file);

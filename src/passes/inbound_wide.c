@@ -290,15 +290,15 @@ static uint64_t part_begin(const transposing *t, unsigned part)
 
 static void sweep_part(void *context, unsigned part)
 {
-    transposing          *t = context;
-    hdx_work             *w = t->w;
-    NID                  *count = t->counts + part * t->count_room;
-    const hdx_packed_walk sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
-    hdx_error             err = { 0 };
-    if ((t->placing ? WIDE(hdx_transpose_place)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
-                                                t->only, count, t->to, &err)
-                    : WIDE(hdx_transpose_count)(t->in->outbound, &sources, &t->many, t->from, t->end, &w->mem, &w->tick,
-                                                count, &err)) != HDX_OK)
+    transposing                 *t = context;
+    NID                         *count = t->counts + part * t->count_room;
+    const hdx_packed_walk        sources = { .node = part_begin(t, part), .end = part_begin(t, part + 1) };
+    const WIDE(hdx_transpose_in) in = { t->in->outbound, &sources, &t->many, t->from, t->end };
+    const WIDE(hdx_transposed)   out = { t->only, count, t->to };
+    const hdx_resources          with = hdx_work_resources(t->w);
+    hdx_error                    err = { 0 };
+    if ((t->placing ? WIDE(hdx_transpose_place)(&in, &with, &out, &err)
+                    : WIDE(hdx_transpose_count)(&in, &with, count, &err)) != HDX_OK)
         fail(t, &err);
 }
 

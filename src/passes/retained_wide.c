@@ -73,8 +73,9 @@ hdx_code WIDE(hdx_pass_retained)(hdx_work *w, const hdx_search *search, const hd
                                  hdx_error *err)
 {
     assert(idoms->end / sizeof(WIDE(hdx_semi)) <= search->reached); /* P6 */
-    return WIDE(hdx_retained)(&search->file.tape, search->reached, &idoms->tape, idoms->end / sizeof(WIDE(hdx_semi)),
-                              &w->mem, numbered->sums, numbered->narrow, err);
+    const hdx_idoms all = WIDE(hdx_search_idoms)(search, idoms);
+    const hdx_sums  sums = { numbered->sums, numbered->narrow };
+    return WIDE(hdx_retained)(&all, &w->mem, &sums, err);
 }
 
 static hdx_code fill_retained(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)

@@ -73,13 +73,15 @@ static hdx_code do_search(void *context, hdx_error *err)
 {
     reach      *r = context;
     hdx_search *out = r->out;
-    uint64_t    edges = 0;
     if (hdx_task_whole(r->whole, HDX_TASK_SEARCH))
         return HDX_OK;
-    const hdx_code code = WIDE(hdx_depth_first)(&r->graph, &out->file.tape, &r->w->mem, &r->w->tick, &out->reached,
-                                                &edges, &out->live, err);
+    const hdx_resources with = hdx_work_resources(r->w);
+    hdx_reached         found;
+    const hdx_code      code = WIDE(hdx_depth_first)(&r->graph, &with, &out->file.tape, &found, err);
+    out->reached = found.nodes;
+    out->references = found.nodes + found.edges; /* each has its class besides */
+    out->live = found.live;
     assert(code != HDX_OK || (out->reached <= r->t->objects && out->gc_roots <= out->reached)); /* P6 */
-    out->references = out->reached + edges; /* each has its class besides */
     if (code == HDX_OK)
         hdx_task_done(r->whole, HDX_TASK_SEARCH);
     return code;
@@ -121,7 +123,8 @@ static hdx_code do_nearest(void *context, hdx_error *err)
         return code;
     if ((r->nearest = hdx_mem_array(&r->w->mem, r->wanted.count, sizeof(NID))) == NULL)
         return no_memory(err);
-    return WIDE(hdx_nearest)(&r->graph, &r->wanted, &r->w->mem, &r->w->tick, r->nearest, err);
+    const hdx_resources with = hdx_work_resources(r->w);
+    return WIDE(hdx_nearest)(&r->graph, &r->wanted, &with, r->nearest, err);
 }
 
 /* Garbage joins the wanted: the special objects. */

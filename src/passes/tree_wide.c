@@ -40,17 +40,16 @@ static hdx_code take_dominators(void *context, uint64_t first, uint64_t n, const
 /* Dominators of special objects, from the search and the dominators in preorder. */
 static hdx_code find_dominators(tree *k, const hdx_temp *idoms, hdx_error *err)
 {
-    const hdx_search *search = k->search;
-    hdx_mem          *mem = &k->w->mem;
-    hdx_code          code = WIDE(hdx_nodes)(&search->file.tape, search->reached, mem, &k->node, err);
-    k->special.words = search->special;
+    const hdx_idoms all = WIDE(hdx_search_idoms)(k->search, idoms);
+    hdx_mem        *mem = &k->w->mem;
+    hdx_code        code = WIDE(hdx_nodes)(&all.visits, mem, &k->node, err);
+    k->special.words = k->search->special;
     if (code == HDX_OK && (code = WIDE(hdx_rank)(&k->special, k->w->objects, mem, err)) == HDX_OK &&
         (k->dominator = hdx_mem_array(mem, k->special.count, sizeof(NID))) == NULL)
         code = no_memory(err);
     if (code == HDX_OK)
-        code = WIDE(hdx_each_idom)(&search->file.tape, search->reached, &idoms->tape,
-                                   idoms->end / sizeof(WIDE(hdx_semi)), false, mem, take_dominators, k, err);
-    free_ids(k, &k->node, search->reached + 1);
+        code = WIDE(hdx_each_idom)(&all, false, mem, take_dominators, k, err);
+    free_ids(k, &k->node, all.visits.count + 1);
     return code;
 }
 

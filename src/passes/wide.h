@@ -5,7 +5,7 @@
 #ifndef HDX_PASSES_WIDE_H
 #define HDX_PASSES_WIDE_H
 
-#include "algo/width.h"
+#include "algo/wide.h"
 #include "passes/passes.h"
 
 /* instances_wide.c */
@@ -35,6 +35,22 @@ hdx_code WIDE(hdx_pass_write_retained)(hdx_work *w, const hdx_numbered *numbered
 /* tree_wide.c */
 hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_tree *out,
                              hdx_error *err);
+
+/* What a pass gives the functions of algo to work with. */
+static inline hdx_resources hdx_work_resources(hdx_work *w)
+{
+    return (hdx_resources){ .mem = &w->mem, .tick = &w->tick, .threads = w->threads };
+}
+
+static inline hdx_taped hdx_search_visits(const hdx_search *search)
+{
+    return (hdx_taped){ &search->file.tape, search->reached };
+}
+
+static inline hdx_idoms WIDE(hdx_search_idoms)(const hdx_search *search, const hdx_temp *idoms)
+{
+    return (hdx_idoms){ hdx_search_visits(search), { &idoms->tape, idoms->end / sizeof(WIDE(hdx_semi)) } };
+}
 
 /* The member of a set that has this rank. */
 static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)

@@ -8,14 +8,19 @@
 #ifndef HDX_TESTS_ALGO_GRAPHS_H
 #define HDX_TESTS_ALGO_GRAPHS_H
 
-#include "algo/algo.h"
+#define HDX_WIDTH 32
+#include "algo/wide.h"
+#undef HDX_WIDTH
+#define HDX_WIDTH 64
+#include "algo/wide.h"
+#undef HDX_WIDTH
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NO     HDX_NONE_64
+#define NO     UINT64_MAX
 #define UNUSED __attribute__((unused))
 
 /* ---- numbers ---- */

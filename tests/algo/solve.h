@@ -1,6 +1,6 @@
 /*
- * solve.h - searches with everything in arrays, for tests that look at each number: tapes, referrers and members of
- * classes are memory.
+ * solve.h - searches with everything in arrays, for tests that look at each number: tapes, referrers and class
+ * instances are memory.
  */
 #ifndef HDX_TESTS_ALGO_SOLVE_H
 #define HDX_TESTS_ALGO_SOLVE_H
@@ -130,7 +130,7 @@ static inline void book_free(book *b)
     free(b->chunk);
 }
 
-/* ---- members ---- */
+/* ---- class instances ---- */
 
 typedef struct roll_call {
     const lists *of;
@@ -195,150 +195,11 @@ static UNUSED known known_of(const graph *g, ways w)
     return k;
 }
 
-/* search_32 ...: number of each node (0: not reached), node and parent by number ([0] is the virtual root). */
-#define SOLVE(NID, S)                                                                                                  \
-    typedef struct search##S {                                                                                         \
-        uint64_t  reached, edges, nodes;                                                                               \
-        NID      *number, *node, *parent;                                                                              \
-        uint64_t *live;                                                                                                \
-        reel      tape;                                                                                                \
-    } search##S;                                                                                                       \
-    static inline hdx_code depth_first##S(const hdx_digraph##S *g, hdx_mem *mem, hdx_ticker *tick, search##S *s,       \
-                                          hdx_error *err)                                                              \
-    {                                                                                                                  \
-        const uint64_t nodes = g->outbound->nodes;                                                                     \
-        uint64_t       fail_at = s->tape.fail_at, edges = 0;                                                           \
-        *s = (search##S){ .nodes = nodes, .tape.fail_at = fail_at };                                                   \
-        hdx_tape tape = reel_tape(&s->tape);                                                                           \
-        hdx_code code = hdx_depth_first##S(g, &tape, mem, tick, &s->reached, &s->edges, &s->live, err);                \
-        if (code == HDX_OK && (code = hdx_numbers##S(&tape, s->reached, nodes, 1, mem, &s->number, err)) == HDX_OK)    \
-            code = hdx_nodes##S(&tape, s->reached, mem, &s->node, err);                                                \
-        if (code != HDX_OK)                                                                                            \
-            return code;                                                                                               \
-        cr_assert(s->tape.len == s->reached * sizeof(hdx_visit##S));                                                   \
-        s->parent = zeroed(s->reached + 1, sizeof(NID));                                                               \
-        for (uint64_t i = 1; i <= s->reached; i++)                                                                     \
-            s->parent[i] = ((const hdx_visit##S *)(const void *)s->tape.at)[i - 1].parent;                             \
-        for (uint64_t v = 0; v < nodes; v++) {                                                                         \
-            const hdx_packed_list list = hdx_packed_at(g->outbound, v);                                                \
-            cr_assert(hdx_bits_test(s->live, v) == (s->number[v] != 0), "live says what the numbers say");             \
-            edges += s->number[v] == 0 ? 0 : list.count;                                                               \
-        }                                                                                                              \
-        cr_assert(s->edges == edges, "references of what was reached");                                                \
-        return HDX_OK;                                                                                                 \
-    }                                                                                                                  \
-    static inline void search_free##S(search##S *s, hdx_mem *mem)                                                      \
-    {                                                                                                                  \
-        hdx_mem_put(mem, s->number, s->nodes * sizeof(NID));                                                           \
-        hdx_mem_put(mem, s->node, (s->reached + 1) * sizeof(NID));                                                     \
-        hdx_mem_put(mem, s->live, hdx_bits_words(s->nodes) * 8);                                                       \
-        free(s->parent);                                                                                               \
-        reel_free(&s->tape);                                                                                           \
-    }                                                                                                                  \
-    static inline hdx_code predecessors##S(const search##S *s, known *k, hdx_mem *mem, hdx_ticker *tick, reel *out,    \
-                                           uint64_t *count, hdx_error *err)                                            \
-    {                                                                                                                  \
-        hdx_tape      tape = reel_tape(out);                                                                           \
-        hdx_referrers referrers = book_referrers(&k->book);                                                            \
-        hdx_code      code = hdx_predecessors##S(s->number, s->reached, k->is_root, &referrers, k->ways.room,          \
-                                                 k->ways.threads, mem, tick, &tape, count, err);                       \
-        cr_assert(code != HDX_OK || out->len == *count * sizeof(NID));                                                 \
-        return code;                                                                                                   \
-    }                                                                                                                  \
-    static inline hdx_code instances##S(const hdx_digraph##S *g, const search##S *s, known *k, hdx_mem *mem,           \
-                                        hdx_ticker *tick, reel *out, uint64_t *count, hdx_error *err)                  \
-    {                                                                                                                  \
-        hdx_tape    tape = reel_tape(out);                                                                             \
-        hdx_members members = { &k->roll, roll_count, roll_read };                                                     \
-        hdx_code    code = hdx_instances##S(g, s->number, k->is_root, &members, mem, tick, &tape, count, err);         \
-        cr_assert(code != HDX_OK || out->len == *count * sizeof(NID));                                                 \
-        return code;                                                                                                   \
-    }                                                                                                                  \
-    static inline hdx_code keep_idoms##S(void *context, uint64_t first, uint64_t n, const NID *idom, hdx_error *err)   \
-    {                                                                                                                  \
-        (void)err;                                                                                                     \
-        memcpy((NID *)context + first + 1, idom, n * sizeof *idom);                                                    \
-        return HDX_OK;                                                                                                 \
-    }                                                                                                                  \
-    /* Predecessors, semidominators, dominators: idom by number, from calloc. */                                       \
-    static inline hdx_code dominators##S(const hdx_digraph##S *g, search##S *s, known *k, hdx_mem *mem,                \
-                                         hdx_ticker *tick, NID **idom, hdx_error *err)                                 \
-    {                                                                                                                  \
-        reel      preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };                                       \
-        hdx_tape  search_tape = reel_tape(&s->tape), semis_tape = reel_tape(&semis), idoms_tape = reel_tape(&idoms);   \
-        hdx_tape  preds_tape = reel_tape_once(&preds), of_class_tape = reel_tape_once(&of_class);                      \
-        uint64_t  semi_count = 0;                                                                                      \
-        hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };                                  \
-        hdx_code  code = predecessors##S(s, k, mem, tick, &preds, &preds_of.count, err);                               \
-        if (code == HDX_OK)                                                                                            \
-            code = instances##S(g, s, k, mem, tick, &of_class, &of_class_of.count, err);                               \
-        *idom = NULL;                                                                                                  \
-        if (code == HDX_OK)                                                                                            \
-            code = hdx_semidominators##S(&search_tape, s->reached, &preds_of, &of_class_of, mem, tick, &semis_tape,    \
-                                         &semi_count, err);                                                            \
-        if (code == HDX_OK) {                                                                                          \
-            cr_assert(semis.len == semi_count * sizeof(hdx_semi##S));                                                  \
-            code = hdx_dominators##S(&search_tape, s->reached, &semis_tape, semi_count, mem, tick, &idoms_tape, err);  \
-        }                                                                                                              \
-        if (code == HDX_OK) {                                                                                          \
-            cr_assert(idoms.len == semi_count * sizeof(hdx_semi##S));                                                  \
-            *idom = zeroed(s->reached + 1, sizeof(NID));                                                               \
-            code = hdx_each_idom##S(&search_tape, s->reached, &idoms_tape, semi_count, false, mem, keep_idoms##S,      \
-                                    *idom, err);                                                                       \
-        }                                                                                                              \
-        if (code == HDX_OK) { /* and the other way */                                                                  \
-            NID *again = zeroed(s->reached + 1, sizeof(NID));                                                          \
-            code = hdx_each_idom##S(&search_tape, s->reached, &idoms_tape, semi_count, true, mem, keep_idoms##S,       \
-                                    again, err);                                                                       \
-            cr_assert(code != HDX_OK || memcmp(again, *idom, (s->reached + 1) * sizeof(NID)) == 0);                    \
-            free(again);                                                                                               \
-        }                                                                                                              \
-        if (code != HDX_OK) {                                                                                          \
-            free(*idom);                                                                                               \
-            *idom = NULL;                                                                                              \
-        }                                                                                                              \
-        reel_free(&preds);                                                                                             \
-        reel_free(&of_class);                                                                                          \
-        reel_free(&semis);                                                                                             \
-        reel_free(&idoms);                                                                                             \
-        return code;                                                                                                   \
-    }                                                                                                                  \
-    /* From tapes that say these dominators: every third number has another parent, and is an exception. */            \
-    static inline hdx_code retained##S(const NID *idom, uint64_t reached, hdx_mem *mem, void *sizes, bool narrow,      \
-                                       uint64_t fail_at, hdx_error *err)                                               \
-    {                                                                                                                  \
-        reel     visits = { 0 }, idoms = { 0 };                                                                        \
-        hdx_tape visits_tape = reel_tape(&visits), idoms_tape = reel_tape(&idoms);                                     \
-        for (uint64_t w = 1; w <= reached; w++) {                                                                      \
-            const hdx_visit##S v = { (NID)(w - 1), w % 3 == 0 ? (NID)(w / 2) : idom[w] };                              \
-            const hdx_semi##S  x = { (NID)w, idom[w] };                                                                \
-            cr_assert(visits_tape.write(visits_tape.context, &v, sizeof v, NULL) == HDX_OK);                           \
-            if (v.parent != idom[w])                                                                                   \
-                cr_assert(idoms_tape.write(idoms_tape.context, &x, sizeof x, NULL) == HDX_OK);                         \
-        }                                                                                                              \
-        visits.calls = idoms.calls = 0;                                                                                \
-        visits.fail_at = fail_at;                                                                                      \
-        hdx_code code = hdx_retained##S(&visits_tape, reached, &idoms_tape, idoms.len / sizeof(hdx_semi##S), mem,      \
-                                        sizes, narrow, err);                                                           \
-        reel_free(&visits);                                                                                            \
-        reel_free(&idoms);                                                                                             \
-        return code;                                                                                                   \
-    }                                                                                                                  \
-    static inline hdx_code nearest##S(const hdx_digraph##S *g, hdx_mem *mem, hdx_ticker *tick, NID *parent,            \
-                                      hdx_error *err)                                                                  \
-    {                                                                                                                  \
-        const uint64_t nodes = g->outbound->nodes;                                                                     \
-        hdx_ranked##S  all = { calloc(hdx_bits_words(nodes) + 1, 8), NULL, 0 };                                        \
-        for (uint64_t v = 0; v < nodes; v++)                                                                           \
-            hdx_bits_put(all.words, v);                                                                                \
-        cr_assert(hdx_rank##S(&all, nodes, NULL, NULL) == HDX_OK && all.count == nodes);                               \
-        hdx_code code = hdx_nearest##S(g, &all, mem, tick, parent, err);                                               \
-        hdx_mem_put(NULL, all.before, hdx_bits_words(nodes) * sizeof(NID));                                            \
-        free(all.words);                                                                                               \
-        return code;                                                                                                   \
-    }
-
-SOLVE(uint32_t, _32)
-SOLVE(uint64_t, _64)
+#define HDX_WIDTH 32
+#include "solve_wide.h"
+#undef HDX_WIDTH
+#define HDX_WIDTH 64
+#include "solve_wide.h"
+#undef HDX_WIDTH
 
 #endif

@@ -184,14 +184,14 @@ Test(depth_first, gives_back_what_goes_wrong_with_the_tape)
 
 Test(depth_first, says_how_many_nodes_fit_a_width)
 {
-    hdx_packed     lists = { .nodes = HDX_NONE_32 };
+    hdx_packed     lists = { .nodes = UINT32_MAX };
     hdx_digraph_32 g = { .outbound = &lists };
     hdx_mem        mem = { .limit = 1 << 20 };
     reel           r = { 0 };
     const hdx_tape tape = reel_tape(&r);
-    uint64_t       reached = 1, edges = 1, *live;
+    hdx_reached    found = { 1, 1, NULL };
     hdx_error      err = { 0 };
-    cr_expect(hdx_depth_first_32(&g, &tape, &mem, NULL, &reached, &edges, &live, &err) == HDX_LIMIT);
+    cr_expect(hdx_depth_first_32(&g, &(hdx_resources){ .mem = &mem }, &tape, &found, &err) == HDX_LIMIT);
     cr_expect(strstr(err.message, "at most 4294967294") != NULL, "%s", err.message);
-    cr_expect(reached == 0 && edges == 0 && live == NULL && r.len == 0 && mem.used == 0);
+    cr_expect(found.nodes == 0 && found.edges == 0 && found.live == NULL && r.len == 0 && mem.used == 0);
 }

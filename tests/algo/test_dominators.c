@@ -272,8 +272,8 @@ static void check_predecessors(const graph *g, const search_64 *s, const search_
     cr_assert(predecessors_64(s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
     cr_assert(predecessors_32(s32, k, mem, NULL, &narrow, &count, NULL) == HDX_OK, "%s", what);
     check_both_widths(g, s, RECORDS, &wide, &narrow, what);
-    cr_assert(instances_64(&g->wide, s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
-    cr_assert(instances_32(&g->narrow, s32, k, mem, NULL, &narrow, &count, NULL) == HDX_OK, "%s", what);
+    cr_assert(class_predecessors_64(&g->wide, s, k, mem, NULL, &wide, &count, NULL) == HDX_OK, "%s", what);
+    cr_assert(class_predecessors_32(&g->narrow, s32, k, mem, NULL, &narrow, &count, NULL) == HDX_OK, "%s", what);
     check_both_widths(g, s, MEMBERS, &wide, &narrow, what);
 }
 
@@ -585,7 +585,7 @@ Test(predecessors, longer_than_what_is_kept_ready_come_in_their_order)
     graph_free(&g);
 }
 
-/* A record of a few hundred referrers is gathered in pieces; members of a class are read in pieces. */
+/* A record of a few hundred referrers is gathered in pieces; instances of a class are read in pieces. */
 Test(predecessors, come_in_pieces_of_any_length)
 {
     const uint64_t lengths[] = { 1, 2, 255, 256, 257, 511, 512, 513, 1000 };
@@ -693,20 +693,20 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
     graph     g = graph_uneven(40000, 2, &d);
     search_32 s = { 0 };
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
-    known    k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
-    reel     preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };
-    uint64_t semi_count;
-    hdx_mem  mem = { 0 };
-    hdx_tape search_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis),
-             idoms_tape = reel_tape(&idoms);
-    hdx_tape  of_class_tape = reel_tape(&of_class);
-    hdx_preds preds_of = { &preds_tape, 0 }, of_class_of = { &of_class_tape, 0 };
-    cr_assert(predecessors_32(&s, &k, &mem, NULL, &preds, &preds_of.count, NULL) == HDX_OK && preds_of.count > 65536);
-    cr_assert(instances_32(&g.narrow, &s, &k, &mem, NULL, &of_class, &of_class_of.count, NULL) == HDX_OK &&
-              of_class_of.count > 0);
-    cr_assert(hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &semis_tape,
-                                    &semi_count, NULL) == HDX_OK &&
-              semi_count > 0);
+    known               k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
+    reel                preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };
+    hdx_mem             mem = { 0 };
+    const hdx_resources with = { .mem = &mem };
+    const hdx_tape visits_tape = reel_tape(&s.tape), preds_tape = reel_tape(&preds), semis_tape = reel_tape(&semis),
+                   idoms_tape = reel_tape(&idoms), of_class_tape = reel_tape(&of_class);
+    const hdx_taped visits = { &visits_tape, s.reached };
+    hdx_preds       all = { { &preds_tape, 0 }, { &of_class_tape, 0 } };
+    hdx_taped       found = { &semis_tape, 0 };
+    cr_assert(predecessors_32(&s, &k, &mem, NULL, &preds, &all.of_referrers.count, NULL) == HDX_OK &&
+              all.of_referrers.count > 65536);
+    cr_assert(class_predecessors_32(&g.narrow, &s, &k, &mem, NULL, &of_class, &all.of_classes.count, NULL) == HDX_OK &&
+              all.of_classes.count > 0);
+    cr_assert(hdx_semidominators_32(&visits, &all, &with, &found, NULL) == HDX_OK && found.count > 0);
     enum { CHUNKS, CHUNKS_OUT, ROLL, ROLL_OUT, VISITS, PREDS, OF_CLASS, VISITS_AGAIN, SEMIS, PLACES };
     uint64_t failed[PLACES] = { 0 };
     for (unsigned what = 0; what < PLACES; what++)
@@ -726,13 +726,11 @@ Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
             if (what <= CHUNKS_OUT)
                 code = predecessors_32(&s, &k, &mem, NULL, &out, &count, &err);
             else if (what <= ROLL_OUT)
-                code = instances_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
+                code = class_predecessors_32(&g.narrow, &s, &k, &mem, NULL, &out, &count, &err);
             else if (what <= OF_CLASS)
-                code = hdx_semidominators_32(&search_tape, s.reached, &preds_of, &of_class_of, &mem, NULL, &tape,
-                                             &count, &err);
+                code = hdx_semidominators_32(&visits, &all, &with, &(hdx_taped){ &tape, 0 }, &err);
             else
-                code =
-                    hdx_dominators_32(&search_tape, s.reached, &semis_tape, semi_count, &mem, NULL, &idoms_tape, &err);
+                code = hdx_dominators_32(&visits, &found, &with, &idoms_tape, &err);
             cr_expect(code == HDX_IO || code == HDX_OK);
             cr_expect(code == HDX_OK || strstr(err.message, "is torn") != NULL, "%s", err.message);
             cr_expect(mem.used == 0);

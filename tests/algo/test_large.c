@@ -35,7 +35,7 @@ static large large_of(uint32_t n, uint32_t classes, uint32_t root)
 }
 
 /* Inbound lists by transposing, in two ranges; instances as packed lists say them. */
-static void large_turn(large *l)
+static void large_transpose(large *l)
 {
     const uint64_t n = l->n, middle = n / 2, m = l->packed.edges;
     uint64_t      *once = zeroed(hdx_bits_words(n), 8), value = 0, rank = 0;
@@ -44,18 +44,21 @@ static void large_turn(large *l)
               hdx_rank_32(&many, n, &l->mem, NULL) == HDX_OK);
     const uint64_t before = HDX_RANK(&many, middle);
     uint32_t      *count = zeroed(many.count + 1, 4), *only = zeroed(n, 4), *to = zeroed(m, 4), sum = 0;
-    cr_assert(hdx_transpose_count_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, count, NULL) == HDX_OK);
-    cr_assert(hdx_transpose_count_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, count + before, NULL) ==
-              HDX_OK);
+    cr_assert(hdx_transpose_count_32(&(hdx_transpose_in_32){ &l->packed, NULL, &many, 0, middle },
+                                     &(hdx_resources){ &l->mem, NULL, 1 }, count, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_count_32(&(hdx_transpose_in_32){ &l->packed, NULL, &many, middle, n },
+                                     &(hdx_resources){ &l->mem, NULL, 1 }, count + before, NULL) == HDX_OK);
     for (uint64_t i = 0; i < many.count; i++) {
         const uint32_t referrers = count[i];
         count[i] = sum;
         sum += referrers;
     }
-    cr_assert(hdx_transpose_place_32(&l->packed, NULL, &many, 0, middle, &l->mem, NULL, only, count, to, NULL) ==
-              HDX_OK);
-    cr_assert(hdx_transpose_place_32(&l->packed, NULL, &many, middle, n, &l->mem, NULL, only + middle, count + before,
-                                     to, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_place_32(&(hdx_transpose_in_32){ &l->packed, NULL, &many, 0, middle },
+                                     &(hdx_resources){ &l->mem, NULL, 1 }, &(hdx_transposed_32){ only, count, to },
+                                     NULL) == HDX_OK);
+    cr_assert(hdx_transpose_place_32(&(hdx_transpose_in_32){ &l->packed, NULL, &many, middle, n },
+                                     &(hdx_resources){ &l->mem, NULL, 1 },
+                                     &(hdx_transposed_32){ only + middle, count + before, to }, NULL) == HDX_OK);
     l->inbound = (lists){ n, zeroed(n + 1, 8), zeroed(m, 8) };
     for (uint64_t v = 0; v < n; v++) {
         if (hdx_bits_test(many.words, v)) {
@@ -104,7 +107,7 @@ static void large_solve(large *l, list_maker *list_of)
     hdx_bits_put(is_root, l->root[0]);
     for (uint32_t c = 0; c < l->classes; c++)
         hdx_bits_put(is_class, l->g.class_object[c]);
-    large_turn(l);
+    large_transpose(l);
     for (uint64_t v = 0; v < l->n; v++) {
         const uint64_t n = l->inbound.at[v + 1] - l->inbound.at[v];
         if ((n > 1 || (n == 1 && hdx_bits_test(is_class, v))) && !hdx_bits_test(is_root, v))
@@ -120,7 +123,7 @@ static void large_solve(large *l, list_maker *list_of)
 static uint32_t dominator(const large *l, uint64_t v)
 {
     const uint32_t d = l->idom[l->search.number[v]];
-    return d == 0 ? HDX_NONE_32 : l->search.node[d];
+    return d == 0 ? UINT32_MAX : l->search.node[d];
 }
 
 static void large_free(large *l)
@@ -227,6 +230,6 @@ Test(large, one_hundred_thousand_class_objects)
     large_solve(&l, list_of_classes);
     cr_assert(l.search.reached == n);
     for (uint32_t v = 0; v < n; v++)
-        cr_assert(dominator(&l, v) == (v == root ? HDX_NONE_32 : v == classes - 1 ? first : root), "node %u", v);
+        cr_assert(dominator(&l, v) == (v == root ? UINT32_MAX : v == classes - 1 ? first : root), "node %u", v);
     large_free(&l);
 }

@@ -59,7 +59,7 @@ Test(nearest, decides_ties_by_root_order_and_takes_the_class_last)
     graph_root(&g, 0);
     graph_finish(&g);
     uint32_t       parent[7];
-    const uint32_t want[7] = { 0, 3, 0, 3, 3, 3, HDX_NONE_32 };
+    const uint32_t want[7] = { 0, 3, 0, 3, 3, 3, UINT32_MAX };
     cr_assert(nearest_32(&g.narrow, NULL, NULL, parent, NULL) == HDX_OK);
     cr_expect(memcmp(parent, want, sizeof want) == 0);
     check_nearest(&g, "ties");

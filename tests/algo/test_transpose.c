@@ -1,75 +1,12 @@
 /* test_transpose.c - lists transposed, in one range of targets or in many, against sorting. */
 #include "graphs.h"
 
-#define TURN(NID, S)                                                                                                   \
-    static hdx_ranked##S many_of##S(const graph *g)                                                                    \
-    {                                                                                                                  \
-        hdx_ranked##S many = { zeroed(hdx_bits_words(g->n) + 1, 8), NULL, 0 };                                         \
-        uint64_t     *once = zeroed(hdx_bits_words(g->n) + 1, 8);                                                      \
-        cr_assert(hdx_packed_referred(g->packed, NULL, once, many.words, NULL) == HDX_OK);                             \
-        for (uint64_t v = 0; v < g->n; v++) {                                                                          \
-            const uint64_t n = g->inbound.at[v + 1] - g->inbound.at[v];                                                \
-            cr_assert(hdx_bits_test(once, v) == (n > 0) && hdx_bits_test(many.words, v) == (n > 1),                    \
-                      "%llu of node %llu", (unsigned long long)n, (unsigned long long)v);                              \
-        }                                                                                                              \
-        cr_assert(hdx_rank##S(&many, g->n, NULL, NULL) == HDX_OK);                                                     \
-        free(once);                                                                                                    \
-        return many;                                                                                                   \
-    }                                                                                                                  \
-    static void drop_many##S(const graph *g, hdx_ranked##S *many)                                                      \
-    {                                                                                                                  \
-        hdx_mem_put(NULL, many->before, hdx_bits_words(g->n) * sizeof(NID));                                           \
-        free(many->words);                                                                                             \
-    }                                                                                                                  \
-    /* Counts and places targets from .. end - 1: what comes out is what sorting gives. */                             \
-    static void check_range##S(const graph *g, const hdx_ranked##S *many, uint64_t from, uint64_t end, hdx_mem *mem,   \
-                               const char *what)                                                                       \
-    {                                                                                                                  \
-        const lists   *want = &g->inbound;                                                                             \
-        const uint64_t ranks = (end < g->n ? HDX_RANK(many, end) : many->count) - HDX_RANK(many, from);                \
-        NID           *count = zeroed(ranks + 1, sizeof *count), *only = zeroed(end - from + 1, sizeof *only), *to;    \
-        uint64_t       rank = 0, values = 0;                                                                           \
-        for (uint64_t i = 0; i < ranks; i++)                                                                           \
-            count[i] = 1000; /* grows, whatever was there */                                                           \
-        memset(count + ranks, 0xee, sizeof *count);                                                                    \
-        cr_assert(hdx_transpose_count##S(g->packed, NULL, many, from, end, mem, NULL, count, NULL) == HDX_OK);         \
-        for (uint64_t v = from; v < end; v++) {                                                                        \
-            const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
-            if (n < 2)                                                                                                 \
-                continue;                                                                                              \
-            cr_assert(count[rank] == 1000 + n, "%s: how many refer to %llu", what, (unsigned long long)v);             \
-            count[rank++] = (NID)values;                                                                               \
-            values += n;                                                                                               \
-        }                                                                                                              \
-        cr_assert(rank == ranks && (uint8_t)count[ranks] == 0xee);                                                     \
-        to = zeroed(values + 1, sizeof *to);                                                                           \
-        memset(to, 0xee, (values + 1) * sizeof *to);                                                                   \
-        memset(only, 0xdd, (end - from + 1) * sizeof *only);                                                           \
-        cr_assert(hdx_transpose_place##S(g->packed, NULL, many, from, end, mem, NULL, only, count, to, NULL) ==        \
-                  HDX_OK);                                                                                             \
-        rank = values = 0;                                                                                             \
-        for (uint64_t v = from; v < end; v++) {                                                                        \
-            const uint64_t n = want->at[v + 1] - want->at[v];                                                          \
-            cr_assert(n != 0 || (uint8_t)only[v - from] == 0xdd, "%s: nobody refers to %llu", what,                    \
-                      (unsigned long long)v);                                                                          \
-            cr_assert(n != 1 || only[v - from] == want->to[want->at[v]], "%s: who refers to %llu", what,               \
-                      (unsigned long long)v);                                                                          \
-            for (uint64_t i = 0; n > 1 && i < n; i++)                                                                  \
-                cr_assert(to[values++] == want->to[want->at[v] + i], "%s: referrer %llu of %llu", what,                \
-                          (unsigned long long)i, (unsigned long long)v);                                               \
-            if (n > 1)                                                                                                 \
-                cr_assert(count[rank++] == values, "%s: afterwards, where the list of %llu ends", what,                \
-                          (unsigned long long)v);                                                                      \
-        }                                                                                                              \
-        cr_assert((uint8_t)to[values] == 0xee && (uint8_t)only[end - from] == 0xdd,                                    \
-                  "%s: nothing behind the last place", what);                                                          \
-        free(count);                                                                                                   \
-        free(only);                                                                                                    \
-        free(to);                                                                                                      \
-    }
-
-TURN(uint32_t, _32)
-TURN(uint64_t, _64)
+#define HDX_WIDTH 32
+#include "transpose_wide.h"
+#undef HDX_WIDTH
+#define HDX_WIDTH 64
+#include "transpose_wide.h"
+#undef HDX_WIDTH
 
 /* Three workers share the sources, each with its own counts: what comes out is what sorting gives. */
 static void check_parts(const graph *g, const char *what)
@@ -83,8 +20,8 @@ static void check_parts(const graph *g, const char *what)
     uint64_t rank = 0, values = 0;
     for (uint64_t k = 0; k < PARTS; k++) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
-        cr_assert(hdx_transpose_count_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, counts + k * n, NULL) ==
-                  HDX_OK);
+        cr_assert(hdx_transpose_count_32(&(hdx_transpose_in_32){ g->packed, &sources, &many, 0, g->n },
+                                         &(hdx_resources){ NULL, NULL, 1 }, counts + k * n, NULL) == HDX_OK);
     }
     for (uint64_t i = 0; i < n; i++)
         for (uint64_t k = 0; k < PARTS; k++) { /* shares of a list stand one after the other */
@@ -94,8 +31,9 @@ static void check_parts(const graph *g, const char *what)
         }
     for (uint64_t k = PARTS; k-- > 0;) {
         const hdx_packed_walk sources = { .node = g->n * k / PARTS, .end = g->n * (k + 1) / PARTS };
-        cr_assert(hdx_transpose_place_32(g->packed, &sources, &many, 0, g->n, NULL, NULL, only, counts + k * n, to,
-                                         NULL) == HDX_OK);
+        cr_assert(hdx_transpose_place_32(&(hdx_transpose_in_32){ g->packed, &sources, &many, 0, g->n },
+                                         &(hdx_resources){ NULL, NULL, 1 },
+                                         &(hdx_transposed_32){ only, counts + k * n, to }, NULL) == HDX_OK);
     }
     values = 0;
     for (uint64_t v = 0; v < g->n; v++) {
@@ -116,7 +54,7 @@ static void check_parts(const graph *g, const char *what)
 }
 
 /* ranges of so many targets */
-static void check_turn(const graph *g, uint64_t targets, const char *what)
+static void check_ranges(const graph *g, uint64_t targets, const char *what)
 {
     hdx_mem       mem = { 0 };
     hdx_ranked_32 narrow = many_of_32(g);
@@ -141,14 +79,18 @@ Test(transpose, transposes_a_small_graph)
     graph_finish(&g);
     hdx_ranked_32 many = many_of_32(&g);
     uint32_t      count = 0, cursor = 0, only[3] = { 7, 7, 7 }, to[2];
-    cr_assert(hdx_transpose_count_32(g.packed, NULL, &many, 0, 3, NULL, NULL, &count, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_count_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, 3 },
+                                     &(hdx_resources){ NULL, NULL, 1 }, &count, NULL) == HDX_OK);
     cr_expect(count == 2 && many.count == 1);
-    cr_assert(hdx_transpose_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, only, &cursor, to, NULL) == HDX_OK);
+    cr_assert(hdx_transpose_place_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, 3 },
+                                     &(hdx_resources){ NULL, NULL, 1 }, &(hdx_transposed_32){ only, &cursor, to },
+                                     NULL) == HDX_OK);
     cr_expect(cursor == 2 && only[0] == 2 && only[2] == 0 && to[0] == 0 && to[1] == 2);
     cursor = 0;
     to[0] = to[1] = 9;
-    cr_assert(hdx_transpose_place_32(g.packed, NULL, &many, 0, 3, NULL, NULL, NULL, &cursor, to, NULL) ==
-              HDX_OK); /* only those with many */
+    cr_assert(hdx_transpose_place_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, 3 },
+                                     &(hdx_resources){ NULL, NULL, 1 }, &(hdx_transposed_32){ NULL, &cursor, to },
+                                     NULL) == HDX_OK); /* only those with many */
     cr_expect(cursor == 2 && to[0] == 0 && to[1] == 2);
     drop_many_32(&g, &many);
     graph_free(&g);
@@ -160,15 +102,19 @@ Test(transpose, of_nothing_is_nothing)
     graph_finish(&g);
     uint32_t      none = 7;
     hdx_ranked_32 many = many_of_32(&g);
-    cr_expect(hdx_transpose_count_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, NULL) == HDX_OK && none == 7);
-    cr_expect(hdx_transpose_place_32(g.packed, NULL, &many, 0, 0, NULL, NULL, &none, &none, &none, NULL) == HDX_OK &&
+    cr_expect(hdx_transpose_count_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, 0 },
+                                     &(hdx_resources){ NULL, NULL, 1 }, &none, NULL) == HDX_OK &&
+              none == 7);
+    cr_expect(hdx_transpose_place_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, 0 },
+                                     &(hdx_resources){ NULL, NULL, 1 }, &(hdx_transposed_32){ &none, &none, &none },
+                                     NULL) == HDX_OK &&
               none == 7);
     drop_many_32(&g, &many);
     graph_free(&g);
     g = graph_of(5, 0);
     graph_finish(&g);
-    check_turn(&g, 5, "no references");
-    check_turn(&g, 2, "no references");
+    check_ranges(&g, 5, "no references");
+    check_ranges(&g, 2, "no references");
     graph_free(&g);
 }
 
@@ -180,9 +126,9 @@ Test(transpose, agrees_with_sorting_on_every_shape)
             graph g = graph_random(s, 1 + roll(&d, 300), &d);
             char  what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
-            check_turn(&g, g.n, what);
-            check_turn(&g, 1 + roll(&d, g.n), what);
-            check_turn(&g, g.n / 20 + 1, what);
+            check_ranges(&g, g.n, what);
+            check_ranges(&g, 1 + roll(&d, g.n), what);
+            check_ranges(&g, g.n / 20 + 1, what);
             check_parts(&g, what);
             graph_free(&g);
         }
@@ -207,8 +153,8 @@ Test(transpose, agrees_with_sorting_over_many_references)
         graph_finish(&g);
         const uint64_t m = g.outbound.at[g.n];
         cr_assert(m > 100000);
-        check_turn(&g, g.n, shape_name(shapes[k]));
-        check_turn(&g, g.n / 3, shape_name(shapes[k]));
+        check_ranges(&g, g.n, shape_name(shapes[k]));
+        check_ranges(&g, g.n / 3, shape_name(shapes[k]));
         graph_free(&g);
     }
 }
@@ -224,8 +170,9 @@ Test(transpose, returns_limit_and_leaks_nothing_when_memory_is_refused)
         hdx_mem first = { .refuse = refuse_one, .context = &counting },
                 second = { .refuse = refuse_one, .context = &placing };
         hdx_error err = { 0 };
-        cr_expect(hdx_transpose_count_64(g.packed, NULL, &many, 0, g.n, &first, NULL, count, &err) ==
-                  (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_transpose_count_64(&(hdx_transpose_in_64){ g.packed, NULL, &many, 0, g.n },
+                                         &(hdx_resources){ &first, NULL, 1 }, count,
+                                         &err) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(err.code == (at < 1 ? HDX_LIMIT : HDX_OK));
         memset(count, 0, sizeof count);
         for (uint64_t v = 0, rank = 0, sum = 0; v < g.n; v++)
@@ -233,8 +180,9 @@ Test(transpose, returns_limit_and_leaks_nothing_when_memory_is_refused)
                 count[rank++] = sum;
                 sum += g.inbound.at[v + 1] - g.inbound.at[v];
             }
-        cr_expect(hdx_transpose_place_64(g.packed, NULL, &many, 0, g.n, &second, NULL, NULL, count, to, NULL) ==
-                  (at < 1 ? HDX_LIMIT : HDX_OK));
+        cr_expect(hdx_transpose_place_64(&(hdx_transpose_in_64){ g.packed, NULL, &many, 0, g.n },
+                                         &(hdx_resources){ &second, NULL, 1 }, &(hdx_transposed_64){ NULL, count, to },
+                                         NULL) == (at < 1 ? HDX_LIMIT : HDX_OK));
         cr_expect(first.used == 0 && second.used == 0);
     }
     free(to);
@@ -258,10 +206,13 @@ Test(transpose, stops_when_cancelled)
         hdx_ticker   tick;
         hdx_mem      mem = { 0 };
         hdx_ticker_init(&tick, &progress, 1);
-        last = hdx_transpose_count_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, count, NULL);
+        last = hdx_transpose_count_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, g.n },
+                                      &(hdx_resources){ &mem, &tick, 1 }, count, NULL);
         cr_expect(last == HDX_OK || last == HDX_CANCELLED);
         c.asked = 0;
-        cr_expect(hdx_transpose_place_32(g.packed, NULL, &many, 0, g.n, &mem, &tick, only, count, NULL, NULL) == last);
+        cr_expect(hdx_transpose_place_32(&(hdx_transpose_in_32){ g.packed, NULL, &many, 0, g.n },
+                                         &(hdx_resources){ &mem, &tick, 1 }, &(hdx_transposed_32){ only, count, NULL },
+                                         NULL) == last);
         uint64_t *bits = zeroed(2 * hdx_bits_words(g.n), 8);
         c.asked = 0;
         cr_expect(hdx_packed_referred(g.packed, &tick, bits, bits + hdx_bits_words(g.n), NULL) == last);
