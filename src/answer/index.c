@@ -31,7 +31,7 @@ static const hdx_column index_keys[] = {
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time of the build"),
     HDX_COLUMN("peak_rss", UNSIGNED, BYTES, 0, "the most memory that the build had resident"),
     HDX_COLUMN("reused", BOOL, NONE, 0, "a valid index was there; the other numbers are of the build that made it"),
-    HDX_NESTED("steps", LIST, 0, "steps of this build; none of an index that was reused", step_keys),
+    HDX_NESTED("steps", LIST, 0, "steps of the build that made it", step_keys),
 };
 static const hdx_column index_document[] = { HDX_NESTED("index", OBJECT, 0, "the index and its build", index_keys) };
 static const hdx_column index_columns[] = {
