@@ -281,7 +281,7 @@ static void expect_forecast(hdx_rows *rows, uint64_t budget, const char *stops, 
 
 Test(index, estimate_says_what_the_forecast_says_and_builds_nothing)
 {
-    char ends[128];
+    char      ends[128];
     hdx_rows *rows = run("rows estimate");
     (void)snprintf(ends, sizeof ends, "--memory %lluM would do", (ull)(s->forecast->least >> 20) + 1);
     cr_expect(s->forecast->whole);

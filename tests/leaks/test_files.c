@@ -34,7 +34,114 @@ Test(signature, is_the_sha1_of_the_published_examples)
                      "be7dccb56053fcb3c0b1cc796d047078c9f85d57"); /* 5.6 */
 }
 
+/* All lengths to beyond four blocks, taken in pieces of every size, against another program's. */
+Test(signature, does_not_depend_on_pieces_and_is_right_at_every_length)
+{
+    char      hex[41], all[41];
+    uint8_t   bytes[300];
+    leak_sha1 of_all;
+    hdx_leak_sha1_begin(&of_all);
+    for (size_t n = 0; n <= 300; n++) {
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)(i * 7 + n);
+        leak_sha1 one;
+        hdx_leak_sha1_begin(&one);
+        for (size_t at = 0, piece = 1 + n % 71; at < n; at += piece)
+            hdx_leak_sha1_put(&one, bytes + at, piece < n - at ? piece : n - at);
+        hdx_leak_sha1_end(&one, hex);
+        hdx_leak_sha1_put(&of_all, hex, 40);
+    }
+    hdx_leak_sha1_end(&of_all, all);
+    cr_expect_str_eq(all, "9c5dda79c0be8cee2e2272304c8e3502832cdc60"); /* hashlib's */
+}
+
 /* ---- mapping ---- */
+
+/* Hundreds of classes, each with fields and methods of the same short names; of two entries for one name the last. */
+Test(mapping, of_many_classes_gives_each_its_own_and_of_two_the_last)
+{
+    enum { CLASSES = 300 };
+    hdx_buffer    file = hdx_buffer_of(NULL);
+    leak_mapping *m;
+    hdx_error     err;
+    hdx_arena     arena = hdx_arena_of(NULL);
+    char          name[64], want[64];
+    for (unsigned i = 0; i < CLASSES; i++) {
+        hdx_buffer_format(&file, "com.acme.C%u -> a.c%u:\n  int first%u -> a\n\tint[] second%u -> b  \n", i, i, i, i);
+        hdx_buffer_format(&file, "    int early%u -> c\n    void run%u() -> a\n    3:4:int late%u -> c\n", i, i, i);
+        if (i % 10 == 9)
+            hdx_buffer_format(&file, "com.acme.D%u -> a.c%u:\n# a comment:\n", i, i - 1);
+    }
+    for (unsigned cut = 0; cut < 2; cut++) { /* with and without an end of the last line */
+        cr_assert(eq(int, hdx_leak_mapping_read(file.at, file.len - cut, &m, &err), HDX_OK));
+        for (unsigned i = 0; i < CLASSES; i++) {
+            (void)snprintf(name, sizeof name, "a.c%u", i);
+            (void)snprintf(want, sizeof want, "com.acme.%c%u", i % 10 == 8 ? 'D' : 'C', i + (i % 10 == 8));
+            cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text(name), &arena), want), "%s", name);
+            (void)snprintf(want, sizeof want, "first%u", i);
+            cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text(name), text("a")), want), "%s", name);
+            (void)snprintf(want, sizeof want, "second%u", i);
+            cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text(name), text("b")), want), "%s", name);
+            (void)snprintf(want, sizeof want, "late%u", i);
+            cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text(name), text("c")), want), "%s", name);
+            (void)snprintf(want, sizeof want, "run%u", i);
+            cr_expect(hdx_text_is(hdx_leak_mapping_method(m, text(name), text("a")), want), "%s", name);
+            cr_expect(hdx_text_is(hdx_leak_mapping_method(m, text(name), text("b")), "b"), "%s", name);
+            cr_expect(hdx_text_is(hdx_leak_mapping_field(m, text(name), text("d")), "d"), "%s", name);
+        }
+        cr_expect(hdx_text_is(hdx_leak_mapping_class(m, text("a.c300"), &arena), "a.c300"));
+        hdx_leak_mapping_free(m);
+    }
+    hdx_buffer_free(&file);
+    hdx_arena_free(&arena);
+}
+
+Test(mapping, passes_over_lines_that_make_no_sense)
+{
+    static const struct {
+        const char *file, *class_name, *field, *method; /* of x, x.a, x.a() */
+    } cases[] = {
+        { "A -> x:\n int f -> a", "A", "f", "a" },
+        { "A -> x\n int f -> a", "x", "a", "a" },
+        { "A x:\n int f -> a", "x", "a", "a" },
+        { "A -> x:\nB:\n int f -> a", "A", "a", "a" },
+        { "A -> x:\n int f a", "A", "a", "a" },
+        { "A -> x:\n f -> a", "A", "", "a" },
+        { "A -> x:\nf->a", "A", "a", "a" },
+        { "A -> x:\n void m( -> a", "A", "a", "m" },
+        { "A -> x:\n void m() -> a", "A", "a", "m" },
+        { "A -> x:\n (int) -> a", "A", "a", "a" },
+        { "A -> x:\n m() -> a", "A", "a", "m" },
+        { "A->x:\n int f->a", "A", "f", "a" },
+        { "  A   ->   x  :  \n int f -> a", "A", "f", "a" },
+        { "#A -> x:\n int f -> a", "x", "a", "a" },
+        { "A -> x:\n# int f -> a", "A", "a", "a" },
+        { "\n\nA -> x:\n\n int f -> a\n\n", "A", "f", "a" },
+        { "A -> x: y:\n int f -> a", "A", "f", "a" },
+        { "int f -> a\nA -> x:", "A", "a", "a" },
+        { "", "x", "a", "a" },
+        { "\n", "x", "a", "a" },
+        { ":", "x", "a", "a" },
+        { "->:", "x", "a", "a" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leak_mapping *m;
+        hdx_error     err;
+        hdx_arena     arena = hdx_arena_of(NULL);
+        char          got[3][32];
+        cr_assert(eq(int, hdx_leak_mapping_read(cases[i].file, strlen(cases[i].file), &m, &err), HDX_OK));
+        const hdx_text all[] = { hdx_leak_mapping_class(m, text("x"), &arena),
+                                 hdx_leak_mapping_field(m, text("x"), text("a")),
+                                 hdx_leak_mapping_method(m, text("x"), text("a")) };
+        for (int n = 0; n < 3; n++)
+            (void)snprintf(got[n], sizeof got[n], "%.*s", (int)all[n].len, all[n].at);
+        cr_expect_str_eq(got[0], cases[i].class_name, "%s", cases[i].file);
+        cr_expect_str_eq(got[1], cases[i].field, "%s", cases[i].file);
+        cr_expect_str_eq(got[2], cases[i].method, "%s", cases[i].file);
+        hdx_leak_mapping_free(m);
+        hdx_arena_free(&arena);
+    }
+}
 
 Test(mapping, gives_back_classes_arrays_fields_and_methods)
 {
