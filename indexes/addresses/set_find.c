@@ -5,15 +5,13 @@
  */
 #include "indexes/addresses/set.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 static void note(const hdx_addresses *s, unsigned section, uint64_t offset, const char *what)
 {
     hdx_container_note(&s->file, section, offset, what);
 }
 
 /* ---- address -> id ---- */
-INLINE bool find_hashed(const hdx_addresses *s, uint64_t number, bool mapped, uint64_t *k)
+HDX_INLINE bool find_hashed(const hdx_addresses *s, uint64_t number, bool mapped, uint64_t *k)
 {
     uint64_t at = hdx_addresses_hash(number) & (s->find_count - 1);
     for (uint64_t tries = 0; tries < s->find_count; tries++, at = (at + 1) & (s->find_count - 1)) {
@@ -48,7 +46,7 @@ static inline finder finder_of(const hdx_addresses *s)
     return (finder){ s->find, s->order, s->chunks, s->find_first, s->find_count, s->shift };
 }
 
-INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, bool flat, bool mapped)
+HDX_INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, bool flat, bool mapped)
 {
     uint64_t slot = address >> f.shift, number = slot >> HDX_CHUNK_BITS, k;
     if (slot << f.shift != address)
@@ -85,7 +83,7 @@ INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, bool 
 }
 
 /* Halving without a branch to guess. */
-INLINE hdx_id find_table(const hdx_addresses *s, hdx_addr address, bool mapped)
+HDX_INLINE hdx_id find_table(const hdx_addresses *s, hdx_addr address, bool mapped)
 {
     uint64_t from = 0, n = s->count;
     while (n > 1) {

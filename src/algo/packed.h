@@ -53,9 +53,6 @@ typedef struct hdx_packed {
     unsigned width; /* bytes of an entry */
 } hdx_packed;
 
-/* Calls that would cost as much as what they do. */
-#define HDX_INLINE static inline __attribute__((always_inline))
-
 /* A list: targets that are left. */
 typedef struct hdx_packed_list {
     const uint8_t *at;

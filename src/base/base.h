@@ -10,6 +10,8 @@
  *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
  *   bits.h      bit sets
  *   sort.h      sorting by a number that elements hold
+ *   search.h    halving what is in order
+ *   inline.h    what is compiled into each caller
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
@@ -25,10 +27,12 @@
 #include "base/bytes.h"
 #include "base/crc.h"
 #include "base/error.h"
+#include "base/inline.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/tick.h"

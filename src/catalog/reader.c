@@ -550,17 +550,10 @@ static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint6
 
 static void find_roots(const hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count)
 {
-    uint64_t low = 0, high = c->counts.roots;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (c->roots[middle].object < object)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < c->counts.roots && c->roots[low].object == object; low++, ++*count)
+    uint64_t i = hdx_lower_bound(HDX_KEYS(c->roots, c->counts.roots, object), object);
+    for (; i < c->counts.roots && c->roots[i].object == object; i++, ++*count)
         if (*count < max)
-            out[*count] = c->roots[low];
+            out[*count] = c->roots[i];
 }
 
 hdx_code hdx_catalog_roots_of(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count,

@@ -177,16 +177,14 @@ const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number)
     return t != NULL && number < t->count ? &t->at[number] : NULL;
 }
 
+static bool id_below(const void *by_id, uint64_t place, const void *wanted)
+{
+    return ((const hdx_class *const *)by_id)[place]->id < *(const hdx_id *)wanted;
+}
+
 const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id)
 {
-    uint32_t from = 0, end = t->count;
-    while (from < end) {
-        uint32_t middle = from + (end - from) / 2;
-        if (t->by_id[middle]->id < id)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    const uint64_t from = hdx_partition(t->by_id, 0, t->count, &id, id_below);
     assert(from == t->count || t->by_id[from]->number < t->count); /* G3 */
     return from < t->count && t->by_id[from]->id == id ? t->by_id[from] : NULL;
 }
@@ -222,6 +220,11 @@ static const hdx_class **names(hdx_graph *g, const hdx_class_table *t)
     return sorted;
 }
 
+static bool name_below(const void *by_name, uint64_t place, const void *wanted)
+{
+    return compare_text(((const hdx_class *const *)by_name)[place]->name, *(const hdx_text *)wanted) < 0;
+}
+
 const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
 {
     const hdx_class_table *t = hdx_graph_class_table(g);
@@ -229,15 +232,8 @@ const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
     const hdx_class      **sorted = t != NULL && len <= UINT32_MAX ? names(g, t) : NULL;
     if (sorted == NULL)
         return NULL;
-    hdx_text wanted = { name, (uint32_t)len };
-    uint32_t from = 0, end = t->count;
-    while (from < end) {
-        uint32_t middle = from + (end - from) / 2;
-        if (compare_text(sorted[middle]->name, wanted) < 0)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    const hdx_text wanted = { name, (uint32_t)len };
+    const uint64_t from = hdx_partition(sorted, 0, t->count, &wanted, name_below);
     return from < t->count && hdx_text_same(sorted[from]->name, wanted) ? sorted[from] : NULL;
 }
 
@@ -308,6 +304,14 @@ const hdx_thread *hdx_graph_threads(hdx_graph *g, uint64_t *count)
     return noted(g, code, &e, threads, count);
 }
 
+const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object)
+{
+    uint64_t          count;
+    const hdx_thread *threads = hdx_graph_threads(g, &count);
+    const uint64_t    i = threads == NULL ? 0 : hdx_lower_bound(HDX_KEYS(threads, count, object), object);
+    return threads != NULL && i < count && threads[i].object == object ? &threads[i] : NULL;
+}
+
 const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count)
 {
     hdx_error             e = { .code = HDX_OK };
@@ -368,14 +372,7 @@ hdx_code hdx_graph_locals(hdx_graph *g, hdx_id thread, const hdx_root **at, uint
     }
     if (code != HDX_OK)
         return code;
-    uint64_t from = 0, end = l->count;
-    while (from < end) {
-        uint64_t middle = from + (end - from) / 2;
-        if (l->at[middle].thread < thread)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    const uint64_t from = hdx_lower_bound(HDX_KEYS(l->at, l->count, thread), thread);
     *at = l->at + from;
     while (from + *count < l->count && l->at[from + *count].thread == thread)
         ++*count;

@@ -60,6 +60,9 @@ void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uin
 /* Ids of addresses as a dump writes them; HDX_NO_ID where no object is. */
 void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
 
+/* The thread whose object that is; NULL: none. */
+const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object);
+
 /* True when no object is garbage: scopes need no filter then. */
 bool hdx_graph_all_live(const hdx_graph *g);
 

@@ -78,15 +78,7 @@ static int stat_sample(hdx_io *io, const char *path, struct stat *out)
 
 static const hdx_sample_piece *piece_at(const hdx_sample *s, hdx_pos at)
 {
-    uint64_t low = 0, high = s->count;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (s->pieces[mid].at <= at)
-            low = mid;
-        else
-            high = mid;
-    }
-    return &s->pieces[low];
+    return &s->pieces[hdx_upper_bound(HDX_KEYS(s->pieces, s->count, at), at) - 1]; /* the first begins at 0 */
 }
 
 static int64_t read_sample(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)

@@ -8,15 +8,13 @@
  */
 #include "hprof/inside.h"
 
-#define ALWAYS static inline __attribute__((always_inline))
-
 /* Bytes of an element of a primitive array by its type; 0: no such type (HPROF 3). */
 static const uint8_t widths[16] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
 
-ALWAYS uint64_t id_at(const uint8_t *p, const uint32_t i) { return i == 4 ? hdx_be32(p) : hdx_be64(p); }
+HDX_INLINE uint64_t id_at(const uint8_t *p, const uint32_t i) { return i == 4 ? hdx_be32(p) : hdx_be64(p); }
 
 /* What the head of a sub-record says. False: no such tag. */
-ALWAYS bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t *size)
+HDX_INLINE bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t *size)
 {
     e->addr = id_at(p + 1, i);
     switch (*p) {
@@ -77,8 +75,8 @@ static hdx_scan_stop next_part(hdx_entry_scan *s, const uint8_t *at, size_t have
     return HDX_SCAN_END;
 }
 
-ALWAYS hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
-                         const uint32_t i, const bool bodies)
+HDX_INLINE hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
+                             const uint32_t i, const bool bodies)
 {
     const hdx_pos base = *at_pos;
     uint64_t      o = 0; /* offset of the sub-record from `at` */

@@ -193,16 +193,9 @@ static void locals(search *k, NID id, uint32_t serial)
     const char    *name = hdx_leak_get_text(k->st->h, id, "java.lang.Thread", "name");
     const uint32_t m =
         name != NULL ? WIDE(hdx_leak_matcher_named)(k, HDX_LEAK_JAVA_LOCAL, (hdx_text){ NULL, 0 }, name) : 0;
-    uint64_t from = 0, end = k->local_count;
     if (m != 0 && k->s->rules->matchers[m - 1].ignored)
         return;
-    while (from < end) {
-        const uint64_t middle = from + (end - from) / 2;
-        if (k->locals[middle].serial < serial)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    uint64_t from = hdx_lower_bound(HDX_KEYS(k->locals, k->local_count, serial), serial);
     for (; from < k->local_count && k->locals[from].serial == serial; from++)
         add(k, k->locals[from].object, BY_LOCAL, 0, NONE, m, true);
 }

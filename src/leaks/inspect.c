@@ -125,14 +125,7 @@ void hdx_leak_inspector_close(leak_inspector *i)
 
 static void look_watch(leak_inspector *i, hdx_id id, leak_look *l)
 {
-    uint64_t from = 0, end = i->watch_count;
-    while (from < end) {
-        const uint64_t middle = from + (end - from) / 2;
-        if (i->watches[middle].referent < id)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    uint64_t from = hdx_lower_bound(HDX_KEYS(i->watches, i->watch_count, referent), id);
     for (; from < i->watch_count && i->watches[from].referent == id; from++) {
         const leak_watch *w = &i->watches[from];
         const bool        named = w->description != NULL && *w->description != '\0';

@@ -111,42 +111,42 @@ static int compare(hdx_text t, const char *s)
     return c != 0 ? c : t.len < n ? -1 : t.len > n;
 }
 
-/* Place + 1 among the rules; 0: none. */
+/* What a matcher is of; without a member: any of the class. */
+typedef struct named {
+    hdx_leak_matcher_kind kind;
+    hdx_text              class_name;
+    const hdx_text       *member;
+} named;
+
+static int compare_named(const named *n, const hdx_leak_matcher *m)
+{
+    const int c = n->kind != m->kind ? (n->kind < m->kind ? -1 : 1) : compare(n->class_name, m->class_name);
+    return c == 0 && n->member != NULL ? compare(*n->member, m->member) : c;
+}
+
+static bool is_before(const void *chosen_ones, uint64_t place, const void *wanted)
+{
+    return compare_named(wanted, ((const chosen *)chosen_ones)[place].m) > 0;
+}
+
+static bool is_not_after(const void *chosen_ones, uint64_t place, const void *wanted)
+{
+    return compare_named(wanted, ((const chosen *)chosen_ones)[place].m) >= 0;
+}
+
+/* Place + 1 among the rules, the last where several are of the same; 0: none. */
 static uint32_t matcher_of(const finder *f, hdx_leak_matcher_kind kind, hdx_text class_name, hdx_text member)
 {
-    uint64_t from = 0, end = f->count;
-    while (from < end) { /* the first that is greater */
-        const uint64_t          middle = from + (end - from) / 2;
-        const hdx_leak_matcher *m = f->at[middle].m;
-        int                     c = kind != m->kind ? (kind < m->kind ? -1 : 1) : compare(class_name, m->class_name);
-        if (c == 0)
-            c = compare(member, m->member);
-        if (c < 0)
-            end = middle;
-        else
-            from = middle + 1;
-    }
-    if (from == 0)
-        return 0;
-    const hdx_leak_matcher *m = f->at[from - 1].m;
-    return m->kind == kind && compare(class_name, m->class_name) == 0 && compare(member, m->member) == 0
-               ? f->at[from - 1].number + 1
-               : 0;
+    const named    wanted = { kind, class_name, &member };
+    const uint64_t end = hdx_partition(f->at, 0, f->count, &wanted, is_not_after);
+    return end > 0 && compare_named(&wanted, f->at[end - 1].m) == 0 ? f->at[end - 1].number + 1 : 0;
 }
 
 static bool names_class(const finder *f, hdx_leak_matcher_kind kind, hdx_text class_name)
 {
-    uint64_t from = 0, end = f->count;
-    while (from < end) {
-        const uint64_t          middle = from + (end - from) / 2;
-        const hdx_leak_matcher *m = f->at[middle].m;
-        int                     c = kind != m->kind ? (kind < m->kind ? -1 : 1) : compare(class_name, m->class_name);
-        if (c <= 0)
-            end = middle;
-        else
-            from = middle + 1;
-    }
-    return from < f->count && f->at[from].m->kind == kind && compare(class_name, f->at[from].m->class_name) == 0;
+    const named    wanted = { kind, class_name, NULL };
+    const uint64_t first = hdx_partition(f->at, 0, f->count, &wanted, is_before);
+    return first < f->count && compare_named(&wanted, f->at[first].m) == 0;
 }
 
 /* ---- slots ---- */
@@ -177,17 +177,15 @@ static int by_field(const void *a, const void *b)
                                    : x->offset > y->offset; /* offsets rise from the derived class upwards */
 }
 
+static bool member_before(const void *members, uint64_t place, const void *name)
+{
+    return compare(*(const hdx_text *)name, ((const char *const *)members)[place]) > 0;
+}
+
 static bool is_member(const finder *f, hdx_text name)
 {
-    uint64_t from = 0, end = f->member_count;
-    while (from < end) {
-        const uint64_t middle = from + (end - from) / 2;
-        if (compare(name, f->members[middle]) <= 0)
-            end = middle;
-        else
-            from = middle + 1;
-    }
-    return from < f->member_count && compare(name, f->members[from]) == 0;
+    const uint64_t first = hdx_partition(f->members, 0, f->member_count, &name, member_before);
+    return first < f->member_count && compare(name, f->members[first]) == 0;
 }
 
 static uint32_t next_above(const finder *f, uint32_t c, bool matched)

@@ -132,22 +132,15 @@ static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_h
 static const char *frame_of(leak_heap *h, hdx_id thread, hdx_id object)
 {
     hdx_root          roots[64];
-    uint64_t          count = 0, threads = 0, from = 0, end;
+    uint64_t          count = 0;
     hdx_error         err;
-    const hdx_thread *all = hdx_graph_threads(h->g, &threads);
-    if (hdx_graph_roots_of(h->g, object, roots, 64, &count, &err) != HDX_OK || all == NULL)
+    const hdx_thread *holder = hdx_graph_thread_of(h->g, thread);
+    if (hdx_graph_roots_of(h->g, object, roots, 64, &count, &err) != HDX_OK || holder == NULL)
         return NULL;
-    for (end = threads; from < end;) {
-        const uint64_t middle = from + (end - from) / 2;
-        if (all[middle].object < thread)
-            from = middle + 1;
-        else
-            end = middle;
-    }
-    for (uint64_t n = 0; n < count && n < 64 && from < threads && all[from].object == thread; n++) {
-        if (roots[n].thread != thread || roots[n].frame < 0 || (uint32_t)roots[n].frame >= all[from].frame_count)
+    for (uint64_t n = 0; n < count && n < 64; n++) {
+        if (roots[n].thread != thread || roots[n].frame < 0 || (uint32_t)roots[n].frame >= holder->frame_count)
             continue;
-        const hdx_frame *f = &all[from].frames[roots[n].frame];
+        const hdx_frame *f = &holder->frames[roots[n].frame];
         const hdx_text   clear = hdx_leak_mapping_class(h->mapping, f->class_name, &h->arena),
                        method = hdx_leak_mapping_method(h->mapping, f->class_name, f->method);
         const char *line = f->line > 0 ? hdx_leak_print(h, ":%d", f->line) : "";

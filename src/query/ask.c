@@ -227,21 +227,14 @@ hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value)
 
 hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    uint64_t        count = 0, low = 0, high;
+    uint64_t        count = 0;
     uint32_t        types = 0, n = 0; /* a bit per type */
     const hdx_root *roots = hdx_graph_roots(g, &count);
     if (roots == NULL)
         count = 0;
-    for (high = count; low < high;) { /* sorted by object: the first entry not before id */
-        uint64_t mid = low + (high - low) / 2;
-        if (roots[mid].object < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < count && roots[low].object == id; low++)
-        if ((locals || roots[low].thread == HDX_NO_ID) && (unsigned)roots[low].type < HDX_ROOT_TYPES)
-            types |= 1u << roots[low].type;
+    for (uint64_t i = hdx_lower_bound(HDX_KEYS(roots, count, object), id); i < count && roots[i].object == id; i++)
+        if ((locals || roots[i].thread == HDX_NO_ID) && (unsigned)roots[i].type < HDX_ROOT_TYPES)
+            types |= 1u << roots[i].type;
     hdx_cell *cells = hdx_arena_get(arena, HDX_ROOT_TYPES * sizeof *cells);
     if (cells == NULL)
         return hdx_no_memory(err, "types of roots", HDX_ROOT_TYPES * sizeof *cells);

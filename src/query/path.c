@@ -6,6 +6,7 @@
  * says how many are left out. `length` is exact. Objects deep in a list share nearly all steps of their paths: what a
  * step says is read from the dump once.
  */
+#include "graph/graph.h"
 #include "query/query.h"
 
 #include <limits.h>
@@ -201,27 +202,12 @@ static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx
     return hdx_table_add(w->table, cells, err);
 }
 
-static bool is_thread(hdx_graph *g, hdx_id id)
-{
-    uint64_t          low = 0, high = 0;
-    const hdx_thread *threads = hdx_graph_threads(g, &high);
-    uint64_t          count = threads == NULL ? 0 : high;
-    for (high = count; low < high;) { /* by object id */
-        uint64_t mid = low + (high - low) / 2;
-        if (threads[mid].object < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < count && threads[low].object == id;
-}
-
 static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
 {
     hdx_member *m = object_of(w, 3);
     if (m == NULL)
         return hdx_no_memory(err, "a root", 3 * sizeof *m);
-    bool thread = is_thread(w->ask->g, id);
+    bool thread = hdx_graph_thread_of(w->ask->g, id) != NULL;
     m[0].key = "types";
     m[1] = (hdx_member){ "thread", thread ? hdx_id_cell(w->ask->g, id) : hdx_cell_null() };
     m[2] = (hdx_member){ "thread_name", hdx_cell_null() };

@@ -27,18 +27,15 @@ typedef struct run {
     uint32_t  classes[HDX_RUN]; /* of the run, where only some are wanted */
 } run;
 
-/* The first id at or after `from` whose address is `least` or more: ids are in the order of addresses. */
+static bool address_below(const void *graph, hdx_id id, const void *wanted)
+{
+    return hdx_graph_address(graph, id) < *(const hdx_addr *)wanted;
+}
+
+/* The first id whose address is `least` or more: ids are in the order of addresses. */
 static hdx_id first_id_from(const hdx_graph *g, hdx_addr least)
 {
-    hdx_id from = 0, end = hdx_graph_objects(g);
-    while (from < end) {
-        const hdx_id middle = from + (end - from) / 2;
-        if (hdx_graph_address(g, middle) < least)
-            from = middle + 1;
-        else
-            end = middle;
-    }
-    return from;
+    return hdx_partition(g, 0, hdx_graph_objects(g), &least, address_below);
 }
 
 static void narrow(run *r, hdx_id from, hdx_id end)

@@ -153,18 +153,15 @@ hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64
     return HDX_OK;
 }
 
+static bool is_before(const void *locals, uint64_t place, const void *wanted)
+{
+    return by_thread(&((const hdx_frame_local *)locals)[place], wanted) < 0;
+}
+
 uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread, int32_t frame)
 {
-    hdx_frame_local key = { thread, frame, 0 };
-    uint64_t        low = 0, high = count;
-    while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
-        if (by_thread(&locals[mid], &key) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    const hdx_frame_local key = { thread, frame, 0 };
+    return hdx_partition(locals, 0, count, &key, is_before);
 }
 
 /* ---- rows ---- */

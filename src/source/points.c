@@ -9,6 +9,7 @@
 #include "source/points.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/search.h"
 
 #include <zlib.h>
 
@@ -41,15 +42,7 @@ void hdx_points_free(hdx_points *points)
 /* Index of the last point that is not after `at`; point 0 never is (P1). */
 static uint64_t floor_index(const hdx_points *points, hdx_pos at)
 {
-    uint64_t low = 0, high = points->count;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (points->list[middle].out <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return hdx_upper_bound(HDX_KEYS(points->list, points->count, out), at) - 1;
 }
 
 uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_pos *last)

@@ -50,15 +50,8 @@ hdx_code hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err)
 
 const view_note *hdx_strip_view_note_at(const view *v, hdx_pos in)
 {
-    uint64_t low = 0, high = v->note_count;
-    while (low < high) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (v->notes[mid].in < in)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < v->note_count && v->notes[low].in == in ? &v->notes[low] : NULL;
+    const uint64_t i = hdx_lower_bound(HDX_KEYS(v->notes, v->note_count, in), in);
+    return i < v->note_count && v->notes[i].in == in ? &v->notes[i] : NULL;
 }
 
 hdx_code hdx_strip_view_changed(const view *v, hdx_pos in, hdx_error *err)
@@ -193,15 +186,7 @@ hdx_code hdx_strip_view_pass(view *v, hdx_error *err)
 /* The last point whose output is not after `at`. */
 static const spot *point_before(const view_more *m, hdx_pos at)
 {
-    uint64_t low = 0, high = m->count - 1; /* there is one at 0 */
-    while (low < high) {
-        const uint64_t mid = low + (high - low + 1) / 2;
-        if (m->points[mid].out <= at)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    return &m->points[low];
+    return &m->points[hdx_upper_bound(HDX_KEYS(m->points, m->count, out), at) - 1]; /* there is one at 0 */
 }
 
 static void place(cursor *c, const spot *s)
