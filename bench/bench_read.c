@@ -16,9 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS                                                                                                         \
-    12u /* the first warms up; of the others the best: a machine that lends its cores elsewhere disturbs most of a few \
-         */
+/* The first warms up; of the others the best: a machine that lends its cores elsewhere disturbs most of a few. */
+#define ROUNDS 12u
 
 static hdx_graph  *graph;
 static const char *name;

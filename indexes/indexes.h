@@ -11,11 +11,10 @@
  *     seek/           places in a compressed dump where inflating can begin
  *
  * Reading: a handle maps its file, checks head and foot, and nothing that grows with the dump. Blocks are checked
- *          against their sums
- * when first touched. Getters never fail and never read outside: on damage they give 0 (or an empty list) and note it,
- * once, in the hdx_damage_note that all handles of an index share; whoever asked calls hdx_note_check before the answer
- * goes out. Handles are safe for many threads. Values of a file are bounded by the reader's caller-given limit
- * (`below`): a number that is not below it is damage.
+ * against their sums when first touched. Getters never fail and never read outside: on damage they give 0 (or an empty
+ * list) and note it, once, in the hdx_damage_note that all handles of an index share; whoever asked calls
+ * hdx_note_check before the answer goes out. Handles are safe for many threads. Values of a file are bounded by the
+ * reader's caller-given limit (`below`): a number that is not below it is damage.
  */
 #ifndef HDX_INDEXES_INDEXES_H
 #define HDX_INDEXES_INDEXES_H
@@ -23,29 +22,41 @@
 #include "base/base.h"
 
 typedef enum hdx_kind {
-    HDX_KIND_ADDRESS,  /* addresses: id <-> address */
-    HDX_KIND_POSITION, /* ints: id -> byte position of the record in the uncompressed dump, + 1; 0: no record (object 0,
-                          invented classes) */
-    HDX_KIND_CLASS,    /* ints: id -> class number */
-    HDX_KIND_SIZE,     /* ints: id -> array length, with HDX_LENGTH_ODD for an object array whose class is no class of
-                          object arrays; 0 for what is no array */
-    HDX_KIND_HEAP,     /* ints: id -> place in the catalog's list of heaps, + 1; 0: none; file absent where there are no
-                          heaps */
-    HDX_KIND_OUTBOUND, /* one_to_n: id -> ids ascending, each once, the class object left out */
-    HDX_KIND_INBOUND, /* one_to_n: id -> ids ascending of those that have it in their outbound list, garbage included */
-    HDX_KIND_INSTANCES,  /* one_to_n: class number -> ids ascending, garbage included */
-    HDX_KIND_SPECIAL,    /* ranks: ids whose dominator and nearest parent do not follow from their only inbound entry */
-    HDX_KIND_DOMINATOR,  /* ints: rank in `special` -> 0 unreachable, 1 the virtual root, else id + 2 of the immediate
-                            dominator */
-    HDX_KIND_NEAREST,    /* ints: rank in `special` -> 0 unreachable, 1 a GC root itself, else id + 2 of the parent on a
-                            shortest path */
-    HDX_KIND_DOMINATORS, /* ranks: ids that dominate a special object; the rank keys `dominated` (rank + 1; key 0 is the
-                            virtual root) */
-    HDX_KIND_DOMINATED,  /* one_to_n: 0 the virtual root, else rank in `dominators` + 1 -> special ids it immediately
-                            dominates, ascending */
-    HDX_KIND_RETAINED,   /* ints: id -> retained size in bytes; 0 for garbage */
-    HDX_KIND_SEEK, /* seek: position in the uncompressed dump -> place in the compressed file; file absent for plain
-                      dumps */
+    /* addresses: id <-> address */
+    HDX_KIND_ADDRESS,
+    /*
+     * ints: id -> byte position of the record in the uncompressed dump, + 1; 0: no record (object 0, invented classes)
+     */
+    HDX_KIND_POSITION,
+    /* ints: id -> class number */
+    HDX_KIND_CLASS,
+    /*
+     * ints: id -> array length, with HDX_LENGTH_ODD for an object array whose class is no class of object arrays; 0 for
+     * what is no array
+     */
+    HDX_KIND_SIZE,
+    /* ints: id -> place in the catalog's list of heaps, + 1; 0: none; file absent where there are no heaps */
+    HDX_KIND_HEAP,
+    /* one_to_n: id -> ids ascending, each once, the class object left out */
+    HDX_KIND_OUTBOUND,
+    /* one_to_n: id -> ids ascending of those that have it in their outbound list, garbage included */
+    HDX_KIND_INBOUND,
+    /* one_to_n: class number -> ids ascending, garbage included */
+    HDX_KIND_INSTANCES,
+    /* ranks: ids whose dominator and nearest parent do not follow from their only inbound entry */
+    HDX_KIND_SPECIAL,
+    /* ints: rank in `special` -> 0 unreachable, 1 the virtual root, else id + 2 of the immediate dominator */
+    HDX_KIND_DOMINATOR,
+    /* ints: rank in `special` -> 0 unreachable, 1 a GC root itself, else id + 2 of the parent on a shortest path */
+    HDX_KIND_NEAREST,
+    /* ranks: ids that dominate a special object; the rank keys `dominated` (rank + 1; key 0 is the virtual root) */
+    HDX_KIND_DOMINATORS,
+    /* one_to_n: 0 the virtual root, else rank in `dominators` + 1 -> special ids it immediately dominates, ascending */
+    HDX_KIND_DOMINATED,
+    /* ints: id -> retained size in bytes; 0 for garbage */
+    HDX_KIND_RETAINED,
+    /* seek: position in the uncompressed dump -> place in the compressed file; file absent for plain dumps */
+    HDX_KIND_SEEK,
     HDX_KINDS
 } hdx_kind;
 
@@ -111,9 +122,9 @@ typedef struct hdx_index_place {
     const char *folder;
     hdx_mem    *mem;
     unsigned    threads;
-    uint8_t identity[16]; /* of dump and parameters; stands in every head and seeds every sum, so a section of another
-                             index is noticed */
-    hdx_ticker *tick;     /* may be NULL; counts values */
+    /* of dump and parameters; stands in every head and seeds every sum, so a section of another index is noticed */
+    uint8_t     identity[16];
+    hdx_ticker *tick; /* may be NULL; counts values */
 } hdx_index_place;
 
 /* What the manifest remembers of a file. */
@@ -149,13 +160,17 @@ void hdx_index_whole(const void *handle, hdx_kind kind);
 bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address);
 
 /* ---- ints ---- */
-/* fill gives values first .. first + n - 1 (n at most 65 536); called from several threads for disjoint ranges. The
-   file is written in order and equal for any number of threads. */
+/*
+ * fill gives values first .. first + n - 1 (n at most 65 536); called from several threads for disjoint ranges. The
+ * file is written in order and equal for any number of threads.
+ */
 typedef hdx_code hdx_ints_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err);
 hdx_code hdx_ints_write(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_fill *fill, void *context,
                         hdx_index_file *out, hdx_error *err);
-/* The same in parts: values in order, n a multiple of HDX_PART but for the last one; fill is told their numbers in the
-   file. end and abandon free the writer; abandon removes the file. */
+/*
+ * The same in parts: values in order, n a multiple of HDX_PART but for the last one; fill is told their numbers in the
+ * file. end and abandon free the writer; abandon removes the file.
+ */
 #define HDX_PART 16384u
 typedef struct hdx_ints_writer hdx_ints_writer;
 hdx_code hdx_ints_begin(const hdx_index_place *place, hdx_kind kind, uint64_t count, hdx_ints_writer **out,
@@ -184,9 +199,11 @@ void hdx_ints_ahead(const hdx_ints *ints, const uint64_t *keys, size_t n, size_t
 void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, uint64_t *out); /* a run: about 1.5 ns each */
 
 /* ---- one_to_n ---- */
-/* degrees: list lengths of keys first .. first + n - 1. fill: values number first .. first + n - 1 counted over all
-   lists in key order, and the key each belongs to (the encoder may store a value as a distance from its key). Both from
-   several threads, disjoint ranges. */
+/*
+ * degrees: list lengths of keys first .. first + n - 1. fill: values number first .. first + n - 1 counted over all
+ * lists in key order, and the key each belongs to (the encoder may store a value as a distance from its key). Both from
+ * several threads, disjoint ranges.
+ */
 typedef hdx_code hdx_degrees_fill(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err);
 typedef hdx_code hdx_lists_fill(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys,
                                 hdx_error *err);

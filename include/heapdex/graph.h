@@ -62,8 +62,10 @@ HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
 HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
 /* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
 HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
-/* Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both
-   directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold. */
+/*
+ * Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both
+ * directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold.
+ */
 HDX_API hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err);
 
 /* ---- what is said once ---- */
@@ -282,8 +284,11 @@ HDX_API const char *hdx_ref_kind_name(
 typedef struct hdx_named_ref {
     hdx_id       target;
     hdx_ref_kind kind;
-    char name[200]; /* "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>"
-                       ...; never empty, UTF-8, cut if longer */
+    /*
+     * "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>" ...; never empty,
+     * UTF-8, cut if longer
+     */
+    char     name[200];
     uint32_t owner; /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
 } hdx_named_ref;
 /*

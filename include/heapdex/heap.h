@@ -29,12 +29,12 @@ enum {
 typedef struct hdx_class {
     hdx_text name; /* Java form: "com.acme.Outer$Inner", "byte[]" */
     hdx_addr address;
-    hdx_id   id;             /* of the class object */
-    uint32_t number;         /* classes are numbered by falling instance count (all instances), then by address */
-    uint32_t super;          /* class number, or HDX_NO_CLASS */
-    hdx_addr super_address;  /* as in the dump; 0: none */
-    hdx_addr loader;         /* address of the loader object; 0: boot loader, also where the dump's loader is no object
-                                (doc/mat.md 1.5) */
+    hdx_id   id;            /* of the class object */
+    uint32_t number;        /* classes are numbered by falling instance count (all instances), then by address */
+    uint32_t super;         /* class number, or HDX_NO_CLASS */
+    hdx_addr super_address; /* as in the dump; 0: none */
+    /* address of the loader object; 0: boot loader, also where the dump's loader is no object (doc/mat.md 1.5) */
+    hdx_addr        loader;
     hdx_addr        signers; /* as in the dump, may dangle */
     hdx_addr        domain;
     hdx_object_kind kind;          /* of its instances: HDX_INSTANCE, HDX_OBJECT_ARRAY, HDX_PRIMITIVE_ARRAY */
@@ -78,9 +78,12 @@ HDX_API const char *hdx_root_type_name(hdx_root_type type); /* "SYSTEM_CLASS" ..
 typedef struct hdx_root {
     hdx_id        object;
     hdx_root_type type;
-    hdx_id        thread; /* a local of this thread's object: no root of its own but a reference of the thread
-                             (doc/mat.md 4.2); else HDX_NO_ID */
-    int32_t frame;        /* from the innermost, 0-based; -1: belongs to no frame */
+    /*
+     * a local of this thread's object: no root of its own but a reference of the thread (doc/mat.md 4.2); else
+     * HDX_NO_ID
+     */
+    hdx_id  thread;
+    int32_t frame; /* from the innermost, 0-based; -1: belongs to no frame */
 } hdx_root;
 
 typedef struct hdx_frame {

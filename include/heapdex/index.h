@@ -80,8 +80,11 @@ typedef struct hdx_index_step_forecast {
     uint64_t memory;   /* resident while the step runs, at most, where there is no budget */
     uint64_t least;    /* the same with the smallest budget that would do */
     uint64_t disk;     /* bytes of the files it leaves, about */
-    uint64_t wall_ns;  /* about: figures of one machine (bench/README.md), times how much slower this one read the
-                          sample; a factor of two is no surprise */
+    /*
+     * about: figures of one machine (bench/README.md), times how much slower this one read the sample; a factor of two
+     * is no surprise
+     */
+    uint64_t wall_ns;
 } hdx_index_step_forecast;
 
 typedef struct hdx_index_forecast {

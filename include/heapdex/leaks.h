@@ -39,9 +39,9 @@ extern "C" {
 /* ---- what to look for ---- */
 typedef enum hdx_leak_finder {
     HDX_LEAKS_WATCHED, /* referents of KeyedWeakReference that are retained (doc/shark.md 2.1, 2.2) */
-    HDX_LEAKS_FILTERS, /* every object by its state: destroyed activities ... (doc/shark.md 2.5), and the caller's rules
-                        */
-    HDX_LEAKS_CLASSES  /* all instances of the classes named */
+    /* every object by its state: destroyed activities ... (doc/shark.md 2.5), and the caller's rules */
+    HDX_LEAKS_FILTERS,
+    HDX_LEAKS_CLASSES /* all instances of the classes named */
 } hdx_leak_finder;
 
 typedef enum hdx_leak_matcher_kind {
@@ -93,8 +93,8 @@ typedef struct hdx_leaks_options {
     unsigned                threads;         /* 0: as many as processors */
     unsigned                width;           /* 0: of ids as the objects allow; 64 to force (tests) */
     const hdx_progress     *progress;        /* may be NULL */
-    uint64_t memory; /* the most a search may take, mapped pages counted; HDX_LIMIT names a size that would do. 0: what
-                        it takes */
+    /* the most a search may take, mapped pages counted; HDX_LIMIT names a size that would do. 0: what it takes */
+    uint64_t memory;
 } hdx_leaks_options;
 
 /* ---- the answer ---- */

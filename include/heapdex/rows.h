@@ -160,8 +160,10 @@ HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descend
                                hdx_error *err); /* stable; numbers by value, null last */
 HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns,
                                  hdx_error *err); /* "a,b,c"; none of them stays `wide` */
-/* At most n rows (0: all); after a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says
-   whether there were more; *more is how many, or 0 where nobody counted them. */
+/*
+ * At most n rows (0: all); after a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says
+ * whether there were more; *more is how many, or 0 where nobody counted them.
+ */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
 HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
 

@@ -93,8 +93,9 @@ typedef struct hdx_read {
 } hdx_read;
 HDX_API hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err);
 
-/* Damage of the container found so far, in the order of the file; the array lives as long as the source. Complete after
-   a stream has been read to its end. At most 1000 are kept; the last one says where the data end, if damage ends them.
+/*
+ * Damage of the container found so far, in the order of the file; the array lives as long as the source. Complete after
+ * a stream has been read to its end. At most 1000 are kept; the last one says where the data end, if damage ends them.
  */
 HDX_API size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries);
 

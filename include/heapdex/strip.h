@@ -28,8 +28,8 @@ extern "C" {
 typedef enum hdx_strip_policy {
     HDX_STRIP_NONE,
     HDX_STRIP_MATRIX, /* primitive arrays dropped but for texts of Strings and one of equal bitmaps */
-    HDX_STRIP_KOOM, /* objects of the zygote and image heaps dropped, contents of arrays cut while record lengths still
-                       count them */
+    /* objects of the zygote and image heaps dropped, contents of arrays cut while record lengths still count them */
+    HDX_STRIP_KOOM,
     HDX_STRIP_TAILOR,   /* a container of its own, without contents of byte[] and char[] */
     HDX_STRIP_SHARK,    /* contents overwritten: '?' in byte[] and char[], 0 elsewhere, 0 in boxed values */
     HDX_STRIP_REDACTED, /* contents overwritten with another constant */
@@ -103,11 +103,11 @@ typedef struct hdx_strip_report {
     uint64_t dropped_shared;          /* entries of the zygote and image heaps among those dropped */
     uint64_t merged;                  /* Matrix: bitmaps that now share another's pixels */
     uint64_t absent_bytes;            /* restore: zeros that stand for contents */
-    bool truncated; /* restore: the input ended early; what it had is restored. Tailor: further dumps of the file are
-                       left out */
-    uint64_t damage_at;           /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
-    uint64_t graph_in, graph_out; /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or
-                                     nothing is written */
+    /* restore: the input ended early; what it had is restored. Tailor: further dumps of the file are left out */
+    bool     truncated;
+    uint64_t damage_at; /* restore: first place that could not be read and is left out, or HDX_NOWHERE */
+    /* REDACTED: hashes over ids, classes, references, sizes, roots and heaps; equal, or nothing is written */
+    uint64_t         graph_in, graph_out;
     hdx_strip_policy policy;
     unsigned         kind_count;
     hdx_strip_kind   kinds[HDX_STRIP_KINDS];

@@ -3,10 +3,9 @@
  * range, with the number of bits before each word beside it, answers both ways: id = rank + popcount, address = select.
  *
  * Building: several threads insert; a repeated address is told. When addresses are too sparse for a bitmap (more than
- *           about 16
- * bytes an object), or not aligned as assumed, the set changes its form by itself (a finer unit, or a sorted table):
- * callers do not notice, beyond time. After hdx_addresses_freeze the set is read-only and answers; hdx_addresses_write
- * puts the same structure on disk, hdx_addresses_open maps it.
+ * about 16 bytes an object), or not aligned as assumed, the set changes its form by itself (a finer unit, or a sorted
+ * table): callers do not notice, beyond time. After hdx_addresses_freeze the set is read-only and answers;
+ * hdx_addresses_write puts the same structure on disk, hdx_addresses_open maps it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_H
 #define HDX_INDEXES_ADDRESSES_H
@@ -30,8 +29,10 @@ hdx_code hdx_addresses_insert(hdx_addresses *set, const hdx_addr *addresses, siz
 hdx_code hdx_addresses_insert_one(hdx_addresses *set, hdx_addr address, bool *fresh, hdx_error *err);
 /* Is it in? While building, not beside inserting threads. */
 bool hdx_addresses_has(const hdx_addresses *set, hdx_addr address);
-/* While building, by one thread: all that is in, to `put` in pieces, front to back; and back out of `get` into an empty
-   set, whichever code wrote it (HDX_NOT_FOUND: it is none). Both give HDX_OK or the error that ends the work. */
+/*
+ * While building, by one thread: all that is in, to `put` in pieces, front to back; and back out of `get` into an empty
+ * set, whichever code wrote it (HDX_NOT_FOUND: it is none). Both give HDX_OK or the error that ends the work.
+ */
 typedef hdx_code hdx_addresses_put(void *context, const void *bytes, uint64_t len, hdx_error *err);
 typedef hdx_code hdx_addresses_get(void *context, void *to, uint64_t len, hdx_error *err);
 hdx_code         hdx_addresses_keep(const hdx_addresses *set, hdx_addresses_put *put, void *context, hdx_error *err);

@@ -16,8 +16,9 @@
  *
  * Invariants:
  *   D1  a hash table has a power of two of slots, and free ones among them: whichever thread searches one comes to an
- * end. D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen. D3 ids
- * follow the addresses: the first id of a chunk is the number of members in all chunks before it.
+ *       end.
+ *   D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen.
+ *   D3  ids follow the addresses: the first id of a chunk is the number of members in all chunks before it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H
@@ -33,8 +34,8 @@
 #define HDX_NO_CHUNK     UINT32_MAX
 #define HDX_ID_SAMPLE    64u /* ids */
 #define HDX_SAMPLE_BYTES 5u
-#define HDX_SAMPLE_SPAN                                                                                                \
-    ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS) /* blocks between two samples, at most: no chunk is empty */
+/* Blocks between two samples, at most: no chunk is empty. */
+#define HDX_SAMPLE_SPAN ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS)
 
 typedef enum hdx_addresses_form { HDX_ADDRESSES_MAP, HDX_ADDRESSES_TABLE } hdx_addresses_form;
 typedef enum hdx_addresses_way { HDX_ADDRESSES_FLAT, HDX_ADDRESSES_HASHED } hdx_addresses_way;

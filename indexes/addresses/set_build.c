@@ -64,8 +64,11 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
         i++;
     c->places[i & (c->slots - 1)] = (uint32_t)c->used;
     words = (uint64_t *)(void *)(c->room + c->used * HDX_CHUNK_BYTES);
-    memset(words, 0, HDX_CHUNK_BYTES); /* it is zero, but a page that is read before it is written to comes twice, the
-                                          second time with an interrupt for all cores */
+    /*
+     * it is zero, but a page that is read before it is written to comes twice, the second time with an interrupt for
+     * all cores
+     */
+    memset(words, 0, HDX_CHUNK_BYTES);
     c->used++;
     __atomic_store_n(&c->keys[i & (c->slots - 1)], number + 1, __ATOMIC_RELEASE);
     return words;
@@ -349,9 +352,11 @@ static uint64_t put_bits(uint64_t *word, uint64_t bits)
     return (uint64_t)__builtin_popcountll(__atomic_fetch_or(word, bits, __ATOMIC_RELAXED) & bits);
 }
 
-/* Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are
-   neighbours in the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per
-   word, not per object. */
+/*
+ * Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are
+ * neighbours in the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per
+ * word, not per object.
+ */
 static void insert_map(hdx_addresses *s, const hdx_addr *a, size_t n, size_t *done, uint64_t *again)
 {
     hdx_chunks *c = &s->build;

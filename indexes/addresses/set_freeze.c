@@ -92,8 +92,10 @@ static uint64_t rank_chunk(uint8_t *chunk)
     return rank;
 }
 
-/* Flat where that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it is
-   what makes the range too long, its chunk is left out, and looked for by itself. */
+/*
+ * Flat where that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it is
+ * what makes the range too long, its chunk is left out, and looked for by itself.
+ */
 static hdx_code make_find(hdx_addresses *s, hdx_error *err)
 {
     uint64_t chunks = s->chunk_count, last = chunks == 0 ? 0 : order_number(s, chunks - 1), skip = 0;

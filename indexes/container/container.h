@@ -34,8 +34,8 @@ typedef struct hdx_section {
     const uint8_t *at;
     uint64_t       bytes;
     uint64_t       first_block;
-    uint64_t unproved; /* blocks not yet found right; relaxed atomics. 0: nothing of the section needs to be asked about
-                          any more */
+    /* blocks not yet found right; relaxed atomics. 0: nothing of the section needs to be asked about any more */
+    uint64_t unproved;
 } hdx_section;
 
 typedef struct hdx_container {
@@ -81,8 +81,10 @@ static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_
 }
 /* Looks at every byte after head and foot, gaps between sections included; what is wrong is noted. */
 void hdx_container_whole(const hdx_container *c);
-/* Puts a page of zeros where the map has lost its file (a file that became shorter while it is read: SIGBUS). False:
-   address is not in the map. Async-signal-safe. */
+/*
+ * Puts a page of zeros where the map has lost its file (a file that became shorter while it is read: SIGBUS). False:
+ * address is not in the map. Async-signal-safe.
+ */
 bool hdx_container_mend(const hdx_container *c, const void *address);
 
 /* May these bytes be used? False: no, and it is noted. */

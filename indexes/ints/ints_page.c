@@ -7,9 +7,8 @@
  *          a free base)
  *
  * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the
- *       page looks linear; a
- * sort by 16 bits only where a few of the values, counted by their high bits, lie close together and far from the
- * least.
+ *       page looks linear; a sort by 16 bits only where a few of the values, counted by their high bits, lie close
+ *       together and far from the least.
  */
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
@@ -141,10 +140,10 @@ static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint6
 }
 
 #define QUANTA 9u /* bits of a box that are kept */
-#define BEFORE                                                                                                         \
-    63u /* boxes seen before the crowd; as many after it. Any wider window was found wanting with the wider boxes */
-#define COARSE                                                                                                         \
-    64u /* a window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide */
+/* Boxes seen before the crowd; as many after it. Any wider window was found wanting with the wider boxes. */
+#define BEFORE 63u
+/* A window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide. */
+#define COARSE 64u
 
 /* x in order, in quanta of 2^shift from `base` on; `under` of them lie below it, `over` too far above it. */
 typedef struct ordered {
@@ -240,9 +239,8 @@ HDX_CLONES uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigne
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
 
-#define APART                                                                                                          \
-    16u /* bits that a look-up is worth which finds its value in the field, and not after all of them, in another      \
-           line */
+/* Bits that a look-up is worth which finds its value in the field, and not after all of them, in another line. */
+#define APART 16u
 
 /*
  * The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0).

@@ -30,8 +30,8 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
                                   s->used, &used, &sum, err);
         s->placed[line] = used > 0;
         s->used += used;
-        s->total += sum; /* lists of more than were announced, which are no more than a line can count, are refused at
-                            the end */
+        /* lists of more than were announced, which are no more than a line can count, are refused at the end */
+        s->total += sum;
     }
     return code;
 }

@@ -6,8 +6,7 @@
  * page a few of the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give
  * the place in the band, so access by number stays O(1). The best border between the bands is found exactly from one
  * histogram: for each width of the zigzag distance the count, the least and the greatest value; joined from the widest
- *            down they give the far band's range for
- * every border (trying each border by itself costs 26-45 ns a value).
+ * down they give the far band's range for every border (trying each border by itself costs 26-45 ns a value).
  */
 #include "indexes/one_to_n/one_to_n.h"
 #include "indexes/one_to_n/ascending.h"
@@ -319,8 +318,8 @@ void hdx_values_fetch(const hdx_page *page, unsigned k)
     uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, bits = 8 * page->len, fars = 0, near_at,
              far_at;
     switch (page->second >> 61) {
-    case HDX_VALUES_BANDS: /* how many are far follows from the page's length; which they are is guessed: spread evenly
-                            */
+    case HDX_VALUES_BANDS:
+        /* how many are far follows from the page's length; which they are is guessed: spread evenly */
         if (w2 > w1 && bits > 8 * selector + count * w1)
             fars = (bits - 8 * selector - count * w1) / (w2 - w1);
         else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)

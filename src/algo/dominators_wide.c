@@ -8,16 +8,15 @@
  *       (the result) for the second; everything else is read and written in order. Labels and ancestors come into
  *       memory as the tapes of predecessors go.
  *
- * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006): predecessors are pulled in reverse
- * preorder, and labels hold the semidominator itself instead of a vertex. With w going down, every number above w is
- * linked to its parent in the search tree, and
+ * Semi-NCA (Georgiadis 2005; Georgiadis, Tarjan, Werneck 2006): predecessors are pulled in reverse preorder, and labels
+ * hold the semidominator itself instead of a vertex. With w going down, every number above w is linked to its parent in
+ * the search tree, and
  *
- *     semi(w) = the least of: u            for a predecessor u < w: an ancestor of w, the search being a depth-first
- *                                          one
- *                             eval(u)      for a predecessor u > w: the least semi on the linked path above u, u
- *                                          included
+ *     semi(w) = the least of
+ *                   u         for a predecessor u < w: an ancestor of w, the search being a depth-first one
+ *                   eval(u)   for a predecessor u > w: the least semi on the linked path above u, u included
  *     idom(w) = the nearest ancestor of w in the dominator tree that is not above semi(w), found going forwards from
- *     parent(w)
+ *               parent(w)
  *
  * 1 to 10 % of the nodes have a semidominator that is not their parent, and so a dominator that is not: only those are
  * written down.

@@ -200,8 +200,10 @@ static inline uint8_t *hdx_packed_begin(hdx_packed *p, uint64_t node, uint32_t c
     return to;
 }
 
-/* When all lists are there: how many targets the nodes first .. first + n - 1 have (whole blocks; disjoint ones from
-   any thread); when all were asked for once, the sums over them. */
+/*
+ * When all lists are there: how many targets the nodes first .. first + n - 1 have (whole blocks; disjoint ones from
+ * any thread); when all were asked for once, the sums over them.
+ */
 void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *lengths);
 void hdx_packed_sum(hdx_packed *p);
 

@@ -5,9 +5,8 @@
  * Large blocks are mapped alone and ask for huge pages, small ones come from malloc; all of them are zero but raw ones.
  * With `keep`, the huge pages of a block that is given back go into a pool, and the next block is put together from
  * them: a page that the kernel hands out for the first time costs far more than one that is cleared again. The pool
- *       never raises the peak: fresh pages are taken only when it is
- * empty. hdx_mem_prepare fills it ahead. Memory that is read before it is written to comes twice: whoever does so
- * clears it first.
+ * never raises the peak: fresh pages are taken only when it is empty. hdx_mem_prepare fills it ahead. Memory that is
+ * read before it is written to comes twice: whoever does so clears it first.
  */
 #ifndef HDX_BASE_MEM_H
 #define HDX_BASE_MEM_H

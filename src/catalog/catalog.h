@@ -111,8 +111,10 @@ hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uin
 hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *threads, uint64_t count, hdx_error *err);
 hdx_code hdx_catalog_put_heaps(hdx_catalog_writer *w, const hdx_heap_space *heaps, uint64_t count, hdx_error *err);
 hdx_code hdx_catalog_put_manifest(hdx_catalog_writer *w, const hdx_manifest *m, hdx_error *err);
-/* Commits and writes catalog.sum. Whoever puts the folder in place syncs it (hdx_io_sync_files); until then the sum
-   tells a file that lost its end. The writer is gone afterwards, and so are its files where it failed. */
+/*
+ * Commits and writes catalog.sum. Whoever puts the folder in place syncs it (hdx_io_sync_files); until then the sum
+ * tells a file that lost its end. The writer is gone afterwards, and so are its files where it failed.
+ */
 hdx_code hdx_catalog_commit(hdx_catalog_writer *w, hdx_error *err);
 void     hdx_catalog_abandon(hdx_catalog_writer *w); /* instead of commit; NULL: nothing */
 

@@ -225,8 +225,8 @@ static hdx_code add_fields(hdx_catalog_writer *w, const hdx_field *fields, uint3
     return code;
 }
 
-#define NEAR                                                                                                           \
-    4u /* of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that */
+/* Of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that. */
+#define NEAR 4u
 
 void hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left)
 {

@@ -135,10 +135,11 @@ void cli_catch_signals(void);
  * none.
  */
 void cli_guard(hdx_session *s);
-int  cli_signal(void);      /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
-void cli_building(bool on); /* a build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a
-                               second one does */
-void cli_unfinished(const char *path); /* to be removed where Ctrl-C ends the process at once; NULL: nothing */
+int  cli_signal(void); /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
+/* A build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a second one does. */
+void cli_building(bool on);
+/* To be removed where Ctrl-C ends the process at once; NULL: nothing. */
+void cli_unfinished(const char *path);
 /* A pager has the terminal, and Ctrl-C waits for it before the process ends; 0: none has. */
 void cli_paging(pid_t pid, int pipe_end);
 void cli_paging_ends(void); /* the answer is whole: Ctrl-C means nothing but to the pager */

@@ -274,9 +274,8 @@ void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id
 
 /*
  * Outbound: the list and the class object, all live where the object is. Inbound: the list, as long as nothing in it is
- *           out of scope; a live
- * object that is not special has one referrer, which is live. What is left (garbage and its neighbours, class objects)
- * is counted one by one.
+ * out of scope; a live object that is not special has one referrer, which is live. What is left (garbage and its
+ * neighbours, class objects) is counted one by one.
  */
 void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
                            uint64_t *inbound)

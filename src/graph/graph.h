@@ -17,11 +17,20 @@
  * at or past the end, and damage, give the same harmless values as the getters; nothing fails. All calls are
  * thread-safe; a scan on several threads takes disjoint runs.
  *
- * What is where: open.c the files and the dump, opened when first asked for; objects.c one object; columns.c runs, and
- * reading ahead; refs.c cursors; classes.c the table of classes; values.c fields and elements out of the dump; string.c
- * text; label.c and label_kinds.c MAT's labels; number.c numbers as Java prints them; names.c names of references;
- * rescan.c the whole dump once more; remember.c answers kept; verify.c and verify_tree.c whether an index is what it
- * says.
+ * What is where:
+ *
+ *   open.c                  the files and the dump, opened when first asked for
+ *   objects.c               one object
+ *   columns.c               runs, and reading ahead
+ *   refs.c                  cursors
+ *   classes.c               the table of classes
+ *   values.c, string.c      fields and elements out of the dump; text
+ *   label.c, label_kinds.c  MAT's labels
+ *   number.c                numbers as Java prints them
+ *   names.c                 names of references
+ *   rescan.c                the whole dump once more
+ *   remember.c              answers kept
+ *   verify.c, verify_tree.c  whether an index is what it says
  */
 #ifndef HDX_GRAPH_GRAPH_H
 #define HDX_GRAPH_GRAPH_H

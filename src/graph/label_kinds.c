@@ -4,11 +4,10 @@
  * In:  an instance, and what the rule's row says.
  * Out: text appended; nothing where the rule finds no value.
  * Knows the fields of JDK, Eclipse and OSGi classes by name; order and layout differ from JDK to JDK. Three habits of
- * MAT are kept: a
- *      field that is missing counts as null; a field of another type than expected, or a reference that leads nowhere,
- *      gives no label at all; an object without label inside a longer text reads "null".
- *      The fields are those of the class that has the rule; on the way through other objects ("manager.data") the
- *      topmost of a name.
+ *       MAT are kept: a field that is missing counts as null; a field of another type than expected, or a reference
+ *       that leads nowhere, gives no label at all; an object without label inside a longer text reads "null". The
+ *       fields are those of the class that has the rule; on the way through other objects ("manager.data") the topmost
+ *       of a name.
  * Cost: each field is a scan of the names of the class and its super classes.
  */
 #include "graph/label.h"

@@ -4,9 +4,8 @@
  * In:  an object, or a class.
  * Out: ids, some tens at a time from the file, one at a time to the caller.
  * Knows which lists together make an answer: the class object stands in no outbound list (the class file implies it),
- * the instances of a
- *      class in no inbound list (the instances file has them), and an object with one referrer in no list of dominated
- *      ones.
+ *       the instances of a class in no inbound list (the instances file has them), and an object with one referrer in
+ *       no list of dominated ones.
  * Cost: a list costs its look-up (0.2 us read ahead, else some waits for memory: 0.6 us on a large index), an id a few
  *       nanoseconds, and with a scope the look-up whether it is live.
  *

@@ -22,8 +22,10 @@
 
 /* ---- finding the characters ---- */
 
-/* Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8
-   when the high byte is first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once. */
+/*
+ * Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8
+ * when the high byte is first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once.
+ */
 static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
 {
     int known = atomic_load(&g->utf16);

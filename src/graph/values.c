@@ -6,8 +6,7 @@
  * Knows that the dump may have changed since it was indexed: the record must name the object's address. Knows nothing
  * of String.
  * Cost: one record header and one body an object; in a compressed dump what lies between the positions asked for.
- *       Memory for a caller's
- * list of values grows with what the dump really holds, never with what a record claims.
+ *       Memory for a caller's list of values grows with what the dump really holds, never with what a record claims.
  */
 #include "graph/inside.h"
 

@@ -6,8 +6,7 @@
  * Out: HDX_OK, or the first thing that does not hold.
  * Knows what each kind means (indexes/indexes.h) and what follows from it (INDEX 4).
  * Cost: one pass over each file, some hundred nanoseconds an object; `full` adds passes over all references and, at its
- *       peak, 24 bytes an
- * object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
+ *       peak, 24 bytes an object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
  *
  * References in both directions are compared without transposing the lists: the sum, over all pairs, of a number made
  * of the pair.

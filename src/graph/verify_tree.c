@@ -4,10 +4,9 @@
  * In:  parents of live objects, references between them.
  * Out: HDX_OK, or the first object that stands wrong.
  * Knows two facts. A tree in which every reference u -> v lies in the subtree of the parent of v has only dominators as
- * parents (the
- *      parent property of Georgiadis and Tarjan); that these are the immediate ones follows from retained sizes no more
- *      than from it, so siblings are not compared. And a tree of references is one of shortest paths when no reference
- *      leads further down than one level.
+ *       parents (the parent property of Georgiadis and Tarjan); that these are the immediate ones follows from retained
+ *       sizes no more than from it, so siblings are not compared. And a tree of references is one of shortest paths
+ *       when no reference leads further down than one level.
  * Cost: 12 to 24 bytes an object and two passes over all references. No recursion: leaves are peeled off, and what
  *       remains is a circle.
  */

@@ -178,18 +178,20 @@ typedef struct hdx_survey {
     hdx_damage    *damage;       /* at most HDX_DAMAGE_MAX */
     uint64_t       damage_count; /* entries in `damage` */
     uint64_t       damage_more;  /* further ones, not kept */
-    const char    *warnings[8]; /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as
-                                   the survey */
-    unsigned warning_count;
-    bool     sequential; /* it was read on one thread, in file order */
-    uint64_t stretch_capacity, damage_capacity;
-    char    *dumps_text; /* the warning about several dumps, which names their number; owned */
-    hdx_mem *mem;
+    /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as the survey */
+    const char *warnings[8];
+    unsigned    warning_count;
+    bool        sequential; /* it was read on one thread, in file order */
+    uint64_t    stretch_capacity, damage_capacity;
+    char       *dumps_text; /* the warning about several dumps, which names their number; owned */
+    hdx_mem    *mem;
 } hdx_survey;
 
-/* Refuses (HDX_BAD_DUMP, with a hint where the file is of another known kind: PHD, ELF core, zip, gzip in gzip ...) or
-   fills *out; on any failure *out needs no free. Container damage (gzip, crc, truncated) found by the source is in
-   *out's list as well. */
+/*
+ * Refuses (HDX_BAD_DUMP, with a hint where the file is of another known kind: PHD, ELF core, zip, gzip in gzip ...) or
+ * fills *out; on any failure *out needs no free. Container damage (gzip, crc, truncated) found by the source is in
+ * out's list as well.
+ */
 hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
                           hdx_survey *out, hdx_error *err);
 void     hdx_survey_free(hdx_survey *survey);
@@ -204,7 +206,7 @@ bool hdx_survey_damage(hdx_survey *survey, const hdx_damage *entry);
  * each stretch: begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's
  * bytes (whole, up to 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in
  * parts: several events with growing body_from, in a row; an array without elements: one event with body_len 0),
- *        CLASS_DUMP whole. Primitive arrays come without body.
+ * CLASS_DUMP whole. Primitive arrays come without body.
  * A walk that is cancelled fills *halt (NULL: nobody goes on from it), and another begins there: with `begin` of a
  * stretch again where it was stopped inside, and at the first part of an array of which not all parts were given.
  */

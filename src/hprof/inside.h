@@ -22,9 +22,9 @@
 #define HDX_STRETCH  (8u << 20)  /* a stretch ends at the first sub-record boundary after so many bytes */
 #define HDX_BODY_MAX (1u << 20)  /* bytes of an instance that a walk hands out */
 #define HDX_PART_MAX (64u << 10) /* elements of an object array in one event */
-#define HDX_TOP_BODY_MAX                                                                                               \
-    (16u << 20)         /* of a string or trace; names of a JVM end at 65 535 bytes, longer bodies are cut here */
-#define HDX_TOP_HEAD 9u /* tag, time, length */
+/* Of a string or trace; names of a JVM end at 65 535 bytes, longer bodies are cut here. */
+#define HDX_TOP_BODY_MAX (16u << 20)
+#define HDX_TOP_HEAD     9u /* tag, time, length */
 
 /* ---- tags.c ---- */
 uint32_t hdx_element_size(uint8_t type, uint32_t id_size); /* 0: no such type */
@@ -42,8 +42,8 @@ typedef enum hdx_class_state { HDX_CLASS_WHOLE, HDX_CLASS_SHORT, HDX_CLASS_BAD_T
 hdx_class_state hdx_class_dump_state(hdx_view record, uint32_t id_size, hdx_class_dump *out, uint8_t *bad);
 
 /* ---- window.c ---- */
-#define HDX_WINDOW_PAD                                                                                                 \
-    64u /* zero bytes after the content: the head of a sub-record may be read before its length is compared */
+/* Zero bytes after the content: the head of a sub-record may be read before its length is compared. */
+#define HDX_WINDOW_PAD 64u
 typedef struct hdx_window {
     hdx_source *source;
     hdx_stream *stream; /* NULL: random access */

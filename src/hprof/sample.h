@@ -54,8 +54,10 @@ typedef struct hdx_sample {
     bool spread; /* pieces from everywhere; false: the beginning alone */
 } hdx_sample;
 
-/* About `bytes` of heap records. Refuses what hdx_hprof_survey refuses for the head of a dump, and a
-   dump_number that is not there. */
+/*
+ * About `bytes` of heap records. Refuses what hdx_hprof_survey refuses for the head of a dump, and a dump_number that
+ * is not there.
+ */
 hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick,
                          hdx_sample *out, hdx_error *err);
 void     hdx_sample_close(hdx_sample *sample); /* all zero: nothing */

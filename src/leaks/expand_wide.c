@@ -5,8 +5,7 @@
  * Out: edges: to whom, by what, in which queue.
  * Knows collections of Java and Android, threads and their locals, what is ignored. Does not know queues.
  * Cost: the slots of the object; of a collection those of its nodes. Nothing recurses: long lists are loops, and a
- *       cycle in one is left when it is
- * noticed (Brent), after some entries were given twice, which changes nothing.
+ *       cycle in one is left when it is noticed (Brent), after some entries were given twice, which changes nothing.
  */
 #include "leaks/wide.h"
 

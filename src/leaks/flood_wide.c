@@ -1,12 +1,15 @@
 /*
  * flood_wide.c - retained sizes of the objects on paths, without the dominators of all others (SHARK 4.4 to 4.7).
  *
- *     root (0)                 every object has a label: the nearest object on a path that dominates it, as far as is
- *                              known.
- *     |- a   1 1 1 1 ...       It begins as the label of whichever object was seen to refer to it first; a reference
- * from under another label shows that no |  '- b   2 2            object below their nearest common ancestor in this
- * tree dominates it, so its label rises to that one. An object on a
- *     '- c   3 3 3             path has its own label; what rises is its parent.
+ * Every object has a label: the nearest object on a path that dominates it, as far as is known. It begins as the label
+ * of whichever object was seen to refer to it first; a reference from under another label shows that no object below
+ * their nearest common ancestor in this tree dominates it, so its label rises to that one. An object on a path has its
+ * own label; what rises is its parent.
+ *
+ *     root (0)
+ *     |- a   1 1 1 1 ...
+ *     |  '- b   2 2
+ *     '- c   3 3 3
  *
  * In:  the store; the objects on paths.
  * Out: bytes and objects under each of them.
@@ -15,9 +18,8 @@
  * nearest to the root are worked off first, so most objects are looked at once. Where a label rises after its objects
  * were looked at, all under it are looked at again, for what was concluded from its old place.
  * Cost: an id for each object twice, a byte where something is looked at again, some 80 bytes for each object on a
- *       path; one look at each reference. Long chains of objects on paths, crossed
- * by many references, would take a walk up the chain for each: more than STEPS for each object and slot are given up,
- * and sizes_wide.c does it.
+ *       path; one look at each reference. Long chains of objects on paths, crossed by many references, would take a
+ *       walk up the chain for each: more than STEPS for each object and slot are given up, and sizes_wide.c does it.
  */
 #include "leaks/wide.h"
 

@@ -9,8 +9,7 @@
  * Knows how collections of Java and Android are told apart (SHARK 3.6). Reads nothing of the dump but the statics of
  * android.os.Build.
  * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more than its
- *       dump can hold: classes
- * whose fields would not fit the dump have no slots.
+ *       dump can hold: classes whose fields would not fit the dump have no slots.
  */
 #include "leaks/leaks.h"
 

@@ -87,8 +87,10 @@ static void ahead(const search *k, uint64_t done)
     hdx_packed_list_ahead(&k->st->lists, k->first[done + AHEAD / 2]);
 }
 
-/* All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of
-   ActivityThread's list are yielded by what was visited before (SHARK 3.6): sizes need all of the search then. */
+/*
+ * All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of
+ * ActivityThread's list are yielded by what was visited before (SHARK 3.6): sizes need all of the search then.
+ */
 static bool is_over(const search *k)
 {
     return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);

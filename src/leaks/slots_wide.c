@@ -5,8 +5,7 @@
  * Out: a store (wide.h), roots in the order of the dump.
  * Knows where references lie in an instance. Does not know what the search makes of them.
  * Cost: packed lists (wide.h), resident; addresses are looked up in batches by whoever read them, on all threads. No
- *       more slots than the bytes of
- * the dump could hold.
+ *       more slots than the bytes of the dump could hold.
  */
 #include "leaks/wide.h"
 

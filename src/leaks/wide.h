@@ -34,8 +34,10 @@ typedef struct WIDE(leak_store) {
 } WIDE(leak_store);
 typedef WIDE(leak_store) store;
 
-/* s->h, s->plans, s->mem and s->apart are set. *too_wide: NID does not suffice (HDX_LIMIT). `beside`: bytes that the
-   search will hold besides, so that a budget too small for both is refused here. */
+/*
+ * s->h, s->plans, s->mem and s->apart are set. *too_wide: NID does not suffice (HDX_LIMIT). `beside`: bytes that the
+ * search will hold besides, so that a budget too small for both is refused here.
+ */
 hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
                                    hdx_error *err);
 void WIDE(hdx_leak_store_free)(store *s);

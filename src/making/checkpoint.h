@@ -20,11 +20,11 @@ typedef enum hdx_pass_name {
  * before it. Here for the tests' sake: nobody else than checkpoint.c reads one.
  */
 typedef struct hdx_checkpoint_head {
-    uint64_t magic, bytes, version; /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows
-                                       and of the parameters */
-    uint64_t catalog;               /* hash of the file catalog.sum beside it: the two were written by one save */
-    uint64_t done;                  /* steps of order.c, a bit each */
-    uint64_t tasks;                 /* of the step after them (HDX_TASK_); believed with a seal alone */
+    /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
+    uint64_t magic, bytes, version;
+    uint64_t catalog; /* hash of the file catalog.sum beside it: the two were written by one save */
+    uint64_t done;    /* steps of order.c, a bit each */
+    uint64_t tasks;   /* of the step after them (HDX_TASK_); believed with a seal alone */
     uint64_t width, until, class_class, loader_class;
     uint64_t reached;
     uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
@@ -48,11 +48,15 @@ bool     hdx_checkpoint_is_there(const hdx_work *w);
 void     hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping);
 uint64_t hdx_checkpoint_version(
     const hdx_index_options *options); /* of everything that must be alike to go on: heapdex, formats, parameters */
-/* Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on
-   from, b and p are to be thrown away. b->manifest holds what hdx_place_sample said of the dump. */
+/*
+ * Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on
+ * from, b and p are to be thrown away. b->manifest holds what hdx_place_sample said of the dump.
+ */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
-/* checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was,
-   or could lead outside. What the steps done do not have is removed. */
+/*
+ * checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was,
+ * or could lead outside. What the steps done do not have is removed.
+ */
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
 /*
  * checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes.

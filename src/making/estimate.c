@@ -3,8 +3,7 @@
  *
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
  * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours
- *      in an array that are the same
- * count once, as a list has each object once.
+ *      in an array that are the same count once, as a list has each object once.
  * Neighbours that are alike take little of an index; how many are is counted in that walk, too.
  * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap,
  * counts are raised for it, so that the promise stands. Disk and time come from figures per object and per reference
@@ -16,10 +15,12 @@
 
 #include <stdio.h>
 
-/* CPU time and bytes of a step by object and by reference (class references left out): the best fit to the rows `steps`
-   of bench/run for Mix (45.0 M objects, 62.9 M references), Shop (17.6 M, 35.4 M) and a database (5.8 M, 7.2 M) on two
-   threads. The times are an eighth less than measured: what `wait` adds below is partly in them. `shared`: the part of
-   the time that more workers make shorter. */
+/*
+ * CPU time and bytes of a step by object and by reference (class references left out): the best fit to the rows `steps`
+ * of bench/run for Mix (45.0 M objects, 62.9 M references), Shop (17.6 M, 35.4 M) and a database (5.8 M, 7.2 M) on two
+ * threads. The times are an eighth less than measured: what `wait` adds below is partly in them. `shared`: the part of
+ * the time that more workers make shorter.
+ */
 static const struct cost {
     const char       *name;
     hdx_forecast_pass pass;
@@ -44,16 +45,16 @@ static const struct cost {
 #define WALK_NS     0.36        /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
 #define PACE_BYTES  (1u << 20)  /* a shorter sample says nothing of the pace */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
-#define TEMPORARY_OBJECT                                                                                               \
-    7.2 /* bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on  \
-           it */
+/* Bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it. */
+#define TEMPORARY_OBJECT    7.2
 #define TEMPORARY_REFERENCE 2.0
-#define LIKE_SAVES                                                                                                     \
-    0.68 /* of the bytes an object takes, where it is like the one before it in class, length and first references, */
-#define LIKELY_SAVES   0.62 /* and of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
-#define LIKE_TEMPORARY 0.1  /* temporary files are packed less */
-#define SPILL_OBJECT                                                                                                   \
-    2.5 /* bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter */
+/* Of the bytes an object takes, where it is like the one before it in class, length and first references. */
+#define LIKE_SAVES 0.68
+#define LIKELY_SAVES                                                                                                   \
+    0.62 /* of those of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
+#define LIKE_TEMPORARY 0.1 /* temporary files are packed less */
+/* Bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter. */
+#define SPILL_OBJECT    2.5
 #define SPILL_REFERENCE 3.8
 #define BASE_MEMORY     (8ull << 20) /* of a build of next to nothing: code, stacks, small tables, */
 #define BASE_WORKER     (1ull << 20)
@@ -66,16 +67,18 @@ static const struct cost {
  * Threads has 0.67 of them a frame.
  */
 #define FRAME_LOCALS_HALVES 3u
-#define ELEMENT_HELD                                                                                                   \
-    24u /* bytes that an element of the longest array may need with a budget, which counts all that is asked for, */
-#define ELEMENT_TOUCHED 14u /* and what is touched of that: Deep with 40 M slots took 10 */
-/* What is read before the step objects ends in a checkpoint where it takes 3 s (order.c), and the spill file then
-   stays until the next checkpoint: after that step where it takes 3 s, too. A quarter less and a half more here, for
-   seconds are forecast no better. */
+/* Bytes that an element of the longest array may need with a budget, which counts all that is asked for. */
+#define ELEMENT_HELD    24u
+#define ELEMENT_TOUCHED 14u /* what is touched of that: Deep with 40 M slots took 10 */
+/*
+ * What is read before the step objects ends in a checkpoint where it takes 3 s (order.c), and the spill file then stays
+ * until the next checkpoint: after that step where it takes 3 s, too. A quarter less and a half more here, for seconds
+ * are forecast no better.
+ */
 #define READ_LONG_NS    2250000000u
 #define OBJECTS_LONG_NS 4500000000u
-#define ROOT_MEMORY                                                                                                    \
-    272u /* a root while it is resolved, what stays of it, and the catalog of them while it is written */
+/* A root while it is resolved, what stays of it, and the catalog of them while it is written. */
+#define ROOT_MEMORY    272u
 #define ROOT_SPARE     176u         /* of that, what is hardly ever in use at once */
 #define SLICES_MEMORY  (24u << 20)  /* inflated slices that the workers share, decoders */
 #define POINT_EVERY    (768u << 10) /* a seek point, and what it takes in memory */
@@ -294,8 +297,10 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
            (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
 
-/* Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of
-   them save nothing: pages are as wide as what is not alike. */
+/*
+ * Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of
+ * them save nothing: pages are as wide as what is not alike.
+ */
 static double left_of(uint64_t alike, uint64_t all, double saved)
 {
     const double part = all > alike ? (double)alike / (double)all : 1;
@@ -404,8 +409,10 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes +
                  (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
     out->disk += f->seek_bytes;
-    /* the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The
-       spill file went before, unless a checkpoint needs it. */
+    /*
+     * the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The
+     * spill file went before, unless a checkpoint needs it.
+     */
     const double object_left = f->walked > 0 ? left_of(f->like, f->walked, LIKE_TEMPORARY) : 1;
     const double reference_left = f->references > 0 ? left_of(f->likely, f->references, LIKE_TEMPORARY) : 1;
     out->temporary = (uint64_t)((double)objects * object_left * TEMPORARY_OBJECT * width / 32 +

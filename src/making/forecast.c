@@ -55,9 +55,8 @@ static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_foreca
                (in == WHOLE ? searching(n, id) + transposing(n, m, id)
                             : highest(in == LEAST ? searching(n, id) : searched(n, 0, id),
                                       transposing(n, m, id) / parts + 3 * words));
-    case HDX_FORECAST_DOMINATORS: /* temporary files and numbers stay beside the links where there is room, with sums of
-                                   * 4 bytes
-                                   */
+    case HDX_FORECAST_DOMINATORS:
+        /* temporary files and numbers stay beside the links where there is room, with sums of 4 bytes */
         return base + 3 * words +
                (in == WHOLE
                     ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)

@@ -10,9 +10,8 @@
 
 #define STEPS  7u
 #define WANTED (16ull << 20)
-#define SLICES                                                                                                         \
-    (16ull << 20) /* inflated pieces of a compressed dump: workers go forward, and what they share is small            \
-                     (forecast.c counts on it) */
+/* Inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it). */
+#define SLICES (16ull << 20)
 
 const char *hdx_version(void) { return HEAPDEX_VERSION; }
 

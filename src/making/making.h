@@ -87,9 +87,11 @@ typedef enum hdx_forecast_pass {
 /* Resident bytes of a pass at ids of `width` bits: `least` in its smallest form, else as it is without a budget. */
 uint64_t hdx_forecast(const hdx_work *w, const hdx_dump_tables *t, hdx_forecast_pass pass, unsigned width,
                       uint64_t references, bool least);
-/* HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory.
-   references 0: not known yet; then only what is certain refuses, and the budget named is enough for the most there can
-   be. */
+/*
+ * HDX_LIMIT, naming a budget that would do, when one of the passes from `first` on cannot fit options.memory.
+ * references 0: not known yet; then only what is certain refuses, and the budget named is enough for the most there can
+ * be.
+ */
 hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_t references, hdx_forecast_pass first,
                             hdx_step until, unsigned width, hdx_error *err);
 /* Before the searches, when it is known how many parents they find: HDX_LIMIT as above. */
@@ -103,8 +105,8 @@ bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns);
 hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err);
 /* Is there room for so many bytes beside the searches? */
 bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes);
-#define HDX_BUILD_READY                                                                                                \
-    (32ull << 20) /* made ready before it is known what is needed: a quarter of the file, and not more */
+/* Made ready before it is known what is needed: a quarter of the file, and not more. */
+#define HDX_BUILD_READY (32ull << 20)
 /* ---- estimate.c ---- */
 /* hdx_index_estimate with a sample of about so many bytes of heap records (tests). */
 hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out,
@@ -116,8 +118,10 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
  * options.until allows.
  */
 hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err);
-/* Goes on after the last finished step of a build that was killed or interrupted, in b->work.folder. HDX_NOT_FOUND: it
-   cannot, b is to be thrown away and the build to be begun anew. */
+/*
+ * Goes on after the last finished step of a build that was killed or interrupted, in b->work.folder. HDX_NOT_FOUND: it
+ * cannot, b is to be thrown away and the build to be begun anew.
+ */
 hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
 
 /* ---- manifest.c ---- */
@@ -169,8 +173,10 @@ void     hdx_place_unlock(hdx_index_home *home);
 bool     hdx_lock_boot(char boot[40]); /* the rest zero; false: the system does not say */
 
 /* ---- place.c, building ---- */
-/* An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With
-   `resume`, a .part folder with a checkpoint stays as it is: *found. */
+/*
+ * An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With
+ * `resume`, a .part folder with a checkpoint stays as it is: *found.
+ */
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found,
                          hdx_error *err);
 hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *m, hdx_error *err);

@@ -586,8 +586,10 @@ static void remove_kept(hdx_build *b)
     b->keeping.kept_columns = b->keeping.kept_scan = false;
 }
 
-/* What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the
-   next one stands, which does not need it any more. */
+/*
+ * What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the
+ * next one stands, which does not need it any more.
+ */
 static void drop_served(hdx_pass *p, uint64_t done)
 {
     if (p->b->keeping.checkpointed)

@@ -37,8 +37,10 @@ typedef struct transposing {
     uint64_t rank;      /* of the first of them in many */
     NID     *only;      /* per target: its one referrer */
     uint64_t only_room;
-    NID *counts; /* of each part of the sources, per target with several, by rank: how many; then where the part's share
-                    ends in `to` */
+    /*
+     * of each part of the sources, per target with several, by rank: how many; then where the part's share ends in `to`
+     */
+    NID      *counts;
     NID      *count; /* the last of them, which stands for all parts: how many; then where the list ends */
     uint64_t  count_room;
     unsigned  parts;

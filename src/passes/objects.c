@@ -9,8 +9,8 @@
  */
 #include "passes/passes.h"
 
-#define LONG_LENGTH                                                                                                    \
-    UINT16_MAX /* from this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few */
+/* From this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few. */
+#define LONG_LENGTH UINT16_MAX
 
 /* Numbers by id, in as many bytes each as the greatest needs: what is resident beside the lists. */
 typedef struct column {
@@ -338,8 +338,8 @@ void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, 
         }
         if ((c->flags & HDX_CLASS_OF_ARRAYS) != 0 && lengths[i] >= HDX_LENGTH_ODD)
             shallow[i] = hdx_object_array_size(&t->sizing, lengths[i] - HDX_LENGTH_ODD);
-        if (numbers[i] == t->class_class) { /* class objects weigh their statics (MAT 2.6); int.class and the like are
-                                               plain instances (MAT 1.4) */
+        if (numbers[i] == t->class_class) {
+            /* class objects weigh their statics (MAT 2.6); int.class and the like are plain instances (MAT 1.4) */
             const uint64_t *of = hdx_map_get(&t->class_objects, first + i);
             if (of != NULL)
                 shallow[i] = t->classes[*of].class_shallow;

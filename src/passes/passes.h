@@ -248,8 +248,7 @@ typedef struct hdx_instances_in {
 } hdx_instances_in;
 
 /*
- * The passes over ids, for one width of them: chosen once for a build. wide.h says
- * which file each is in.
+ * The passes over ids, for one width of them: chosen once for a build. wide.h says which file each is in.
  */
 struct hdx_wide {
     unsigned width;

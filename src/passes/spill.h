@@ -6,12 +6,15 @@
  * numbers (algo/packed.h):
  *
  *     bytes of all that follows, twice, + 1 where the first of it is there: a reader of records finds the next one
- *     before this one is understood distance of the id from the one after the record before (zigzag; from 0 at first);
- *     only where there is any distance of the position from that of the record before (from the unit's pos); not in a
- *     bare unit, whose objects no record describes place of the heap in hdx_dump_tables.heaps, + 1; only where the dump
- * has heaps class number * 4 + width code length; only where the class is one of arrays, or object arrays are of it all
- * the same targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the
- * farthest needs (the code names one of four widths)
+ *         before this one is understood
+ *     distance of the id from the one after the record before (zigzag; from 0 at first); only where there is any
+ *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects
+ *         no record describes
+ *     place of the heap in hdx_dump_tables.heaps, + 1; only where the dump has heaps
+ *     class number * 4 + width code
+ *     length; only where the class is one of arrays, or object arrays are of it all the same
+ *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest
+ *         needs (the code names one of four widths)
  */
 #ifndef HDX_PASSES_SPILL_H
 #define HDX_PASSES_SPILL_H
@@ -89,8 +92,10 @@ hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *
  * nobody vouches for: HDX_NOT_FOUND (spill_check.c).
  */
 hdx_code hdx_spill_check(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted, hdx_error *err);
-/* How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
-   what is left of the budget, and so many that no unit is read much more than once. */
+/*
+ * How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
+ * what is left of the budget, and so many that no unit is read much more than once.
+ */
 uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes);
 
 /* Widths by code: those that serve so many ids best. */

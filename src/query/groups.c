@@ -3,7 +3,10 @@
  *
  * lost(v) = the sets k for which v is gone when the members of set k are gone: every way from a GC root to v enters a
  * member of k.
- *     lost(root) = member(root)          lost(v) = member(v) + (what lost(p) of all p that refer to v have in common)
+ *
+ *     lost(root) = member(root)
+ *     lost(v)    = member(v) + (what lost(p) of all p that refer to v have in common)
+ *
  * where member(v) are the sets v belongs to: through its class, and for class objects and loaders by themselves. What
  * set k retains is every live v with k in lost(v). The walk begins with the first way to each object (breadth first)
  * and takes those up again whose lost shrank.
@@ -14,8 +17,7 @@
  * quarter, ... NARROW sets have at most 2^NARROW different lost sets and always fit.
  *
  * Cost: 8 bytes per object and 8 for each in the two widest neighbouring levels, at most some 250 MB for pool and
- *       caches; each live object's
- * outbound list some 1 to 2 times per range.
+ *       caches; each live object's outbound list some 1 to 2 times per range.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -24,8 +26,8 @@
 
 #define ITEMS_MAX (1u << 25) /* numbers of sets in all lost sets of the pool */
 #define SETS_MAX  (1u << 22)
-#define PROBES_MAX                                                                                                     \
-    256u /* a longer run of the hash table counts as full: a dump may be made so that lost sets collide */
+/* A longer run of the hash table counts as full: a dump may be made so that lost sets collide. */
+#define PROBES_MAX 256u
 #define NARROW     16u
 #define CACHE_BITS 17
 

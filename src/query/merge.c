@@ -60,8 +60,10 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     return code;
 }
 
-/* The lowest referrer on the level before that of v. A walk of a few steps is not worth remembering, so it may end as
-   soon as it is too long. */
+/*
+ * The lowest referrer on the level before that of v. A walk of a few steps is not worth remembering, so it may end as
+ * soon as it is too long.
+ */
 static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent, hdx_error *err)
 {
     const uint64_t *known = hdx_map_get(&t->parents, v);

@@ -2,8 +2,7 @@
  * names.c - objects and classes as a user names them.
  *
  * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob,
- *          /regex/
- * (base/regex.h). A name that is not there is answered with the nearest one that is.
+ * /regex/ (base/regex.h). A name that is not there is answered with the nearest one that is.
  */
 #include "base/nearest.h"
 #include "query/query.h"

@@ -9,8 +9,8 @@
  *   kept.c       those of all classes, kept beside the index
  *   merge.c      the tree of the paths of many objects
  *   labels.c     the column `label`, for the rows that are left
- *   info.c histogram.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c table.c
- *   loaders.c
+ *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
+ *   table.c      the questions
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
  * a turn counter, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are made
@@ -70,8 +70,8 @@ hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mi
 bool             hdx_column_named(const hdx_query *q, unsigned column);
 bool             hdx_column_wanted(const hdx_query *q, unsigned column);
 const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column);
-#define HDX_LABELS_MANY                                                                                                \
-    16384u /* rows whose labels are made together; more than these by all threads, and that is shown */
+/* Rows whose labels are made together; more than these by all threads, and that is shown. */
+#define HDX_LABELS_MANY    16384u
 #define HDX_LABELS_AT_ONCE (4u << 20) /* where every row needs one before any is given out: some 500 MB */
 hdx_cell hdx_value_cell(hdx_arena *arena, const hdx_value *value); /* references are addresses, 0 is null */
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a copy */
@@ -175,8 +175,9 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
 hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                          hdx_error *err);
-/* A path is written step by step after the ones before, and turned round if it was written from the target to the
-   root. */
+/*
+ * A path is written step by step after the ones before, and turned round if it was written from the target to the root.
+ */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);
 void     hdx_path_reverse(hdx_paths *p);

@@ -2,9 +2,8 @@
  * refs.c - what an object refers to, and what refers to it.
  *
  * Out: its named references in MAT's order (MAT 3.6), signers and domain included. In: every referrer in scope, a row
- *      for each name by which
- * it refers; referrers stream, so that a class object with ten million instances is no more work than the rows that are
- * asked for. --by class: distinct objects summed by their class.
+ * for each name by which it refers; referrers stream, so that a class object with ten million instances is no more work
+ * than the rows that are asked for. --by class: distinct objects summed by their class.
  */
 #include "query/query.h"
 

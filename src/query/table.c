@@ -443,8 +443,10 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* References to one object are in the index the other way round. A reference to what is no object is in the dump alone,
-   by its name: then every object is looked at. */
+/*
+ * References to one object are in the index the other way round. A reference to what is no object is in the dump alone,
+ * by its name: then every object is looked at.
+ */
 static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
 {
     const hdx_bound *b = hdx_column_bound(&r->run.ask.q, DST);

@@ -11,9 +11,10 @@
 #include <stdio.h>
 
 #define MAGIC 0x7470656b78646868ull
-#define WORTH                                                                                                          \
-    1000000000ull /* ns of work that are kept: where a build is told to stop, and after the first pass, which a stop   \
-                     in the second needs */
+/*
+ * Ns of work that are kept: where a build is told to stop, and after the first pass, which a stop in the second needs.
+ */
+#define WORTH 1000000000ull
 
 typedef struct head {
     uint64_t magic, version, file_size, file_mtime_ns;

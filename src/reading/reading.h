@@ -146,9 +146,11 @@ typedef struct hdx_scan_result {
     hdx_pos *skipped;
     uint64_t skipped_count, skipped_capacity; /* records that are not kept (second ones of an id), ascending */
     hdx_map  by_string;                       /* string id -> place in strings */
-    hdx_map  long_names; /* place in strings -> address of the hdx_text of its class name, in hdx_dump_tables.texts;
-                            guarded by  hdx_work.lock */
-    hdx_map long_sums;   /* place in strings -> sum */
+    /*
+     * place in strings -> address of the hdx_text of its class name, in hdx_dump_tables.texts; guarded by hdx_work.lock
+     */
+    hdx_map long_names;
+    hdx_map long_sums; /* place in strings -> sum */
 } hdx_scan_result;
 
 /*
@@ -189,8 +191,11 @@ typedef struct hdx_dump {
 /* From what the dump calls things to ids and class numbers: for the second pass alone, and gone when it is done. */
 typedef struct hdx_lookup {
     hdx_addresses *ids;
-    hdx_map by_address; /* class address as the dump's objects say it -> class number, HDX_NO_CLASS: told of, but there
-                           is none (hdx_class_at) */
+    /*
+     * class address as the dump's objects say it -> class number, HDX_NO_CLASS: told of, but there is none
+     * (hdx_class_at)
+     */
+    hdx_map           by_address;
     hdx_class_layout *layouts; /* by class number */
     uint32_t         *offsets;
     uint64_t          offset_count;

@@ -160,8 +160,8 @@ static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
                    .loads.map = hdx_map_of(&in->w->mem),
                    .stacks = hdx_map_of(&in->w->mem),
                    .made_capacity = threads };
-    f->left = FRAMES_FREE + 4 * r->frame_id_count; /* a sound dump names a trace once; agents name one for all threads
-                                                      that were begun at a place */
+    /* a sound dump names a trace once; agents name one for all threads that were begun at a place */
+    f->left = FRAMES_FREE + 4 * r->frame_id_count;
     f->class_names = hdx_mem_array(&in->w->mem, r->load_count, sizeof *f->class_names);
     f->made = hdx_mem_array(&in->w->mem, threads, sizeof *f->made);
     return f->class_names != NULL && f->made != NULL &&

@@ -36,10 +36,10 @@ typedef struct hdx_work {
 uint64_t hdx_work_room(const hdx_work *w);
 /* So much is held by what has been read, and there are so many objects: room is reckoned from here on by that. */
 void hdx_work_measure(hdx_work *w, uint64_t objects);
-#define HDX_BUILD_WORKER                                                                                               \
-    (6ull << 20) /* a worker's slice of the dump, its pages being packed, its share of references */
-#define HDX_BUILD_BESIDE                                                                                               \
-    (32ull << 20) /* what a build has beside hdx_work.mem: code, stacks, small tables, mapped pages of files */
+/* A worker's slice of the dump, its pages being packed, its share of references. */
+#define HDX_BUILD_WORKER (6ull << 20)
+/* What a build has beside hdx_work.mem: code, stacks, small tables, mapped pages of files. */
+#define HDX_BUILD_BESIDE (32ull << 20)
 
 /*
  * What all arrays of a pass may take where nobody set a budget, beside what a build has anyway: so much an object, and

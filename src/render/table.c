@@ -16,12 +16,11 @@
 #include <stdio.h>
 
 #define SAMPLE 1000u
-#define LONGEST                                                                                                        \
-    160u /* columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have     \
-            them whole */
-#define LEAST 6u    /* a text column is not cut below this */
-#define MOST  4096u /* nor shown wider than this without a terminal to ask */
-#define GAP   2u
+/* Columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have them whole. */
+#define LONGEST 160u
+#define LEAST   6u    /* a text column is not cut below this */
+#define MOST    4096u /* nor shown wider than this without a terminal to ask */
+#define GAP     2u
 
 typedef struct shown { /* a cell as it will be seen */
     const char *at;

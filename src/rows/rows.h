@@ -30,8 +30,10 @@ typedef struct hdx_rows_maker {
     const hdx_column *columns; /* constant, or living as long as `state` */
     unsigned          column_count;
     void             *state;
-    /* Fills cells[column_count]; texts may be borrowed from state until the next call, or come from `arena`, which is
-       emptied before each call. *more false: no further row. */
+    /*
+     * Fills cells[column_count]; texts may be borrowed from state until the next call, or come from `arena`, which is
+     * emptied before each call. *more false: no further row.
+     */
     hdx_code (*next)(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err);
     void (*close)(void *state); /* may be NULL */
     uint64_t total;             /* how many rows there will be, where that is known beforehand; 0: it is not */

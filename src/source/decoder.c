@@ -22,13 +22,12 @@
 
 #define TINY     (16u << 10) /* bytes of members on the average, below which they are not inflated ahead */
 #define IN_BYTES (sizeof((hdx_decoder *)0)->in - HDX_BEFORE)
-#define BLOCK_SMALL                                                                                                    \
-    (8u << 10) /* after a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3  \
-                  us */
-#define SMALL_SKIP (128u << 10)
-#define INSIDE_AHEAD                                                                                                   \
-    1024u /* zlib has come to a place inside a block by itself, where a point may be: more than the longest match */
-#define STORED_MAX 65536u /* a stored block ends within so many bytes; a point waits for its end */
+/* After a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 us. */
+#define BLOCK_SMALL (8u << 10)
+#define SMALL_SKIP  (128u << 10)
+/* Zlib has come to a place inside a block by itself, where a point may be: more than the longest match. */
+#define INSIDE_AHEAD 1024u
+#define STORED_MAX   65536u /* a stored block ends within so many bytes; a point waits for its end */
 
 static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
 

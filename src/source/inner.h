@@ -30,8 +30,8 @@ bool     hdx_source_near(hdx_source *source, hdx_pos at, void *to, size_t want, 
 hdx_code hdx_source_read_straight(hdx_source *source, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err);
 
 #define HDX_SLICE HDX_SLICE_MAX /* bytes kept in one piece at most */
-#define HDX_HISTORY                                                                                                    \
-    (HDX_WINDOW + 1024u) /* room before a buffer: a window that ends up to 258 bytes before the newest byte */
+/* Room before a buffer: a window that ends up to 258 bytes before the newest byte. */
+#define HDX_HISTORY           (HDX_WINDOW + 1024u)
 #define HDX_SOURCE_DAMAGE_MAX 1000u
 
 typedef struct hdx_damage_list {

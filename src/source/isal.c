@@ -10,7 +10,7 @@
  *
  * ISA-L does not stop between blocks, only after the last one of a stream. So each block is shown to it as the last
  * one: the first bit of a header says so, and it is handed over in the bit buffer, where it is set whatever the file
- *      has.
+ * has.
  */
 #include "source/inner.h"
 

@@ -79,8 +79,10 @@ typedef struct hdx_points {
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check);
 void hdx_points_free(hdx_points *points);
 
-/* The points around a position: *next is the first one after it, or the end where that is known (HDX_NOWHERE:
-   neither), *last the last of all. Returns the spacing. */
+/*
+ * The points around a position: *next is the first one after it, or the end where that is known (HDX_NOWHERE: neither),
+ * *last the last of all. Returns the spacing.
+ */
 uint64_t hdx_points_around(hdx_points *points, hdx_pos at, hdx_pos *next, hdx_pos *last);
 /* Position of the last point that is not after `at`. */
 hdx_pos hdx_points_floor(hdx_points *points, hdx_pos at);
@@ -101,8 +103,7 @@ hdx_code hdx_points_add(hdx_points *points, const hdx_point *point, const uint8_
  */
 bool hdx_points_drop(hdx_points *points, hdx_pos inside, hdx_pos at, hdx_pos member_out, hdx_pos *from, uint32_t *crc);
 
-/* Packs one window that is still raw; false when there is none. Whichever thread waits for another does it meanwhile.
- */
+/* Packs one window that is still raw; false when there is none. A thread that waits for another does it meanwhile. */
 bool hdx_points_pack_one(hdx_points *points);
 
 /* A decoder has summed `from` .. `to`. Where that is a slice its CRC is noted, or compared. */

@@ -5,11 +5,10 @@
  * In:  a dump. Out: a choice.
  * Names: LOAD_CLASS records are hopped over first, then the STRINGs they name are looked at, so that no text is kept.
  * Matrix: the fields of String and Bitmap out of their CLASS_DUMPs, then their instances, then the contents of bitmaps
- *         that are as long and have the
- * same hash: compared byte for byte, since equal hashes do not make equal pixels (M4).
+ *         that are as long and have the same hash: compared byte for byte, since equal hashes do not make equal pixels
+ *         (M4).
  * Cost: nothing for KOOM and Tailor; the heads of top-level records twice for Shark; Matrix reads the dump three times
- *       more, redaction once. Memory:
- * 16 bytes a class and 8 a String.
+ *       more, redaction once. Memory: 16 bytes a class and 8 a String.
  */
 #include "strip/inside.h"
 

@@ -178,8 +178,8 @@ uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content 
 void     hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
 
 /* ---- view.c, restore.c ---- */
-#define VIEW_RUN                                                                                                       \
-    (64u << 10)        /* entries without anything between them are handed on in one token of about so many bytes */
+/* Entries without anything between them are handed on in one token of about so many bytes. */
+#define VIEW_RUN (64u << 10)
 typedef struct token { /* what one step of a view gives: head, then bytes of the file, then zeros */
     uint8_t  head[48];
     uint32_t head_len;
@@ -209,11 +209,14 @@ typedef struct spot {
 } spot;
 /* What the first pass found out about the record at `in`, so that later ones need not ask again. */
 typedef struct view_note {
-    hdx_pos  in;
-    uint64_t length; /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text
-                        that are there */
-    hdx_pos end;     /* where reading goes on after the record; 0: right there. KOOM: EVERYTHING: the file ends in it;
-                        HDX_NOWHERE: nothing more */
+    hdx_pos in;
+    /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text that are there */
+    uint64_t length;
+    /*
+     * where reading goes on after the record; 0: right there. KOOM: EVERYTHING: the file ends in it; HDX_NOWHERE:
+     * nothing more
+     */
+    hdx_pos   end;
     view_mode mode;
     frame_way way;
 } view_note;

@@ -3,8 +3,7 @@
  *
  * In:  a stripped dump. Out: the restored one, and a report.
  * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank
- *       where contents were
- * cut; hdx_strip_detect says so of it, too.
+ *       where contents were cut; hdx_strip_detect says so of it, too.
  */
 #include "strip/inside.h"
 

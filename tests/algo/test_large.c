@@ -204,8 +204,7 @@ Test(large, star_of_twenty_million_references)
 
 /*
  * Nodes: 0 .. classes - 1 the class objects (0 is java.lang.Class, whose instances they all are), then a root that
- *        refers to all
- * instances, then the instances, class by class in turn; the last class has a single one.
+ * refers to all instances, then the instances, class by class in turn; the last class has a single one.
  */
 static plain_list list_of_classes(void *context, uint64_t v)
 {

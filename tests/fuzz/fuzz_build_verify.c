@@ -2,8 +2,11 @@
  * fuzz_build_verify.c - any bytes as a dump, built as the input says: whatever `index` builds, `verify --full` accepts,
  * and where the dump was refused or did not fit, it was said with the code for that.
  *
- *   input   0 bits 0-1 --until, bits 2-3 threads - 1, bits 4-6 compressed how, bit 7 another build, which must come to
- *           the same bytes | 1 budget: 0 none, else 40 MB and a little more than that for each | then the dump
+ *   input   0     bits 0-1 --until, bits 2-3 threads - 1, bits 4-6 compressed how, bit 7 another build, which must come
+ *                 to the same bytes
+ *           1     budget: 0 none, else 40 MB and a little more than that for each
+ *           then  the dump
+ *
  * With libFuzzer half of the mutations change ids, types, counts and tags of records (build/mutate.h), the others
  * whatever libFuzzer likes.
  */

@@ -20,9 +20,8 @@
 #include <unistd.h>
 
 #define FILES (HDX_KINDS + 2u)
-#define CATALOG                                                                                                        \
-    14u /* place of catalog.mdb; catalog.sum is the next, then kinds that came later: so the corpus keeps its meaning  \
-         */
+/* Place of catalog.mdb; catalog.sum is the next, then kinds that came later: so the corpus keeps its meaning. */
+#define CATALOG        14u
 #define PLACE_OF(kind) ((kind) < CATALOG ? (kind) : (kind) + 2u)
 #define EDIT           12u
 #define QUESTIONS      12u /* in one run: all of them take long, and damage once met is the answer to all that follow */

@@ -159,8 +159,10 @@ static uint64_t addresses(uint64_t seed, uint64_t n, hdx_buffer *b)
     return len;
 }
 
-/* Pages by themselves, of 1 to 256 numbers and mostly few: the entry's words and the bytes; each decoded again. lists:
-   of values with keys. */
+/*
+ * Pages by themselves, of 1 to 256 numbers and mostly few: the entry's words and the bytes; each decoded again. lists:
+ * of values with keys.
+ */
 static uint64_t pages(uint64_t seed, uint64_t n, bool lists, hdx_buffer *b)
 {
     dice     d = { seed };

@@ -409,8 +409,10 @@ Test(container, hostile_content_with_right_sums_does_no_harm)
     }
 }
 
-/* Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the
-   same. So is where a line says that its sums are, and how many values are before it. */
+/*
+ * Where all blocks were found right before, a page is found in few instructions: what its entry says is checked all the
+ * same. So is where a line says that its sums are, and how many values are before it.
+ */
 Test(container, a_page_far_behind_its_section_is_damage_also_where_all_sums_are_right)
 {
     static const struct {

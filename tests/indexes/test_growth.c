@@ -153,8 +153,10 @@ Test(growth, of_the_hash_set_is_by_doubling)
     closed(s, &mem);
 }
 
-/* A set that is about to double becomes a map where that takes no more than half of what the larger set would:
-   8 KiB for one of 1024 slots, which is one chunk of 5 KiB. */
+/*
+ * A set that is about to double becomes a map where that takes no more than half of what the larger set would: 8 KiB
+ * for one of 1024 slots, which is one chunk of 5 KiB.
+ */
 Test(growth, of_the_hash_set_ends_in_a_map_where_that_is_smaller)
 {
     for (unsigned chunks = 1; chunks <= 2; chunks++)
@@ -175,8 +177,10 @@ Test(growth, of_the_hash_set_ends_in_a_map_where_that_is_smaller)
         }
 }
 
-/* A map of more than 64 MiB: 10 374 chunks would grow to 76 MB, and do where each object has no more than 64 bytes of
-   that. */
+/*
+ * A map of more than 64 MiB: 10 374 chunks would grow to 76 MB, and do where each object has no more than 64 bytes of
+ * that.
+ */
 Test(growth, of_a_large_map_needs_one_object_in_64_bytes)
 {
     enum { FULL = 10374, ENOUGH = 1244880 }; /* 15561 * 5120 / 64 */
@@ -200,8 +204,10 @@ Test(growth, of_a_large_map_needs_one_object_in_64_bytes)
     closed(s, &mem);
 }
 
-/* No memory for more chunks: a set takes the place of the map where it would be less than 32 bytes an object; else the
-   limit is told. */
+/*
+ * No memory for more chunks: a set takes the place of the map where it would be less than 32 bytes an object; else the
+ * limit is told.
+ */
 static bool refuse_large(void *context, uint64_t bytes) { return bytes > *(const uint64_t *)context; }
 Test(growth, without_memory_goes_on_as_a_set_where_that_is_small)
 {

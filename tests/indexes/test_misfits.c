@@ -670,8 +670,10 @@ Test(one_to_n, beyond_the_last_are_told_as_0)
 #define VALUES_CONTRADICT "a page of values contradicts itself"
 #define LINE_CONTRADICTS  "a line of offsets contradicts itself"
 
-/* The three values of that page, read by their lists and as first ones; values 0 where there is damage. alone: the
-   first is right where only it is asked for. */
+/*
+ * The three values of that page, read by their lists and as first ones; values 0 where there is damage. alone: the
+ * first is right where only it is asked for.
+ */
 Test(values_page, that_does_not_fit_is_damage_and_gives_0)
 {
     static const struct {
@@ -710,8 +712,8 @@ Test(values_page, that_does_not_fit_is_damage_and_gives_0)
         /* ascending: 5, 5 and 8 more, one low bit each: 1, 1, 0; above it 2, 2, 4 */
         { 509, 500, WORD(4, 1, 0, 0), 4, { 1, 0, 0x03, 0x4c }, { 505, 505, 508 }, "" },
         { 508, 500, WORD(4, 1, 0, 0), 4, { 1, 0, 0x03, 0x4c }, { 0, 0, 0 }, BOUND },
-        { 0, 500, WORD(4, 1, 0, 0), 4, { 1, 0, 0x03, 0x0c }, { 0, 0, 0, 505 }, VALUES_CONTRADICT }, /* two of three bits
-                                                                                                     */
+        /* two of three bits */
+        { 0, 500, WORD(4, 1, 0, 0), 4, { 1, 0, 0x03, 0x0c }, { 0, 0, 0, 505 }, VALUES_CONTRADICT },
         { 0, 500, WORD(4, 1, 0, 0), 3, { 1, 0, 0x03 }, { 0, 0, 0 }, VALUES_CONTRADICT },
         { 0, 500, WORD(4, 1, 0, 0), 1, { 1 }, { 0, 0, 0 }, VALUES_CONTRADICT },
         { 0, 500, WORD(4, 57, 0, 0), 24, { 1 }, { 0, 0, 0 }, VALUES_CONTRADICT },

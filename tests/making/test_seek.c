@@ -178,9 +178,9 @@ Test(seek, every_kind_of_compression_gives_the_index_and_the_answers_of_the_plai
             cr_assert(got[i] != NULL ? wanted[i] != NULL && strcmp(wanted[i], got[i]) == 0 : wanted[i] == NULL,
                       "%s: object %zu", names[kind], i);
         cr_expect(eq(int, hdx_graph_verify(g, true, &err), HDX_OK), "%s: %s: %s", names[kind], err.where, err.message);
-        hdx_source *source; /* the dump through the door of the graph: with points, so its size is known before anything
-                               was read */
-        hdx_pos size;
+        /* the dump through the door of the graph: with points, so its size is known before anything was read */
+        hdx_source *source;
+        hdx_pos     size;
         cr_assert(eq(int, hdx_graph_dump(g, &source, &err), HDX_OK));
         cr_expect(hdx_source_size(source, &size) && size == hdx_graph_summary_of(g)->dump_size);
         hdx_graph_close(g);

@@ -50,8 +50,10 @@ static const hdx_cell *child(const hdx_cell *object, const char *key)
     return NULL;
 }
 
-/* Asks for `count` objects, every stride-th, and follows each path back. Gives how many steps are another than the
-   index's own parents. */
+/*
+ * Asks for `count` objects, every stride-th, and follows each path back. Gives how many steps are another than the
+ * index's own parents.
+ */
 static uint64_t check(hdx_graph *g, const char *name, const hdx_id *parent, uint64_t count)
 {
     hdx_error        err;
@@ -106,8 +108,10 @@ Test(merged, paths_of_golden_dumps_have_the_parents_of_a_search_by_levels)
     cr_expect(others > 10, "steps at which the parent in the index would be wrong: %llu", (unsigned long long)others);
 }
 
-/* A ladder of `levels` rungs whose nodes lie in no order: each refers to some of the next rung, and back to some of
-   all before. */
+/*
+ * A ladder of `levels` rungs whose nodes lie in no order: each refers to some of the next rung, and back to some of all
+ * before.
+ */
 static void ladder(heap *h, unsigned levels, unsigned wide, unsigned seed)
 {
     dump_maker *m = dump_maker_new(8);
