@@ -136,6 +136,11 @@ HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
 HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
 /* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
+/*
+ * Where there is not one row: why, and what to ask instead, as a line for people ("nothing is dominated by it"). When
+ * all are read; NULL: nobody knows.
+ */
+HDX_API const char *hdx_rows_nothing(hdx_rows *rows);
 
 /* ---- shaping ---- */
 /*

@@ -120,7 +120,7 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
         code = where(a, true, rows, err);
     if (code == HDX_OK && order != NULL)
         code = sort(rows, order, err);
-    if (code == HDX_OK && limit != NULL && hdx_size_of(limit, &most) && most > 0)
+    if (code == HDX_OK && limit != NULL && !hdx_argument_declared(a, "limit") && hdx_size_of(limit, &most) && most > 0)
         code = hdx_rows_limit(rows, most, err);
     if (code == HDX_OK && (late & u.decide) == 0 && (late & u.show) != 0)
         code = hdx_query_labels(q, false, rows, err);

@@ -147,8 +147,10 @@ hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_
     }
     hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
     if (good && code == HDX_OK && n == 0) { /* as of a table */
-        static const char none[] = "(no rows)\n";
-        good = sink->write(sink->context, none, sizeof none - 1);
+        const char *why = hdx_rows_nothing(rows);
+        hdx_buffer_clear(&line);
+        hdx_buffer_format(&line, "(%s)\n", why != NULL ? why : "no rows");
+        good = !line.failed && sink->write(sink->context, line.at, (size_t)line.len);
     }
     bool memory = line.failed || texts.failed;
     hdx_buffer_free(&line);

@@ -7,6 +7,9 @@
 #include "graph/graph.h"
 #include "query/query.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
 {
     if (q == NULL || q->graph == NULL)
@@ -103,6 +106,22 @@ hdx_ref_kind hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to)
 bool hdx_column_wanted(const hdx_query *q, unsigned column)
 {
     return q->wanted.columns == 0 || (q->wanted.columns >> column & 1) != 0;
+}
+
+hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
+{
+    char    line[160];
+    va_list list;
+    if (code != HDX_OK)
+        return code;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if ((code = hdx_rows_set_nothing(*rows, line, err)) != HDX_OK) {
+        hdx_rows_close(*rows);
+        *rows = NULL;
+    }
+    return code;
 }
 
 bool hdx_column_named(const hdx_query *q, unsigned column) { return (q->wanted.named >> column & 1) != 0; }

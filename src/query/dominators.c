@@ -421,12 +421,16 @@ hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, u
     double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
     switch (by) {
     case HDX_BY_NONE:
-    case HDX_BY_OBJECT: return tree_rows(&ask, from, depth, total, out, err);
+    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, total, out, err); break;
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
-    case HDX_BY_LOADER: return group_rows(&ask, from, by, total, out, err);
+    case HDX_BY_LOADER: code = group_rows(&ask, from, by, total, out, err); break;
     default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package or loader");
     }
+    return hdx_say_nothing(code, out, err, "%s",
+                           of == NULL                       ? "no GC root reaches an object"
+                           : hdx_graph_live(q->graph, from) ? "nothing is dominated by it"
+                                                            : "it is unreachable: such objects dominate nothing");
 }
 
 static const hdx_parameter parameters[] = {

@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define NO_LINE   UINT32_MAX
@@ -459,6 +460,15 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     return h->ask.g == NULL ? HDX_OK : hdx_graph_check(h->ask.g, err);
 }
 
+/* Objects of the classes that were asked for, in whatever scope: of none there is a line. */
+static uint64_t out_of_scope(const histogram *h)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < h->chosen_count; i++)
+        sum += h->classes[h->chosen[i]].instances;
+    return sum;
+}
+
 /* q NULL: of a table of classes, counted in `mem`. */
 static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count, hdx_by by,
                      const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
@@ -518,12 +528,18 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     maker.state = h;
     maker.total = h->count;
     const unsigned scope = (unsigned)h->ask.q.scope;
+    const bool     one_heap = h->by == HDX_BY_HEAP && h->count == 0;
+    const uint64_t others = h->count == 0 ? out_of_scope(h) : 0;
     if ((code = hdx_rows_make_in(h->ask.q.mem, &maker, out, err)) == HDX_OK && scope < 3 &&
         (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
-    return code;
+    if (one_heap)
+        return hdx_say_nothing(code, out, err, "a JVM dump has one heap");
+    return others == 0 ? code
+                       : hdx_say_nothing(code, out, err, "%" PRIu64 " %s object%s: --reachable all", others,
+                                         scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
 }
 
 hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,

@@ -4,6 +4,7 @@
  */
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define LABEL 2u
@@ -54,13 +55,13 @@ static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
-static uint64_t count_rows(const listing *l)
+static uint64_t count_rows(const listing *l, hdx_refs_scope scope)
 {
     uint64_t rows = 0;
     for (size_t i = 0; i < l->count; i++) {
         const hdx_class *c = hdx_graph_class(l->ask.g, l->numbers[i]);
         uint64_t         all = c == NULL ? 0 : c->instances, live = c == NULL ? 0 : c->live_instances;
-        rows += l->ask.q.scope == HDX_ALL ? all : l->ask.q.scope == HDX_LIVE ? live : all - live;
+        rows += scope == HDX_ALL ? all : scope == HDX_LIVE ? live : all - live;
     }
     return rows;
 }
@@ -81,10 +82,18 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         listing_close(l);
         return code;
     }
+    const hdx_refs_scope other = q->scope == HDX_LIVE ? HDX_GARBAGE : HDX_LIVE;
+    const uint64_t       others = q->scope == HDX_ALL ? 0 : count_rows(l, other), classes = l->count;
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l) };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l, q->scope) };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
-    return code != HDX_OK || !hdx_column_wanted(q, LABEL) ? code : hdx_query_labels(q, false, out, err);
+    if (code == HDX_OK && hdx_column_wanted(q, LABEL))
+        code = hdx_query_labels(q, false, out, err);
+    if (others > 0)
+        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s instance%s: --reachable all", others,
+                               other == HDX_GARBAGE ? "unreachable" : "live", others == 1 ? "" : "s");
+    return hdx_say_nothing(code, out, err, "%s no instances%s", classes == 1 ? "the class has" : "the classes have",
+                           subclasses ? "" : "; --subclasses adds those of subclasses");
 }
 
 static const hdx_parameter parameters[] = {

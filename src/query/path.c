@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,17 +334,30 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
     return code == HDX_OK ? hdx_graph_check(w->ask->g, err) : code;
 }
 
+/* all 0: not counted. */
+static hdx_code say_cut(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error *err)
+{
+    char line[96];
+    if (all > 0)
+        (void)snprintf(line, sizeof line, "%" PRIu64 " of %" PRIu64 " paths (--limit 0 shows all)", shown, all);
+    else
+        (void)snprintf(line, sizeof line, "%" PRIu64 " path%s of more (--limit 0 shows all)", shown,
+                       shown == 1 ? "" : "s");
+    return hdx_rows_set_title(rows, line, err);
+}
+
 hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
                         hdx_rows **out, hdx_error *err)
 {
-    static const hdx_path_options none = { 0, NULL, 0, 1, false };
+    static const hdx_path_options none = { .paths = 1 };
     hdx_ask                       ask;
     hdx_excludes                  x;
     hdx_cell                      paths = hdx_cell_null();
     *out = NULL;
     if (options == NULL)
         options = &none;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
+    const size_t targets = count;
+    hdx_code     code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
     for (size_t i = 0; i < count; i++)
@@ -352,6 +366,8 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
                             (unsigned long long)ids[i]);
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
+    if (options->limit > 0 && options->limit < count)
+        count = (size_t)options->limit; /* each has one path at least, and be it that there is none */
     writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(q->mem) };
     w.found.steps.mem = q->mem;
     code = hdx_table_in(q->mem, options->merge ? merged_columns : columns,
@@ -362,8 +378,14 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
                    ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
                    : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found, err);
     }
+    uint64_t found = w.found.count;
+    if (options->limit > 0 && options->limit < found)
+        w.found.count = options->limit;
     if (code == HDX_OK)
         code = write_all(&w, &paths, err);
+    if (count < targets)
+        found = options->paths <= 1 ? targets : 0; /* nobody looked for the others */
+    const uint64_t shown = w.found.count;
     hdx_map_free(&w.said);
     hdx_paths_drop(&w.found);
     hdx_excludes_close(&x);
@@ -372,11 +394,14 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         return code;
     }
     if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK &&
-        (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) {
+        ((code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK ||
+         (found != shown && (code = say_cut(*out, shown, found, err)) != HDX_OK))) {
         hdx_rows_close(*out);
         *out = NULL;
     }
-    return code;
+    return hdx_say_nothing(
+        code, out, err, "no GC root reaches %s%s", targets == 1 ? "it" : "any of them",
+        options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "");
 }
 
 static const hdx_parameter parameters[] = {
@@ -403,6 +428,10 @@ static const hdx_parameter parameters[] = {
       .least = 1,
       .most = UINT_MAX,
       .sentence = "paths per object, shortest first; 1 by default" },
+    { .name = "limit",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .sentence = "paths to show, each with all of its steps; all by default, 0 is all" },
     { .name = "merge", .kind = HDX_PARAMETER_FLAG, .sentence = "one tree of all paths, from the roots" },
 };
 
@@ -413,7 +442,8 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
                    "bits are in the order of the choices of `exclude`");
     hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"),
                                  .paths = (unsigned)hdx_argument_number(a, "paths"),
-                                 .merge = hdx_argument_flag(a, "merge") };
+                                 .merge = hdx_argument_flag(a, "merge"),
+                                 .limit = hdx_argument_number(a, "limit") };
     hdx_arena        arena = hdx_arena_of(q->mem);
     hdx_id          *ids = NULL;
     size_t           count = 0;

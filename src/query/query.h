@@ -78,6 +78,13 @@ hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a copy */
 /* The distinct types among roots of an object, in the order of hdx_root_type; locals of threads only if asked for. */
 hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 
+/*
+ * One more step in making rows: why there are none. A format of printf, without text out of the dump. On failure they
+ * are closed and *rows is NULL; code: of the steps before.
+ */
+hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* ---- lists of ids or class numbers that are handed out: given back by hdx_ids_free, hdx_numbers_free ---- */
 void *hdx_listed_get(hdx_mem *mem, uint64_t count, uint64_t size); /* count * size bytes, zero; NULL: refused */
 

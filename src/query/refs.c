@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define LABEL 2u
@@ -143,6 +144,37 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
+/* ---- why there are none ---- */
+
+static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_code code, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask  mine = *ask; /* its own turns */
+    hdx_refs refs;
+    hdx_id   other;
+    uint64_t others = 0;
+    if (code != HDX_OK)
+        return code;
+    if (!inbound)
+        return hdx_say_nothing(code, out, err, "it refers to nothing");
+    hdx_graph_inbound(ask->g, id, ask->q.scope, &refs);
+    if (hdx_refs_next(&refs, &other))
+        return code;
+    if (ask->q.scope != HDX_ALL)
+        for (hdx_graph_inbound(ask->g, id, HDX_ALL, &refs); code == HDX_OK && hdx_refs_next(&refs, &other); others++)
+            code = hdx_ask_turn(&mine, err);
+    if (code != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+        return code;
+    }
+    if (others > 0)
+        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s referrer%s: --reachable all", others,
+                               ask->q.scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
+    return hdx_say_nothing(code, out, err, "%s",
+                           hdx_graph_live(ask->g, id) ? "nothing refers to it; it is a GC root"
+                                                      : "nothing refers to it");
+}
+
 /* ---- by class ---- */
 
 typedef struct class_sum {
@@ -217,11 +249,10 @@ hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, 
         return code;
     if (id >= hdx_graph_objects(q->graph))
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)id);
-    if (by == HDX_BY_CLASS)
-        return by_class(&ask, id, inbound, out, err);
-    if (by != HDX_BY_NONE && by != HDX_BY_OBJECT)
+    if (by != HDX_BY_CLASS && by != HDX_BY_NONE && by != HDX_BY_OBJECT)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "references go by object or class");
-    return list_rows(&ask, id, inbound, out, err);
+    code = by == HDX_BY_CLASS ? by_class(&ask, id, inbound, out, err) : list_rows(&ask, id, inbound, out, err);
+    return say_nothing(&ask, id, inbound, code, out, err);
 }
 
 static const hdx_parameter parameters[] = {

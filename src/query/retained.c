@@ -195,7 +195,9 @@ hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count,
     if (code == HDX_OK)
         code = answer(&ask, &s, out, err);
     hdx_mem_put(q->mem, s.at, s.classes * sizeof *s.at);
-    return code;
+    return hdx_say_nothing(code, out, err, "%s",
+                           count == 1 ? "it is unreachable: nothing more would be free without it"
+                                      : "all of them are unreachable: nothing more would be free");
 }
 
 hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
@@ -234,7 +236,8 @@ hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern,
     }
     hdx_mem_put(q->mem, without, words * sizeof *without);
     hdx_numbers_free(numbers);
-    return code;
+    return hdx_say_nothing(code, out, err, "no instance is reachable%s",
+                           subclasses ? "" : "; --subclasses adds those of subclasses");
 }
 
 static const hdx_parameter parameters[] = {

@@ -188,7 +188,8 @@ hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_erro
         return code;
     if (by != HDX_BY_NONE && by != HDX_BY_OBJECT && by != HDX_BY_TYPE)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "roots go by object or type");
-    return by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
+    code = by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
+    return hdx_say_nothing(code, out, err, "the dump has no GC roots");
 }
 
 static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

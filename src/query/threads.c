@@ -333,7 +333,7 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
                              rows_next,
                              rows_close,
                              t->count };
-    return hdx_rows_make_in(q->mem, &maker, out, err);
+    return hdx_say_nothing(hdx_rows_make_in(q->mem, &maker, out, err), out, err, "the dump has no threads");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)

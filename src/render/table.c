@@ -249,6 +249,14 @@ static void put_cut_off(hdx_rows *rows, hdx_out *out)
     hdx_out_string(out, more == 1 ? "more row\n" : "more rows\n");
 }
 
+static void put_nothing(hdx_rows *rows, hdx_out *out)
+{
+    const char *why = hdx_rows_nothing(rows);
+    hdx_out_byte(out, '(');
+    hdx_out_string(out, why != NULL ? why : "no rows");
+    hdx_out_string(out, ")\n");
+}
+
 static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown *cells, hdx_buffer *text,
                          hdx_error *err)
 {
@@ -314,7 +322,7 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
     }
     if ((code = put_rows(&l, rows, first, cells, &text, err)) == HDX_OK) {
         if (first == NULL)
-            hdx_out_string(out, "(no rows)\n");
+            put_nothing(rows, out);
         put_cut_off(rows, out);
     }
 done:

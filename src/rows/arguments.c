@@ -63,6 +63,11 @@ const char *hdx_argument_text(const hdx_arguments *a, const char *name)
     return p != NULL ? p->preset : NULL;
 }
 
+bool hdx_argument_declared(const hdx_arguments *a, const char *name)
+{
+    return declared(a->answer->parameters, a->answer->parameter_count, name) != NULL;
+}
+
 bool hdx_argument_flag(const hdx_arguments *a, const char *name)
 {
     const char *text = hdx_argument_text(a, name);

@@ -28,6 +28,9 @@ unsigned    hdx_argument_choices(const hdx_arguments *a,
 hdx_code hdx_argument_texts(const hdx_arguments *a, const char *name, hdx_arena *arena, const char *const **at,
                             size_t *count, hdx_error *err);
 
+/* Is it one of the answer's own parameters? Then that holds, and no common one of the same name. */
+bool hdx_argument_declared(const hdx_arguments *a, const char *name);
+
 /* Place of a word among words with blanks between; -1: not there. */
 int hdx_word_place(const char *words, const char *word, size_t len);
 /* `common`: what all answers take besides. */

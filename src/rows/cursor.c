@@ -9,6 +9,8 @@
 #include "rows/cursor.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define GATHER (256u << 10)
@@ -257,6 +259,27 @@ hdx_code hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err)
 }
 
 const char *hdx_rows_title(const hdx_rows *rows) { return rows->base->title; }
+
+hdx_code hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err)
+{
+    rows->base->nothing = hdx_arena_copy(&rows->base->keep, why, strlen(why));
+    return rows->base->nothing == NULL ? hdx_no_memory(err, "a line", strlen(why)) : HDX_OK;
+}
+
+const char *hdx_rows_nothing(hdx_rows *rows)
+{
+    char           line[96];
+    unsigned       conditions;
+    const uint64_t left_out = hdx_rows_left_out(rows, &conditions);
+    if (left_out == 0)
+        return rows->base->nothing;
+    const char *who = conditions == 1 ? "the condition leaves" : "the conditions leave";
+    if (left_out == 1)
+        (void)snprintf(line, sizeof line, "%s out the only row", who);
+    else
+        (void)snprintf(line, sizeof line, "%s out all %" PRIu64 " rows", who, left_out);
+    return hdx_arena_copy(&rows->base->keep, line, strlen(line)); /* refused: nobody knows */
+}
 
 hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s)
 {

@@ -54,6 +54,7 @@ struct hdx_rows {
     uint64_t          extra_count, extra_capacity;
     const hdx_member *head; /* base only; key NULL after the last; NULL: none */
     char             *title;
+    const char       *nothing; /* base only: why there are no rows; NULL: nobody said */
 
     const hdx_progress *progress; /* base only; may be NULL: nobody stops */
 };
@@ -75,6 +76,10 @@ bool hdx_rows_stopped(const hdx_rows *rows);
 
 /* Index of a column by name; HDX_USAGE naming the columns there are, and the nearest as hint. */
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err);
+
+/* ---- where.c ---- */
+/* Rows that conditions have left out, and how many conditions there are. */
+uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions);
 
 /* ---- order.c ---- */
 /*

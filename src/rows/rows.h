@@ -88,6 +88,7 @@ hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned co
 hdx_arena *hdx_rows_arena(hdx_rows *rows);    /* lives until hdx_rows_close */
 hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, hdx_error *err);
 hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
+hdx_code   hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err); /* copied */
 
 /* ---- cells ---- */
 static inline hdx_cell hdx_cell_null(void) { return (hdx_cell){ .kind = HDX_CELL_NULL }; }

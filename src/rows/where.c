@@ -23,6 +23,7 @@ typedef struct condition {
     char      *text; /* the value as it was written, quotes taken off */
     size_t     len;
     hdx_regex *pattern; /* of ~ */
+    uint64_t   left_out;
 } condition;
 
 /* ---- parsing ---- */
@@ -311,13 +312,25 @@ static hdx_code decide(const condition *c, const hdx_cell *cell, bool *keep, hdx
 
 static hdx_code where_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
 {
-    const condition *c = rows->state;
-    hdx_code         code;
-    bool             keep = false;
-    while ((code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL)
+    condition *c = rows->state;
+    hdx_code   code;
+    bool       keep = false;
+    for (; (code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL; c->left_out++)
         if ((code = decide(c, &(*row)[c->column], &keep, err)) != HDX_OK || keep)
             return code;
     return code;
+}
+
+uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions)
+{
+    uint64_t sum = 0;
+    *conditions = 0;
+    for (; rows != NULL; rows = rows->below)
+        if (rows->shape == HDX_SHAPE_WHERE) {
+            sum += ((const condition *)rows->state)->left_out;
+            ++*conditions;
+        }
+    return sum;
 }
 
 static void where_close(hdx_rows *rows) { free_condition(rows->state); }

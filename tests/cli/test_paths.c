@@ -1,0 +1,105 @@
+/* --limit of `path` cuts paths, each of which is shown whole. */
+#include "cli/tool.h"
+
+static char *folder;
+static void  enter(void)
+{
+    folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    /* three objects with several paths each */
+    ran r = tool_sh("\"$H\" export app.hprof.gz --table objects --where 'class ~ ^bookshop' --where 'inbound > 1' "
+                    "--where 'kind = instance' --limit 3 --columns address | tail -n +2 >targets; "
+                    "[ $(wc -l <targets) = 3 ]");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+static void leave(void) { tool_leave(folder); }
+TestSuite(paths, .init = enter, .fini = leave);
+
+/* Distinct values in the first column of csv. */
+static unsigned paths_of(const char *csv)
+{
+    unsigned n = 0;
+    long     last = 0;
+    for (const char *line = strchr(csv, '\n'); line != NULL && line[1] != '\0'; line = strchr(line + 1, '\n'))
+        if (strtol(line + 1, NULL, 10) != last) {
+            last = strtol(line + 1, NULL, 10);
+            n++;
+        }
+    return n;
+}
+
+static unsigned count_of(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word))
+        n++;
+    return n;
+}
+
+static void expect_limit(const char *words, unsigned limit, unsigned paths)
+{
+    ran all = tool_sh("\"$H\" path app.hprof.gz - %s --format csv <targets", words);
+    ran some = tool_sh("\"$H\" path app.hprof.gz - %s --format csv --limit %u <targets", words, limit);
+    ran json = tool_sh("\"$H\" path app.hprof.gz - %s --format json --limit %u <targets", words, limit);
+    cr_expect(eq(uint, paths_of(some.out), paths), "%s: %s", words, some.out);
+    cr_expect(eq(uint, count_of(json.out, "\"target\":"), paths), "%s", words);
+    cr_expect(eq(uint, count_of(json.out, "\"step\":"), lines_of(some.out) - 1), "%s", words);
+    cr_expect(strncmp(some.out, all.out, strlen(some.out)) == 0, "%s: paths that are shown are the first, and whole",
+              words);
+    ran_free(&all);
+    ran_free(&some);
+    ran_free(&json);
+}
+
+Test(paths, are_cut_by_limit_and_their_steps_are_not)
+{
+    expect_limit("", 1, 1);
+    expect_limit("", 2, 2);
+    expect_limit("", 3, 3);
+    expect_limit("", 4, 3);
+    expect_limit("", 0, 3);
+    expect_limit("--paths 2", 1, 1);
+    expect_limit("--paths 2", 3, 3);
+    expect_limit("--paths 2", 5, 5);
+    expect_limit("--paths 2", 0, 6);
+}
+
+Test(paths, that_are_merged_are_cut_before)
+{
+    ran two = tool_sh("head -n 2 targets | \"$H\" path app.hprof.gz - --merge --format csv");
+    ran cut = tool_sh("\"$H\" path app.hprof.gz - --merge --limit 2 --format csv <targets");
+    cr_expect(two.code == 0 && lines_of(two.out) > 3, "%s%s", two.out, two.err);
+    cr_expect_str_eq(cut.out, two.out);
+    ran_free(&two);
+    ran_free(&cut);
+    ran json = tool_sh("\"$H\" path app.hprof.gz - --merge --limit 2 --format json <targets");
+    cr_expect(eq(uint, count_of(json.out, "\"target\":"), 2));
+    ran_free(&json);
+}
+
+Test(paths, that_are_left_out_are_said)
+{
+    static const char *const cases[][2] = {
+        { "--limit 1", "1 of 3 paths (--limit 0 shows all)\n\n" },
+        { "--limit 2 --merge", "2 of 3 paths (--limit 0 shows all)\n\n" },
+        { "--limit 2 --paths 2", "2 paths of more (--limit 0 shows all)\n\n" },
+        { "--limit 5 --paths 2", "5 of 6 paths (--limit 0 shows all)\n\n" },
+        { "--limit 3", "path " },
+        { "", "path " },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ran r = tool_sh("\"$H\" path app.hprof.gz - %s <targets", cases[i][0]);
+        cr_expect(r.code == 0 && strncmp(r.out, cases[i][1], strlen(cases[i][1])) == 0, "%s: %s%s", cases[i][0], r.out,
+                  r.err);
+        ran_free(&r);
+    }
+}
+
+Test(paths, keep_conditions_and_order_of_rows_within_the_limit)
+{
+    ran r = tool_sh("\"$H\" path app.hprof.gz - --limit 2 --where 'step = 0' --sort path:desc --columns path,step "
+                    "--format csv <targets");
+    cr_expect_str_eq(r.out, "path,step\n2,0\n1,0\n", "%s", r.err);
+    ran_free(&r);
+}
