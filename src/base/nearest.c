@@ -44,7 +44,7 @@ unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
 void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
 {
     const size_t   len = strlen(n->wanted), other = strlen(candidate);
-    const unsigned near = len <= 3 ? 1 : len <= 6 ? 2 : 3;
+    const unsigned near = len < 9 ? (unsigned)len / 3 : 3; /* a third of the word: more is another word */
     if (len > FAR || other > FAR)
         return;
     unsigned d =

@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct given { /* an option as it was written */
     const char *dashes;
@@ -39,9 +40,57 @@ static hdx_code unknown_command(const char *word, hdx_error *err)
     hdx_nearest              near = { .wanted = word };
     for (size_t i = 0; i < count; i++)
         hdx_nearest_offer(&near, all[i]->name);
-    hdx_code code = usage(err, "there is no command '%.100s'", word);
+    hdx_code code = strpbrk(word, "./") == NULL ? usage(err, "there is no command '%.100s'", word)
+                                                : usage(err, "there is no command and no file '%.100s'", word);
     return near.best != NULL ? hdx_hint(err, code, "did you mean '%s'?", near.best)
                              : hdx_hint(err, code, "heapdex --help lists the commands");
+}
+
+/* What `heapdex help` is asked for and nobody knows. */
+static hdx_code unknown_topic(const char *word, hdx_error *err)
+{
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
+    hdx_nearest              near = { .wanted = word };
+    for (size_t i = 0; i < count; i++)
+        hdx_nearest_offer(&near, all[i]->name);
+    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
+        hdx_nearest_offer(&near, cli_help_topics[i]);
+    hdx_code code = usage(err, "there is no help on '%.100s'", word);
+    return near.best != NULL ? hdx_hint(err, code, "did you mean 'heapdex help %s'?", near.best)
+                             : hdx_hint(err, code, "heapdex help lists commands and topics");
+}
+
+static bool is_topic(const char *word)
+{
+    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
+        if (strcmp(cli_help_topics[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* A file where a command was expected: what is in it is shown, and what belongs to one answer alone is refused. */
+static hdx_code check_look(const cli_call *call, const char *const *words, size_t word_count, hdx_error *err)
+{
+    static const char *const rows[] = { "columns", "sort", "where", "limit", "reachable" };
+    const char              *dump = words[0];
+    if (call->wants == CLI_WANTS_SCHEMA || call->format != HDX_FORMAT_TABLE)
+        return hdx_hint(err,
+                        usage(err, "%s needs a command",
+                              call->wants == CLI_WANTS_SCHEMA ? "--schema" : "a --format other than table"),
+                        "heapdex info %s --format json; heapdex --help lists the commands", dump);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (cli_given(call, rows[i]) != NULL)
+            return hdx_hint(err, usage(err, "--%s needs a command", rows[i]),
+                            "heapdex histogram %s is one; heapdex --help lists them", dump);
+    if (call->raw)
+        return usage(err, "--raw is for --format csv and tsv");
+    if (word_count > 1 && hdx_answer_named(words[1]) != NULL)
+        return hdx_hint(err, usage(err, "the command stands before the dump"), "heapdex %s %s", words[1], dump);
+    if (word_count > 1)
+        return hdx_hint(err, usage(err, "a command is missing before '%.100s'", dump),
+                        "heapdex --help lists the commands");
+    return HDX_OK;
 }
 
 static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_error *err)
@@ -232,8 +281,15 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
         call->wants = CLI_WANTS_HELP;
         words++;
         word_count--;
+        if (word_count > 0 && is_topic(words[0])) {
+            call->topic = words[0];
+            word_count = 0;
+        } else if (word_count > 0 && hdx_answer_named(words[0]) == NULL) {
+            return unknown_topic(words[0], err);
+        }
     }
-    if (word_count > 0 && (call->answer = hdx_answer_named(words[0])) == NULL)
+    const bool look = word_count > 0 && hdx_answer_named(words[0]) == NULL && access(words[0], F_OK) == 0;
+    if (word_count > 0 && !look && (call->answer = hdx_answer_named(words[0])) == NULL)
         return unknown_command(words[0], err);
     if (call->answer != NULL && (call->answer->flags & HDX_ANSWER_PLAIN))
         call->format = HDX_FORMAT_CSV;
@@ -246,9 +302,17 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     }
     if (call->wants == CLI_WANTS_HELP || call->wants == CLI_WANTS_VERSION)
         return HDX_OK;
+    if (look) {
+        if ((code = check_look(call, words, word_count, err)) != HDX_OK)
+            return code;
+        call->wants = CLI_WANTS_LOOK;
+        call->answer = hdx_answer_named("info");
+        call->index.dump = words[0];
+        return HDX_OK;
+    }
     if (call->answer == NULL)
         return hdx_hint(err, usage(err, "no command is given"),
-                        "heapdex --help lists them; heapdex info app.hprof is a beginning");
+                        "heapdex --help lists them; heapdex app.hprof is a beginning");
     if (call->wants == CLI_WANTS_SCHEMA)
         return HDX_OK;
     if (word_count < 2) {

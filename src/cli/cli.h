@@ -11,6 +11,7 @@
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     card.c       one object as a page of lines, where a table has no room for it
  *     about.c      the answer of info as a page
+ *     look.c       a dump without a command: several answers in short, and what to ask next
  *     output.c     standard output, or a file that is whole or not there
  *     pager.c      a pager between standard output and a terminal
  *     console.c    standard error: errors, notices, the progress line; signals
@@ -76,10 +77,17 @@ void cli_put_usage(hdx_buffer *out, const hdx_answer *answer);
 /* ---- args.c ---- */
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON } cli_when;
 typedef enum cli_fail { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY, CLI_FAIL_NEVER } cli_fail;
-typedef enum cli_wants { CLI_WANTS_ANSWER, CLI_WANTS_HELP, CLI_WANTS_VERSION, CLI_WANTS_SCHEMA } cli_wants;
+typedef enum cli_wants {
+    CLI_WANTS_ANSWER,
+    CLI_WANTS_HELP,
+    CLI_WANTS_VERSION,
+    CLI_WANTS_SCHEMA,
+    CLI_WANTS_LOOK
+} cli_wants;
 typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena given to cli_parse */
     cli_wants         wants;
     const hdx_answer *answer;    /* NULL: none named (help of everything) */
+    const char       *topic;     /* of `heapdex help`, where it is no command; NULL: none */
     hdx_argument     *arguments; /* with room for those that words and formats add */
     size_t            argument_count, argument_room;
     const char      **words; /* after DUMP */
@@ -103,7 +111,9 @@ const char *cli_given(const cli_call *call, const char *name);
 bool        cli_is(const cli_call *call, const char *answer);
 
 /* ---- help.c, complete.c: text for standard output ---- */
-void cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
+void                     cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
+void                     cli_help_topic(hdx_buffer *out, const char *topic);  /* one of */
+extern const char *const cli_help_topics[]; /* what `heapdex help` knows besides commands; NULL ends */
 /* shell: "bash", "zsh", or "examples" (one a line, for the test that runs them); false: unknown. */
 bool cli_complete(hdx_buffer *out, const char *shell);
 
@@ -227,6 +237,12 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
 /* The document "info" among the extras of rows, as a page. */
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err);
+
+/* ---- look.c ---- */
+/* The page that a dump without a command gives: what it is, what is in it, what to ask next. */
+hdx_code cli_look(cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+/* A word as a shell reads it back, with nothing in it that acts on a terminal. */
+void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);
 
 /* ---- leaks.c, leaks_page.c ---- */
 /* What --junit and --fail-on ask for, of what the session found. */

@@ -1,6 +1,6 @@
 /*
- * help.c - --help of everything and of one command, at most 80 columns wide: options out of the table, columns and
- * words out of the answers.
+ * help.c - help of everything, of one command and of a topic, at most 80 columns wide: options out of the table,
+ * columns and words out of the answers. Options that every command takes are told in one place, `help options`.
  */
 #include "cli/cli.h"
 
@@ -55,18 +55,19 @@ static void option_line(hdx_buffer *out, const cli_option *o)
     wrapped(out, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void options_of(hdx_buffer *out, const hdx_answer *answer, bool everywhere)
+static void options_of(hdx_buffer *out, const hdx_answer *answer)
 {
     cli_option   options[CLI_OPTIONS_MAX];
     const size_t count = cli_options_of(answer, options);
-    bool         any = everywhere;
+    bool         any = false;
     for (size_t i = 0; i < count; i++)
-        any |= options[i].everywhere == everywhere;
+        any |= !options[i].everywhere;
     if (any)
-        hdx_buffer_text(out, everywhere ? "\noptions of every command:\n" : "\noptions of this command:\n");
+        hdx_buffer_text(out, "\noptions of this command:\n");
     for (size_t i = 0; i < count; i++)
-        if (options[i].everywhere == everywhere)
+        if (!options[i].everywhere)
             option_line(out, &options[i]);
+    hdx_buffer_text(out, "\nand --format, --where, --sort, --limit, -o and others: heapdex help options\n");
 }
 
 static void columns_of(hdx_buffer *out, const hdx_column *columns, unsigned count)
@@ -116,8 +117,7 @@ static void help_of_command(hdx_buffer *out, const hdx_answer *a)
     hdx_buffer_text(out, "\n\n");
     wrapped(out, a->more, 0, 0);
     columns_of_answer(out, a);
-    options_of(out, a, false);
-    options_of(out, a, true);
+    options_of(out, a);
     hdx_buffer_format(out, "\nexamples:\n  %s\n  %s\n", a->examples[0], a->examples[1]);
 }
 
@@ -130,7 +130,8 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
         return;
     }
     hdx_buffer_text(out, "heapdex - questions about JVM and Android heap dumps, answered from an index\n\n"
-                         "usage: heapdex COMMAND [OPTIONS] DUMP [ARGUMENTS]\n\n");
+                         "usage: heapdex DUMP                                  a first look\n"
+                         "       heapdex COMMAND [OPTIONS] DUMP [ARGUMENTS]\n\n");
     wrapped(out,
             "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first question builds the index, every "
             "later one is answered at once. "
@@ -141,14 +142,81 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
         hdx_buffer_format(out, "  %-12s", all[i]->name);
         wrapped(out, all[i]->sentence, 14, 14);
     }
-    options_of(out, NULL, true);
-    hdx_buffer_text(out, "\nexit codes:\n"
+    hdx_buffer_text(out, "\nmore help:\n"
+                         "  heapdex help COMMAND   its options, its columns and two examples\n"
+                         "  heapdex help options   what every command takes: --format, --limit, -o ...\n"
+                         "  heapdex help objects   how to name an object, a class, a thread\n"
+                         "  heapdex help columns   choosing and sorting: --columns, --where, --sort\n"
+                         "\nexit codes:\n"
                          "  0 done          1 a stated condition holds    2 the call is wrong\n"
                          "  3 unusable dump 4 not in the dump             5 the index is damaged\n"
                          "  6 does not fit  7 input or output failed      75 interrupted, goes on\n"
                          "  76 busy, later  130 Ctrl-C\n\n"
                          "examples:\n"
-                         "  heapdex info app.hprof\n"
-                         "  heapdex histogram app.hprof --limit 10\n"
-                         "  heapdex COMMAND --help shows its columns and two examples\n");
+                         "  heapdex app.hprof\n"
+                         "  heapdex histogram app.hprof --limit 10\n");
+}
+
+/* ---- topics ---- */
+
+const char *const cli_help_topics[] = { "options", "objects", "columns", NULL };
+
+static void options_of_all(hdx_buffer *out)
+{
+    cli_option   options[CLI_OPTIONS_MAX];
+    const size_t count = cli_options_of(NULL, options);
+    hdx_buffer_text(out, "options of every command, but where one would say nothing:\n");
+    for (size_t i = 0; i < count; i++)
+        option_line(out, &options[i]);
+    hdx_buffer_text(out, "\n--opt value and --opt=value are the same. Options may stand anywhere; -- ends\n"
+                         "them. A misspelt one is refused, never ignored.\n"
+                         "\nexamples:\n"
+                         "  heapdex histogram app.hprof --format csv -o classes.csv\n"
+                         "  heapdex dominators app.hprof --limit 0 --units bytes\n");
+}
+
+static void how_to_name(hdx_buffer *out)
+{
+    hdx_buffer_text(out, "how to name an object:\n"
+                         "  0x7f3a10                  its address, as answers show it\n"
+                         "  '#1234'                   its id: the place of its address among all, from 0\n"
+                         "  com.acme.Cache@0x7f3a10   its address, and the class is checked\n"
+                         "  class:com.acme.Cache      the class object (of several loaders: all)\n"
+                         "  thread:main               the thread of that name\n"
+                         "  -                         names on standard input, such as any earlier output\n"
+                         "\nhow to name classes (PATTERN):\n"
+                         "  com.acme.Outer$Inner      one class; byte[] is a name, too\n"
+                         "  com.acme.*                * is any text, ? any character\n"
+                         "  /Cache|Pool/              a regular expression of PCRE2, found anywhere\n"
+                         "\nA shell takes #, $, * and quotes for itself: '#1234', 'com.acme.*'.\n"
+                         "\nexamples:\n"
+                         "  heapdex object app.hprof '#1234' thread:main\n"
+                         "  heapdex objects app.hprof --class '*Map' | heapdex path app.hprof -\n");
+}
+
+static void how_to_choose(hdx_buffer *out)
+{
+    hdx_buffer_text(out, "rows are kept (--where), sorted (--sort) and cut (--limit), then columns chosen\n"
+                         "(--columns). heapdex help COMMAND lists the columns of a command.\n"
+                         "\n--columns A,B,C          only these, in this order; those not in tables, too\n"
+                         "--sort COL[:asc|desc]    unless told sizes and counts fall, all else rises\n"
+                         "--limit N                0 is all; of path it counts paths\n"
+                         "--where 'COL OP VALUE'   several hold together\n"
+                         "\nOP is = != < <= > >= or ~ (a regular expression, found anywhere in the text).\n"
+                         "\nVALUE is\n"
+                         "  12  -3  1.5  0x7f      a number\n"
+                         "  10K  5M  2GB  10%      one with a suffix: powers of 1024\n"
+                         "  true  false  null      null is no match, except for = null and for !=\n"
+                         "  text  'text'           compared by bytes\n"
+                         "\nexamples:\n"
+                         "  heapdex histogram app.hprof --where 'class ~ ^com\\.acme' --sort shallow\n"
+                         "  heapdex threads app.hprof --where 'retained > 1M' --columns name,retained\n");
+}
+
+void cli_help_topic(hdx_buffer *out, const char *topic)
+{
+    static void (*const write[])(hdx_buffer *) = { options_of_all, how_to_name, how_to_choose };
+    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
+        if (strcmp(cli_help_topics[i], topic) == 0)
+            write[i](out);
 }

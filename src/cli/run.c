@@ -188,6 +188,22 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     return code;
 }
 
+static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);
+
+/* A dump without a command. */
+static hdx_code look(cli_run *run, hdx_error *err)
+{
+    const cli_call          *c = run->call;
+    const hdx_render_options options = { .format = HDX_FORMAT_TABLE,
+                                         .human_sizes = !c->bytes,
+                                         .color = colored(c),
+                                         .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
+    const hdx_sink           sink = cli_output_sink(run->output);
+    hdx_code                 code = cli_look(run, &options, &sink, err);
+    cli_building(false);
+    return put_in_place(run, code, err);
+}
+
 /* A sink that refused says nothing of the reason; the output knows it. */
 static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err)
 {
@@ -247,6 +263,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     hdx_session_listen(run->session, &events);
     hdx_session_limit(run->session, c->index.memory);
     cli_guard(run->session);
+    if (c->wants == CLI_WANTS_LOOK)
+        return (code = look(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
     guard_output(run, cli_given(c, "output"));
     cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
     code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
@@ -321,6 +339,8 @@ static hdx_code print_text(const cli_call *c, const char *shell, cli_output *out
             return code;
         hdx_buffer_text(&text, schema);
         hdx_text_free(schema);
+    } else if (c->topic != NULL) {
+        cli_help_topic(&text, c->topic);
     } else {
         cli_help(&text, c->answer);
     }
@@ -353,7 +373,8 @@ int hdx_cli_main(int argc, const char *const *argv)
     (void)cli_output_open(output, NULL, NULL, NULL, 0, &err);
     if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
         code = print_text(NULL, argv[2], output, &err);
-    } else if ((code = cli_parse(argc, argv, &run.arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER) {
+    } else if ((code = cli_parse(argc, argv, &run.arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER &&
+               call.wants != CLI_WANTS_LOOK) {
         if (call.no_pager || call.wants == CLI_WANTS_VERSION)
             pager.command = NULL;
         cli_output_show(output, &console, &pager);

@@ -116,7 +116,7 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
             (o->not != NULL && answer != NULL && among(o->not, answer->name)) || takes(answer, o->is.name) ||
             has(options, n, o->is.name))
             continue;
-        options[n++] = (cli_option){ o->id, o->letter, o->only == NULL || o->id == CLI_OPT_FORMAT, &o->is };
+        options[n++] = (cli_option){ o->id, o->letter, o->only == NULL, &o->is };
     }
     return n;
 }

@@ -114,7 +114,7 @@ Test(args, says_what_was_probably_meant)
         { "path d #1 --exclude weka", "did you mean 'weak'?" },
         { "export d --table object", "did you mean 'objects'?" },
         { "info d --depth 2", "it belongs to: dominators" },
-        { "export d --table objects --format jsom", "did you mean 'jsonl'?" },
+        { "export d --table objects --format jsnl", "did you mean 'jsonl'?" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_expect(eq(int, parse(cases[i].line), HDX_USAGE), "%s", cases[i].line);

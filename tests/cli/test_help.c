@@ -68,10 +68,12 @@ Test(help, of_each_command_has_its_columns_options_and_two_examples)
             cr_expect(strstr(r.out, c->examples[e]) != NULL, "%s", c->examples[e]);
         for (size_t n = cli_options_of(c, options); n-- > 0;) {
             char word[64];
-            (void)snprintf(word, sizeof word, "--%s ", options[n].is->name);
-            cr_expect(strstr(text, word) != NULL, "%s %s", c->name, word);
-            cr_expect(strstr(text, options[n].is->sentence) != NULL, "%s: %s", c->name, options[n].is->sentence);
+            (void)snprintf(word, sizeof word, " --%s ", options[n].is->name);
+            cr_expect(options[n].everywhere || strstr(text, word) != NULL, "%s %s", c->name, word);
+            cr_expect(options[n].everywhere == (strstr(text, options[n].is->sentence) == NULL), "%s: %s", c->name,
+                      options[n].is->sentence);
         }
+        cr_expect(strstr(text, " heapdex help options ") != NULL, "%s", c->name);
         if ((c->flags & HDX_ANSWER_PLAIN) == 0)
             expect_columns(text, c);
         free(text);
@@ -85,6 +87,70 @@ Test(help, of_each_command_has_its_columns_options_and_two_examples)
         expect_columns(text, tables[i]);
     free(text);
     ran_free(&r);
+}
+
+Test(help, of_options_has_those_that_every_command_takes)
+{
+    cli_option options[CLI_OPTIONS_MAX];
+    ran        r = tool_sh("\"$H\" help options");
+    char      *text = unwrapped(r.out);
+    cr_expect(r.code == 0 && longest_line(r.out) <= 80, "%s", r.err);
+    for (size_t n = cli_options_of(NULL, options); n-- > 0;) {
+        char word[64];
+        (void)snprintf(word, sizeof word, " --%s ", options[n].is->name);
+        cr_expect(strstr(text, word) != NULL, "%s", word);
+        cr_expect(strstr(text, options[n].is->sentence) != NULL, "%s", options[n].is->sentence);
+    }
+    free(text);
+    ran_free(&r);
+}
+
+/* All in 80 columns, each different, none of them the help of everything. */
+Test(help, has_topics_and_names_them)
+{
+    ran all = tool_sh("\"$H\" --help"), same = tool_sh("\"$H\" help");
+    cr_expect_str_eq(all.out, same.out);
+    for (size_t i = 0; cli_help_topics[i] != NULL; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "\n  heapdex help %s ", cli_help_topics[i]);
+        ran r = tool_sh("\"$H\" help %s", cli_help_topics[i]);
+        cr_expect(strstr(all.out, line) != NULL, "%s", line);
+        cr_expect(r.code == 0 && lines_of(r.out) > 10 && longest_line(r.out) <= 80, "%s: %u %s", line,
+                  longest_line(r.out), r.err);
+        cr_expect(strstr(r.out, "\nexamples:\n  heapdex ") != NULL, "%s", r.out);
+        ran_free(&r);
+    }
+    ran_free(&all);
+    ran_free(&same);
+}
+
+/* What help of a topic shows as examples is understood. */
+Test(help, shows_examples_that_run)
+{
+    static const char *const of[] = { "", "options", "objects", "columns" };
+    tool_copy_bookshop("app.hprof");
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        ran r = tool_sh("\"$H\" help %s | sed -n '/^examples:/,$p' | sed -n 's/^  heapdex/\"$H\"/p' >examples && "
+                        "[ $(wc -l <examples) = 2 ] && sed -i 's/heapdex path/\"$H\" path/; "
+                        "s/com.acme/bookshop/' examples && PATH=.:$PATH sh -e examples >/dev/null",
+                        of[i]);
+        cr_expect(eq(int, r.code, 0), "%s: %s", of[i], r.err);
+        ran_free(&r);
+    }
+}
+
+Test(help, of_what_nobody_knows_is_refused_with_what_is_near)
+{
+    static const char *const cases[][2] = {
+        { "optoins", "did you mean 'heapdex help options'?" },
+        { "histogran", "did you mean 'heapdex help histogram'?" },
+        { "xyzzy", "heapdex help lists commands and topics" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ran r = tool_sh("\"$H\" help %s", cases[i][0]);
+        cr_expect(r.code == 2 && r.out[0] == '\0' && strstr(r.err, cases[i][1]) != NULL, "%d: %s", r.code, r.err);
+        ran_free(&r);
+    }
 }
 
 Test(help, comes_by_other_habits_too)
