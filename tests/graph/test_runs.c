@@ -1,0 +1,228 @@
+/*
+ * test_runs.c - columns of runs longer than the pieces they are read in: each value is that of the getter, and what the
+ * dump says. Of two Android heaps, with arrays whose class is no class of arrays, and garbage.
+ */
+#include "base/base.h"
+#include "support/dump_maker.h"
+#include "support/folder.h"
+#include <heapdex/heapdex.h>
+
+#include "graph/graph.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 1300 };
+
+typedef struct runs {
+    char       folder[TEST_FOLDER];
+    hdx_graph *g;
+    uint64_t   address[N];
+    uint64_t   node, odd;
+} runs;
+
+/* Object i: of ten one a byte[] of i bytes, one an array of i / 10 elements, one the same of a plain class. */
+static runs make(void)
+{
+    runs             r = { .g = NULL };
+    char             dump[80], index[80];
+    dump_maker      *m = dump_maker_new(8);
+    hdx_index_report report;
+    hdx_error        err;
+    uint64_t         refs[N] = { 0 };
+    m->version = "1.0.3";
+    m->next_id = 0x1000;
+    dump_maker_heap_info(m, 'Z', "zygote");
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "name:L");
+    (void)dump_maker_class(m, "java.lang.ClassLoader", object, "parent:L");
+    (void)dump_maker_class(m, "byte[]", object, "");
+    const uint64_t objects = dump_maker_class(m, "java.lang.Object[]", object, "");
+    r.node = dump_maker_class(m, "app.Node", object, "next:L other:L count:I");
+    r.odd = dump_maker_class(m, "app.Odd", object, "it:L");
+    for (unsigned i = 0; i < N; i++) {
+        const uint64_t last = i == 0 ? object : r.address[i - 1];
+        if (i == N / 2)
+            dump_maker_heap_info(m, 'A', "app");
+        refs[0] = last;
+        refs[1] = i > 20 ? r.address[i - 17] : 0;
+        if (i % 10 == 3)
+            r.address[i] = dump_maker_primitives(m, 'B', NULL, i);
+        else if (i % 10 == 5 || i % 10 == 7)
+            r.address[i] = dump_maker_array(m, i % 10 == 5 ? objects : r.odd, refs, 1 + i / 10);
+        else
+            r.address[i] = dump_maker_instance(m, r.node, DUMP_VALUES(last, refs[1], i));
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, r.address[N - 100], 0, 0); /* the last hundred are garbage */
+    test_folder_make(r.folder, "runs");
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", r.folder);
+    (void)snprintf(index, sizeof index, "%s/a.hdx", r.folder);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(index, dump, &r.g, &err) == HDX_OK, "%s", err.message);
+    return r;
+}
+static void end(runs *r)
+{
+    hdx_error err;
+    cr_expect(hdx_graph_check(r->g, &err) == HDX_OK, "%s", err.message);
+    hdx_graph_close(r->g);
+    test_folder_remove(r->folder);
+}
+
+Test(runs, say_what_getters_say_however_long_they_are)
+{
+    enum { MOST = N + 200 };
+    runs            r = make();
+    hdx_graph      *g = r.g;
+    static hdx_addr addresses[MOST], found_at[MOST];
+    static uint32_t classes[MOST];
+    static uint8_t  kinds[MOST];
+    static int32_t  heaps[MOST];
+    static uint64_t shallow[MOST], retained[MOST], lengths[MOST], positions[MOST], dominators[MOST], nearest[MOST],
+        live[MOST / 64 + 1], outbound[3][MOST], inbound[3][MOST], ids[MOST];
+    const uint64_t        objects = hdx_graph_objects(g);
+    static const uint64_t firsts[] = { 0, 1, 5, 100, 511, 512, 513, 1200 };
+    cr_assert(objects > N && objects + 40 < MOST);
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
+        const uint64_t first = firsts[f];
+        const uint32_t n = (uint32_t)(objects - first + 30); /* and some behind the last */
+        hdx_graph_read_addresses(g, first, n, addresses);
+        hdx_graph_read_classes(g, first, n, classes);
+        hdx_graph_read_kinds(g, first, n, kinds);
+        hdx_graph_read_shallow(g, first, n, shallow);
+        hdx_graph_read_retained(g, first, n, retained);
+        hdx_graph_read_lengths(g, first, n, lengths);
+        hdx_graph_read_positions(g, first, n, positions);
+        hdx_graph_read_dominators(g, first, n, dominators);
+        hdx_graph_read_nearest(g, first, n, nearest);
+        hdx_graph_read_heaps(g, first, n, heaps);
+        hdx_graph_read_live(g, first, n, live);
+        for (int scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++)
+            hdx_graph_read_counts(g, (hdx_refs_scope)scope, first, n, outbound[scope], inbound[scope]);
+        for (uint32_t i = 0; i < n; i++)
+            found_at[i] = i % 3 == 0 ? addresses[i] + 1 : addresses[i];
+        hdx_graph_find_many(g, found_at, n, ids);
+        for (uint32_t i = 0; i < n; i++) {
+            const hdx_id id = first + i;
+            hdx_pos      pos;
+            cr_assert(addresses[i] == hdx_graph_address(g, id) && classes[i] == hdx_graph_class_of(g, id), "object %u",
+                      i);
+            cr_assert(kinds[i] == (uint8_t)hdx_graph_kind(g, id) && shallow[i] == hdx_graph_shallow(g, id));
+            cr_assert(retained[i] == hdx_graph_retained(g, id) && lengths[i] == hdx_graph_length(g, id));
+            cr_assert(positions[i] == (hdx_graph_position(g, id, &pos) ? pos + 1 : 0));
+            cr_assert(dominators[i] == hdx_graph_dominator(g, id) && nearest[i] == hdx_graph_nearest(g, id));
+            cr_assert(heaps[i] == hdx_graph_heap(g, id));
+            cr_assert(hdx_bits_test(live, i) == hdx_graph_live(g, id));
+            for (int scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++) {
+                cr_assert(outbound[scope][i] == hdx_graph_outbound_count(g, id, (hdx_refs_scope)scope));
+                cr_assert(inbound[scope][i] == hdx_graph_inbound_count(g, id, (hdx_refs_scope)scope));
+            }
+            cr_assert(ids[i] == (id >= objects ? 0
+                                 : i % 3 == 0  ? HDX_NO_ID
+                                               : id) ||
+                          (id >= objects && i % 3 == 0),
+                      "object %u", i);
+        }
+    }
+    end(&r);
+}
+
+Test(runs, say_what_the_dump_says)
+{
+    runs                  r = make();
+    uint64_t              count;
+    const hdx_heap_space *heaps = hdx_graph_heaps(r.g, &count);
+    const hdx_class      *node = hdx_graph_class_named(r.g, "app.Node");
+    cr_assert(count == 2 && node != NULL);
+    /* What the root refers to, and what that does: objects that go down in number. */
+    static bool reached[N];
+    uint64_t    live = 0;
+    reached[N - 100] = true;
+    for (unsigned i = N - 100; i > 0; i--) {
+        if (!reached[i] || i % 10 == 3)
+            continue;
+        reached[i - 1] = true;
+        if (i > 20 && (i % 10 == 5 || i % 10 == 7 ? 1 + i / 10 > 1 : true))
+            reached[i - 17] = true;
+    }
+    for (unsigned i = 0; i < N; i++) {
+        hdx_id id;
+        cr_assert(hdx_graph_find(r.g, r.address[i], &id));
+        const unsigned kind = i % 10;
+        const uint64_t length = kind == 3 ? i : kind == 5 || kind == 7 ? 1 + i / 10 : 0;
+        cr_expect(hdx_graph_length(r.g, id) == length, "%u", i);
+        const int heap = hdx_graph_heap(r.g, id);
+        cr_assert(heap >= 0 && heap < 2);
+        cr_expect(heaps[heap].number == (i < N / 2 ? 'Z' : 'A'), "%u", i);
+        const bool is_live = reached[i];
+        cr_expect(hdx_graph_live(r.g, id) == is_live, "%u", i);
+        cr_expect((hdx_graph_retained(r.g, id) > 0) == is_live &&
+                  (hdx_graph_dominator(r.g, id) == HDX_NO_ID) != is_live);
+        live += is_live;
+    }
+    cr_expect(live > 1000 && live < N - 99, "%llu", (unsigned long long)live);
+    end(&r);
+}
+
+Test(runs, arrays_of_a_plain_class_have_the_size_of_arrays)
+{
+    runs r = make();
+    for (unsigned i = 5; i < N; i += 10) {
+        hdx_id array, odd;
+        cr_assert(hdx_graph_find(r.g, r.address[i], &array) && hdx_graph_find(r.g, r.address[i + 2], &odd));
+        uint64_t sizes[2];
+        hdx_graph_read_shallow(r.g, array, 1, &sizes[0]);
+        hdx_graph_read_shallow(r.g, odd, 1, &sizes[1]);
+        cr_expect(hdx_graph_shallow(r.g, odd) == hdx_graph_shallow(r.g, array) && sizes[0] == sizes[1], "%u", i);
+        cr_expect(sizes[0] > 4 * (1 + (uint64_t)i / 10));
+    }
+    end(&r);
+}
+
+/* ---- classes that the dump does not have ---- */
+
+static bool name_each(void *context, const hdx_named_ref *ref)
+{
+    hdx_buffer_format(context, "%s %llu;", ref->name, (unsigned long long)ref->target);
+    return true;
+}
+
+/* An array of a type whose class is nowhere: it is invented, and has the super class that it would have. */
+Test(runs, classes_that_were_invented_name_their_super_class)
+{
+    char             folder[TEST_FOLDER], dump[80], index[80], want[100];
+    dump_maker      *m = dump_maker_new(8);
+    hdx_index_report report;
+    hdx_graph       *g;
+    hdx_error        err;
+    hdx_buffer       names = hdx_buffer_of(NULL);
+    const uint64_t   object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "name:L");
+    (void)dump_maker_class(m, "java.lang.ClassLoader", object, "parent:L");
+    const uint64_t array = dump_maker_primitives(m, 'C', DUMP_VALUES('a', 'b'), 2);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, array, 0, 0);
+    test_folder_make(folder, "runs");
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
+    (void)snprintf(index, sizeof index, "%s/a.hdx", folder);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(index, dump, &g, &err) == HDX_OK, "%s", err.message);
+    const hdx_class *chars = hdx_graph_class_named(g, "char[]"), *class = hdx_graph_class_named(g, "java.lang.Class");
+    hdx_id           id;
+    cr_assert(chars != NULL && class != NULL && (chars->flags & HDX_CLASS_INVENTED) != 0 && chars->id != HDX_NO_ID);
+    cr_assert(hdx_graph_find(g, object, &id));
+    cr_expect(hdx_graph_named_refs(g, chars->id, HDX_NO_ID, name_each, &names, &err) == HDX_OK);
+    (void)snprintf(want, sizeof want, "<class> %llu;<super> %llu;<classloader> 0;", (unsigned long long)class->id,
+                   (unsigned long long)id);
+    cr_expect(strcmp(names.at, want) == 0, "%s", names.at);
+    hdx_buffer_free(&names);
+    hdx_graph_close(g);
+    test_folder_remove(folder);
+}
