@@ -18,6 +18,8 @@
 
 enum { MOST = 700, KINDS = 80, PROCESS = 0x7ff000 };
 enum { JDK, OLD, HARMONY, NEITHER };
+/* Of as many fields as any class has: those that are not named are 0. */
+#define VALUES(...) ((const uint64_t[32]){ __VA_ARGS__ })
 
 typedef struct kind {
     char     name[80];
@@ -88,7 +90,7 @@ static uint64_t text(maker *k, const char *t)
     for (uint32_t i = 0; i < n; i++)
         letters[i] = (uint8_t)t[i];
     const uint64_t bytes = dump_maker_primitives(k->m, 'B', letters, n);
-    return dump_maker_instance(k->m, kind_of(k, "java.lang.String"), DUMP_VALUES(bytes, 0, 0));
+    return dump_maker_instance(k->m, kind_of(k, "java.lang.String"), VALUES(bytes, 0, 0));
 }
 
 /* ---- classes ---- */
@@ -219,13 +221,13 @@ static uint64_t linked(maker *k, unsigned n, bool circle)
         ids[i] = k->m->next_id + 32 * i;
     for (unsigned i = 0; i < n; i++)
         (void)dump_maker_instance(k->m, kind_of(k, of),
-                                  DUMP_VALUES(any(k),
-                                              i + 1 < n ? ids[i + 1]
-                                              : circle  ? ids[n / 2]
-                                                        : 0,
-                                              i > 0 ? ids[i - 1] : 0));
-    return link ? make(k, "java.util.LinkedList", DUMP_VALUES(n, n > 0 ? ids[0] : 0))
-                : make(k, "java.util.LinkedList", DUMP_VALUES(n, n > 0 ? ids[0] : 0, n > 0 ? ids[n - 1] : 0));
+                                  VALUES(any(k),
+                                         i + 1 < n ? ids[i + 1]
+                                         : circle  ? ids[n / 2]
+                                                   : 0,
+                                         i > 0 ? ids[i - 1] : 0));
+    return link ? make(k, "java.util.LinkedList", VALUES(n, n > 0 ? ids[0] : 0))
+                : make(k, "java.util.LinkedList", VALUES(n, n > 0 ? ids[0] : 0, n > 0 ? ids[n - 1] : 0));
 }
 
 static uint64_t some(maker *k, uint32_t n)
@@ -247,10 +249,10 @@ static uint64_t entry(maker *k, const char *of, uint64_t next)
 {
     const uint64_t key = roll(k, 3) == 0 ? text(k, roll(k, 2) == 0 ? "one key" : "") : any(k), value = any(k);
     if (strcmp(of, "java.util.HashMap$Entry") == 0)
-        return dump_maker_instance(k->m, kind_of(k, of), DUMP_VALUES(key, value, next, 7));
+        return dump_maker_instance(k->m, kind_of(k, of), VALUES(key, value, next, 7));
     if (strcmp(of, "java.util.HashMap$HashMapEntry") == 0)
-        return dump_maker_instance(k->m, kind_of(k, of), DUMP_VALUES(key, value, 7, next));
-    return dump_maker_instance(k->m, kind_of(k, of), DUMP_VALUES(7, key, value, next));
+        return dump_maker_instance(k->m, kind_of(k, of), VALUES(key, value, 7, next));
+    return dump_maker_instance(k->m, kind_of(k, of), VALUES(7, key, value, next));
 }
 
 static uint64_t table(maker *k, const char *of, uint32_t n)
@@ -268,8 +270,8 @@ static uint64_t map(maker *k, const char *name)
 {
     const uint64_t of = table(k, entry_name(k), 4);
     if (strcmp(name, "java.util.LinkedHashMap") == 0)
-        return make(k, name, DUMP_VALUES(any(k), of, 3, 0));
-    return make(k, name, DUMP_VALUES(of, 3, 0));
+        return make(k, name, VALUES(any(k), of, 3, 0));
+    return make(k, name, VALUES(of, 3, 0));
 }
 
 static uint64_t safe(maker *k, const char *name)
@@ -277,9 +279,9 @@ static uint64_t safe(maker *k, const char *name)
     uint64_t next = 0;
     for (uint64_t j = roll(k, 4); j > 0; j--)
         next = dump_maker_instance(k->m, kind_of(k, "androidx.arch.core.internal.SafeIterableMap$Entry"),
-                                   DUMP_VALUES(any(k), any(k), next, any(k)));
-    return strstr(name, "Fast") != NULL ? make(k, name, DUMP_VALUES(any(k), next, any(k)))
-                                        : make(k, name, DUMP_VALUES(next, any(k)));
+                                   VALUES(any(k), any(k), next, any(k)));
+    return strstr(name, "Fast") != NULL ? make(k, name, VALUES(any(k), next, any(k)))
+                                        : make(k, name, VALUES(next, any(k)));
 }
 
 static uint64_t messages(maker *k)
@@ -287,25 +289,25 @@ static uint64_t messages(maker *k)
     uint64_t next = 0;
     for (uint64_t j = roll(k, 4); j > 0; j--)
         next = keep(k, dump_maker_instance(k->m, kind_of(k, "android.os.Message"),
-                                           DUMP_VALUES(next, any(k), any(k), any(k), roll(k, 9), roll(k, 99999))));
-    return make(k, "android.os.MessageQueue", DUMP_VALUES(next, roll(k, 2)));
+                                           VALUES(next, any(k), any(k), any(k), roll(k, 9), roll(k, 99999))));
+    return make(k, "android.os.MessageQueue", VALUES(next, roll(k, 2)));
 }
 
 static uint64_t activities(maker *k, uint64_t id)
 {
     uint64_t next = 0;
     for (uint64_t j = 1 + roll(k, 4); j > 0; j--) {
-        const uint64_t activity = make(k, "android.app.Activity", DUMP_VALUES(roll(k, 2), any(k)));
+        const uint64_t activity = make(k, "android.app.Activity", VALUES(roll(k, 2), any(k)));
         next = k->flavour == HARMONY
-                   ? make(k, "android.app.ActivityThread$ActivityClientRecord", DUMP_VALUES(activity, any(k)))
-                   : make(k, "android.app.ActivityThread$ActivityClientRecord", DUMP_VALUES(activity, next, any(k)));
+                   ? make(k, "android.app.ActivityThread$ActivityClientRecord", VALUES(activity, any(k)))
+                   : make(k, "android.app.ActivityThread$ActivityClientRecord", VALUES(activity, next, any(k)));
     }
-    const uint64_t process = make(k, "android.content.pm.ApplicationInfo", DUMP_VALUES(text(k, "app.process")));
-    const uint64_t bound = make(k, "android.app.ActivityThread$AppBindData", DUMP_VALUES(process));
+    const uint64_t process = make(k, "android.content.pm.ApplicationInfo", VALUES(text(k, "app.process")));
+    const uint64_t bound = make(k, "android.app.ActivityThread$AppBindData", VALUES(process));
     const uint64_t of = kind_of(k, "android.app.ActivityThread"), other = any(k);
     if (k->flavour == NEITHER)
-        return dump_maker_instance_at(k->m, id, of, DUMP_VALUES(bound, other));
-    return dump_maker_instance_at(k->m, id, of, DUMP_VALUES(next, bound, other));
+        return dump_maker_instance_at(k->m, id, of, VALUES(bound, other));
+    return dump_maker_instance_at(k->m, id, of, VALUES(next, bound, other));
 }
 
 static uint64_t lists(maker *k, uint64_t what)
@@ -317,19 +319,19 @@ static uint64_t lists(maker *k, uint64_t what)
     if (what == 1) {
         static const int64_t more[] = { 0, 0, -1, 1, -2 };
         const uint64_t       size = (uint64_t)((int64_t)n + more[roll(k, 5)]) & 0xffffffff;
-        return k->flavour == OLD ? make(k, "java.util.ArrayList", DUMP_VALUES(elements, 0))
-                                 : make(k, "java.util.ArrayList", DUMP_VALUES(elements, size, 0));
+        return k->flavour == OLD ? make(k, "java.util.ArrayList", VALUES(elements, 0))
+                                 : make(k, "java.util.ArrayList", VALUES(elements, size, 0));
     }
     return k->flavour == HARMONY || k->flavour == NEITHER
-               ? make(k, "java.util.concurrent.CopyOnWriteArrayList", DUMP_VALUES(elements))
-               : make(k, "java.util.concurrent.CopyOnWriteArrayList", DUMP_VALUES(any(k), elements));
+               ? make(k, "java.util.concurrent.CopyOnWriteArrayList", VALUES(elements))
+               : make(k, "java.util.concurrent.CopyOnWriteArrayList", VALUES(any(k), elements));
 }
 
 static uint64_t wrappers(maker *k)
 {
     uint64_t values[5];
     for (unsigned i = 0; i < 5; i++)
-        values[i] = roll(k, 3) == 0 ? 0 : dump_maker_instance(k->m, kind_of(k, "java.lang.Integer"), DUMP_VALUES(i));
+        values[i] = roll(k, 3) == 0 ? 0 : dump_maker_instance(k->m, kind_of(k, "java.lang.Integer"), VALUES(i));
     return keep(k, dump_maker_array(k->m, kind_of(k, "java.lang.Integer[]"), values, 5));
 }
 
@@ -344,13 +346,13 @@ static void collection(maker *k)
         (void)map(k, "java.util.LinkedHashMap");
     else if (what == 5)
         (void)make(k, "java.util.concurrent.ConcurrentHashMap",
-                   DUMP_VALUES(table(k, "java.util.concurrent.ConcurrentHashMap$Node", 5)));
+                   VALUES(table(k, "java.util.concurrent.ConcurrentHashMap$Node", 5)));
     else if (what == 6)
-        (void)make(k, "java.util.HashSet", DUMP_VALUES(map(k, "java.util.HashMap")));
+        (void)make(k, "java.util.HashSet", VALUES(map(k, "java.util.HashMap")));
     else if (what == 7)
-        (void)make(k, "java.util.LinkedHashSet", DUMP_VALUES(map(k, "java.util.LinkedHashMap")));
+        (void)make(k, "java.util.LinkedHashSet", VALUES(map(k, "java.util.LinkedHashMap")));
     else if (what == 8)
-        (void)make(k, "android.util.ArraySet", DUMP_VALUES(any(k), some(k, 4), 2));
+        (void)make(k, "android.util.ArraySet", VALUES(any(k), some(k, 4), 2));
     else if (what == 9)
         (void)safe(k, "androidx.arch.core.internal.SafeIterableMap");
     else if (what == 10)
@@ -359,27 +361,27 @@ static void collection(maker *k)
         (void)messages(k);
     else if (what == 12)
         (void)make(k, "android.animation.ObjectAnimator",
-                   DUMP_VALUES(make(k, roll(k, 3) == 0 ? "java.lang.ref.SoftReference" : "java.lang.ref.WeakReference",
-                                    DUMP_VALUES(any(k), any(k))),
-                               any(k), any(k)));
+                   VALUES(make(k, roll(k, 3) == 0 ? "java.lang.ref.SoftReference" : "java.lang.ref.WeakReference",
+                               VALUES(any(k), any(k))),
+                          any(k), any(k)));
     else if (what == 13)
         (void)wrappers(k);
     else if (what == 14)
         keep(k, some(k, 7));
     else
-        (void)make(k, "java.lang.ref.WeakReference", DUMP_VALUES(any(k), any(k)));
+        (void)make(k, "java.lang.ref.WeakReference", VALUES(any(k), any(k)));
 }
 
 static void plain(maker *k)
 {
     switch (roll(k, 7)) {
-    case 0: (void)make(k, "app.Base", DUMP_VALUES(any(k), any(k))); break;
-    case 1: (void)make(k, "app.Middle", DUMP_VALUES(any(k), any(k))); break;
-    case 2: (void)make(k, "app.Leak", DUMP_VALUES(any(k), any(k), roll(k, 2), roll(k, 5))); break;
-    case 3: (void)make(k, "a.b", DUMP_VALUES(any(k), any(k))); break;
-    case 4: (void)make(k, "a.c", DUMP_VALUES(any(k), any(k), any(k))); break;
-    case 5: (void)make(k, "app.Screen$12", DUMP_VALUES(any(k))); break;
-    default: (void)make(k, "app.Plain", DUMP_VALUES(any(k), any(k), 3, any(k), any(k), any(k))); break;
+    case 0: (void)make(k, "app.Base", VALUES(any(k), any(k))); break;
+    case 1: (void)make(k, "app.Middle", VALUES(any(k), any(k))); break;
+    case 2: (void)make(k, "app.Leak", VALUES(any(k), any(k), roll(k, 2), roll(k, 5))); break;
+    case 3: (void)make(k, "a.b", VALUES(any(k), any(k))); break;
+    case 4: (void)make(k, "a.c", VALUES(any(k), any(k), any(k))); break;
+    case 5: (void)make(k, "app.Screen$12", VALUES(any(k))); break;
+    default: (void)make(k, "app.Plain", VALUES(any(k), any(k), 3, any(k), any(k), any(k))); break;
     }
 }
 
@@ -389,11 +391,11 @@ static void watches(maker *k)
         const uint64_t leak = make(k, i % 3 == 0 ? "app.Leak$1" : "app.Leak", NULL),
                        key = text(k, i % 4 == 0 ? "a key" : "b key");
         if (i % 5 == 4)
-            (void)make(k, "com.squareup.leakcanary.KeyedWeakReference", DUMP_VALUES(key, key, leak, 0));
+            (void)make(k, "com.squareup.leakcanary.KeyedWeakReference", VALUES(key, key, leak, 0));
         else
             (void)make(k, "leakcanary.KeyedWeakReference",
-                       DUMP_VALUES(i % 6 == 0 ? 0 : key, i % 4 == 1 ? 0 : text(k, "why"), 1000 * i,
-                                   i % 4 == 3 ? UINT64_MAX : 2000 * i, i == 7 ? 0 : leak, any(k)));
+                       VALUES(i % 6 == 0 ? 0 : key, i % 4 == 1 ? 0 : text(k, "why"), 1000 * i,
+                              i % 4 == 3 ? UINT64_MAX : 2000 * i, i == 7 ? 0 : leak, any(k)));
     }
 }
 
@@ -403,22 +405,21 @@ static void natives(maker *k)
     static const uint32_t sizes[][2] = { { 0, 11 },  { 40, 11 }, { 41, 11 },          { 441, 1 },          { 1, 441 },
                                          { 440, 1 }, { 441, 0 }, { UINT32_MAX, 441 }, { 441, UINT32_MAX }, { 20, 20 } };
     for (unsigned i = 0; i < 10; i++) {
-        const uint64_t bitmap = make(k, "android.graphics.Bitmap", DUMP_VALUES(sizes[i][0], sizes[i][1], any(k)));
+        const uint64_t bitmap = make(k, "android.graphics.Bitmap", VALUES(sizes[i][0], sizes[i][1], any(k)));
         const uint64_t registry =
-            make(k, "libcore.util.NativeAllocationRegistry", DUMP_VALUES(i == 3 ? UINT64_MAX : 1000 * i, any(k)));
+            make(k, "libcore.util.NativeAllocationRegistry", VALUES(i == 3 ? UINT64_MAX : 1000 * i, any(k)));
         const uint64_t thunk =
-            make(k, "libcore.util.NativeAllocationRegistry$CleanerThunk", DUMP_VALUES(5, i == 2 ? bitmap : registry));
-        (void)make(k, "sun.misc.Cleaner",
-                   DUMP_VALUES(i == 1 ? registry : thunk, any(k), any(k), i == 4 ? 0 : bitmap, 0));
-        (void)make(k, "sun.misc.Cleaner", DUMP_VALUES(thunk, 0, 0, bitmap, 0));
+            make(k, "libcore.util.NativeAllocationRegistry$CleanerThunk", VALUES(5, i == 2 ? bitmap : registry));
+        (void)make(k, "sun.misc.Cleaner", VALUES(i == 1 ? registry : thunk, any(k), any(k), i == 4 ? 0 : bitmap, 0));
+        (void)make(k, "sun.misc.Cleaner", VALUES(thunk, 0, 0, bitmap, 0));
     }
-    (void)make(k, "android.util.DisplayMetrics", DUMP_VALUES(20, 20));
+    (void)make(k, "android.util.DisplayMetrics", VALUES(20, 20));
     for (unsigned i = 0; i < 3; i++)
         (void)make(k, "android.database.sqlite.SQLiteDatabase",
-                   DUMP_VALUES(i == 2 ? 0
-                                      : make(k, "android.database.sqlite.SQLiteDatabaseConfiguration",
-                                             DUMP_VALUES(text(k, "books.db"), 0)),
-                               i == 1 ? 0 : any(k)));
+                   VALUES(i == 2 ? 0
+                                 : make(k, "android.database.sqlite.SQLiteDatabaseConfiguration",
+                                        VALUES(text(k, "books.db"), 0)),
+                          i == 1 ? 0 : any(k)));
 }
 
 /* Locals in frames of stacks that there are, and of some that there are not. */
@@ -431,8 +432,8 @@ static void threads(maker *k)
         for (int n = 0; n < 3; n++)
             frames[n] = dump_maker_frame(k->m, n == 1 ? "run" : "call", of, n == 2 ? -1 : 12 + n);
         dump_maker_trace(k->m, 100 + i, i + 1, frames, 3);
-        const uint64_t thread = i == 2 ? make(k, "app.Worker", DUMP_VALUES(any(k), text(k, names[i]), any(k)))
-                                       : make(k, "java.lang.Thread", DUMP_VALUES(text(k, names[i]), any(k)));
+        const uint64_t thread = i == 2 ? make(k, "app.Worker", VALUES(any(k), text(k, names[i]), any(k)))
+                                       : make(k, "java.lang.Thread", VALUES(text(k, names[i]), any(k)));
         dump_maker_root(k->m, HDX_SUB_ROOT_THREAD_OBJECT, thread, i + 1, (int32_t)(100 + i));
         for (int n = -1; n < 4; n++)
             dump_maker_root(k->m, HDX_SUB_ROOT_JAVA_FRAME, k->objects[roll(k, k->count)], i + 1, n);
@@ -454,10 +455,10 @@ static void roots(maker *k)
 /* A list whose nodes all refer to one object: see test_search.c. */
 static void long_list(maker *k)
 {
-    const uint64_t all = make(k, "app.Leak", DUMP_VALUES(any(k), any(k), 1, 1));
+    const uint64_t all = make(k, "app.Leak", VALUES(any(k), any(k), 1, 1));
     uint64_t       next = any(k);
     for (unsigned i = 0; i < 1500; i++)
-        next = dump_maker_instance(k->m, kind_of(k, "app.Node"), DUMP_VALUES(next, i % 100 == 50 ? any(k) : all));
+        next = dump_maker_instance(k->m, kind_of(k, "app.Node"), VALUES(next, i % 100 == 50 ? any(k) : all));
     dump_maker_static(k->m, "list", 'L', next);
 }
 
@@ -467,13 +468,12 @@ static void forward_objects(maker *k)
         if (i < 2) {
             const uint64_t letters[] = { 's', 'a', 'm', 's', 'u', 'n', 'g' };
             const uint64_t bytes = dump_maker_primitives(k->m, 'B', letters, i == 0 ? 7 : 2);
-            (void)dump_maker_instance_at(k->m, k->forward[i], kind_of(k, "java.lang.String"), DUMP_VALUES(bytes, 0, 0));
+            (void)dump_maker_instance_at(k->m, k->forward[i], kind_of(k, "java.lang.String"), VALUES(bytes, 0, 0));
         } else if (i % 4 == 3) {
-            (void)dump_maker_instance_at(k->m, k->forward[i], kind_of(k, "app.Leak"),
-                                         DUMP_VALUES(any(k), any(k), 0, 4));
+            (void)dump_maker_instance_at(k->m, k->forward[i], kind_of(k, "app.Leak"), VALUES(any(k), any(k), 0, 4));
         } else
             (void)dump_maker_instance_at(k->m, k->forward[i], kind_of(k, "app.Plain"),
-                                         DUMP_VALUES(any(k), any(k), 3, any(k), any(k), any(k)));
+                                         VALUES(any(k), any(k), 3, any(k), any(k), any(k)));
     }
 }
 
