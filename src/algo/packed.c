@@ -272,15 +272,11 @@ void hdx_packed_sum(hdx_packed *p)
 
 hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value)
 {
-    uint64_t low = 0, high = p->blocks == 0 ? 0 : p->blocks - 1; /* the last block that begins at or before it */
-    while (low < high) {
-        const uint64_t mid = low + (high - low + 1) / 2;
-        if (p->before[mid] <= value)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    hdx_packed_walk walk = { low * HDX_PACKED_BLOCK, p->nodes, p->blocks == 0 ? 0 : value - p->before[low] };
+    if (p->blocks == 0)
+        return (hdx_packed_walk){ 0, p->nodes, 0 };
+    /* the last block that begins at or before it */
+    const uint64_t  block = hdx_upper_bound(HDX_NUMBERS(p->before, p->blocks), value) - 1;
+    hdx_packed_walk walk = { block * HDX_PACKED_BLOCK, p->nodes, value - p->before[block] };
     while (walk.node < walk.end) {
         const uint64_t n = hdx_packed_at(p, walk.node).count;
         if (walk.skip < n)

@@ -183,19 +183,12 @@ static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
 static hdx_code add_locals(walk *k, worker *w, uint64_t id, hdx_error *err)
 {
     const hdx_lookup *l = &k->t->lookup;
-    uint64_t          low = 0, high = l->local_count;
-    while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
-        if (l->locals[mid].first < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < l->local_count && l->locals[low].first == id; low++) {
+    uint64_t          i = hdx_lower_bound(HDX_KEYS(l->locals, l->local_count, first), id);
+    for (; i < l->local_count && l->locals[i].first == id; i++) {
         if (!room(&k->w->mem, w, 1))
             return no_memory(err);
-        assert(l->locals[low].second < k->t->objects); /* T8 */
-        w->values[w->value_count++] = l->locals[low].second;
+        assert(l->locals[i].second < k->t->objects); /* T8 */
+        w->values[w->value_count++] = l->locals[i].second;
     }
     return HDX_OK;
 }
@@ -424,15 +417,8 @@ static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t
 
 static bool is_skipped(const hdx_scan_result *scan, hdx_pos pos)
 {
-    uint64_t low = 0, high = scan->skipped_count;
-    while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
-        if (scan->skipped[mid] < pos)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < scan->skipped_count && scan->skipped[low] == pos;
+    const uint64_t i = hdx_lower_bound(HDX_NUMBERS(scan->skipped, scan->skipped_count), pos);
+    return i < scan->skipped_count && scan->skipped[i] == pos;
 }
 
 #define AHEAD 8u

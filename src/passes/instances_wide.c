@@ -29,21 +29,15 @@ static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t
 static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
     const group *k = context;
-    uint64_t     low = 0, high = k->t->class_count - 1u; /* the last class whose list begins at or before `first` */
+    /* the last class whose list begins at or before `first` */
+    uint64_t number = hdx_upper_bound(HDX_NUMBERS(k->begins, k->t->class_count), first) - 1;
     (void)err;
-    while (low < high) {
-        const uint64_t mid = low + (high - low + 1) / 2;
-        if (k->begins[mid] <= first)
-            low = mid;
-        else
-            high = mid - 1;
-    }
     for (uint32_t i = 0; i < n; i++) {
-        while (k->begins[low + 1] <= first + i)
-            low++;
-        assert(first + i < k->last && low < k->t->class_count); /* P8 */
+        while (k->begins[number + 1] <= first + i)
+            number++;
+        assert(first + i < k->last && number < k->t->class_count); /* P8 */
         values[i] = k->to[first - k->first + i];
-        keys[i] = low;
+        keys[i] = number;
     }
     return HDX_OK;
 }

@@ -86,20 +86,13 @@ static hdx_code fill_group_degrees(void *context, uint64_t first, uint32_t n, ui
 static hdx_code fill_group(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
     const grouped *g = context;
-    uint64_t       low = 0, high = g->keys; /* the last key whose list begins at or before `first` */
+    uint64_t       key = hdx_upper_bound(HDX_NUMBERS(g->at, g->keys), first) - 1; /* the last that begins by `first` */
     (void)err;
-    while (low < high) {
-        uint64_t mid = low + (high - low + 1) / 2;
-        if (g->at[mid] <= first)
-            low = mid;
-        else
-            high = mid - 1;
-    }
     for (uint32_t i = 0; i < n; i++) {
-        while (g->at[low + 1] <= first + i)
-            low++;
+        while (g->at[key + 1] <= first + i)
+            key++;
         values[i] = g->to[first + i];
-        keys[i] = low;
+        keys[i] = key;
     }
     return HDX_OK;
 }

@@ -55,18 +55,12 @@ static inline hdx_idoms WIDE(hdx_search_idoms)(const hdx_search *search, const h
 /* The member of a set that has this rank. */
 static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)
 {
-    uint64_t low = 0, high = hdx_bits_words(n) - 1; /* the last word with at most `rank` members before it */
-    while (low < high) {
-        const uint64_t mid = low + (high - low + 1) / 2;
-        if (set->before[mid] <= rank)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    uint64_t word = set->words[low];
-    for (uint64_t left = rank - set->before[low]; left > 0; left--)
+    /* the last word with at most `rank` members before it */
+    const uint64_t i = hdx_upper_bound(HDX_NUMBERS(set->before, hdx_bits_words(n)), rank) - 1;
+    uint64_t       word = set->words[i];
+    for (uint64_t left = rank - set->before[i]; left > 0; left--)
         word &= word - 1;
-    return 64 * low + (uint64_t)__builtin_ctzll(word);
+    return 64 * i + (uint64_t)__builtin_ctzll(word);
 }
 
 /* The next member after one. */
