@@ -162,9 +162,7 @@ typedef struct play {
     hdx_mem         *mem;
     NID             *number, *node; /* one of them */
     _Atomic uint64_t next;          /* piece */
-    atomic_bool      failed;
-    pthread_mutex_t  lock; /* guards error */
-    hdx_error        error;
+    hdx_first_error  fault;
 } play;
 
 static hdx_code play_piece(const play *p, visit *piece, uint64_t done, hdx_error *err)
@@ -187,28 +185,18 @@ static void play_pieces(void *context, unsigned worker)
     uint64_t  done;
     hdx_error err = { 0 };
     (void)worker;
-    while (!atomic_load(&p->failed) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->visits->count)
-        if ((piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit))
-                           : play_piece(p, piece, done, &err)) != HDX_OK) {
-            (void)pthread_mutex_lock(&p->lock);
-            if (!atomic_load(&p->failed))
-                p->error = err;
-            atomic_store(&p->failed, true);
-            (void)pthread_mutex_unlock(&p->lock);
-        }
+    while (!hdx_first_error_any(&p->fault) && (done = atomic_fetch_add(&p->next, 1) * VISITS) < p->visits->count)
+        hdx_first_error_put(&p->fault,
+                            piece == NULL ? hdx_no_memory(&err, "a piece of the search", VISITS * sizeof(visit))
+                                          : play_piece(p, piece, done, &err),
+                            &err);
     hdx_mem_put(p->mem, piece, VISITS * sizeof(visit));
 }
 
 static hdx_code play_all(play *p, unsigned threads, hdx_error *err)
 {
-    (void)pthread_mutex_init(&p->lock, NULL);
     hdx_workers_run(threads, play_pieces, p);
-    (void)pthread_mutex_destroy(&p->lock);
-    if (!atomic_load(&p->failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = p->error;
-    return p->error.code;
+    return hdx_first_error_take(&p->fault, err);
 }
 
 hdx_code WIDE(hdx_numbers)(const hdx_taped *visits, uint64_t nodes, const hdx_resources *with, NID **number,

@@ -43,9 +43,8 @@ typedef struct range {
     _Atomic uint64_t           taken;
     _Atomic uint64_t           longest; /* list that found no room, with its count */
     _Atomic uint64_t           next;    /* chunk */
-    atomic_bool                full, failed;
-    pthread_mutex_t            lock; /* guards error */
-    hdx_error                  error;
+    atomic_bool                full;
+    hdx_first_error            fault;
 } range;
 
 typedef struct grab { /* a worker's part of the buffer */
@@ -119,24 +118,6 @@ static bool take_record(range *r, grab *g, uint64_t node, const uint8_t **at, ui
     return true;
 }
 
-static void fail(range *r, const hdx_error *error)
-{
-    (void)pthread_mutex_lock(&r->lock);
-    if (!atomic_load(&r->failed))
-        r->error = *error;
-    atomic_store(&r->failed, true);
-    (void)pthread_mutex_unlock(&r->lock);
-}
-
-static hdx_code range_code(const range *r, hdx_error *err)
-{
-    if (!atomic_load(&r->failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = r->error;
-    return r->error.code;
-}
-
 static void read_records(void *context, unsigned worker)
 {
     range         *r = context;
@@ -147,16 +128,17 @@ static void read_records(void *context, unsigned worker)
     hdx_error      err = { 0 };
     (void)worker;
     if (bytes == NULL) {
-        (void)hdx_no_memory(&err, "records of referrers", room);
-        fail(r, &err);
+        hdx_first_error_put(&r->fault, hdx_no_memory(&err, "records of referrers", room), &err);
         return;
     }
-    while (!atomic_load(&r->full) && !atomic_load(&r->failed) &&
+    while (!atomic_load(&r->full) && !hdx_first_error_any(&r->fault) &&
            (chunk = atomic_fetch_add(&r->next, 1)) < r->referrers->chunks) {
         uint64_t len, node;
-        if (r->referrers->read(r->referrers->context, chunk, bytes, &len, &node, &err) != HDX_OK ||
-            (chunk % TICK_CHUNKS == 0 && hdx_tick(r->with->tick, 0) && hdx_tick_stop(&err) != HDX_OK)) {
-            fail(r, &err);
+        hdx_code code = r->referrers->read(r->referrers->context, chunk, bytes, &len, &node, &err);
+        if (code == HDX_OK && chunk % TICK_CHUNKS == 0 && hdx_tick(r->with->tick, 0))
+            code = hdx_tick_stop(&err);
+        if (code != HDX_OK) {
+            hdx_first_error_put(&r->fault, code, &err);
             break;
         }
         const uint8_t *at = bytes, *end = bytes + len;
@@ -193,10 +175,10 @@ static hdx_code wait_turn(part_tape *p, hdx_error *err)
 {
     turns *t = p->t;
     (void)pthread_mutex_lock(&t->lock);
-    while (t->out != p->part && !atomic_load(&t->r->failed))
+    while (t->out != p->part && !hdx_first_error_any(&t->r->fault))
         (void)pthread_cond_wait(&t->moved, &t->lock);
     (void)pthread_mutex_unlock(&t->lock);
-    if (atomic_load(&t->r->failed)) /* which has said why */
+    if (hdx_first_error_any(&t->r->fault)) /* which has said why */
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "another thread stopped");
     return HDX_OK;
 }
@@ -264,7 +246,7 @@ static void put_parts(void *context, unsigned worker)
     while (code == HDX_OK && (at.part = atomic_fetch_add(&t->next, 1)) < parts)
         code = put_part(r, &at, &out, &err);
     if (code != HDX_OK) {
-        fail(r, &err);
+        hdx_first_error_put(&r->fault, code, &err);
         end_turn(t); /* wakes who waits */
     }
     atomic_fetch_add(&t->written, out.written / sizeof(NID));
@@ -281,7 +263,7 @@ static hdx_code put_range(range *r, hdx_taped *out, hdx_error *err)
     (void)pthread_cond_destroy(&t.moved);
     (void)pthread_mutex_destroy(&t.lock);
     out->count += atomic_load(&t.written);
-    return range_code(r, err);
+    return hdx_first_error_take(&r->fault, err);
 }
 
 /* ---- ranges ---- */
@@ -308,7 +290,7 @@ static hdx_code fill_range(range *r, hdx_error *err)
         atomic_store(&r->longest, 0);
         atomic_store(&r->full, false);
         hdx_workers_run(r->with->threads, read_records, r);
-        hdx_code code = range_code(r, err);
+        hdx_code code = hdx_first_error_take(&r->fault, err);
         if (code != HDX_OK)
             return code;
         if (!atomic_load(&r->full)) {
@@ -368,7 +350,6 @@ hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_numbering) *numbered, const hdx_r
     r.slot = hdx_mem_raw(with->mem, r.slots, sizeof(NID));
     r.buffer = hdx_mem_raw(with->mem, r.capacity, sizeof(NID));
     r.capacity = r.buffer == NULL ? 0 : r.capacity;
-    (void)pthread_mutex_init(&r.lock, NULL);
     if (r.slot == NULL || r.buffer == NULL)
         code = hdx_no_memory(err, "predecessors", want);
     for (r.from = 1; r.from <= reached && code == HDX_OK; r.from = r.end) {
@@ -378,7 +359,6 @@ hdx_code WIDE(hdx_predecessors)(const WIDE(hdx_numbering) *numbered, const hdx_r
             trim(&r);
         code = put_range(&r, out, err);
     }
-    (void)pthread_mutex_destroy(&r.lock);
     hdx_mem_put(with->mem, r.buffer, r.capacity * sizeof(NID));
     hdx_mem_put(with->mem, r.slot, r.slots * sizeof(NID));
     return code;

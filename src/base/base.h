@@ -11,6 +11,7 @@
  *   bits.h      bit sets
  *   sort.h      sorting by a number that elements hold
  *   search.h    halving what is in order
+ *   first_error.h  of several workers' errors the first
  *   inline.h    what is compiled into each caller
  *   workers.h   run one function on n threads
  *   text.h      growing text
@@ -27,6 +28,7 @@
 #include "base/bytes.h"
 #include "base/crc.h"
 #include "base/error.h"
+#include "base/first_error.h"
 #include "base/inline.h"
 #include "base/io.h"
 #include "base/map.h"

@@ -45,10 +45,8 @@ typedef struct swift {
     unsigned                  threads;
     pthread_mutex_t           lock; /* guards what follows */
     hdx_halt                  at;   /* records handed out */
-    bool                      odd;
-    hdx_code                  code;
-    hdx_error                 err;
-    atomic_bool               stop;
+    atomic_bool               odd;  /* it, or a fault, stops all */
+    hdx_first_error           fault;
 } swift;
 
 /* ---- the hop ---- */
@@ -118,18 +116,7 @@ static hdx_code hop(swift *s, hdx_window *w, hdx_pos size, bool *odd, hdx_error 
 
 /* ---- the workers ---- */
 
-static void fail(swift *s, hdx_code code, const hdx_error *err)
-{
-    (void)pthread_mutex_lock(&s->lock);
-    if (code == HDX_OK)
-        s->odd = true;
-    else if (s->code == HDX_OK) {
-        s->code = code;
-        s->err = *err;
-    }
-    (void)pthread_mutex_unlock(&s->lock);
-    atomic_store(&s->stop, true);
-}
+static bool stopped(const swift *s) { return atomic_load(&s->odd) || hdx_first_error_any(&s->fault); }
 
 static bool take(swift *s, hdx_left *run)
 {
@@ -183,8 +170,7 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan 
                 return code;
             run->pos = pos;
             run->heap = scan->heap;
-            code = atomic_load_explicit(&s->stop, memory_order_relaxed) ? HDX_CANCELLED
-                                                                        : hdx_window_at(w, pos, want, &at, &have, err);
+            code = stopped(s) ? HDX_CANCELLED : hdx_window_at(w, pos, want, &at, &have, err);
             if (code == HDX_CANCELLED) {
                 piece.end = pos;
                 if (chosen && add_piece(s, worker, &piece, err) != HDX_OK)
@@ -234,7 +220,7 @@ static hdx_code scan_slice(swift *s, unsigned n, hdx_window *w, hdx_entry_scan *
         if (run->from > first && before != (s->records[run->from].heap != OTHER_DUMP) &&
             (code = flush(s, scan, n, before, err)) != HDX_OK)
             break;
-        if (atomic_load_explicit(&s->stop, memory_order_relaxed))
+        if (stopped(s))
             return flush(s, scan, n, before, err);
         code = scan_record(s, n, w, scan, run, odd, err);
     }
@@ -252,17 +238,16 @@ static void work(void *context, unsigned n)
     hdx_left       run;
     bool           odd = false;
     hdx_error      err = { 0 };
-    while (!atomic_load(&s->stop) && take(s, &run)) {
+    while (!stopped(s) && take(s, &run)) {
         const hdx_code code = scan_slice(s, n, &w, &scan, &run, &odd, &err);
         (void)pthread_mutex_lock(&s->lock);
         hdx_halt_leave(&s->at, &run);
         (void)pthread_mutex_unlock(&s->lock);
-        if (code == HDX_CANCELLED && atomic_load(&s->stop)) /* because of another, who said why */
+        if (code == HDX_CANCELLED && stopped(s)) /* because of another, who said why */
             break;
-        if (code != HDX_OK || odd) {
-            fail(s, code, &err);
-            break;
-        }
+        hdx_first_error_put(&s->fault, code, &err);
+        if (code == HDX_OK && odd)
+            atomic_store(&s->odd, true);
     }
     hdx_window_free(&w);
 }
@@ -365,7 +350,8 @@ static uint64_t bytes_done(const swift *s)
 /* Where a survey ended, or was stopped, into *halt, whose pieces and counts are those of all. */
 static void keep(swift *s, hdx_survey_halt *halt)
 {
-    halt->holds = !s->odd && (s->code == HDX_OK || s->code == HDX_CANCELLED);
+    const hdx_code code = hdx_first_error_take(&s->fault, NULL);
+    halt->holds = !atomic_load(&s->odd) && (code == HDX_OK || code == HDX_CANCELLED);
     halt->at = s->at;
     for (unsigned n = 0; n < s->threads; n++)
         for (unsigned tag = 0; tag < 256; tag++)
@@ -410,11 +396,9 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
     code = gather_pieces(&s, halt, err);
     if (code == HDX_OK)
         keep(&s, halt);
-    if (s.code != HDX_OK) {
-        if (err != NULL)
-            *err = s.err;
-        code = s.code;
-    } else if (s.odd)
+    if (hdx_first_error_any(&s.fault))
+        code = hdx_first_error_take(&s.fault, err);
+    else if (atomic_load(&s.odd))
         *odd = true;
     else if (code == HDX_OK) {
         hdx_survey_count(out, halt->counts);

@@ -21,9 +21,7 @@ typedef struct walk {
     hdx_ticker             *tick;
     pthread_mutex_t         lock; /* guards what follows */
     hdx_halt                at;
-    hdx_code                code;
-    hdx_error               err;
-    atomic_bool             stop;
+    hdx_first_error         fault;
 } walk;
 
 static hdx_code flush(walk *k, hdx_entry_scan *scan, unsigned n, hdx_error *err)
@@ -59,7 +57,7 @@ static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_entry_scan 
             if ((code = flush(k, scan, n, err)) != HDX_OK)
                 return code;
             mark(run, scan, pos);
-            if (atomic_load_explicit(&k->stop, memory_order_relaxed))
+            if (hdx_first_error_any(&k->fault))
                 return HDX_OK;
         }
         if ((code = hdx_window_at(w, pos, want, &at, &have, err)) != HDX_OK)
@@ -113,21 +111,16 @@ static void work(void *context, unsigned n)
     hdx_window w = hdx_window_of(k->source, NULL, CHUNK, k->mem, k->tick);
     hdx_left   run;
     hdx_error  err = { 0 };
-    while (!atomic_load(&k->stop) && take(k, &run)) {
+    while (!hdx_first_error_any(&k->fault) && take(k, &run)) {
         hdx_code code = HDX_OK;
         w.limit = k->survey->stretches[run.end - 1].end;
         w.ended = false;
-        while (run.from < run.end && code == HDX_OK && !atomic_load_explicit(&k->stop, memory_order_relaxed))
+        while (run.from < run.end && code == HDX_OK && !hdx_first_error_any(&k->fault))
             code = walk_stretch(k, n, &w, &scan, &run, &err);
         (void)pthread_mutex_lock(&k->lock);
         hdx_halt_leave(&k->at, &run);
-        if (code != HDX_OK && k->code == HDX_OK) {
-            k->code = code;
-            k->err = err;
-        }
         (void)pthread_mutex_unlock(&k->lock);
-        if (code != HDX_OK)
-            atomic_store(&k->stop, true);
+        hdx_first_error_put(&k->fault, code, &err);
     }
     hdx_window_free(&w);
 }
@@ -146,7 +139,5 @@ hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned t
     (void)pthread_mutex_destroy(&k.lock);
     if (halt != NULL)
         *halt = k.at;
-    if (k.code != HDX_OK && err != NULL)
-        *err = k.err;
-    return k.code;
+    return hdx_first_error_take(&k.fault, err);
 }

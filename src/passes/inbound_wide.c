@@ -53,9 +53,8 @@ typedef struct transposing {
     bool      placing; /* else counting */
     /* writing referrers */
     _Atomic uint64_t next;
-    atomic_bool      failed;
-    pthread_mutex_t  lock; /* guards error, and the file's end and chunks */
-    hdx_error        error;
+    hdx_first_error  fault;
+    pthread_mutex_t  lock; /* guards the file's end and chunks */
 } transposing;
 
 /* A target and its list; the next one has no more to look up than this. */
@@ -116,16 +115,11 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
     }
     if (i == n)
         return HDX_OK;
-    uint64_t low = t->from / BLOCK, high = (t->end - 1) / BLOCK; /* the last block that begins at or before the value */
-    while (low < high) {
-        const uint64_t mid = low + (high - low + 1) / 2;
-        if (t->before[mid] <= first + i)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    uint64_t skip = first + i - t->before[low];
-    list     l = list_of(t, low * BLOCK);
+    /* the last block of the range that begins at or before the value */
+    const uint64_t begin = t->from / BLOCK, blocks = (t->end - 1) / BLOCK - begin + 1;
+    const uint64_t block = begin + hdx_upper_bound(HDX_NUMBERS(t->before + begin, blocks), first + i) - 1;
+    uint64_t       skip = first + i - t->before[block];
+    list           l = list_of(t, block * BLOCK);
     for (; skip >= l.count; next_list(t, &l))
         skip -= l.count;
     for (;;) {
@@ -235,24 +229,6 @@ static hdx_code write_chunk(transposing *t, uint64_t from, uint8_t **bytes, uint
     return used == 0 ? HDX_OK : put_chunk(t, node, *bytes, used, entries, err);
 }
 
-static void fail(transposing *t, const hdx_error *err)
-{
-    (void)pthread_mutex_lock(&t->lock);
-    if (!atomic_load(&t->failed))
-        t->error = *err;
-    atomic_store(&t->failed, true);
-    (void)pthread_mutex_unlock(&t->lock);
-}
-
-static hdx_code failure(const transposing *t, hdx_error *err)
-{
-    if (!atomic_load(&t->failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = t->error;
-    return t->error.code;
-}
-
 static void write_chunks(void *context, unsigned worker)
 {
     transposing *t = context;
@@ -260,9 +236,8 @@ static void write_chunks(void *context, unsigned worker)
     uint64_t     capacity = 0, i;
     hdx_error    err = { 0 };
     (void)worker;
-    while (!atomic_load(&t->failed) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
-        if (write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err) != HDX_OK)
-            fail(t, &err);
+    while (!hdx_first_error_any(&t->fault) && t->from + (i = atomic_fetch_add(&t->next, 1)) * CHUNK < t->end)
+        hdx_first_error_put(&t->fault, write_chunk(t, t->from + i * CHUNK, &bytes, &capacity, &err), &err);
     hdx_mem_put(&t->w->mem, bytes, capacity);
 }
 
@@ -270,7 +245,7 @@ static hdx_code write_referrers(transposing *t, hdx_error *err)
 {
     atomic_store(&t->next, 0);
     hdx_workers_run(t->w->threads, write_chunks, t);
-    return failure(t, err);
+    return hdx_first_error_take(&t->fault, err);
 }
 
 /* ---- ranges ---- */
@@ -299,16 +274,16 @@ static void sweep_part(void *context, unsigned part)
     const WIDE(hdx_transposed)   out = { t->only, count, t->to };
     const hdx_resources          with = hdx_work_resources(t->w);
     hdx_error                    err = { 0 };
-    if ((t->placing ? WIDE(hdx_transpose_place)(&in, &with, &out, &err)
-                    : WIDE(hdx_transpose_count)(&in, &with, count, &err)) != HDX_OK)
-        fail(t, &err);
+    const hdx_code               code = t->placing ? WIDE(hdx_transpose_place)(&in, &with, &out, &err)
+                                                   : WIDE(hdx_transpose_count)(&in, &with, count, &err);
+    hdx_first_error_put(&t->fault, code, &err);
 }
 
 static hdx_code sweep(transposing *t, bool placing, hdx_error *err)
 {
     t->placing = placing;
     hdx_workers_run(t->parts, sweep_part, t);
-    return failure(t, err);
+    return hdx_first_error_take(&t->fault, err);
 }
 
 static hdx_code count_range(transposing *t, hdx_error *err)

@@ -37,31 +37,14 @@ typedef struct batch {
     hdx_map                long_lengths;
     bool                   lists; /* are wanted */
     _Atomic uint64_t       piece; /* to be laid out next */
-    atomic_bool            failed;
-    pthread_mutex_t        lock; /* guards error and long_lengths */
-    hdx_error              error;
+    hdx_first_error        fault;
+    pthread_mutex_t        lock; /* guards long_lengths */
 } batch;
 
 typedef struct fill { /* of one file */
     batch   *k;
     unsigned column;
 } fill;
-
-static void fail(batch *k, const hdx_error *err)
-{
-    (void)pthread_mutex_lock(&k->lock);
-    if (!atomic_load(&k->failed))
-        k->error = *err;
-    atomic_store(&k->failed, true);
-    (void)pthread_mutex_unlock(&k->lock);
-}
-
-static hdx_code failure(const batch *k, hdx_error *err)
-{
-    if (err != NULL)
-        *err = k->error;
-    return k->error.code;
-}
 
 /* Exactly so many bytes are written: workers have neighbours. */
 static inline void put(const column *c, uint64_t i, uint64_t value)
@@ -137,14 +120,13 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
     put(&k->columns[SIZE], i, record->length < LONG_LENGTH ? record->length : LONG_LENGTH);
     if (k->columns[HEAP].width > 0)
         put(&k->columns[HEAP], i, record->heap);
-    if (record->length >= LONG_LENGTH && !put_long(k, record->id, record->length)) {
-        (void)hdx_no_memory(&err, "lengths of arrays", k->long_lengths.capacity * sizeof(hdx_map_slot));
-        fail(k, &err);
-    }
-    if (k->lists && !take_list(k->outbound, record)) {
-        (void)hdx_fail(&err, HDX_BAD_DUMP, k->w->options->dump, HDX_NOWHERE, "changed while it was read");
-        fail(k, &err);
-    }
+    if (record->length >= LONG_LENGTH && !put_long(k, record->id, record->length))
+        hdx_first_error_put(
+            &k->fault, hdx_no_memory(&err, "lengths of arrays", k->long_lengths.capacity * sizeof(hdx_map_slot)), &err);
+    if (k->lists && !take_list(k->outbound, record))
+        hdx_first_error_put(&k->fault,
+                            hdx_fail(&err, HDX_BAD_DUMP, k->w->options->dump, HDX_NOWHERE, "changed while it was read"),
+                            &err);
 }
 
 static hdx_code fill_column(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)
@@ -170,8 +152,7 @@ static void take_entries(void *context, unsigned worker, const hdx_spill_record 
     (void)worker;
     if (hdx_entries_put(&k->in->entries, record->id, hdx_packed_entries(record->class_number, record->count)))
         return;
-    (void)hdx_no_memory(&err, "lengths of lists", k->t->objects);
-    fail(k, &err);
+    hdx_first_error_put(&k->fault, hdx_no_memory(&err, "lengths of lists", k->t->objects), &err);
 }
 
 /* Where a build goes on after the second pass, which is who knew them. */
@@ -179,9 +160,8 @@ static hdx_code find_entries(batch *k, hdx_error *err)
 {
     const hdx_spill_range all = { 0, k->t->objects, take_entries, k };
     hdx_code              code = hdx_entries_begin(k->w, &k->in->entries, err);
-    if (code == HDX_OK && (code = hdx_spill_each(k->w, k->t, &k->in->spill, &all, err)) == HDX_OK &&
-        atomic_load(&k->failed))
-        code = failure(k, err);
+    if (code == HDX_OK && (code = hdx_spill_each(k->w, k->t, &k->in->spill, &all, err)) == HDX_OK)
+        code = hdx_first_error_take(&k->fault, err);
     return code;
 }
 
@@ -194,7 +174,8 @@ static void lay_pieces(void *context, unsigned worker)
     uint64_t       piece;
     hdx_error      err = { 0 };
     (void)worker;
-    while (!atomic_load(&k->failed) && (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi) {
+    while (!hdx_first_error_any(&k->fault) &&
+           (piece = atomic_fetch_add(&k->piece, 1)) << HDX_PACKED_PIECE_BITS < k->hi) {
         hdx_code code = HDX_OK;
         if (entries == NULL && (entries = hdx_mem_array(mem, room, sizeof *entries)) == NULL)
             code = hdx_no_memory(&err, "lengths of lists", room * sizeof *entries);
@@ -202,8 +183,7 @@ static void lay_pieces(void *context, unsigned worker)
             hdx_entries_take(&k->in->entries, piece, entries);
             code = hdx_packed_lay(k->outbound, piece, entries, mem, &err);
         }
-        if (code != HDX_OK)
-            fail(k, &err);
+        hdx_first_error_put(&k->fault, code, &err);
     }
     hdx_mem_put(mem, entries, room * sizeof *entries);
 }
@@ -212,7 +192,7 @@ static hdx_code lay_lists(batch *k, hdx_error *err)
 {
     atomic_store(&k->piece, k->lo >> HDX_PACKED_PIECE_BITS);
     hdx_workers_run(k->w->threads, lay_pieces, k);
-    return atomic_load(&k->failed) ? failure(k, err) : HDX_OK;
+    return hdx_first_error_take(&k->fault, err);
 }
 
 /* ---- batches ---- */
@@ -257,8 +237,8 @@ static hdx_code take_batches(batch *k, hdx_ints_writer *const *files, hdx_error 
         const hdx_spill_range range = { k->lo, k->hi, take, k };
         if (!k->lists || (code = lay_lists(k, err)) == HDX_OK)
             code = hdx_spill_each(w, t, &k->in->spill, &range, err);
-        if (code == HDX_OK && atomic_load(&k->failed))
-            code = failure(k, err);
+        if (code == HDX_OK)
+            code = hdx_first_error_take(&k->fault, err);
         for (unsigned i = 0; i < COLUMNS && code == HDX_OK; i++) {
             fill f = { k, i };
             if (files[i] != NULL)

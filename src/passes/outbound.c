@@ -57,9 +57,7 @@ typedef struct again {
     hdx_packed             *lists;
     _Atomic uint64_t        piece; /* to be laid out next */
     _Atomic uint64_t        edges; /* so far */
-    atomic_bool             failed;
-    pthread_mutex_t         lock; /* guards error */
-    hdx_error               error;
+    hdx_first_error         fault;
 } again;
 
 /*
@@ -135,15 +133,11 @@ static void read_pieces(void *context, unsigned worker)
     uint64_t       piece;
     hdx_error      err = { 0 };
     (void)worker;
-    while (!atomic_load(&a->failed) && (piece = atomic_fetch_add(&a->piece, 1)) < a->lists->piece_count)
-        if ((entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries)
-                             : read_piece(a, piece, entries, &err)) != HDX_OK) {
-            (void)pthread_mutex_lock(&a->lock);
-            if (!atomic_load(&a->failed))
-                a->error = err;
-            atomic_store(&a->failed, true);
-            (void)pthread_mutex_unlock(&a->lock);
-        }
+    while (!hdx_first_error_any(&a->fault) && (piece = atomic_fetch_add(&a->piece, 1)) < a->lists->piece_count)
+        hdx_first_error_put(&a->fault,
+                            entries == NULL ? hdx_no_memory(&err, "lists of references", room * sizeof *entries)
+                                            : read_piece(a, piece, entries, &err),
+                            &err);
     hdx_mem_put(mem, entries, room * sizeof *entries);
 }
 
@@ -154,15 +148,8 @@ hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx
     hdx_code code = hdx_packed_new(out, t->objects, &w->mem, err);
     if (code != HDX_OK)
         return code;
-    (void)pthread_mutex_init(&a.lock, NULL);
     out->edges = hdx_one_to_n_values(outbound);
     hdx_workers_run(w->threads, read_pieces, &a);
-    if (atomic_load(&a.failed)) {
-        if (err != NULL)
-            *err = a.error;
-        code = a.error.code;
-    } else if (atomic_load(&a.edges) != out->edges)
-        code = unusable(err);
-    (void)pthread_mutex_destroy(&a.lock);
-    return code;
+    code = hdx_first_error_take(&a.fault, err);
+    return code != HDX_OK || atomic_load(&a.edges) == out->edges ? code : unusable(err);
 }

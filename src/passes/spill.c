@@ -86,19 +86,8 @@ typedef struct each {
     const hdx_spill       *spill;
     const hdx_spill_range *range;
     _Atomic uint64_t       next;
-    atomic_bool            failed;
-    pthread_mutex_t        lock; /* guards error */
-    hdx_error              error;
+    hdx_first_error        fault;
 } each;
-
-static void fail(each *e, const hdx_error *error)
-{
-    (void)pthread_mutex_lock(&e->lock);
-    if (!atomic_load(&e->failed))
-        e->error = *error;
-    atomic_store(&e->failed, true);
-    (void)pthread_mutex_unlock(&e->lock);
-}
 
 static void read_units(void *context, unsigned worker)
 {
@@ -109,19 +98,19 @@ static void read_units(void *context, unsigned worker)
     uint64_t               i;
     hdx_error              err = { 0 };
     if (bytes == NULL) {
-        (void)hdx_no_memory(&err, "a unit of references", room);
-        fail(e, &err);
+        hdx_first_error_put(&e->fault, hdx_no_memory(&err, "a unit of references", room), &err);
         return;
     }
-    while (!atomic_load(&e->failed) && (i = atomic_fetch_add(&e->next, 1)) < e->spill->count) {
+    while (!hdx_first_error_any(&e->fault) && (i = atomic_fetch_add(&e->next, 1)) < e->spill->count) {
         const hdx_spilled *u = &e->spill->units[i];
         hdx_spill_reader   reader;
         hdx_spill_record   record;
         uint64_t           taken = 0;
         if (u->objects == 0 || u->first >= range->hi || u->last < range->lo)
             continue;
-        if (hdx_spill_get(e->t, e->spill, i, bytes, &reader, &err) != HDX_OK) {
-            fail(e, &err);
+        const hdx_code code = hdx_spill_get(e->t, e->spill, i, bytes, &reader, &err);
+        if (code != HDX_OK) {
+            hdx_first_error_put(&e->fault, code, &err);
             break;
         }
         while (hdx_spill_next(&reader, &record))
@@ -129,10 +118,8 @@ static void read_units(void *context, unsigned worker)
                 range->take(range->context, worker, &record);
                 taken++;
             }
-        if (hdx_tick(&e->w->tick, taken)) {
-            (void)hdx_tick_stop(&err);
-            fail(e, &err);
-        }
+        if (hdx_tick(&e->w->tick, taken))
+            hdx_first_error_put(&e->fault, hdx_tick_stop(&err), &err);
     }
     hdx_mem_put(&e->w->mem, bytes, room);
 }
@@ -141,14 +128,8 @@ hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *
                         hdx_error *err)
 {
     each e = { .w = w, .t = t, .spill = s, .range = range };
-    (void)pthread_mutex_init(&e.lock, NULL);
     hdx_workers_run(w->threads, read_units, &e);
-    (void)pthread_mutex_destroy(&e.lock);
-    if (!atomic_load(&e.failed))
-        return HDX_OK;
-    if (err != NULL)
-        *err = e.error;
-    return e.error.code;
+    return hdx_first_error_take(&e.fault, err);
 }
 
 /* Bytes read when so many ids are taken at a time. */

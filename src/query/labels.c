@@ -22,9 +22,7 @@ typedef struct making {
     hdx_mem         *mem; /* texts count there until they are cells */
     hdx_ticker       tick;
     _Atomic uint64_t next; /* piece */
-    pthread_mutex_t  lock; /* guards: */
-    hdx_code         code;
-    hdx_error        error;
+    hdx_first_error  fault;
 } making;
 
 static int by_place(const void *a, const void *b)
@@ -70,26 +68,18 @@ static void make_pieces(void *context, unsigned worker)
     hdx_error err = { .offset = HDX_NOWHERE };
     uint64_t  piece;
     (void)worker;
-    while ((piece = atomic_fetch_add(&m->next, 1)) * PIECE < m->count) {
+    while (!hdx_first_error_any(&m->fault) && (piece = atomic_fetch_add(&m->next, 1)) * PIECE < m->count) {
         const uint64_t end = m->count - piece * PIECE < PIECE ? m->count : (piece + 1) * PIECE;
         const hdx_code code = make_piece(m, piece * PIECE, end, &err);
-        if (code == HDX_OK)
-            continue;
-        (void)pthread_mutex_lock(&m->lock);
-        if (m->code == HDX_OK) {
-            m->code = code;
-            m->error = err;
-        }
-        atomic_store(&m->next, m->count); /* nobody begins another one */
-        (void)pthread_mutex_unlock(&m->lock);
-        return;
+        hdx_first_error_put(&m->fault, code, &err);
     }
 }
 
 /* Texts become cells; those of one object stand side by side. */
 static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    hdx_code code = m->code;
+    const hdx_code made = hdx_first_error_take(&m->fault, NULL);
+    hdx_code       code = made;
     for (uint64_t i = 0; i < m->count; i++) {
         const wanted *w = &m->at[i];
         if (w->text != NULL)
@@ -102,9 +92,7 @@ static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error
             hdx_text_free(w->text);
         }
     }
-    if (m->code != HDX_OK && err != NULL)
-        *err = m->error;
-    return code;
+    return made != HDX_OK ? hdx_first_error_take(&m->fault, err) : code;
 }
 
 static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
@@ -126,14 +114,12 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
     }
     if (m.count > 0)
         qsort(m.at, m.count, sizeof *m.at, by_place);
-    (void)pthread_mutex_init(&m.lock, NULL);
     hdx_ticker_init(&m.tick, q->progress, 1);
     if (m.count > HDX_LABELS_MANY)
         hdx_ticker_step(&m.tick, "labels", m.count, "objects");
     hdx_workers_run(m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1, make_pieces, &m);
     code = cells_of(&m, arena, cells, err);
     hdx_ticker_free(&m.tick);
-    (void)pthread_mutex_destroy(&m.lock);
     hdx_mem_put(q->mem, m.at, count * sizeof *m.at);
     return code;
 }

@@ -17,12 +17,10 @@ typedef struct level_job {
     const uint64_t  *without;
     uint64_t        *seen;
     const hdx_ids   *level;
-    hdx_ids         *found;  /* one per worker */
-    hdx_error       *errors; /* one per worker */
-    hdx_code        *codes;
+    hdx_ids         *found; /* one per worker */
     bool             shared;
     _Atomic uint64_t next; /* first object no worker has taken */
-    _Atomic bool     failed;
+    hdx_first_error  fault;
 } level_job;
 
 static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
@@ -48,37 +46,26 @@ static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found,
 static void work(void *context, unsigned n)
 {
     level_job *job = context;
-    for (;;) {
-        uint64_t from = atomic_fetch_add(&job->next, SLICE);
-        if (from >= job->level->count || atomic_load(&job->failed))
-            return;
-        uint64_t to = job->level->count - from < SLICE ? job->level->count : from + SLICE;
-        job->codes[n] = scan(job, from, to, &job->found[n], &job->errors[n]);
-        if (job->codes[n] != HDX_OK) {
-            atomic_store(&job->failed, true);
-            return;
-        }
+    uint64_t   from;
+    hdx_error  err;
+    while (!hdx_first_error_any(&job->fault) && (from = atomic_fetch_add(&job->next, SLICE)) < job->level->count) {
+        const uint64_t to = job->level->count - from < SLICE ? job->level->count : from + SLICE;
+        hdx_first_error_put(&job->fault, scan(job, from, to, &job->found[n], &err), &err);
     }
 }
 
 /* One wide level on all workers; what they found becomes one list. */
 static hdx_code wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
     job->shared = true;
     atomic_store(&job->next, 0);
-    atomic_store(&job->failed, false);
-    for (unsigned n = 0; n < workers; n++) {
-        job->codes[n] = HDX_OK;
+    for (unsigned n = 0; n < workers; n++)
         job->found[n].count = 0;
-    }
     hdx_workers_run(workers, work, job);
-    for (unsigned n = 0; n < workers && code == HDX_OK; n++) {
-        if ((code = job->codes[n]) != HDX_OK && err != NULL)
-            *err = job->errors[n];
+    hdx_code code = hdx_first_error_take(&job->fault, err);
+    for (unsigned n = 0; n < workers && code == HDX_OK; n++)
         for (uint64_t i = 0; code == HDX_OK && i < job->found[n].count; i++)
             code = hdx_ids_push(next, job->found[n].at[i], err);
-    }
     return code;
 }
 
@@ -104,10 +91,8 @@ hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, h
     level_job job = { .q = q, .without = without, .seen = seen, .level = &level };
     hdx_code  code = HDX_OK;
     job.found = hdx_mem_array(q->mem, workers, sizeof *job.found);
-    job.errors = hdx_mem_array(q->mem, workers, sizeof *job.errors);
-    job.codes = hdx_mem_array(q->mem, workers, sizeof *job.codes);
-    if (job.found == NULL || job.errors == NULL || job.codes == NULL)
-        code = hdx_no_memory(err, "marking", workers * sizeof *job.errors);
+    if (job.found == NULL)
+        code = hdx_no_memory(err, "marking", workers * sizeof *job.found);
     for (unsigned n = 0; job.found != NULL && n < workers; n++)
         job.found[n] = hdx_ids_of(q->mem);
     if (code == HDX_OK)
@@ -132,8 +117,6 @@ hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, h
     for (unsigned n = 0; job.found != NULL && n < workers; n++)
         hdx_ids_drop(&job.found[n]);
     hdx_mem_put(q->mem, job.found, workers * sizeof *job.found);
-    hdx_mem_put(q->mem, job.errors, workers * sizeof *job.errors);
-    hdx_mem_put(q->mem, job.codes, workers * sizeof *job.codes);
     hdx_ids_drop(&level);
     hdx_ids_drop(&next);
     return code;

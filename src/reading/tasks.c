@@ -10,8 +10,7 @@ typedef struct tasks {
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t  changed;
     uint64_t        taken, done; /* a bit a task */
-    bool            failed;
-    hdx_error       error;
+    hdx_first_error fault;
 } tasks;
 
 /* The first that waits for nothing; `count`: all of those left wait. */
@@ -29,7 +28,7 @@ static void take_tasks(void *context, unsigned worker)
     hdx_error err = { 0 };
     (void)worker;
     (void)pthread_mutex_lock(&t->lock);
-    while (!t->failed && (unsigned)__builtin_popcountll(t->taken) < t->count) {
+    while (!hdx_first_error_any(&t->fault) && (unsigned)__builtin_popcountll(t->taken) < t->count) {
         const unsigned i = next_of(t);
         if (i == t->count) {
             (void)pthread_cond_wait(&t->changed, &t->lock);
@@ -41,10 +40,7 @@ static void take_tasks(void *context, unsigned worker)
         const hdx_code code = t->at[i].run(t->at[i].context, &err);
         (void)pthread_mutex_lock(&t->lock);
         t->done |= 1ull << i;
-        if (code != HDX_OK && !t->failed) {
-            t->error = err;
-            t->failed = true;
-        }
+        hdx_first_error_put(&t->fault, code, &err);
         (void)pthread_cond_broadcast(&t->changed);
     }
     (void)pthread_mutex_unlock(&t->lock);
@@ -59,9 +55,5 @@ hdx_code hdx_run_tasks(unsigned threads, const hdx_task *list, unsigned count, h
     hdx_workers_run(threads < count ? threads : count, take_tasks, &t);
     (void)pthread_cond_destroy(&t.changed);
     (void)pthread_mutex_destroy(&t.lock);
-    if (!t.failed)
-        return HDX_OK;
-    if (err != NULL)
-        *err = t.error;
-    return t.error.code;
+    return hdx_first_error_take(&t.fault, err);
 }

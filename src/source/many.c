@@ -26,8 +26,7 @@ typedef struct many {
     size_t          count;
     pthread_mutex_t lock; /* guards what follows */
     size_t          next;
-    hdx_code        code;
-    hdx_error       err;
+    hdx_first_error fault;
 } many;
 
 static int by_place(const void *a, const void *b)
@@ -40,7 +39,7 @@ static bool take(many *m, size_t *from, size_t *end)
 {
     (void)pthread_mutex_lock(&m->lock);
     *from = *end = m->next;
-    while (m->code == HDX_OK && *end < m->count && m->order[*end].at - m->order[*from].at < RUN)
+    while (!hdx_first_error_any(&m->fault) && *end < m->count && m->order[*end].at - m->order[*from].at < RUN)
         ++*end;
     m->next = *end;
     (void)pthread_mutex_unlock(&m->lock);
@@ -59,14 +58,7 @@ static void work(void *context, unsigned n)
             hdx_read *r = &m->reads[m->order[from].number];
             code = hdx_source_read_at(m->source, r->at, r->to, r->want, &r->got, &err);
         }
-    if (code == HDX_OK)
-        return;
-    (void)pthread_mutex_lock(&m->lock);
-    if (m->code == HDX_OK) {
-        m->code = code;
-        m->err = err;
-    }
-    (void)pthread_mutex_unlock(&m->lock);
+    hdx_first_error_put(&m->fault, code, &err);
 }
 
 hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err)
@@ -85,7 +77,5 @@ hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count,
     hdx_workers_run(count < FEW || source->kind == HDX_PLAIN ? 1 : source->threads, work, &m);
     (void)pthread_mutex_destroy(&m.lock);
     hdx_mem_put(source->mem, m.order, count * sizeof *m.order);
-    if (m.code != HDX_OK && err != NULL)
-        *err = m.err;
-    return m.code;
+    return hdx_first_error_take(&m.fault, err);
 }
