@@ -2,12 +2,12 @@
  * answer.c - any answer by its name, in any format.
  *
  *     $ answer bookshop.hprof.gz
- *     package,classes,objects,shallow,retained
- *     (default package),9,4826,2129088,
- *     java.lang,40,7829,274928,
- *     java.util,30,4527,152800,
- *     java.lang.invoke,52,1878,70152,
- *     java.util.concurrent,4,1249,55584,
+ *     package,classes,objects,shallow,retained,percent
+ *     (default package),9,4826,2129088,,76.36548322396077
+ *     java.lang,40,7829,274928,,9.86103419482759
+ *     java.util,30,4527,152800,,5.480584098271751
+ *     java.lang.invoke,52,1878,70152,,2.5161906784159678
+ *     java.util.concurrent,4,1249,55584,,1.9936700688372841
  */
 #include <heapdex/answer.h>
 #include <heapdex/render.h>

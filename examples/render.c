@@ -2,11 +2,11 @@
  * render.c - rows as text.
  *
  *     $ render bookshop.hprof.gz
- *     address     class                                   label   shallow  retained  percent  children
- *     0xfeb18ea8  bookshop.Bookshop$SessionCache          -      16 bytes    1.9 MB    70.5%         1
- *     0xfeaf2240  java.util.concurrent.ConcurrentHashMap  -      64 bytes   33.1 KB     1.2%         1
- *     0xfeb19aa8  bookshop.Bookshop                       -      32 bytes   26.6 KB     1.0%         3
- *     … 5682 more rows
+ *     shallow  retained      %  children  object                                  address
+ *        16 B    1.9 MB  70.5%         1  bookshop.Bookshop$SessionCache          0xfeb18ea8
+ *        64 B   33.1 KB   1.2%         1  java.util.concurrent.ConcurrentHashMap  0xfeaf2240
+ *        32 B   26.6 KB   1.0%         3  bookshop.Bookshop                       0xfeb19aa8
+ *     … 5,682 more rows (those shown: 72.7%)
  */
 #include <heapdex/index.h>
 #include <heapdex/query.h>

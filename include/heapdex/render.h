@@ -29,11 +29,13 @@ typedef enum hdx_format {
 } hdx_format;
 
 typedef struct hdx_render_options {
-    hdx_format format;
-    bool       human_sizes; /* 1.5 MB in tables; machine formats always bytes */
-    bool       raw;         /* csv and tsv: a text may begin as a formula of a spreadsheet does */
-    bool       color;
-    unsigned   width; /* of the terminal, for tables; 0: none, only very long texts are cut */
+    hdx_format  format;
+    bool        human_sizes; /* 1.5 MB in tables; machine formats always bytes */
+    bool        raw;         /* csv and tsv: a text may begin as a formula of a spreadsheet does */
+    bool        color;
+    bool        ascii; /* the terminal shows nothing else: tables have \uNNNN for other characters */
+    unsigned    width; /* of the terminal, for tables; 0: none, only very long texts are cut */
+    const char *rest;  /* said of rows that a limit left out ("--limit 0 shows all"); NULL: nothing */
 } hdx_render_options;
 
 /* Where text goes; returns false when it could not be written (the caller then knows why). */

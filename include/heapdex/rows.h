@@ -88,8 +88,12 @@ typedef enum hdx_column_flag {
     HDX_COLUMN_NULLABLE = 1, /* cells may be null or absent */
     HDX_COLUMN_WIDE = 2,     /* left out of tables (nested documents); machine formats have it */
     HDX_COLUMN_OPTIONAL = 4, /* not in every answer of this kind: `sentence` says when */
-    HDX_COLUMN_LATE =
-        8 /* costs a read of the dump: made for the rows that are left after conditions, order and limit */
+    HDX_COLUMN_LATE = 8,     /* costs a read of the dump: made for the rows that are left after conditions and limit */
+    HDX_COLUMN_CLASS_NAME = 16, /* tables shorten its packages, never the name itself */
+    HDX_COLUMN_LABEL = 32,   /* what the object says of itself: tables show it with the class, in a column "object" */
+    HDX_COLUMN_SPARE = 64,   /* left out first where a terminal is narrow */
+    HDX_COLUMN_CHOSEN = 128, /* of rows: named by the caller (hdx_rows_select) */
+    HDX_COLUMN_SHARE = 256   /* percent of a whole, of which no two rows have the same part: a table sums it up */
 } hdx_column_flag;
 
 /*

@@ -81,7 +81,7 @@ void hdx_human_size(uint64_t bytes, char out[16])
     static const char units[] = "KMGTPE";
     unsigned          unit = 0;
     if (bytes < 1024) {
-        (void)snprintf(out, 16, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        (void)snprintf(out, 16, "%u B", (unsigned)bytes);
         return;
     }
     while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)

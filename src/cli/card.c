@@ -12,42 +12,14 @@
  */
 #include "cli/cli.h"
 
-#include <stdio.h>
-
 enum { MOST_COLUMNS = 16, WIDEST = 40 };
 
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options)
 {
-    char human[16];
-    if (cell->kind == HDX_CELL_TEXT) {
-        cli_put_plain(out, cell->as.text.at, cell->as.text.len);
-    } else if (cell->kind == HDX_CELL_NULL) {
-        hdx_buffer_text(out, "-");
-    } else if (cell->kind == HDX_CELL_ADDRESS) {
-        hdx_buffer_format(out, "0x%llx", (unsigned long long)cell->as.address);
-    } else if (cell->kind == HDX_CELL_ABSENT) {
+    if (cell->kind == HDX_CELL_ABSENT)
         hdx_buffer_text(out, "(not in the dump)");
-    } else if (cell->kind == HDX_CELL_UINT && unit == HDX_UNIT_BYTES && options->human_sizes) {
-        hdx_human_size(cell->as.natural, human);
-        hdx_buffer_text(out, human);
-    } else {
-        hdx_buffer json = hdx_buffer_of(NULL);
-        hdx_render_json_cell(&json, cell);
-        if (json.failed)
-            out->failed = true;
-        else if (json.len > 0)
-            cli_put_plain(out, json.at, (size_t)json.len);
-        hdx_buffer_free(&json);
-    }
-}
-
-/* Columns a text takes on a terminal: code points. */
-static size_t columns_of(const char *at, uint64_t len)
-{
-    size_t n = 0;
-    for (uint64_t i = 0; i < len; i++)
-        n += ((unsigned char)at[i] & 0xc0) != 0x80;
-    return n;
+    else
+        (void)hdx_render_cell(out, cell, unit, options);
 }
 
 /* The cells of one item of a list, each as text with a NUL after it. */
@@ -75,7 +47,7 @@ static bool put_list(const hdx_cell *list, const hdx_render_options *options, co
         unsigned n = item_texts(texts, &list->as.list.at[i], options);
         uint64_t at = 0;
         for (unsigned c = 0; c < n && !texts->failed; c++) {
-            size_t len = strlen(texts->at + at), wide = columns_of(texts->at + at, len);
+            size_t len = strlen(texts->at + at), wide = hdx_render_columns(texts->at + at, len);
             if (wide > widths[c] && wide <= WIDEST)
                 widths[c] = wide;
             at += len + 1;
@@ -88,7 +60,7 @@ static bool put_list(const hdx_cell *list, const hdx_render_options *options, co
         uint64_t at = 0;
         hdx_buffer_text(line, "    ");
         for (unsigned c = 0; c < n && !texts->failed; c++) {
-            size_t len = strlen(texts->at + at), wide = columns_of(texts->at + at, len);
+            size_t len = strlen(texts->at + at), wide = hdx_render_columns(texts->at + at, len);
             hdx_buffer_put(line, texts->at + at, len);
             if (c + 1 < n)
                 hdx_buffer_format(line, "%*s", (int)(wide < widths[c] ? widths[c] - wide + 2 : 2), "");

@@ -157,6 +157,7 @@ void cli_paging_ends(void); /* the answer is whole: Ctrl-C means nothing but to 
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);
 /* Appends text as a terminal may see it: control characters and invalid UTF-8 as \xNN. */
 void     cli_put_plain(hdx_buffer *b, const char *text, size_t len);
+bool     cli_ascii(int fd);          /* a terminal that shows nothing else */
 unsigned cli_terminal_width(int fd); /* COLUMNS where fd is no terminal; 0: unknown */
 
 /* ---- pager.c ---- */

@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -245,6 +246,20 @@ unsigned cli_terminal_width(int fd)
     for (; columns != NULL && *columns >= '0' && *columns <= '9' && n < 100000; columns++)
         n = 10 * n + (unsigned)(*columns - '0');
     return n >= 20 ? n : 0;
+}
+
+/* Its locale says so: C and POSIX are ASCII, others name their encoding. Files get UTF-8 whatever the locale. */
+bool cli_ascii(int fd)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char              *locale = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && (locale == NULL || *locale == '\0'); i++)
+        locale = getenv(names[i]);
+    if (isatty(fd) != 1 || locale == NULL || *locale == '\0')
+        return false;
+    const char *encoding = strchr(locale, '.');
+    return encoding == NULL ? strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0
+                            : strncasecmp(encoding, ".utf", 4) != 0;
 }
 
 /* ---- progress ---- */

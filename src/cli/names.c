@@ -158,12 +158,15 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
         (*name)[strcspn(*name, "\"")] = '\0';
         return is_name(*name);
     }
-    if (is_head(c, text))
+    if (is_head(c, line))
         return false;
     if (c->separator == ' ') {
         char *cell = at_column(line, c->at);
-        if (!is_name(cell) && (cell = strstr(line, " 0x")) != NULL) /* a text before it has letters of two columns */
-            cell++;
+        if (!is_name(cell)) { /* a text before it has letters of two columns; the address is the last */
+            for (char *p = cell = strstr(line, " 0x"); p != NULL; p = strstr(p + 1, " 0x"))
+                cell = p;
+            cell += cell != NULL;
+        }
         if ((text = cell) == NULL)
             return false;
         text[strcspn(text, " ")] = '\0';

@@ -164,10 +164,10 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
                                    .human_sizes = !c->bytes,
                                    .raw = c->raw,
                                    .color = colored(c),
+                                   .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
+                                   .rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL,
                                    .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
     hdx_sink           sink = cli_output_sink(run->output);
-    uint64_t           more = 0;
-    hdx_code           code;
     const bool         cards =
         (c->answer->flags & HDX_ANSWER_PAGES) || cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL;
     const bool columns = cli_given(c, "columns") != NULL,
@@ -178,14 +178,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
         return cli_about(run, rows, &options, &sink, err);
     if (cli_is(c, "leaks") && !columns && !ordered)
         return cli_leaks_page(run, &sink, err);
-    code = cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
-    if (code == HDX_OK && cli_given(c, "limit") == NULL &&
-        hdx_rows_cut_off(rows, &more)) { /* a table has said how many there are */
-        static const char line[] = "(--limit 0 shows all)\n";
-        if (!cli_output_write(run->output, line, sizeof line - 1))
-            return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
-    }
-    return code;
+    return cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
 }
 
 static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);

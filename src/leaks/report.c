@@ -24,7 +24,7 @@ static const hdx_column columns[] = {
     HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps that have this leak"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
-    HDX_COLUMN("class", TEXT, NONE, 0, "class of the leaking object of the first trace"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class of the leaking object of the first trace"),
     HDX_COLUMN("root", TEXT, NONE, HDX_COLUMN_NULLABLE, "type of the GC root that the first trace begins at"),
     HDX_COLUMN("matcher", TEXT, NONE, HDX_COLUMN_NULLABLE, "the rule by which this is a known leak of a library"),
     HDX_COLUMN("suspects", TEXT, NONE, HDX_COLUMN_NULLABLE, "references of the first trace that may be the cause"),
@@ -50,7 +50,7 @@ static const hdx_column reference_members[] = {
 };
 static const hdx_column step_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    HDX_COLUMN("class", TEXT, NONE, 0, "its class"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "its class"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "class, instance or array"),
     HDX_COLUMN("status", TEXT, NONE, 0, "leaking, not_leaking or unknown"),
     HDX_COLUMN("conflict", TEXT, NONE, HDX_COLUMN_NULLABLE, "reasons for another status that lost; null: none"),

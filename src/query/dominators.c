@@ -22,26 +22,28 @@
 /* ---- columns ---- */
 
 #define LABEL 2u
-static const hdx_column columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
-               "what it says of itself: a text, a name; null for most objects"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),
-    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
-    HDX_COLUMN("children", UNSIGNED, COUNT, 0, "objects that it dominates immediately"),
-    HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
-               "level below the first row's parent, from 1; only with --depth over 1"),
+#define OBJECT(share)                                                                                                  \
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),                                                  \
+        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),                     \
+        HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,                      \
+                   "what it says of itself: a text, a name; null for most objects"),                                   \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),           \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),                        \
+        HDX_COLUMN("percent", REAL, PERCENT, share, "the same as part of all live bytes"),                             \
+        HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it dominates immediately")
+static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE) };
+static const hdx_column deep_columns[] = {
+    OBJECT(0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
+                          "level below the first row's parent, from 1; only with --depth over 1")
 };
 #define NUMBERS                                                                                                        \
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"),                        \
         HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
         HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"),                      \
-        HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes")
-static const hdx_column class_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the dominating objects"), NUMBERS
-};
+        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "the same as part of all live bytes")
+static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                                                       "class of the dominating objects"),
+                                            NUMBERS };
 static const hdx_column package_columns[] = {
     HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS
 };
@@ -52,7 +54,7 @@ static const hdx_form   forms[] = {
       { "by", "class", class_columns, HDX_COUNT(class_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
-      { NULL, NULL, columns, HDX_COUNT(columns) },
+      { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
 };
 
 /* ---- the tree ---- */
@@ -233,9 +235,12 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
         return code;
     }
     /* one level is counted; how many rows more levels have nobody knows before they were walked */
-    hdx_rows_maker maker = { columns,    t->depth > 1 ? HDX_COUNT(columns) : HDX_COUNT(columns) - 1,
-                             t,          tree_next,
-                             tree_close, t->depth > 1 ? 0 : t->levels[0].count };
+    hdx_rows_maker maker = { t->depth > 1 ? deep_columns : columns,
+                             t->depth > 1 ? HDX_COUNT(deep_columns) : HDX_COUNT(columns),
+                             t,
+                             tree_next,
+                             tree_close,
+                             t->depth > 1 ? 0 : t->levels[0].count };
     code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }

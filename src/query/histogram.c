@@ -18,6 +18,7 @@ typedef struct line {
     uint32_t number; /* class, or HDX_NO_CLASS */
     hdx_addr loader;
     uint64_t classes, objects, shallow, retained;
+    bool     twin; /* another class has the name */
 } line;
 
 typedef struct histogram {
@@ -30,6 +31,7 @@ typedef struct histogram {
     size_t           chosen_count;
     line            *lines;
     uint64_t         count, capacity, at;
+    uint64_t         whole;   /* bytes of all objects in scope */
     uint32_t        *line_of; /* place among `chosen` -> line; not for superclasses */
 } histogram;
 
@@ -316,21 +318,23 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
 
 /* ---- rows ---- */
 
+#define PERCENT                                                                                                        \
+    HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SPARE,                                                             \
+               "shallow, or retained where it is asked for, as part of the size of all objects")
 #define NUMBERS(of)                                                                                                    \
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of),                                                       \
         HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
-                   "bytes that would be free if " of " were gone; null unless asked for")
-static const hdx_column class_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
-    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
-    NUMBERS("the class"),
-};
-static const hdx_column superclass_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, 0, "name of the class"),
-    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
-    NUMBERS("the class and all below it"),
-};
+                   "bytes that would be free if " of " were gone; null unless asked for"),                             \
+        PERCENT
+#define OF_CLASS(of)                                                                                                   \
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "name of the class"),                                       \
+        HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE, "class loader that defined it; 0x0 is the boot loader"),  \
+        NUMBERS(of),                                                                                                   \
+        HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
+                   "class and name of that loader where another class has the same name, else null")
+static const hdx_column class_columns[] = { OF_CLASS("the class") };
+static const hdx_column superclass_columns[] = { OF_CLASS("the class and all below it") };
 static const hdx_column package_columns[] = {
     HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays count for that of their elements"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the package that have objects"),
@@ -338,24 +342,36 @@ static const hdx_column package_columns[] = {
 };
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("loader", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "class of the loader; null where the dump has no object at its address"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes it defined that have objects"),
     NUMBERS("classes of the loader"),
+    HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "its class and name; null where there is no index"),
 };
 static const hdx_column heap_columns[] = {
     HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "null: nobody computes it for a heap"),
+    PERCENT,
 };
-static const hdx_form forms[] = {
-    { "by", "superclass", superclass_columns, HDX_COUNT(superclass_columns) },
-    { "by", "package", package_columns, HDX_COUNT(package_columns) },
-    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
-    { "by", "heap", heap_columns, HDX_COUNT(heap_columns) },
-    { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
+static const hdx_column total_members[] = {
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of all rows"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size"),
 };
+static const hdx_column document[] = { HDX_NESTED(
+    "total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit; not with --by superclass",
+    total_members) };
+static const hdx_form   forms[] = {
+      { "by", "superclass", superclass_columns, HDX_COUNT(superclass_columns) },
+      { "by", "package", package_columns, HDX_COUNT(package_columns) },
+      { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+      { "by", "heap", heap_columns, HDX_COUNT(heap_columns) },
+      { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
+};
+
+static int by_name(const void *a, const void *b) { return texts(((const line *)a)->name, ((const line *)b)->name); }
 
 static int by_shallow(const void *a, const void *b)
 {
@@ -371,7 +387,7 @@ static int by_shallow(const void *a, const void *b)
 static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     histogram *h = state;
-    (void)arena;
+    hdx_code   code;
     if (h->at == h->count && h->ask.g == NULL) {
         *more = false;
         return HDX_OK;
@@ -381,6 +397,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     const line *l = &h->lines[h->at++];
     unsigned    n = 0;
     hdx_id      loader;
+    bool        named = false; /* its loader */
     switch (h->by) {
     case HDX_BY_PACKAGE:
         cells[n++] = hdx_cell_text(l->name);
@@ -392,16 +409,23 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
                          ? hdx_class_of_cell(h->ask.g, loader)
                          : hdx_cell_null();
         cells[n++] = hdx_cell_uint(l->classes);
+        named = true;
         break;
     case HDX_BY_HEAP: cells[n++] = hdx_cell_text(l->name); break;
     default:
         cells[n++] = hdx_cell_text(l->name);
         cells[n++] = hdx_cell_address(l->loader);
+        named = l->twin;
         break;
     }
+    const uint64_t bytes = h->has_retained ? l->retained : l->shallow;
     cells[n++] = hdx_cell_uint(l->objects);
     cells[n++] = hdx_cell_uint(l->shallow);
     cells[n++] = h->has_retained ? hdx_cell_uint(l->retained) : hdx_cell_null();
+    cells[n++] = hdx_cell_real(h->whole == 0 ? 0 : 100.0 * (double)bytes / (double)h->whole);
+    if (named && h->ask.g != NULL && hdx_column_wanted(&h->ask.q, n) &&
+        (code = hdx_loader_cell(h->ask.g, l->loader, arena, &cells[n], err)) != HDX_OK)
+        return code;
     *more = true;
     return HDX_OK;
 }
@@ -455,6 +479,16 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     h->has_retained = retained && h->by != HDX_BY_HEAP && h->ask.q.scope != HDX_GARBAGE;
     if (h->has_retained && (code = retain_or_recall(h, pattern, afresh, err)) != HDX_OK)
         return code;
+    for (uint32_t i = 0; i < h->class_count; i++) {
+        uint64_t objects, bytes;
+        in_scope(h, &h->classes[i], &objects, &bytes);
+        h->whole += bytes;
+    }
+    if (h->count > 0)
+        qsort(h->lines, h->count, sizeof *h->lines, by_name);
+    for (uint64_t i = 1; i < h->count; i++)
+        if (texts(h->lines[i - 1].name, h->lines[i].name) == 0)
+            h->lines[i - 1].twin = h->lines[i].twin = true;
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_shallow);
     return h->ask.g == NULL ? HDX_OK : hdx_graph_check(h->ask.g, err);
@@ -467,6 +501,24 @@ static uint64_t out_of_scope(const histogram *h)
     for (size_t i = 0; i < h->chosen_count; i++)
         sum += h->classes[h->chosen[i]].instances;
     return sum;
+}
+
+/* Sums of all rows, where no object is in two of them. */
+static hdx_code add_total(const histogram *h, hdx_rows *rows, hdx_error *err)
+{
+    hdx_member *total = hdx_arena_get(hdx_rows_arena(rows), 2 * sizeof *total);
+    uint64_t    objects = 0, shallow = 0;
+    if (h->by == HDX_BY_SUPERCLASS)
+        return HDX_OK;
+    if (total == NULL)
+        return hdx_no_memory(err, "a total", 2 * sizeof *total);
+    for (uint64_t i = 0; i < h->count; i++) {
+        objects += h->lines[i].objects;
+        shallow += h->lines[i].shallow;
+    }
+    total[0] = (hdx_member){ "objects", hdx_cell_uint(objects) };
+    total[1] = (hdx_member){ "shallow", hdx_cell_uint(shallow) };
+    return hdx_rows_add_extra(rows, "total", hdx_cell_object(total, 2), err);
 }
 
 /* q NULL: of a table of classes, counted in `mem`. */
@@ -530,8 +582,9 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     const unsigned scope = (unsigned)h->ask.q.scope;
     const bool     one_heap = h->by == HDX_BY_HEAP && h->count == 0;
     const uint64_t others = h->count == 0 ? out_of_scope(h) : 0;
-    if ((code = hdx_rows_make_in(h->ask.q.mem, &maker, out, err)) == HDX_OK && scope < 3 &&
-        (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
+    if ((code = hdx_rows_make_in(h->ask.q.mem, &maker, out, err)) == HDX_OK &&
+        ((code = add_total(h, *out, err)) != HDX_OK ||
+         (scope > 0 && scope < 3 && (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK))) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -676,6 +729,8 @@ const hdx_question hdx_question_histogram = {
                                                                        "'java.util.*' --retained --sort retained" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
+        .document = document,
+        .document_count = HDX_COUNT(document),
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
@@ -696,6 +751,8 @@ const hdx_question hdx_table_of_packages = {
                   .sentence = "objects and bytes of each package",
                   .more = "",
                   .forms = &packages_form,
-                  .form_count = 1 },
+                  .form_count = 1,
+                  .document = document,
+                  .document_count = HDX_COUNT(document) },
     .open = open_packages,
 };

@@ -7,6 +7,7 @@
  */
 #include "query/query.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LOADER "java.lang.ClassLoader"
@@ -121,7 +122,7 @@ static const hdx_column loader_columns[] = {
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                "bytes that would be free if the loader object were gone"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the loader"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
 };
 
 typedef struct loader {
@@ -202,26 +203,51 @@ static bool is_empty(const hdx_cell *c)
  * What a loader is called: its label where MAT has a rule for its class; ClassLoader.name (JDK 9 and later: "app",
  * "platform", layers); the first URL it searches; the first module it defines.
  */
-static hdx_code name_cell(const loader_rows *r, const loader *l, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code name_cell(hdx_graph *g, hdx_id loader_id, hdx_id module, hdx_arena *arena, hdx_cell *out,
+                          hdx_error *err)
 {
-    hdx_graph *g = r->ask.g;
-    hdx_id     id = HDX_NO_ID;
-    hdx_error  mine;
-    hdx_pos    pos;
-    hdx_code   code = hdx_label_cell(g, l->id, arena, out, err);
-    if (code != HDX_OK || out->kind != HDX_CELL_NULL || !hdx_graph_position(g, l->id, &pos))
+    hdx_id    id = HDX_NO_ID;
+    hdx_error mine;
+    hdx_pos   pos;
+    hdx_code  code = hdx_label_cell(g, loader_id, arena, out, err);
+    if (code != HDX_OK || out->kind != HDX_CELL_NULL || !hdx_graph_position(g, loader_id, &pos))
         return code; /* object 0 has no record */
     for (int from = 0; code == HDX_OK && is_empty(out) && from < 3; from++) {
         id = HDX_NO_ID;
         switch (from) {
-        case 0: code = without_dump(g, referred(g, l->id, LOADER, "name", &id, &mine), &mine, err); break;
-        case 1: code = without_dump(g, first_url(g, l->id, &id, &mine), &mine, err); break;
-        default: id = l->module; break;
+        case 0: code = without_dump(g, referred(g, loader_id, LOADER, "name", &id, &mine), &mine, err); break;
+        case 1: code = without_dump(g, first_url(g, loader_id, &id, &mine), &mine, err); break;
+        default: id = module; break;
         }
         if (code == HDX_OK && id != HDX_NO_ID)
             code = hdx_label_cell(g, id, arena, out, err);
     }
     return code;
+}
+
+hdx_code hdx_loader_cell(hdx_graph *g, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_cell name = hdx_cell_null(), of = hdx_cell_null();
+    hdx_id   id;
+    *out = hdx_cell_string(address == 0 ? "boot loader" : "no object of the dump");
+    if (address == 0 || !hdx_graph_find(g, address, &id))
+        return HDX_OK;
+    of = hdx_class_of_cell(g, id);
+    const hdx_code code = name_cell(g, id, HDX_NO_ID, arena, &name, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_text class_name = of.kind == HDX_CELL_TEXT ? of.as.text : (hdx_text){ "?", 1 };
+    const bool     named = name.kind == HDX_CELL_TEXT && name.as.text.len > 0;
+    const uint64_t room = (uint64_t)class_name.len + (named ? name.as.text.len : 0) + 24;
+    char          *text = hdx_arena_get(arena, room);
+    if (text == NULL)
+        return hdx_no_memory(err, "the name of a loader", room);
+    const int n =
+        named ? snprintf(text, room, "%.*s \"%.*s\"", (int)class_name.len, class_name.at, (int)name.as.text.len,
+                         name.as.text.at)
+              : snprintf(text, room, "%.*s 0x%llx", (int)class_name.len, class_name.at, (unsigned long long)address);
+    *out = hdx_cell_text((hdx_text){ text, (uint32_t)n });
+    return HDX_OK;
 }
 
 /* The loader above: ClassLoader.parent where the dump is at hand. */
@@ -250,7 +276,7 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
         return hdx_ask_end(&r->ask, more, err);
     const loader *l = &r->at[r->next++];
     cells[0] = hdx_cell_address(l->address);
-    if ((code = name_cell(r, l, arena, &cells[1], err)) != HDX_OK ||
+    if ((code = name_cell(r->ask.g, l->id, l->module, arena, &cells[1], err)) != HDX_OK ||
         (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
         return code;
     cells[3] = hdx_cell_uint(l->classes);

@@ -44,7 +44,7 @@ static const hdx_column element_item[] = {
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "its number in the index, in the order of addresses"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
@@ -58,7 +58,7 @@ static const hdx_column columns[COLUMNS] = {
     [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "a GC root reaches it"),
     [LENGTH] =
         HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
                          "what it says of itself: a text, a name; null for most objects"),
     [FIELDS] = HDX_NESTED("fields", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                           "fields of an instance, its own class first; null for others", field_members),

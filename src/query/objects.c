@@ -10,10 +10,10 @@
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                "bytes that would be free if it were gone; null for garbage"),
 };

@@ -26,8 +26,8 @@ static const hdx_column columns[COLUMNS] = {
     [PATH] = HDX_COLUMN("path", UNSIGNED, NONE, 0, "number of the path, from 1"),
     [STEP] = HDX_COLUMN("step", UNSIGNED, NONE, 0, "number of the step on its path; 0 is the GC root"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE,
                              "name of the reference that leads to the next step; null at the last"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
@@ -36,8 +36,8 @@ static const hdx_column columns[COLUMNS] = {
 static const hdx_column merged_columns[] = {
     HDX_COLUMN("depth", UNSIGNED, NONE, 0, "steps from the GC root; 0 is the root"),
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "paths that lead through it"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
@@ -56,8 +56,8 @@ static const hdx_column reference_members[] = {
 };
 static const hdx_column step_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, LABEL_SENTENCE),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
     HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",

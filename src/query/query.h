@@ -56,9 +56,11 @@ hdx_ref_kind hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to);
 hdx_cell     hdx_class_of_cell(hdx_graph *g, hdx_id id);
 hdx_cell     hdx_id_cell(const hdx_graph *g, hdx_id id);       /* its address; null for HDX_NO_ID */
 hdx_cell     hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage */
-hdx_code     hdx_label_cell(
-        hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out,
-        hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
+/* A class loader in words: boot loader, java.net.URLClassLoader "plugin-13"; without a name its address. */
+hdx_code hdx_loader_cell(hdx_graph *g, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+hdx_code hdx_label_cell(
+    hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out,
+    hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
 /* A label from the text that the graph gave, which is used up: MAT's, for class objects "class NAME". */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /*

@@ -13,19 +13,22 @@
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object of the dump has the address"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "its class; null where no object of the dump has the address"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
-    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
+    HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "field, static, element, class, super, loader, local, signers or domain"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "its own size, without what it refers to"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "its own size, without what it refers to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                "bytes that would be free if it were gone; null for garbage"),
 };
 static const hdx_column class_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the objects at the other end"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "class of the objects at the other end"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of it"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const hdx_column columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of objects that would be gone"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of objects that would be gone"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many of them"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
 };

@@ -20,8 +20,8 @@
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LATE,
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                "what it says of itself: a text, a name; null for most objects"),
     TYPE,
     THREAD,

@@ -159,7 +159,7 @@ enum {
 static const hdx_column object_columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "its address"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
     [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),

@@ -13,8 +13,9 @@
 #define OF_THREAD                                                                                                      \
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread object"),                                                      \
         HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null where the dump does not tell"),  \
-        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE, "it does not keep the JVM running"),                     \
-        HDX_COLUMN("priority", SIGNED, NONE, HDX_COLUMN_NULLABLE, "its priority, in Java from 1 to 10")
+        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "it does not keep the JVM running"),  \
+        HDX_COLUMN("priority", SIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                                   \
+                   "its priority, in Java from 1 to 10")
 #define RETAINED                                                                                                       \
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                       \
                "bytes that would be free if it were gone, locals included; null for garbage")
@@ -30,8 +31,9 @@ static const hdx_column columns[] = {
     OF_THREAD,
     HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
-    HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "its context class loader"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of the thread object, without what it refers to"),
+    HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "its context class loader"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the thread object, without what it refers to"),
     RETAINED,
     HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "its stack, innermost frame first; null without --stacks", frame_members),

@@ -1,231 +1,269 @@
 /*
- * table.c - rows as columns for people.
+ * table.c - rows as columns for people, drawn from what columns declare.
  *
- *   class                        objects   shallow
- *   java.lang.String                1204   28.2 KB
- *   com.acme.…nternal.Cache$Entry    310    9.7 KB
+ *     objects   shallow      %  class
+ *       4,669    2.0 MB  74.9%  byte[]
+ *       1,204   28.2 KB   1.0%  j.u.concurrent.ConcurrentHashMap$Node
+ *      23,875    2.7 MB         total, 262 classes (2 shown)
+ *
+ * Numbers stand before texts, and the address last. Class and label of an object are one column. A column without a
+ * value in any row is left out. Columns that the caller chose (hdx_rows_select) are shown as they were chosen.
  *
  * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those.
- * Where the terminal is narrower than the table, texts are cut in the middle (a class name says most at its end, its
- * package at its start), the widest column first; numbers are never cut. Bytes that could drive a terminal are shown as
- * \xNN, so no name in a dump can do more than be read.
+ * Where the terminal is narrower than the table, columns are left out (those first that are declared spare), packages
+ * of class names are shortened and texts cut; numbers, addresses and simple class names never are.
  */
 #include "render/out.h"
+#include "rows/rows.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 
-#define SAMPLE 1000u
-/* Columns of a text, also where no terminal cuts: labels run to a thousand characters, csv and json have them whole. */
-#define LONGEST 160u
-#define LEAST   6u    /* a text column is not cut below this */
-#define MOST    4096u /* nor shown wider than this without a terminal to ask */
+#define SAMPLE  1000u
+#define LONGEST 160u /* columns of a text, also where no terminal cuts; csv and json have all of it */
+#define LEAST   16u  /* a text column is not cut below this */
+#define EASY    32u  /* below this, a column of objects is worth more than a spare one */
 #define GAP     2u
+#define BIG     10.0 /* percent from which a row stands out */
+#define NONE    UINT_MAX
 
 typedef struct shown { /* a cell as it will be seen */
-    const char *at;
-    uint32_t    len, width; /* bytes, columns */
+    const char       *at;
+    uint32_t          len;
+    hdx_render_object parts; /* name_len 0: a plain text, or a number */
 } shown;
+
+typedef struct drawn {       /* a column of the table */
+    unsigned    from, label; /* columns of the rows; label NONE: there is none in this column */
+    const char *title;
+    bool        number, object; /* right-aligned; a class name or an object */
+    bool        said;           /* a row has a value */
+    bool        hidden;
+    uint32_t    width, least;
+} drawn;
 
 typedef struct layout {
     const hdx_render_options *options;
     const hdx_column         *columns; /* of the rows */
-    unsigned                 *from;    /* shown column -> column of the rows */
-    unsigned                 *width;
-    unsigned                  count;
+    drawn                    *at;
+    unsigned                  count, percent, share; /* columns of the table, NONE: there is none */
+    unsigned                  first, last;           /* that are not hidden */
+    double                    sum;                   /* of the share, of rows that were written */
     hdx_out                  *out;
+    hdx_buffer                fitted;
 } layout;
 
-/* ---- one cell as text ---- */
+/* ---- which columns, in which order ---- */
 
-/* Characters that act on a terminal, or turn the text around, instead of being seen. */
-static bool steers(uint32_t point)
+static bool chosen(const hdx_column *c) { return (c->flags & HDX_COLUMN_CHOSEN) != 0; }
+
+static unsigned find(const hdx_column *columns, unsigned count, unsigned flag)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f;
+    for (unsigned i = 0; i < count; i++)
+        if ((columns[i].flags & flag) != 0 && !chosen(&columns[i]))
+            return i;
+    return NONE;
 }
 
-static uint32_t put_visible(hdx_buffer *to, const char *at, size_t len)
+/* Numbers, texts, the object, other addresses, its address. */
+enum { NUMBERS, TEXTS, OBJECT, ADDRESSES, ADDRESS, RANKS };
+
+static unsigned rank(const hdx_column *c, bool is_object)
 {
-    const uint8_t *p = (const uint8_t *)at;
-    uint32_t       width = 0;
-    bool           cut = len > MOST;
-    for (len = cut ? MOST : len; cut && len > MOST - 3 && (p[len] & 0xc0) == 0x80;)
-        len--;
-    for (size_t i = 0; i < len;) {
-        uint32_t point = 0;
-        unsigned n = hdx_utf8(p + i, len - i, &point);
-        if (n > 0 && !steers(point)) {
-            hdx_buffer_put(to, p + i, n);
-            i += n;
-            width++;
-            continue;
+    if (chosen(c) || c->unit != HDX_UNIT_NONE)
+        return NUMBERS;
+    if (c->type == HDX_TYPE_ADDRESS)
+        return strcmp(c->name, "address") == 0 ? ADDRESS : ADDRESSES;
+    return is_object ? OBJECT : TEXTS;
+}
+
+static void choose_columns(layout *l, unsigned all)
+{
+    const unsigned class_name = find(l->columns, all, HDX_COLUMN_CLASS_NAME),
+                   label = find(l->columns, all, HDX_COLUMN_LABEL);
+    l->percent = l->share = NONE;
+    for (unsigned wanted = 0; wanted < RANKS; wanted++)
+        for (unsigned i = 0; i < all; i++) {
+            const hdx_column *c = &l->columns[i];
+            const bool        pair = i == class_name && label != NONE;
+            if ((c->flags & HDX_COLUMN_WIDE) != 0 || (i == label && class_name != NONE) || rank(c, pair) != wanted)
+                continue;
+            const bool percent = c->unit == HDX_UNIT_PERCENT && strcmp(c->name, "percent") == 0;
+            if (percent)
+                l->percent = l->count;
+            if ((c->flags & HDX_COLUMN_SHARE) != 0)
+                l->share = l->count;
+            l->at[l->count++] = (drawn){ .from = i,
+                                         .label = pair ? label : NONE,
+                                         .title = pair                    ? "object"
+                                                  : percent && !chosen(c) ? "%"
+                                                                          : c->name,
+                                         .number = c->unit != HDX_UNIT_NONE,
+                                         .object = (c->flags & HDX_COLUMN_CLASS_NAME) != 0,
+                                         .said = (c->flags & HDX_COLUMN_NULLABLE) == 0 || chosen(c) };
         }
-        for (unsigned end = n == 0 ? 1 : n, k = 0; k < end; k++, i++, width += 4) {
-            char escaped[4] = { '\\', 'x', "0123456789abcdef"[p[i] >> 4], "0123456789abcdef"[p[i] & 15] };
-            hdx_buffer_put(to, escaped, 4);
-        }
-    }
-    if (cut)
-        hdx_buffer_text(to, "…");
-    return width + cut;
-}
-
-static void put_number(hdx_buffer *to, double value, hdx_unit unit, bool human)
-{
-    char text[32];
-    if (unit == HDX_UNIT_PERCENT && isfinite(value)) {
-        hdx_buffer_format(to, value > 0 && value < 0.05 ? "<0.1%%" : "%.1f%%", value);
-        return;
-    }
-    if (unit == HDX_UNIT_BYTES && human && value >= 0 && value < 18446744073709551616.0) {
-        hdx_human_size((uint64_t)value, text);
-        hdx_buffer_text(to, text);
-        return;
-    }
-    hdx_buffer_format(to, "%.6g", value);
-}
-
-/* Appends a cell; returns its width in columns. */
-static uint32_t put_shown(hdx_buffer *to, const hdx_cell *c, hdx_unit unit, bool human)
-{
-    uint64_t   start = to->len;
-    char       text[32];
-    hdx_buffer json = hdx_buffer_of(NULL);
-    uint32_t   width;
-    bool       sized = unit == HDX_UNIT_BYTES && human;
-    switch (c->kind) {
-    case HDX_CELL_TEXT: return put_visible(to, c->as.text.at, c->as.text.len);
-    case HDX_CELL_NULL: hdx_buffer_text(to, "-"); break;
-    case HDX_CELL_ABSENT: hdx_buffer_text(to, "absent"); break;
-    case HDX_CELL_BOOL: hdx_buffer_text(to, c->as.boolean ? "true" : "false"); break;
-    case HDX_CELL_ADDRESS: hdx_buffer_format(to, "0x%llx", (unsigned long long)c->as.address); break;
-    case HDX_CELL_REAL: put_number(to, c->as.real, unit, human); break;
-    case HDX_CELL_INT:
-        if (sized) { /* a difference has a sign and a size */
-            hdx_human_size(c->as.integer < 0 ? 0 - (uint64_t)c->as.integer : (uint64_t)c->as.integer, text);
-            hdx_buffer_format(to, "%s%s", c->as.integer < 0 ? "-" : "", text);
-        } else if (unit == HDX_UNIT_PERCENT)
-            put_number(to, (double)c->as.integer, unit, human);
-        else
-            hdx_buffer_format(to, "%lld", (long long)c->as.integer);
-        break;
-    case HDX_CELL_UINT:
-        if (sized) {
-            hdx_human_size(c->as.natural, text);
-            hdx_buffer_text(to, text);
-        } else if (unit == HDX_UNIT_PERCENT)
-            put_number(to, (double)c->as.natural, unit, human);
-        else
-            hdx_buffer_format(to, "%llu", (unsigned long long)c->as.natural);
-        break;
-    default:
-        hdx_render_json_cell(&json, c);
-        to->failed = to->failed || json.failed;
-        width = put_visible(to, json.at == NULL ? "" : json.at, json.len);
-        hdx_buffer_free(&json);
-        return width;
-    }
-    return (uint32_t)(to->len - start);
 }
 
 /* ---- one line ---- */
 
-static void put_spaces(hdx_out *out, unsigned n)
+static void put_spaces(hdx_out *out, uint32_t n)
 {
     for (; n > 0; n--)
         hdx_out_byte(out, ' ');
 }
 
-/* The first or last `width` columns of a text: how many bytes. Texts here are valid UTF-8. */
-static size_t bytes_of_columns(const char *at, size_t len, unsigned width, bool from_end)
+/* A text in so many columns: cut in its middle, since names say most at both ends. */
+static uint32_t put_cut(layout *l, shown s, uint32_t width)
 {
-    size_t i = from_end ? len : 0;
-    for (; width > 0; width--) {
-        if (from_end)
-            do
-                i--;
-            while (i > 0 && ((uint8_t)at[i] & 0xc0) == 0x80);
-        else
-            do
-                i++;
-            while (i < len && ((uint8_t)at[i] & 0xc0) == 0x80);
+    const char    *dots = l->options->ascii ? "..." : "…";
+    const uint32_t wide = l->options->ascii ? 3 : 1;
+    const uint32_t head = (width - wide) / 2, tail = width - wide - head;
+    const size_t   first = hdx_render_bytes(s.at, s.len, head, false), last = hdx_render_bytes(s.at, s.len, tail, true);
+    hdx_out_bytes(l->out, s.at, first);
+    hdx_out_string(l->out, dots);
+    hdx_out_bytes(l->out, s.at + s.len - last, last);
+    return hdx_render_columns(s.at, first) + wide + hdx_render_columns(s.at + s.len - last, last);
+}
+
+/* As narrow as it can be told; returns its columns. */
+static uint32_t put_text(layout *l, const drawn *d, shown s)
+{
+    const bool bounded = l->options->width != 0 || d->width == LONGEST;
+    if (s.parts.width <= d->width || d->number || !bounded) {
+        hdx_out_bytes(l->out, s.at, s.len);
+        return s.parts.width;
     }
-    return from_end ? len - i : i;
+    if (s.parts.name_len == 0)
+        return put_cut(l, s, d->width);
+    hdx_buffer_clear(&l->fitted);
+    uint32_t width = hdx_render_object_in(&l->fitted, s.at, s.len, s.parts, d->width, l->options->ascii);
+    if (width > LONGEST) /* a hostile name */
+        return put_cut(l, (shown){ l->fitted.at, (uint32_t)l->fitted.len, { 0, 0, width } }, LONGEST);
+    if (l->fitted.len > 0)
+        hdx_out_bytes(l->out, l->fitted.at, l->fitted.len);
+    return width;
 }
 
-static bool right_aligned(const layout *l, unsigned column)
+static void put_aligned(layout *l, unsigned column, shown s, const char *color)
 {
-    return l->columns[l->from[column]].unit != HDX_UNIT_NONE;
-}
-
-static void put_aligned(const layout *l, unsigned column, shown s)
-{
-    unsigned width = l->width[column];
-    if (column > 0)
+    const drawn *d = &l->at[column];
+    if (column > l->first)
         put_spaces(l->out, GAP);
-    if (s.width > width && (l->options->width != 0 || width == LONGEST) && !right_aligned(l, column)) {
-        unsigned head = (width - 1) / 2, tail = width - 1 - head;
-        size_t   end = bytes_of_columns(s.at, s.len, tail, true);
-        hdx_out_bytes(l->out, s.at, bytes_of_columns(s.at, s.len, head, false));
-        hdx_out_string(l->out, "…");
-        hdx_out_bytes(l->out, s.at + s.len - end, end);
-        return;
-    }
-    unsigned pad = s.width < width ? width - s.width : 0;
-    if (right_aligned(l, column))
-        put_spaces(l->out, pad);
-    hdx_out_bytes(l->out, s.at, s.len);
-    if (!right_aligned(l, column) && column + 1 < l->count)
-        put_spaces(l->out, pad);
+    if (d->number)
+        put_spaces(l->out, s.parts.width < d->width ? d->width - s.parts.width : 0);
+    if (color != NULL)
+        hdx_out_string(l->out, color);
+    const uint32_t width = put_text(l, d, s);
+    if (color != NULL)
+        hdx_out_string(l->out, "\x1b[0m");
+    if (!d->number && column < l->last && width < d->width)
+        put_spaces(l->out, d->width - width);
 }
 
-static void put_header(const layout *l)
+static void put_header(layout *l)
 {
-    if (l->options->color)
-        hdx_out_string(l->out, "\x1b[1m");
-    for (unsigned i = 0; i < l->count; i++) {
-        const char *name = l->columns[l->from[i]].name;
-        put_aligned(l, i, (shown){ name, (uint32_t)strlen(name), (uint32_t)strlen(name) });
+    for (unsigned i = l->first; i <= l->last; i++) {
+        const uint32_t len = (uint32_t)strlen(l->at[i].title);
+        if (!l->at[i].hidden)
+            put_aligned(l, i, (shown){ l->at[i].title, len, { 0, 0, len } }, l->options->color ? "\x1b[1m" : NULL);
     }
-    hdx_out_string(l->out, l->options->color ? "\x1b[0m\n" : "\n");
-}
-
-static void put_line(const layout *l, const shown *cells)
-{
-    for (unsigned i = 0; i < l->count; i++)
-        put_aligned(l, i, cells[i]);
     hdx_out_byte(l->out, '\n');
+}
+
+static double percent_of(const hdx_cell *c) { return c->kind == HDX_CELL_REAL ? c->as.real : 0; }
+
+/* `percents`: the row's share, and the percent that decides whether it stands out. */
+static void put_line(layout *l, const shown *cells, const double percents[2])
+{
+    const bool big = l->percent != NONE && percents[0] >= BIG;
+    for (unsigned i = l->first; i <= l->last; i++) {
+        const char *color = NULL;
+        if (l->at[i].hidden)
+            continue;
+        if (l->options->color && rank(&l->columns[l->at[i].from], false) >= ADDRESSES)
+            color = "\x1b[2m";
+        else if (l->options->color && big && l->at[i].number && (i == l->percent || i + 1 == l->percent))
+            color = "\x1b[1;33m";
+        put_aligned(l, i, cells[i], color);
+    }
+    hdx_out_byte(l->out, '\n');
+    l->sum += percents[1];
 }
 
 /* ---- widths ---- */
 
-static void fit(const layout *l)
+static uint64_t total_width(const layout *l, bool least)
 {
     uint64_t total = 0;
-    for (unsigned i = 0; i < l->count; i++)
-        total += l->width[i] + (i > 0 ? GAP : 0);
-    while (l->options->width != 0 && total > l->options->width) {
-        unsigned widest = l->count;
+    for (unsigned i = 0; i < l->count; i++) {
+        const drawn   *d = &l->at[i];
+        const uint32_t easy = d->width < EASY ? d->width : EASY;
+        if (d->hidden)
+            continue;
+        total += (least ? (d->object && d->least < easy ? easy : d->least) : d->width) + (total > 0 ? GAP : 0);
+    }
+    return total;
+}
+
+/* What a narrow table misses least: what is declared spare, the last first; counts and percents; sizes but one. */
+static unsigned least_telling(const layout *l)
+{
+    unsigned numbers = 0, spare = NONE, count = NONE, size = NONE;
+    for (unsigned i = l->count; i-- > 0;) {
+        const hdx_column *c = &l->columns[l->at[i].from];
+        if (l->at[i].hidden || chosen(c))
+            continue;
+        numbers += l->at[i].number;
+        if (spare == NONE && (c->flags & HDX_COLUMN_SPARE) != 0)
+            spare = i;
+        if (count == NONE && l->at[i].number && c->unit != HDX_UNIT_BYTES)
+            count = i;
+        if (l->at[i].number && c->unit == HDX_UNIT_BYTES)
+            size = i;
+    }
+    return spare != NONE ? spare : numbers < 2 ? NONE : count != NONE ? count : size;
+}
+
+/* Names of columns for which there is no room go into `left`. */
+static void fit(layout *l, hdx_buffer *left)
+{
+    if (l->options->width == 0)
+        return;
+    for (unsigned i; total_width(l, true) > l->options->width && (i = least_telling(l)) != NONE;) {
+        hdx_buffer_format(left, "%s%s", left->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
+        l->at[i].hidden = true;
+    }
+    for (uint64_t total = total_width(l, false); total > l->options->width; total--) {
+        unsigned widest = NONE;
         for (unsigned i = 0; i < l->count; i++)
-            if (!right_aligned(l, i) && l->width[i] > LEAST && (widest == l->count || l->width[i] > l->width[widest]))
+            if (!l->at[i].hidden && l->at[i].width > l->at[i].least &&
+                (widest == NONE || l->at[i].width > l->at[widest].width))
                 widest = i;
-        if (widest == l->count)
+        if (widest == NONE)
             return; /* nothing left to cut: the terminal wraps */
-        l->width[widest]--;
-        total--;
+        l->at[widest].width--;
     }
 }
 
+/* ---- rows as text ---- */
+
 /* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
-static void show_row(const layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells)
+static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells, double percents[2])
 {
     for (unsigned i = 0; i < l->count; i++) {
-        const hdx_column *column = &l->columns[l->from[i]];
-        uint64_t          start = text->len;
-        cells[i].width = put_shown(text, &row[l->from[i]], column->unit, l->options->human_sizes);
+        const drawn      *d = &l->at[i];
+        const hdx_column *column = &l->columns[d->from];
+        const uint64_t    start = text->len;
+        if (d->object)
+            cells[i].parts =
+                hdx_render_object_text(text, &row[d->from], d->label == NONE ? NULL : &row[d->label], l->options);
+        else
+            cells[i].parts =
+                (hdx_render_object){ 0, 0, hdx_render_cell(text, &row[d->from], column->unit, l->options) };
         cells[i].len = (uint32_t)(text->len - start);
     }
+    percents[0] = l->percent == NONE ? 0 : percent_of(&row[l->at[l->percent].from]);
+    percents[1] = l->share == NONE ? 0 : percent_of(&row[l->at[l->share].from]);
 }
 
 static void place_row(const layout *l, const char **at, shown *cells)
@@ -236,17 +274,163 @@ static void place_row(const layout *l, const char **at, shown *cells)
     }
 }
 
-static void put_cut_off(hdx_rows *rows, hdx_out *out)
+/* ---- kept rows ---- */
+
+typedef struct sample {
+    shown *cells; /* row after row */
+    double (*percents)[2];
+    uint64_t count;
+} sample;
+
+static hdx_code take_sample(layout *l, hdx_rows *rows, const hdx_cell **row, sample *s, hdx_buffer *text,
+                            hdx_error *err)
 {
-    uint64_t more;
-    if (!hdx_rows_cut_off(rows, &more))
-        return;
-    hdx_out_string(out, "… ");
-    if (more > 0) {
-        hdx_out_uint(out, more);
-        hdx_out_byte(out, ' ');
+    bool more = *row != NULL;
+    for (; more && s->count < SAMPLE; s->count++) {
+        shown *line = s->cells + s->count * l->count;
+        show_row(l, *row, text, line, s->percents[s->count]);
+        for (unsigned i = 0; i < l->count; i++)
+            l->at[i].said = l->at[i].said || (*row)[l->at[i].from].kind != HDX_CELL_NULL;
+        more = hdx_rows_next(rows, row);
     }
-    hdx_out_string(out, more == 1 ? "more row\n" : "more rows\n");
+    if (!more)
+        *row = NULL;
+    const hdx_code code = more ? HDX_OK : hdx_rows_end(rows, err);
+    if (text->failed)
+        return hdx_no_memory(err, "a table", text->len);
+    const char *at = text->at;
+    for (uint64_t i = 0; i < s->count; i++)
+        place_row(l, &at, s->cells + i * l->count);
+    return code;
+}
+
+/* Columns that say nothing are hidden; the others are as wide as their widest cell. */
+static void measure(layout *l, const sample *s)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        drawn     *d = &l->at[i];
+        const bool text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS;
+        d->hidden = s->count > 0 && !d->said;
+        d->width = d->least = (uint32_t)strlen(d->title);
+        for (uint64_t k = 0; k < s->count; k++) {
+            const shown *c = &s->cells[k * l->count + i];
+            if (c->parts.width > d->width)
+                d->width = c->parts.width > LONGEST && text ? LONGEST : c->parts.width;
+            const uint32_t least = d->object ? hdx_render_object_least(c->at, c->len, c->parts) : 0;
+            if (least > d->least)
+                d->least = least < LONGEST ? least : LONGEST;
+        }
+        if (!text)
+            d->least = d->width;
+        else if (!d->object && d->least < LEAST)
+            d->least = d->width < LEAST ? d->width : LEAST;
+    }
+}
+
+/* ---- what stands below ---- */
+
+/* Of a column; NULL: of any. A retained set calls the sum of shallow sizes "bytes". */
+static const hdx_cell *total_of(const hdx_rows *rows, const char *name)
+{
+    const hdx_member *extra;
+    for (unsigned i = 0; (extra = hdx_rows_extra(rows, i))->key != NULL; i++)
+        if (strcmp(extra->key, "total") == 0 && extra->value.kind == HDX_CELL_OBJECT)
+            for (uint64_t k = 0; k < extra->value.as.object.count; k++) {
+                const hdx_member *m = &extra->value.as.object.at[k];
+                if (name == NULL || strcmp(m->key, name) == 0 ||
+                    (strcmp(m->key, "bytes") == 0 && strcmp(name, "shallow") == 0))
+                    return &m->value;
+            }
+    return NULL;
+}
+
+/* Sums of all rows, under their columns; false: nobody knows them. */
+static bool put_total(layout *l, const hdx_rows *rows, const char *text)
+{
+    bool any = false;
+    for (unsigned i = l->first; i <= l->last; i++)
+        any = any || (!l->at[i].hidden && l->at[i].number && total_of(rows, l->columns[l->at[i].from].name) != NULL);
+    if (!any || hdx_rows_filtered(rows))
+        return false;
+    for (unsigned i = l->first; i <= l->last; i++) {
+        const hdx_column *c = &l->columns[l->at[i].from];
+        const hdx_cell   *sum = l->at[i].number ? total_of(rows, c->name) : NULL;
+        hdx_buffer        cell = hdx_buffer_of(NULL);
+        if (l->at[i].hidden)
+            continue;
+        if (!l->at[i].number) {
+            put_spaces(l->out, i > l->first ? GAP : 0);
+            break;
+        }
+        shown s = { .at = "" };
+        if (sum != NULL)
+            s.parts.width = hdx_render_cell(&cell, sum, c->unit, l->options);
+        if (cell.len > 0)
+            s.at = cell.at;
+        s.len = (uint32_t)cell.len;
+        put_aligned(l, i, s, NULL);
+        hdx_buffer_free(&cell);
+    }
+    hdx_out_string(l->out, text);
+    return true;
+}
+
+/* "total, 262 classes (5 shown; --limit 0 shows all)", or "3,306 more (shown: 98.1%)". */
+static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buffer *left, hdx_error *err)
+{
+    static const char *const dots[] = { "… ", "... " };
+    const hdx_render_options counts = { .human_sizes = l->options->human_sizes };
+    hdx_buffer               text = hdx_buffer_of(NULL), about = hdx_buffer_of(NULL);
+    uint64_t                 more;
+    const bool               cut = hdx_rows_cut_off(rows, &more);
+    const hdx_cell           all = { .kind = HDX_CELL_UINT, .as.natural = count + more };
+    const hdx_cell           rest = { .kind = HDX_CELL_UINT, .as.natural = more };
+    const char              *what = l->columns[l->at[l->first].from].name;
+    for (unsigned i = l->first; i <= l->last; i++)
+        if (!l->at[i].hidden && !l->at[i].number) {
+            what = l->at[i].title;
+            break;
+        }
+    if (!cut && left->len == 0 && (hdx_rows_filtered(rows) || total_of(rows, NULL) == NULL))
+        return HDX_OK;
+    if (l->options->color)
+        hdx_out_string(l->out, "\x1b[2m");
+    hdx_buffer_text(&text, "total, ");
+    (void)hdx_render_cell(&text, &all, HDX_UNIT_COUNT, &counts);
+    const size_t name =
+        strlen(what) > 5 && strcmp(what + strlen(what) - 5, "_name") == 0 ? strlen(what) - 5 : strlen(what);
+    hdx_buffer_format(&text, " %.*s%s", (int)name, what, all.as.natural == 1 ? "" : what[name - 1] == 's' ? "es" : "s");
+    if (cut && more > 0)
+        hdx_buffer_format(&text, " (%llu shown%s%s)", (unsigned long long)count, l->options->rest != NULL ? "; " : "",
+                          l->options->rest != NULL ? l->options->rest : "");
+    if (text.len > 0 && (!cut || more > 0) && put_total(l, rows, text.at)) {
+        hdx_out_byte(l->out, '\n');
+    } else if (cut) {
+        hdx_out_string(l->out, dots[l->options->ascii]);
+        if (more > 0)
+            (void)hdx_render_cell(&about, &rest, HDX_UNIT_COUNT, &counts);
+        hdx_buffer_format(&about, "%smore %s", more > 0 ? " " : "", more == 1 ? "row" : "rows");
+        const bool share = l->share != NONE && !l->at[l->share].hidden && l->sum < 100.5;
+        if (share || l->options->rest != NULL)
+            hdx_buffer_text(&about, " (");
+        if (share)
+            hdx_buffer_format(&about, "those shown: %.1f%%%s", l->sum, l->options->rest != NULL ? "; " : "");
+        hdx_buffer_text(&about, l->options->rest != NULL ? l->options->rest : "");
+        hdx_buffer_text(&about, share || l->options->rest != NULL ? ")\n" : "\n");
+        if (about.len > 0)
+            hdx_out_bytes(l->out, about.at, about.len);
+    }
+    if (left->len > 0) {
+        hdx_out_string(l->out, "(no room for ");
+        hdx_out_bytes(l->out, left->at, left->len);
+        hdx_out_string(l->out, ")\n");
+    }
+    if (l->options->color)
+        hdx_out_string(l->out, "\x1b[0m");
+    const bool failed = text.failed || about.failed;
+    hdx_buffer_free(&text);
+    hdx_buffer_free(&about);
+    return failed ? hdx_no_memory(err, "a table", 0) : HDX_OK;
 }
 
 static void put_nothing(hdx_rows *rows, hdx_out *out)
@@ -257,42 +441,42 @@ static void put_nothing(hdx_rows *rows, hdx_out *out)
     hdx_out_string(out, ")\n");
 }
 
-static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *first, shown *cells, hdx_buffer *text,
-                         hdx_error *err)
+/* ---- the table ---- */
+
+static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample *s, hdx_buffer *text, hdx_error *err)
 {
-    bool     more = first != NULL;
-    uint64_t kept = 0;
-    for (unsigned i = 0; i < l->count; i++)
-        l->width[i] = (unsigned)strlen(l->columns[l->from[i]].name);
-    const hdx_cell *row = first;
-    while (more && kept < SAMPLE) {
-        shown *line = cells + kept++ * l->count;
-        show_row(l, row, text, line);
-        for (unsigned i = 0; i < l->count; i++)
-            if (line[i].width > l->width[i])
-                l->width[i] = line[i].width > LONGEST && !right_aligned(l, i) ? LONGEST : line[i].width;
-        more = hdx_rows_next(rows, &row);
-    }
-    hdx_code code = more ? HDX_OK : hdx_rows_end(rows, err);
+    hdx_buffer left = hdx_buffer_of(NULL);
+    uint64_t   count = 0, more_rows;
+    double     percents[2];
+    hdx_code   code = take_sample(l, rows, &row, s, text, err);
     if (code != HDX_OK)
         return code;
-    fit(l);
+    measure(l, s);
+    fit(l, &left);
+    l->first = 0;
+    l->last = l->count - 1;
+    while (l->first < l->last && l->at[l->first].hidden)
+        l->first++;
+    while (l->last > l->first && l->at[l->last].hidden)
+        l->last--;
     put_header(l);
-    const char *at = text->at;
-    for (uint64_t i = 0; i < kept; i++) {
-        place_row(l, &at, cells + i * l->count);
-        put_line(l, cells + i * l->count);
-    }
-    for (; more && !text->failed && !l->out->failed; more = hdx_rows_next(rows, &row)) {
+    for (; count < s->count; count++)
+        put_line(l, s->cells + count * l->count, s->percents[count]);
+    for (bool more = row != NULL; more && !text->failed && !l->out->failed; more = hdx_rows_next(rows, &row), count++) {
         hdx_buffer_clear(text);
-        show_row(l, row, text, cells);
-        at = text->at;
-        place_row(l, &at, cells);
-        put_line(l, cells);
+        show_row(l, row, text, s->cells, percents);
+        const char *at = text->at;
+        place_row(l, &at, s->cells);
+        put_line(l, s->cells, percents);
     }
-    if ((code = hdx_rows_end(rows, err)) != HDX_OK)
-        return code;
-    return text->failed ? hdx_no_memory(err, "a table", text->len) : HDX_OK;
+    if ((code = hdx_rows_end(rows, err)) == HDX_OK && (text->failed || left.failed || l->fitted.failed))
+        code = hdx_no_memory(err, "a table", text->len);
+    if (code == HDX_OK && count == 0)
+        put_nothing(rows, l->out);
+    if (code == HDX_OK && (count > 0 || hdx_rows_cut_off(rows, &more_rows)))
+        code = put_end(l, rows, count, &left, err);
+    hdx_buffer_free(&left);
+    return code;
 }
 
 hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_render_options *options, hdx_out *out,
@@ -302,30 +486,28 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
     layout     l = { .options = options, .columns = hdx_rows_columns(rows, &all), .out = out };
     hdx_arena  arena = hdx_arena_of(NULL);
     hdx_buffer text = hdx_buffer_of(NULL);
-    shown     *cells;
+    sample     s = { 0 };
     hdx_code   code = HDX_OK;
-    l.from = hdx_arena_get(&arena, all * sizeof *l.from);
-    l.width = hdx_arena_get(&arena, all * sizeof *l.width);
-    for (unsigned i = 0; l.from != NULL && i < all; i++)
-        if ((l.columns[i].flags & HDX_COLUMN_WIDE) == 0)
-            l.from[l.count++] = i;
-    cells = hdx_arena_get(&arena, (uint64_t)SAMPLE * l.count * sizeof *cells);
-    if (l.from == NULL || l.width == NULL || cells == NULL) {
-        code = hdx_no_memory(err, "a table", (uint64_t)SAMPLE * l.count * sizeof *cells);
+    l.fitted = hdx_buffer_of(NULL);
+    l.at = hdx_arena_get(&arena, all * sizeof *l.at);
+    if (l.at != NULL)
+        choose_columns(&l, all);
+    s.cells = hdx_arena_get(&arena, (uint64_t)SAMPLE * l.count * sizeof *s.cells);
+    s.percents = hdx_arena_get(&arena, SAMPLE * sizeof *s.percents);
+    if (l.at == NULL || s.cells == NULL || s.percents == NULL) {
+        code = hdx_no_memory(err, "a table", (uint64_t)SAMPLE * l.count * sizeof *s.cells);
         goto done;
     }
-    if (hdx_rows_title(rows) != NULL && put_visible(&text, hdx_rows_title(rows), strlen(hdx_rows_title(rows))) > 0 &&
+    if (hdx_rows_title(rows) != NULL &&
+        hdx_render_text(&text, hdx_rows_title(rows), strlen(hdx_rows_title(rows)), options->ascii) > 0 &&
         !text.failed) {
         hdx_out_bytes(out, text.at, text.len);
         hdx_out_string(out, "\n\n");
         hdx_buffer_clear(&text);
     }
-    if ((code = put_rows(&l, rows, first, cells, &text, err)) == HDX_OK) {
-        if (first == NULL)
-            put_nothing(rows, out);
-        put_cut_off(rows, out);
-    }
+    code = put_rows(&l, rows, first, &s, &text, err);
 done:
+    hdx_buffer_free(&l.fitted);
     hdx_buffer_free(&text);
     hdx_arena_free(&arena);
     return code;

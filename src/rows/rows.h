@@ -90,6 +90,9 @@ hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, h
 hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
 hdx_code   hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err); /* copied */
 
+/* Whether a condition stands between the rows and the whole answer. */
+bool hdx_rows_filtered(const hdx_rows *rows);
+
 /* ---- cells ---- */
 static inline hdx_cell hdx_cell_null(void) { return (hdx_cell){ .kind = HDX_CELL_NULL }; }
 static inline hdx_cell hdx_cell_uint(uint64_t v) { return (hdx_cell){ .kind = HDX_CELL_UINT, .as.natural = v }; }

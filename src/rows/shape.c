@@ -130,6 +130,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
         }
         s->columns[s->count] = (*rows)->columns[from];
         s->columns[s->count].flags &= ~(unsigned)HDX_COLUMN_WIDE; /* named by the caller, so shown */
+        s->columns[s->count].flags |= HDX_COLUMN_CHOSEN;
         s->from[s->count++] = from;
         at += len;
         if (*at == '\0')
@@ -207,6 +208,13 @@ hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err)
     (*rows)->close = limit_close;
     (*rows)->total = limit_total;
     return HDX_OK;
+}
+
+bool hdx_rows_filtered(const hdx_rows *rows)
+{
+    while (rows != NULL && rows->shape != HDX_SHAPE_WHERE)
+        rows = rows->below;
+    return rows != NULL;
 }
 
 bool hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more)

@@ -67,10 +67,10 @@ Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
            "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node "
            "instance 0x");
     expect("a.hprof", 0,
-           "│    leaking: unknown\n│    retains 9 bytes in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ "
+           "│    leaking: unknown\n│    retains 9 B in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ "
            "app.Screen instance 0x");
     expect("a.hprof", 0,
-           "     leaking: yes (it was watched and should be gone: it was closed)\n     retains 1 byte in 1 object\n    "
+           "     leaking: yes (it was watched and should be gone: it was closed)\n     retains 1 B in 1 object\n    "
            " key = key-1\n     watched for 20000 ms\n     retained for 5000 ms\n");
     expect("a.hprof", 0, "0 LIBRARY LEAKS\n");
     expect("a.hprof", 0, "1 UNREACHABLE OBJECT\n");

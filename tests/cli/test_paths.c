@@ -85,8 +85,8 @@ Test(paths, that_are_left_out_are_said)
         { "--limit 2 --merge", "2 of 3 paths (--limit 0 shows all)\n\n" },
         { "--limit 2 --paths 2", "2 paths of more (--limit 0 shows all)\n\n" },
         { "--limit 5 --paths 2", "5 of 6 paths (--limit 0 shows all)\n\n" },
-        { "--limit 3", "path " },
-        { "", "path " },
+        { "--limit 3", "shallow  retained  path " },
+        { "", "shallow  retained  path " },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ran r = tool_sh("\"$H\" path app.hprof.gz - %s <targets", cases[i][0]);

@@ -429,9 +429,9 @@ Test(arguments, reach_the_question)
     hdx_buffer text;
     make(&h, false);
     ok(open(histogram, &rows, { "by", "package" }, { "class", "app.*" }));
-    expect_rows(rows, "app,2,4,128,-\n");
+    expect_rows(rows, "app,2,4,128,-,33.33\n");
     ok(open(histogram, &rows, { "class", "app.Leaf" }, { "retained", NULL }));
-    expect_rows(rows, "app.Leaf,0x0,1,32,64\n");
+    expect_rows(rows, "app.Leaf,0x0,1,32,64,16.67,-\n");
     ok(open(dominators, &rows, { "object", "0x10c0" }, { "depth", "2" }));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10e0,app.Node,-,32,80,") != NULL && strstr(text.at, ",1,1\n0x1100,") != NULL, "%s",

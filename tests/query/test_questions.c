@@ -76,13 +76,13 @@ Test(histogram, counts_live_objects_by_class_and_sorts_by_size)
     hdx_rows *rows;
     make(&h);
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.*", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,3,96,-\napp.Leaf,0x0,1,32,-\n"); /* 16 + 8 + 4 = 28, up to 32 */
+    expect_rows(rows, "app.Node,0x0,3,96,-,32.43,-\napp.Leaf,0x0,1,32,-,10.81,-\n"); /* 16 + 8 + 4 = 28, up to 32 */
     h.q.scope = HDX_ALL;
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Node", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,-\n");
+    expect_rows(rows, "app.Node,0x0,4,128,-,39.02,-\n");
     h.q.scope = HDX_GARBAGE;
     ok(hdx_query_histogram(&h.q, HDX_BY_CLASS, NULL, true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,1,32,-\n");
+    expect_rows(rows, "app.Node,0x0,1,32,-,100.00,-\n");
     heap_close(&h);
 }
 
@@ -96,11 +96,11 @@ Test(histogram, gives_exact_retained_sets)
      * one static, 8 bytes.
      */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Node", true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,3,96,152\n"); /* 96 + 8 + list: up(16 + 4 + 24, 8) = 48 */
+    expect_rows(rows, "app.Node,0x0,3,96,152,51.35,-\n"); /* 96 + 8 + list: up(16 + 4 + 24, 8) = 48 */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Leaf", true, &rows, &h.err));
-    expect_rows(rows, "app.Leaf,0x0,1,32,64\n"); /* c, d = up(24 + 2, 8) = 32, a class without statics */
+    expect_rows(rows, "app.Leaf,0x0,1,32,64,21.62,-\n"); /* c, d = up(24 + 2, 8) = 32, a class without statics */
     ok(hdx_query_histogram(&h.q, HDX_BY_SUPERCLASS, "app.Node", true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,216\n"); /* Leaf and what it keeps too: 32 + 32 */
+    expect_rows(rows, "app.Node,0x0,4,128,216,72.97,-\n"); /* Leaf and what it keeps too: 32 + 32 */
     heap_close(&h);
 }
 
@@ -111,13 +111,14 @@ Test(histogram, goes_by_package_loader_and_superclass)
     make(&h);
     ok(hdx_query_histogram(&h.q, HDX_BY_PACKAGE, NULL, true, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "app,2,4,128,216\n") != NULL, "%s", text.at); /* 128 + class 8 + list 48 + d 32 */
+    cr_expect(strstr(text.at, "app,2,4,128,216,72.97\n") != NULL, "%s", text.at); /* 128 + class 8 + list 48 + d 32 */
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(hdx_query_histogram(&h.q, HDX_BY_LOADER, "app.*", true, &rows, &h.err));
-    expect_rows(rows, "0x0,java.lang.ClassLoader,2,4,128,240\n"); /* and object 0 itself: 16 + 8 = 24 */
+    expect_rows(rows,
+                "0x0,java.lang.ClassLoader,2,4,128,240,81.08,boot loader\n"); /* and object 0 itself: 16 + 8 = 24 */
     ok(hdx_query_histogram(&h.q, HDX_BY_SUPERCLASS, "app.*", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,-\napp.Leaf,0x0,1,32,-\n");
+    expect_rows(rows, "app.Node,0x0,4,128,-,43.24,-\napp.Leaf,0x0,1,32,-,10.81,-\n");
     cr_expect(eq(int, hdx_query_histogram(&h.q, HDX_BY_TYPE, NULL, false, &rows, &h.err), HDX_USAGE));
     heap_close(&h);
 }

@@ -218,16 +218,195 @@ Test(table, aligns_and_leaves_wide_columns_out)
     expect_text(rows, &options,
                 "Sizes\n"
                 "\n"
-                "class           size  share  at\n"
-                "com.acme.A    1.5 KB  12.5%  0x7f3a10\n"
-                "a,\"b\"\\x0a\\  -7 bytes      -  true\n");
+                "  size  share  class       at\n"
+                "1.5 KB  12.5%  com.acme.A  0x7f3a10\n"
+                "  -7 B      -  a,\"b\"\\x0a\\  true\n");
 }
 
 Test(table, shows_plain_bytes_when_asked_and_colors_its_head)
 {
     hdx_render_options options = { .format = HDX_FORMAT_TABLE, .color = true };
     hdx_cell           cells[2] = { hdx_cell_string("A"), hdx_cell_uint(15360) };
-    expect_text(rows_of(cells, 1, 2), &options, "\x1b[1mclass   size\x1b[0m\nA      15360\n");
+    expect_text(rows_of(cells, 1, 2), &options, " \x1b[1msize\x1b[0m  \x1b[1mclass\x1b[0m\n15360  A\n");
+}
+
+/* ---- tables as they are declared ---- */
+
+static const hdx_column heap[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "where it is"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what it keeps"),
+    HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "of all"),
+    HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "below it"),
+    HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "of Android"),
+};
+
+typedef struct thing {
+    const char *class_name, *label;
+    uint64_t    retained;
+    double      percent;
+} thing;
+
+static hdx_rows *things(const thing *at, unsigned count)
+{
+    hdx_table *t;
+    hdx_rows  *rows;
+    cr_assert(eq(int, hdx_table_new(heap, 8, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < count; i++) {
+        const hdx_cell cells[8] = { hdx_cell_address(0xdcb926b8 + 8 * i),
+                                    hdx_cell_string(at[i].class_name),
+                                    hdx_cell_string(at[i].label),
+                                    hdx_cell_uint(16),
+                                    hdx_cell_uint(at[i].retained),
+                                    hdx_cell_real(at[i].percent),
+                                    hdx_cell_uint(99998),
+                                    hdx_cell_null() };
+        cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
+    }
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    return rows;
+}
+
+static const thing heap_of_web[] = {
+    { "java.lang.Class", "class acme.web.P1", 63438848, 68.3 },
+    { "java.lang.Thread", "http-worker-0", 3040870, 3.2 },
+    { "java.util.concurrent.ThreadPoolExecutor$Worker", NULL, 5300, 0.04 },
+    { "java.lang.String",
+      "gr\xc3\xb6\xc3\x9f"
+      "e \xe6\x97\xa5\xe6\x9c\xac",
+      48, 0 },
+    { "acme.Color", "RED", 24, 0 },
+    { "java.lang.Class", "int", 8, 0 },
+    { NULL, NULL, 8, 0 },
+};
+
+Test(table, shows_class_and_label_as_one_object_and_the_address_last)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    expect_text(things(heap_of_web, 7), &options,
+                "shallow  retained      %  children  object                                          address\n"
+                "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1                               0xdcb926b8\n"
+                "   16 B    2.9 MB   3.2%    99,998  Thread \"http-worker-0\"                          0xdcb926c0\n"
+                "   16 B    5.2 KB  <0.1%    99,998  java.util.concurrent.ThreadPoolExecutor$Worker  0xdcb926c8\n"
+                "   16 B      48 B   0.0%    99,998  String \"gr\xc3\xb6\xc3\x9f"
+                "e \xe6\x97\xa5\xe6\x9c\xac\"                             0xdcb926d0\n"
+                "   16 B      24 B   0.0%    99,998  acme.Color RED                                  0xdcb926d8\n"
+                "   16 B       8 B   0.0%    99,998  class int                                       0xdcb926e0\n"
+                "   16 B       8 B   0.0%    99,998  ?                                               0xdcb926e8\n");
+}
+
+Test(table, loses_spare_columns_then_packages_where_the_terminal_is_narrow_and_says_so)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true, .width = 70 };
+    expect_text(things(heap_of_web, 3), &options,
+                "shallow  retained      %  object                            address\n"
+                "   16 B   60.5 MB  68.3%  class acme.web.P1                 0xdcb926b8\n"
+                "   16 B    2.9 MB   3.2%  Thread \"http-worker-0\"            0xdcb926c0\n"
+                "   16 B    5.2 KB  <0.1%  j.u.c.ThreadPoolExecutor$Worker   0xdcb926c8\n"
+                "(no room for children)\n");
+    options.width = 57;
+    expect_text(things(heap_of_web, 3), &options,
+                "retained  object                               address\n"
+                " 60.5 MB  class acme.web.P1                    0xdcb926b8\n"
+                "  2.9 MB  Thread \"http-worker-0\"               0xdcb926c0\n"
+                "  5.2 KB  j.u.c.ThreadPoolExecutor$Worker      0xdcb926c8\n"
+                "(no room for children, shallow, percent)\n");
+    options.width = 30; /* an address and a name are whole, whatever the terminal */
+    expect_text(things(heap_of_web + 2, 1), &options,
+                "retained  object                           address\n"
+                "  5.2 KB  j.u.c.ThreadPoolExecutor$Worker  0xdcb926b8\n"
+                "(no room for children, shallow, percent)\n");
+}
+
+Test(table, cuts_the_label_of_an_object_and_not_its_class)
+{
+    const thing        long_text[] = { { "java.lang.String", "a text that goes on and on and on", 1, 0 },
+                                       { "com.acme.Holder", "a text that goes on and on and on", 1, 0 } };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 50 };
+    expect_text(things(long_text, 2), &options,
+                "retained  object                        address\n"
+                "       1  String \"a text that goes o\xe2\x80\xa6\"  0xdcb926b8\n"
+                "       1  c.a.Holder \"a text that go\xe2\x80\xa6\"  0xdcb926c0\n"
+                "(no room for children, shallow, percent)\n");
+}
+
+Test(table, shows_columns_that_were_chosen_as_they_were_chosen)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true, .width = 30 };
+    hdx_rows          *rows = things(heap_of_web, 2);
+    cr_assert(eq(int, hdx_rows_select(&rows, "address,label,heap,percent", NULL), HDX_OK));
+    expect_text(rows, &options,
+                "address     label             heap  percent\n"
+                "0xdcb926b8  class a\xe2\x80\xa6"
+                "e.web.P1  -       68.3%\n"
+                "0xdcb926c0  http-worker-0     -        3.2%\n");
+}
+
+Test(table, says_how_much_of_the_whole_it_shows)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true, .rest = "--limit 0 shows all" };
+    hdx_rows          *rows = things(heap_of_web, 4);
+    cr_assert(eq(int, hdx_rows_limit(&rows, 2, NULL), HDX_OK));
+    expect_text(rows, &options,
+                "shallow  retained      %  children  object                  address\n"
+                "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1       0xdcb926b8\n"
+                "   16 B    2.9 MB   3.2%    99,998  Thread \"http-worker-0\"  0xdcb926c0\n"
+                "\xe2\x80\xa6 2 more rows (those shown: 71.5%; --limit 0 shows all)\n");
+}
+
+Test(table, has_the_sums_of_all_rows_below_unless_a_condition_left_some_out)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    for (unsigned filtered = 0; filtered < 2; filtered++) {
+        hdx_rows        *rows = things(heap_of_web, 3);
+        const hdx_member sums[] = { { "retained", hdx_cell_uint(66485018) } };
+        cr_assert(eq(int, hdx_rows_add_extra(rows, "total", hdx_cell_object(sums, 1), NULL), HDX_OK));
+        if (filtered)
+            cr_assert(eq(int, hdx_rows_where(&rows, "retained > 0", NULL), HDX_OK));
+        cr_assert(eq(int, hdx_rows_limit(&rows, 1, NULL), HDX_OK));
+        expect_text(rows, &options,
+                    filtered ? "shallow  retained      %  children  object             address\n"
+                               "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1  0xdcb926b8\n"
+                               "\xe2\x80\xa6 more rows (those shown: 68.3%)\n"
+                             : "shallow  retained      %  children  object             address\n"
+                               "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1  0xdcb926b8\n"
+                               "          63.4 MB                   total, 3 objects (1 shown)\n");
+    }
+}
+
+Test(table, makes_large_shares_stand_out_and_addresses_step_back)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true, .color = true, .width = 60 };
+    kept               k = { .text = hdx_buffer_of(NULL) };
+    hdx_sink           sink = { keep, &k };
+    hdx_rows          *rows = things(heap_of_web, 2);
+    cr_assert(eq(int, hdx_render(rows, &options, &sink, NULL), HDX_OK));
+    cr_expect(strstr(k.text.at, " \x1b[1;33m60.5 MB\x1b[0m  \x1b[1;33m68.3%\x1b[0m  class acme.web.P1") != NULL, "%s",
+              k.text.at);
+    cr_expect(strstr(k.text.at, "  2.9 MB   3.2%  Thread") != NULL, "%s", k.text.at);
+    cr_expect(strstr(k.text.at, "\x1b[2m0xdcb926b8\x1b[0m\n") != NULL, "%s", k.text.at);
+    hdx_buffer_free(&k.text);
+    hdx_rows_close(rows);
+}
+
+/* Marks that stand on a letter take no column, letters of East Asia two. */
+Test(table, counts_the_columns_of_a_terminal_and_shows_ascii_alone_where_there_is_nothing_else)
+{
+    const thing        texts[] = { { "java.lang.String", "e\xcc\x81 \xf0\x9f\x98\x80 \xe3\x81\x82", 1, 0 },
+                                   { "a.B", NULL, 1, 0 } };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .width = 43 };
+    expect_text(things(texts, 2), &options,
+                "retained  object            address\n"
+                "       1  String \"e\xcc\x81 \xf0\x9f\x98\x80 \xe3\x81\x82\"  0xdcb926b8\n"
+                "       1  a.B               0xdcb926c0\n"
+                "(no room for children, shallow, percent)\n");
+    options.ascii = true;
+    options.width = 0;
+    expect_text(things(texts, 1), &options,
+                "shallow  retained     %  children  object                              address\n"
+                "     16         1  0.0%     99998  String \"e\\u0301 \\U0001f600 \\u3042\"  0xdcb926b8\n");
 }
 
 Test(table, cuts_long_texts_in_the_middle_to_the_width_of_the_terminal)
@@ -236,9 +415,9 @@ Test(table, cuts_long_texts_in_the_middle_to_the_width_of_the_terminal)
     hdx_cell           cells[4] = { hdx_cell_string("com.acme.internal.very.long.CacheEntry"), hdx_cell_uint(123456),
                                     hdx_cell_string("ä"), hdx_cell_uint(1) };
     expect_text(rows_of(cells, 2, 2), &options,
-                "class                     size\n"
-                "com.acme.i….CacheEntry  123456\n"
-                "ä                            1\n");
+                "  size  class\n"
+                "123456  com.acme.i….CacheEntry\n"
+                "     1  ä\n");
 }
 
 Test(table, never_is_wider_than_eighty_columns_where_texts_can_be_cut)
@@ -371,10 +550,22 @@ Test(human, has_at_most_four_digits)
         uint64_t    bytes;
         const char *text;
     } cases[] = {
-        { 0, "0 bytes" },         { 1, "1 byte" },          { 312, "312 bytes" },     { 1023, "1023 bytes" },
-        { 1024, "1.0 KB" },       { 1536, "1.5 KB" },       { 1023999, "1000 KB" },   { 1023897, "999.9 KB" },
-        { 1048064, "1.0 MB" },    { 1047552, "1023 KB" },   { 1572864, "1.5 MB" },    { 1ull << 30, "1.0 GB" },
-        { 1ull << 40, "1.0 TB" }, { 1ull << 50, "1.0 PB" }, { 1ull << 60, "1.0 EB" }, { UINT64_MAX, "16.0 EB" },
+        { 0, "0 B" },
+        { 1, "1 B" },
+        { 312, "312 B" },
+        { 1023, "1023 B" },
+        { 1024, "1.0 KB" },
+        { 1536, "1.5 KB" },
+        { 1023999, "1000 KB" },
+        { 1023897, "999.9 KB" },
+        { 1048064, "1.0 MB" },
+        { 1047552, "1023 KB" },
+        { 1572864, "1.5 MB" },
+        { 1ull << 30, "1.0 GB" },
+        { 1ull << 40, "1.0 TB" },
+        { 1ull << 50, "1.0 PB" },
+        { 1ull << 60, "1.0 EB" },
+        { UINT64_MAX, "16.0 EB" },
     };
     char text[16];
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
