@@ -41,13 +41,17 @@ static inline void town_make(heap *h)
     const uint64_t first = dump_maker_instance(m, url_loader, DUMP_VALUES(0, 0, dump_maker_string(m, string, "first")));
     const uint64_t second =
         dump_maker_instance(m, url_loader, DUMP_VALUES(0, first, dump_maker_string(m, string, "second")));
+    const uint64_t only = dump_maker_string(m, string, "a static refers to it, and nothing else"),
+                   only_leaf = dump_maker_string(m, string, "the same, of a class below");
     m->loader = first;
     dump_maker_static(m, "count", 'I', 12);
+    dump_maker_static(m, "only", 'L', only);
     dump_maker_static(m, "instance", 'L', m->next_id + 32);
     dump_maker_static(m, "ratio", 'D', 0x3ff8000000000000);
     dump_maker_static(m, "gone", 'L', 0xdead0);
     const uint64_t twin = all[n++] = dump_maker_class(m, "app.Twin", object, "other:L");
     const uint64_t nodes = all[n++] = dump_maker_class(m, "app.list.Node", object, "next:L value:L count:I");
+    dump_maker_static(m, "only_leaf", 'L', only_leaf);
     const uint64_t leaf = all[n++] = dump_maker_class(m, "app.list.Leaf", nodes, "weight:F");
     const uint64_t map_entry = all[n++] = dump_maker_class(m, "app.map.Map$Entry", object, "key:L value:L next:L");
     m->loader = second;
