@@ -489,6 +489,67 @@ Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
     graph_free(&g);
 }
 
+/* 65 536 numbers are a range; the number behind them has one of its own, or two share it. */
+Test(predecessors, of_a_last_range_of_one_number_are_there)
+{
+    for (uint64_t n = 65535; n <= 65538; n++) {
+        graph     g = graph_of(n, 0);
+        search_32 s = { 0 };
+        hdx_mem   mem = { 0 };
+        reel      want = { 0 }, have = { 0 };
+        uint64_t  count, all;
+        for (uint64_t v = 0; v < n; v++) { /* few lists, for the least buffer to hold them; the last ten refer to all */
+            if (v + 1 < n)
+                graph_add(&g, v, v + 1);
+            if (v % 100 == 0 && v + 2 < n)
+                graph_add(&g, v, v + 2);
+            for (uint64_t to = n - 10; v >= n - 10 && to < n; to++)
+                graph_add(&g, v, to);
+        }
+        graph_root(&g, 0);
+        graph_finish(&g);
+        cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK && s.reached == n);
+        known plain = known_of(&g, plain_ways), tight = known_of(&g, (ways){ 4096, 0, 1, false });
+        cr_assert(predecessors_32(&s, &plain, &mem, NULL, &want, &all, NULL) == HDX_OK);
+        cr_assert(predecessors_32(&s, &tight, &mem, NULL, &have, &count, NULL) == HDX_OK);
+        cr_expect(count == all);
+        expect_same_reel(&have, &want, "ranges");
+        reel_free(&want);
+        reel_free(&have);
+        book_free(&plain.book);
+        book_free(&tight.book);
+        search_free_32(&s, &mem);
+        cr_expect(mem.used == 0);
+        graph_free(&g);
+    }
+}
+
+/* Where the room is more than the least, no more of it is held than that. */
+Test(predecessors, keep_to_their_room)
+{
+    dice      d = { 25 };
+    graph     g = graph_uneven(90000, 40, &d);
+    search_32 s = { 0 };
+    hdx_mem   mem = { 0 };
+    cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
+    for (uint64_t room = 900000; room <= 1700000; room += 100000) {
+        known    k = known_of(&g, (ways){ 4096, room, 1, false });
+        reel     have = { 0 };
+        uint64_t count, before = mem.used;
+        mem.peak = mem.used;
+        cr_assert(predecessors_32(&s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK);
+        cr_expect(mem.peak - before <= room + 4096, "%llu bytes of %llu", (unsigned long long)(mem.peak - before),
+                  (unsigned long long)room);
+        cr_expect(mem.peak - before >= room / 2, "%llu bytes of %llu", (unsigned long long)(mem.peak - before),
+                  (unsigned long long)room);
+        reel_free(&have);
+        book_free(&k.book);
+    }
+    search_free_32(&s, &mem);
+    cr_expect(mem.used == 0);
+    graph_free(&g);
+}
+
 /* Lengauer and Tarjan on a graph of many ranges. */
 Test(predecessors, of_many_ranges_give_the_dominators)
 {

@@ -35,6 +35,8 @@ static const char *noted(forgery *f)
     err = (hdx_error){ 0 };
     if (hdx_note_check(&f->note, &err) == HDX_OK)
         return "";
+    if (strncmp(err.message, "asked for ", 10) == 0)
+        cr_expect(err.offset % 64 == 0, "byte %llu", (unsigned long long)err.offset); /* where a section begins */
     char *place = strstr(err.message, " (section");
     if (place != NULL)
         *place = '\0';
