@@ -1,5 +1,5 @@
-# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash and
-# zsh, and the pages and examples that headers cite.
+# make install: program, library both ways, headers, pkg-config and CMake package, man page, completions of bash,
+# zsh and fish where Debian has them, and the pages and examples that headers cite.
 install(TARGETS heapdex_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT heapdex)
 install(TARGETS heapdex heapdex_static EXPORT heapdex COMPONENT heapdex
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -10,7 +10,8 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex
 install(FILES src/cli/heapdex.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT heapdex)
 install(FILES src/cli/heapdex.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heapdex
         COMPONENT heapdex)
-install(FILES src/cli/_heapdex DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT heapdex)
+install(FILES src/cli/_heapdex DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT heapdex)
+install(FILES src/cli/heapdex.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT heapdex)
 
 # CMake: find_package(heapdex) gives heapdex::heapdex and heapdex::static.
 set_target_properties(heapdex_static PROPERTIES EXPORT_NAME static)

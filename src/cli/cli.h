@@ -6,7 +6,8 @@
  *     run.c        one call from its first word to its exit code
  *     table.c      every option, once; feeds all of:
  *       args.c       words -> cli_call            help.c      --help, --version
- *       complete.c   completions of bash and zsh, list of examples
+ *       complete.c   completions of bash, zsh and fish, list of examples
+ *       offers.c     what may stand at a place of the line (offers.h)
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     card.c       one object as a page of lines, where a table has no room for it
@@ -114,8 +115,10 @@ bool        cli_is(const cli_call *call, const char *answer);
 void                     cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
 void                     cli_help_topic(hdx_buffer *out, const char *topic);  /* one of */
 extern const char *const cli_help_topics[]; /* what `heapdex help` knows besides commands; NULL ends */
-/* shell: "bash", "zsh", or "examples" (one a line, for the test that runs them); false: unknown. */
+/* shell: "bash", "zsh", "fish", or "examples" (one a line, for the test that runs them); false: unknown. */
 bool cli_complete(hdx_buffer *out, const char *shell);
+/* What those scripts ask for, behind "heapdex __complete"; false: nothing of that. */
+bool cli_offered(hdx_buffer *out, int argc, const char *const *argv);
 
 /* ---- console.c: standard error and signals ---- */
 typedef struct cli_console {

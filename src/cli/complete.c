@@ -1,180 +1,160 @@
 /*
- * complete.c - completions of bash and zsh, and the list of examples (hidden command "__complete").
+ * complete.c - completions of bash, zsh and fish, and the list of examples (hidden command "__complete").
  *
- * heapdex.bash and _heapdex beside this file are what it prints; a test compares them, so that packages need not run
- * the program.
+ *     __complete bash|zsh|fish         the script of a shell: it asks heapdex each time, by
+ *     __complete words WORD...         what may stand where the last word begins (offers.h): which files are among it,
+ *                                      then a line each: the word, a tab, a sentence; files stand behind an empty one
+ *     __complete line LINE BREAKS      the same for bash, as it is to be put into that line
+ *     __complete classes DUMP PREFIX   names of classes
+ *     __complete examples              one a line, for the test that runs them
+ *
+ * heapdex.bash, _heapdex and heapdex.fish beside this file are what it prints; a test compares them, so that packages
+ * need not run the program. Asking says nothing of failures: there is nothing to offer then.
  */
-#include "cli/cli.h"
+#include "cli/offers.h"
 
-/* Prints text for a single-quoted shell word. */
-static void quoted(hdx_buffer *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            hdx_buffer_text(out, "'\\''");
-        else
-            hdx_buffer_put(out, text, 1);
-}
+/* ---- the scripts ---- */
 
-/* Is an option of this name the same for every command, but for a few that have their own? */
-static bool is_general(const char *name)
-{
-    cli_option o;
-    return cli_option_named(NULL, name, strlen(name), &o);
-}
+static const char bash[] =
+    "# bash completion of heapdex; printed by: heapdex __complete bash\n"
+    "_heapdex()\n"
+    "{\n"
+    "    local program=${1:-${COMP_WORDS[0]}} line=${COMP_LINE:0:COMP_POINT} offer i\n"
+    "    COMPREPLY=()\n"
+    "    if [[ -z $line ]]; then\n"
+    "        line=${COMP_WORDS[0]}\n"
+    "        for ((i = 1; i <= COMP_CWORD; i++)); do\n"
+    "            [[ ${COMP_WORDS[i]} == [=:] || ${COMP_WORDS[i-1]} == [=:] ]] || line+=' '\n"
+    "            line+=${COMP_WORDS[i]}\n"
+    "        done\n"
+    "    fi\n"
+    "    while IFS= read -r offer; do\n"
+    "        COMPREPLY+=(\"$offer\")\n"
+    "    done < <(\"${program/#\\~/$HOME}\" __complete line \"$line\" \"$COMP_WORDBREAKS\" 2>/dev/null)\n"
+    "    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=:.,\\#\\ ] ]]; then\n"
+    "        compopt -o nospace 2>/dev/null\n"
+    "    fi\n"
+    "}\n"
+    "complete -F _heapdex heapdex\n";
 
-static void bash_choices(hdx_buffer *out)
-{
-    cli_option               options[CLI_OPTIONS_MAX];
-    size_t                   count, n;
-    const hdx_answer *const *all = hdx_answers(&count);
-    for (size_t c = 0; c < count; c++) { /* of commands first: what is general stands after */
-        n = cli_options_of(all[c], options);
-        for (size_t i = 0; i < n; i++) {
-            cli_option general;
-            const bool other = is_general(options[i].is->name) &&
-                               cli_option_named(NULL, options[i].is->name, strlen(options[i].is->name), &general) &&
-                               general.is != options[i].is;
-            if (options[i].is->choices != NULL && (!is_general(options[i].is->name) || other))
-                hdx_buffer_format(out, "        %s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
-                                  all[c]->name, options[i].is->name, options[i].is->choices);
-        }
-    }
-    n = cli_options_of(NULL, options);
-    for (size_t i = 0; i < n; i++)
-        if (options[i].is->choices != NULL)
-            hdx_buffer_format(out, "        *:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
-                              options[i].is->name, options[i].is->choices);
-}
+static const char zsh[] =
+    "#compdef heapdex\n"
+    "# zsh completion of heapdex; printed by: heapdex __complete zsh\n"
+    "_heapdex()\n"
+    "{\n"
+    "    local -a lines whole whole_shown open open_shown\n"
+    "    local line text shown\n"
+    "    lines=(\"${(@f)$(${~words[1]} __complete words \"${(@Q)words[2,CURRENT-1]}\" \"${(Q)PREFIX}\" "
+    "2>/dev/null)}\")\n"
+    "    case $lines[1] in\n"
+    "        dumps) _files -g '*.(hprof|hprof.gz|bin|hdx)' ;;\n"
+    "        files) _files ;;\n"
+    "        folders) _files -/ ;;\n"
+    "    esac\n"
+    "    for line in \"${(@)lines[2,-1]}\"; do\n"
+    "        text=${line%%$'\\t'*}\n"
+    "        shown=$text\n"
+    "        [[ $line == *$'\\t'?* ]] && shown=\"$text  -- ${line#*$'\\t'}\"\n"
+    "        [[ -z $line ]] && break # files, which zsh finds by itself\n"
+    "        if [[ $text == *[/=:.,\\#\\ ] ]]; then\n"
+    "            open+=(\"$text\")\n"
+    "            open_shown+=(\"$shown\")\n"
+    "        else\n"
+    "            whole+=(\"$text\")\n"
+    "            whole_shown+=(\"$shown\")\n"
+    "        fi\n"
+    "    done\n"
+    "    (( $#whole )) && compadd -l -d whole_shown -a whole\n"
+    "    (( $#open )) && compadd -l -S '' -d open_shown -a open\n"
+    "    return 0\n"
+    "}\n"
+    "_heapdex \"$@\"\n";
 
-static void bash(hdx_buffer *out)
-{
-    cli_option               options[CLI_OPTIONS_MAX];
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    hdx_buffer_text(out, "# bash completion of heapdex; printed by: heapdex __complete bash\n"
-                         "_heapdex()\n"
-                         "{\n"
-                         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
-                         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                         "        case ${COMP_WORDS[i]} in\n            ");
-    for (size_t i = 0; i < count; i++)
-        hdx_buffer_format(out, "%s%s", i > 0 ? "|" : "", all[i]->name);
-    hdx_buffer_text(out, ") command=${COMP_WORDS[i]}; break ;;\n"
-                         "        esac\n"
-                         "    done\n"
-                         "    COMPREPLY=()\n"
-                         "    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-                         "    [[ $cur == '=' ]] && { cur=; }\n"
-                         "    case $command:$prev in\n");
-    bash_choices(out);
-    hdx_buffer_text(out, "    esac\n"
-                         "    if [[ $cur == -* ]]; then\n"
-                         "        case $command in\n");
-    for (size_t c = 0; c <= count; c++) {
-        const size_t n = cli_options_of(c < count ? all[c] : NULL, options);
-        hdx_buffer_format(out, "            %s) COMPREPLY=($(compgen -W '", c < count ? all[c]->name : "*");
-        for (size_t i = 0; i < n; i++)
-            hdx_buffer_format(out, "%s--%s", i == 0 ? "" : " ", options[i].is->name);
-        hdx_buffer_text(out, "' -- \"$cur\")) ;;\n");
-    }
-    hdx_buffer_text(out, "        esac\n"
-                         "    elif [[ -z $command ]]; then\n"
-                         "        COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; i < count; i++)
-        hdx_buffer_format(out, "%s%s", i > 0 ? " " : "", all[i]->name);
-    hdx_buffer_text(out, "' -- \"$cur\"))\n"
-                         "    fi\n"
-                         "}\n"
-                         "complete -o default -o bashdefault -F _heapdex heapdex\n");
-}
-
-/* Text inside the brackets of an _arguments specification. */
-static void described(hdx_buffer *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            hdx_buffer_text(out, "'\\''");
-        else if (*text == '[' || *text == ']' || *text == ':' || *text == '\\')
-            hdx_buffer_format(out, "\\%c", *text);
-        else
-            hdx_buffer_put(out, text, 1);
-}
-
-static void zsh_option(hdx_buffer *out, const cli_option *o)
-{
-    const hdx_parameter *p = o->is;
-    for (unsigned form = 0; form < 2; form++) {
-        if (form == 1 && o->letter == 0)
-            return;
-        hdx_buffer_text(out, " \\\n                '");
-        if (p->flags & HDX_PARAMETER_REPEATED)
-            hdx_buffer_text(out, "*");
-        if (form == 0)
-            hdx_buffer_format(out, "--%s%s[", p->name, p->value != NULL ? "=" : "");
-        else
-            hdx_buffer_format(out, "-%c[", o->letter);
-        described(out, p->sentence);
-        hdx_buffer_text(out, "]");
-        if (p->value != NULL && p->choices != NULL)
-            hdx_buffer_format(out, ":%s:(%s)", p->name, p->choices);
-        else if (p->value != NULL)
-            hdx_buffer_format(out, ":%s:%s", p->name,
-                              p->kind == HDX_PARAMETER_FILE ? "_files"
-                              : o->id == CLI_OPT_INDEX_DIR  ? "_files -/"
-                                                            : " ");
-        hdx_buffer_text(out, "'");
-    }
-}
-
-static void zsh(hdx_buffer *out)
-{
-    cli_option               options[CLI_OPTIONS_MAX];
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    hdx_buffer_text(out, "#compdef heapdex\n"
-                         "# zsh completion of heapdex; printed by: heapdex __complete zsh\n"
-                         "_heapdex()\n"
-                         "{\n"
-                         "    local -a commands\n"
-                         "    commands=(\n");
-    for (size_t i = 0; i < count; i++) {
-        hdx_buffer_format(out, "        '%s:", all[i]->name);
-        quoted(out, all[i]->sentence);
-        hdx_buffer_text(out, "'\n");
-    }
-    hdx_buffer_text(out, "    )\n"
-                         "    if (( CURRENT == 2 )); then\n"
-                         "        _describe command commands\n"
-                         "        return\n"
-                         "    fi\n"
-                         "    local command=$words[2]\n"
-                         "    shift words\n"
-                         "    (( CURRENT-- ))\n"
-                         "    case $command in\n");
-    for (size_t c = 0; c < count; c++) {
-        const size_t n = cli_options_of(all[c], options);
-        hdx_buffer_format(out, "        %s)\n            _arguments -s", all[c]->name);
-        for (size_t i = 0; i < n; i++)
-            zsh_option(out, &options[i]);
-        hdx_buffer_text(out, " \\\n                '1:heap dump:_files' '*::object: ' ;;\n");
-    }
-    hdx_buffer_text(out, "    esac\n"
-                         "}\n"
-                         "_heapdex \"$@\"\n");
-}
+static const char fish[] =
+    "# fish completion of heapdex; printed by: heapdex __complete fish\n"
+    "function __heapdex_offers\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l raw (commandline -ct)\n"
+    "    set -l current\n"
+    "    for quote in '' \\' '\"' # an open one is closed for reading\n"
+    "        set current (string unescape -- \"$raw$quote\")\n"
+    "        test -n \"$current\"; and break\n"
+    "    end\n"
+    "    test (count $words) -gt 0; or return\n"
+    "    $words[1] __complete words $words[2..-1] \"$current\" 2>/dev/null | tail -n +2 | string match -r '.+'\n"
+    "end\n"
+    "complete -c heapdex -f -a '(__heapdex_offers)'\n";
 
 bool cli_complete(hdx_buffer *out, const char *shell)
 {
     size_t                   count;
     const hdx_answer *const *all = hdx_answers(&count);
     if (strcmp(shell, "bash") == 0)
-        bash(out);
+        hdx_buffer_text(out, bash);
     else if (strcmp(shell, "zsh") == 0)
-        zsh(out);
+        hdx_buffer_text(out, zsh);
+    else if (strcmp(shell, "fish") == 0)
+        hdx_buffer_text(out, fish);
     else if (strcmp(shell, "examples") == 0)
         for (size_t i = 0; i < 2 * count; i++)
             hdx_buffer_format(out, "%s\n", all[i / 2]->examples[i % 2]);
+    else
+        return false;
+    return true;
+}
+
+/* ---- asked by them ---- */
+
+static void put_words(hdx_buffer *out, const char *const *words, size_t count)
+{
+    cli_offers o;
+    cli_offer_words(&o, words, count);
+    hdx_buffer_format(out, "%s\n", o.files != NULL ? o.files : "none");
+    for (size_t i = 0; i < o.count; i++) {
+        if (o.files != NULL && i == o.words)
+            hdx_buffer_text(out, "\n");
+        hdx_buffer_format(out, "%s\t%s\n", o.at[i].text, o.at[i].about != NULL ? o.at[i].about : "");
+    }
+    cli_offers_free(&o);
+}
+
+static void put_line(hdx_buffer *out, const char *text, const char *breaks)
+{
+    hdx_arena          arena = hdx_arena_of(NULL);
+    size_t             count, from;
+    char               quote;
+    const char *const *words = cli_bash_words(&arena, text, breaks, &count, &from, &quote);
+    if (words != NULL && count > 1) { /* the first is heapdex */
+        cli_offers o;
+        cli_offer_words(&o, words + 1, count - 1);
+        for (size_t i = 0; i < o.count; i++) {
+            cli_put_bash(out, o.at[i].text + from, quote, from == 0);
+            hdx_buffer_text(out, "\n");
+        }
+        cli_offers_free(&o);
+    }
+    hdx_arena_free(&arena);
+}
+
+static void put_classes(hdx_buffer *out, const char *dump, const char *prefix)
+{
+    cli_offers o = { .arena = hdx_arena_of(NULL), .wanted = prefix };
+    cli_offer_classes(&o, dump, prefix);
+    for (size_t i = 0; i < o.count; i++)
+        hdx_buffer_format(out, "%s\n", o.at[i].text);
+    cli_offers_free(&o);
+}
+
+bool cli_offered(hdx_buffer *out, int argc, const char *const *argv)
+{
+    if (argc < 4)
+        return false;
+    if (strcmp(argv[2], "words") == 0)
+        put_words(out, argv + 3, (size_t)argc - 3);
+    else if (strcmp(argv[2], "line") == 0 && argc == 5)
+        put_line(out, argv[3], argv[4]);
+    else if (strcmp(argv[2], "classes") == 0 && argc == 5)
+        put_classes(out, argv[3], argv[4]);
     else
         return false;
     return true;

@@ -192,6 +192,8 @@ static void how_to_name(hdx_buffer *out)
                          "\nexamples:\n"
                          "  heapdex object app.hprof '#1234' thread:main\n"
                          "  heapdex objects app.hprof --class '*Map' | heapdex path app.hprof -\n");
+    hdx_buffer_text(out, "\n----\n\n"); /* a command has that name, too */
+    help_of_command(out, hdx_answer_named("objects"));
 }
 
 static void how_to_choose(hdx_buffer *out)

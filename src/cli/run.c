@@ -323,8 +323,8 @@ static hdx_code print_text(const cli_call *c, const char *shell, cli_output *out
     char      *schema;
     if (shell != NULL) {
         if (!cli_complete(&text, shell))
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "completions are there for bash and zsh, not for '%s'",
-                            shell);
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                            "completions are there for bash, zsh and fish, not for '%s'", shell);
     } else if (c->wants == CLI_WANTS_VERSION) {
         hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
     } else if (c->wants == CLI_WANTS_SCHEMA) {
@@ -364,8 +364,10 @@ int hdx_cli_main(int argc, const char *const *argv)
         goto out;
     }
     (void)cli_output_open(output, NULL, NULL, NULL, 0, &err);
-    if (argc == 3 && strcmp(argv[1], "__complete") == 0) {
-        code = print_text(NULL, argv[2], output, &err);
+    if (argc >= 3 && strcmp(argv[1], "__complete") == 0) {
+        hdx_buffer offers = hdx_buffer_of(NULL);
+        code =
+            cli_offered(&offers, argc, argv) ? print(&offers, output, &err) : print_text(NULL, argv[2], output, &err);
     } else if ((code = cli_parse(argc, argv, &run.arena, &call, &err)) == HDX_OK && call.wants != CLI_WANTS_ANSWER &&
                call.wants != CLI_WANTS_LOOK) {
         if (call.no_pager || call.wants == CLI_WANTS_VERSION)

@@ -63,6 +63,21 @@ static inline void terminal_wait(terminal *t, const char *text)
     cr_assert(text == NULL || strstr(t->shown, text) != NULL, "no \"%s\" in: %s", text, t->shown);
 }
 
+/* The same until `then` stands behind `text`: a prompt, after which keys are read. */
+static inline void terminal_wait_for(terminal *t, const char *text, const char *then)
+{
+    terminal_wait(t, text);
+    while (strstr(strstr(t->shown, text), then) == NULL) {
+        const size_t  before = t->len;
+        struct pollfd ready = { .fd = t->keys, .events = POLLIN };
+        cr_assert(poll(&ready, 1, TERMINAL_PATIENCE_MS) > 0, "still waiting for \"%s\" after: %s", then, t->shown);
+        const ssize_t n = read(t->keys, t->shown + t->len, sizeof t->shown - 1 - t->len);
+        cr_assert(n > 0 || errno == EINTR, "no \"%s\" in: %s", then, t->shown + before);
+        t->len += n > 0 ? (size_t)n : 0;
+        t->shown[t->len] = '\0';
+    }
+}
+
 static inline void terminal_press(terminal *t, const char *keys)
 {
     cr_assert_eq(write(t->keys, keys, strlen(keys)), (ssize_t)strlen(keys));

@@ -130,10 +130,11 @@ Test(help, shows_examples_that_run)
     static const char *const of[] = { "", "options", "objects", "columns" };
     tool_copy_bookshop("app.hprof");
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        ran r = tool_sh("\"$H\" help %s | sed -n '/^examples:/,$p' | sed -n 's/^  heapdex/\"$H\"/p' >examples && "
-                        "[ $(wc -l <examples) = 2 ] && sed -i 's/heapdex path/\"$H\" path/; "
-                        "s/com.acme/bookshop/' examples && PATH=.:$PATH sh -e examples >/dev/null",
-                        of[i]);
+        ran r = tool_sh(
+            "\"$H\" help %s | sed -n '/^examples:/,/^$/p;/^----/q' | sed -n 's/^  heapdex/\"$H\"/p' >examples && "
+            "[ $(wc -l <examples) = 2 ] && sed -i 's/heapdex path/\"$H\" path/; "
+            "s/com.acme/bookshop/' examples && PATH=.:$PATH sh -e examples >/dev/null",
+            of[i]);
         cr_expect(eq(int, r.code, 0), "%s: %s", of[i], r.err);
         ran_free(&r);
     }
@@ -150,6 +151,16 @@ Test(help, of_what_nobody_knows_is_refused_with_what_is_near)
         ran r = tool_sh("\"$H\" help %s", cases[i][0]);
         cr_expect(r.code == 2 && r.out[0] == '\0' && strstr(r.err, cases[i][1]) != NULL, "%d: %s", r.code, r.err);
         ran_free(&r);
+    }
+}
+
+Test(help, of_each_command_is_in_help_of_its_name)
+{
+    for (size_t i = 0; i < commands(); i++) {
+        ran a = tool_sh("\"$H\" %s --help", command(i)->name), b = tool_sh("\"$H\" help %s", command(i)->name);
+        cr_expect(a.code == 0 && b.code == 0 && strstr(b.out, a.out) != NULL, "%s", command(i)->name);
+        ran_free(&a);
+        ran_free(&b);
     }
 }
 
@@ -206,36 +217,4 @@ Test(help, the_man_page_knows_every_command_option_and_example)
         }
     }
     free(man);
-}
-
-Test(help, the_completion_files_are_what_the_table_says)
-{
-    static const char *const shells[][2] = { { "bash", "heapdex.bash" }, { "zsh", "_heapdex" } };
-    for (int i = 0; i < 2; i++) {
-        ran r = tool_sh("\"$H\" __complete %s | cmp - '" HDX_TREE "/src/cli/%s'", shells[i][0], shells[i][1]);
-        cr_expect(eq(int, r.code, 0), "print it anew: heapdex __complete %s >src/cli/%s", shells[i][0], shells[i][1]);
-        ran_free(&r);
-    }
-    ran r = tool_sh("\"$H\" __complete fish");
-    cr_expect(eq(int, r.code, 2));
-    ran_free(&r);
-}
-
-Test(help, bash_completes_commands_options_and_values)
-{
-    static const char *const cases[][2] = { { "heapdex domi", "dominators" },
-                                            { "heapdex roots x --by ''", "type" },
-                                            { "heapdex info --form", "--format" },
-                                            { "heapdex export x --format ''", "csv tsv jsonl" },
-                                            { "heapdex refs --ex", "" } };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ran  r = tool_sh("bash -c \". '" HDX_TREE
-                         "/src/cli/heapdex.bash'; COMP_WORDS=(%s); COMP_CWORD=\\$((\\${#COMP_WORDS[@]}-1)); _heapdex; "
-                          "echo \\\"\\${COMPREPLY[*]}\\\"\"",
-                         cases[i][0]);
-        char expected[64];
-        (void)snprintf(expected, sizeof expected, "%s\n", cases[i][1]);
-        cr_expect_str_eq(r.out, expected, "%s: %s%s", cases[i][0], r.out, r.err);
-        ran_free(&r);
-    }
 }

@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 # Not where it was configured for: heapdex.pc and the CMake package have to find their files from where they lie.
 cmake --install "$build" --prefix "$work/prefix" --component heapdex >"$work/install.log"
 for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 \
-    share/bash-completion/completions/heapdex share/zsh/site-functions/_heapdex \
+    share/bash-completion/completions/heapdex share/zsh/vendor-completions/_heapdex \
+    share/fish/vendor_completions.d/heapdex.fish \
     share/doc/heapdex/doc/mat.md share/doc/heapdex/examples/graph.c; do
     [ -s "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
