@@ -155,7 +155,9 @@ void cli_building(bool on);
 void cli_unfinished(const char *path);
 /* A pager has the terminal, and Ctrl-C waits for it before the process ends; 0: none has. */
 void cli_paging(pid_t pid, int pipe_end);
-void cli_paging_ends(void); /* the answer is whole: Ctrl-C means nothing but to the pager */
+bool cli_paging_left(int *status); /* true once: it has ended by itself while something else goes on */
+int  cli_paging_status(void);      /* of such a one */
+void cli_paging_ends(void);        /* the answer is whole: Ctrl-C means nothing but to the pager */
 /* One progress line for people, without control characters; at most width - 1 columns. */
 void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress_report *r, uint64_t elapsed_ns);
 /* Appends text as a terminal may see it: control characters and invalid UTF-8 as \xNN. */

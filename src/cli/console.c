@@ -36,6 +36,7 @@ static _Atomic(const char *) unfinished;  /* a file that is nobody's answer yet 
 static atomic_bool           line_stands; /* of progress, on a terminal */
 
 static _Atomic(pid_t) pager;       /* the terminal is its; 0: there is none */
+static atomic_int     pager_ended; /* its status, when it has left before it was waited for */
 static atomic_int     pager_from;  /* our end of the pipe to it */
 static atomic_bool    pager_alone; /* the answer is whole: Ctrl-C is the pager's */
 
@@ -43,8 +44,21 @@ void cli_paging(pid_t pid, int pipe_end)
 {
     atomic_store(&pager_from, pipe_end);
     atomic_store(&pager_alone, false);
+    atomic_store(&pager_ended, 0);
     atomic_store(&pager, pid);
 }
+
+bool cli_paging_left(int *status)
+{
+    const pid_t shown = atomic_load(&pager);
+    if (shown <= 0 || waitpid(shown, status, WNOHANG) != shown)
+        return false;
+    atomic_store(&pager, 0);
+    atomic_store(&pager_ended, *status);
+    return true;
+}
+
+int cli_paging_status(void) { return atomic_load(&pager_ended); }
 
 void cli_paging_ends(void) { atomic_store(&pager_alone, true); }
 
@@ -305,7 +319,10 @@ static void show(void *context, const hdx_progress_report *r)
     cli_console *c = context;
     uint64_t     now = hdx_now_ns();
     char         text[512], line[256];
+    int          status;
     (void)pthread_mutex_lock(&c->one);
+    if (c->held && cli_paging_left(&status)) /* what still runs is a build, and it may be seen again */
+        c->held = false;
     if (c->held && c->terminal) { /* an answer has the terminal */
         (void)pthread_mutex_unlock(&c->one);
         return;

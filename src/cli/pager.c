@@ -138,9 +138,12 @@ bool cli_pager_end(cli_pager *p, bool done)
         return true;
     if (done)
         cli_paging_ends(); /* from here on Ctrl-C is the pager's alone */
-    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+    pid_t waited;
+    while ((waited = waitpid(p->pid, &status, 0)) < 0 && errno == EINTR)
         if (cli_signal() == SIGTERM || cli_signal() == SIGHUP)
             break;
+    if (waited < 0)
+        status = cli_paging_status();
     cli_paging(0, -1);
     p->pid = 0;
     cli_console_hold(p->console, false);

@@ -139,6 +139,9 @@ Test(terminal, has_no_progress_line_within_an_answer)
 
 Test(pager, comes_when_the_progress_line_is_gone_and_none_comes_after_it)
 {
+    /* it stays until the build that goes on beside it is over */
+    static const char pager[] = "#!/bin/sh\ncat >/dev/null\nuntil [ -e other ]; do sleep 0.02; done\necho PAGED\n";
+    tool_write("pager", pager, sizeof pager - 1);
     terminal *t = screen("HEAPDEX_PAGER='./pager' \"$H\" histogram app.hprof.gz --reachable all --index-dir other");
     cr_expect(eq(int, terminal_end(t), 0));
     const char *begins = strstr(t->shown, "PAGED");
@@ -146,6 +149,23 @@ Test(pager, comes_when_the_progress_line_is_gone_and_none_comes_after_it)
     cr_expect(begins - t->shown >= 3 && memcmp(begins - 3, "\x1b[K", 3) == 0, "%s", t->shown);
     cr_expect_str_eq(begins, "PAGED\n");
     free(t);
+}
+
+Test(pager, that_has_left_is_noticed_once_while_something_goes_on)
+{
+    int         status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(7);
+    cli_paging(child, -1);
+    while (!cli_paging_left(&status))
+        (void)usleep(1000);
+    cr_expect_eq(status, 7 << 8);
+    cr_expect_eq(cli_paging_status(), status);
+    cr_expect_not(cli_paging_left(&status));
+    cli_paging(0, -1);
+    cr_expect_not(cli_paging_left(&status));
+    cr_expect_eq(cli_paging_status(), 0);
 }
 
 Test(pager, that_is_left_early_is_no_error)
@@ -173,13 +193,16 @@ Test(pager, leaves_the_exit_code_to_heapdex_and_errors_to_standard_error)
     free(t);
 }
 
-/* A pager that has a key for its own and does not end by Ctrl-C; `before`: what it does first. */
+/*
+ * A pager that has a key for its own and does not end by Ctrl-C; `before`: what it does first. It looks up from reading
+ * now and then: a signal that comes just before does not end it.
+ */
 static terminal *patient(const char *before, const char *words)
 {
     char      script[512];
     const int n = snprintf(script, sizeof script,
                            "#!/bin/bash\ntrap 'echo CAUGHT' INT\nexec 3</dev/tty\n%s\necho READY\n"
-                           "until read -r line <&3; do :; done\necho GOT $line\n",
+                           "until read -r -t 1 line <&3; do :; done\necho GOT $line\n",
                            before);
     tool_write("pager", script, (size_t)n);
     (void)snprintf(script, sizeof script, "HEAPDEX_PAGER=./pager \"$H\" %s; echo CODE $?", words);
