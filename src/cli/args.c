@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct given { /* an option as it was written */
@@ -67,6 +68,17 @@ static bool is_topic(const char *word)
         if (strcmp(cli_help_topics[i], word) == 0)
             return true;
     return false;
+}
+
+/* A file, or a folder that is an index: another folder may be called nearly as a command is. */
+static bool is_dump(const char *word)
+{
+    char        catalog[4096];
+    struct stat there;
+    if (stat(word, &there) != 0)
+        return false;
+    const int len = snprintf(catalog, sizeof catalog, "%s/catalog.mdb", word);
+    return !S_ISDIR(there.st_mode) || (len > 0 && (size_t)len < sizeof catalog && access(catalog, F_OK) == 0);
 }
 
 /* A file where a command was expected: what is in it is shown, and what belongs to one answer alone is refused. */
@@ -288,7 +300,7 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
             return unknown_topic(words[0], err);
         }
     }
-    const bool look = word_count > 0 && hdx_answer_named(words[0]) == NULL && access(words[0], F_OK) == 0;
+    const bool look = word_count > 0 && hdx_answer_named(words[0]) == NULL && is_dump(words[0]);
     if (word_count > 0 && !look && (call->answer = hdx_answer_named(words[0])) == NULL)
         return unknown_command(words[0], err);
     if (call->answer != NULL && (call->answer->flags & HDX_ANSWER_PLAIN))

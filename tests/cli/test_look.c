@@ -114,6 +114,11 @@ Test(look, is_not_meant_by_a_misspelt_command)
         cr_expect(r.code == 2 && strstr(r.err, cases[i][1]) != NULL, "%s: %s", cases[i][0], r.err);
         ran_free(&r);
     }
+    ran folders = tool_sh("mkdir histogrm other; \"$H\" histogrm; \"$H\" other");
+    cr_expect(folders.code == 2 && strstr(folders.err, "did you mean 'histogram'?") != NULL &&
+                  strstr(folders.err, "there is no command 'other'") != NULL,
+              "%d %s", folders.code, folders.err);
+    ran_free(&folders);
     ran r = tool_sh("mv app.hprof.gz info; \"$H\" info"); /* a command is a command */
     cr_expect(r.code == 2 && strstr(r.err, "needs a heap dump") != NULL, "%s", r.err);
     ran_free(&r);
