@@ -98,27 +98,25 @@ static void put_info(hdx_buffer *out, const char *dump, const hdx_cell *info, co
 
 /* ---- the answers ---- */
 
-static hdx_code ask(cli_run *run, const char *name, const char *columns, const char *order, const char *limit,
-                    hdx_rows **rows, hdx_error *err)
+/* In the order that answers have by themselves, heaviest first: to sort them anew would make every row of them. */
+static hdx_code ask(cli_run *run, const char *name, const char *columns, hdx_rows **rows, hdx_error *err)
 {
-    hdx_argument arguments[4];
+    hdx_argument arguments[3];
     size_t       n = 0;
     if (columns != NULL)
         arguments[n++] = (hdx_argument){ "columns", columns };
-    if (order != NULL)
-        arguments[n++] = (hdx_argument){ "sort", order };
-    if (limit != NULL)
-        arguments[n++] = (hdx_argument){ "limit", limit };
-    if (columns != NULL)
+    if (columns != NULL) {
+        arguments[n++] = (hdx_argument){ "limit", TOP };
         arguments[n++] = (hdx_argument){ "document", "false" };
+    }
     return hdx_answer_run(run->session, name, arguments, n, rows, err);
 }
 
-static hdx_code render(cli_run *run, const char *name, const char *columns, const char *order,
-                       const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+static hdx_code render(cli_run *run, const char *name, const char *columns, const hdx_render_options *options,
+                       const hdx_sink *sink, hdx_error *err)
 {
     hdx_rows *rows = NULL;
-    hdx_code  code = ask(run, name, columns, order, TOP, &rows, err);
+    hdx_code  code = ask(run, name, columns, &rows, err);
     if (code == HDX_OK)
         code = hdx_render(rows, options, sink, err);
     hdx_rows_close(rows);
@@ -126,13 +124,12 @@ static hdx_code render(cli_run *run, const char *name, const char *columns, cons
 }
 
 /* The first text or address of the first row that is good enough, as a word of a shell; none: *out stays empty. */
-static hdx_code first_word(cli_run *run, const char *name, const char *column, const char *order, hdx_buffer *out,
-                           hdx_error *err)
+static hdx_code first_word(cli_run *run, const char *name, const char *column, hdx_buffer *out, hdx_error *err)
 {
     hdx_rows       *rows = NULL;
     const hdx_cell *cells;
     hdx_buffer      best = hdx_buffer_of(NULL);
-    hdx_code        code = ask(run, name, column, order, TOP, &rows, err);
+    hdx_code        code = ask(run, name, column, &rows, err);
     bool            good = false;
     while (code == HDX_OK && !good && hdx_rows_next(rows, &cells)) {
         const hdx_cell *c = &cells[0];
@@ -220,7 +217,7 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
 {
     hdx_rows  *rows = NULL;
     hdx_buffer object = hdx_buffer_of(NULL), class = hdx_buffer_of(NULL);
-    hdx_code   code = ask(run, "info", NULL, NULL, NULL, &rows, err);
+    hdx_code   code = ask(run, "info", NULL, &rows, err);
     if (code != HDX_OK)
         return code;
     const hdx_member *info;
@@ -229,13 +226,13 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
     put_info(out, run->call->index.dump, &info->value, options);
     hdx_rows_close(rows);
     /* what can fail comes before the first byte */
-    if ((code = first_word(run, "dominators", "address", "retained", &object, err)) == HDX_OK &&
-        (code = first_word(run, "histogram", "class", "shallow", &class, err)) == HDX_OK &&
+    if ((code = first_word(run, "dominators", "address", &object, err)) == HDX_OK &&
+        (code = first_word(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = flush(out, sink, err)) == HDX_OK &&
-        (code = render(run, "histogram", "class,objects,shallow", "shallow", options, sink, err)) == HDX_OK) {
+        (code = render(run, "histogram", "class,objects,shallow", options, sink, err)) == HDX_OK) {
         hdx_buffer_text(out, "\nObjects that keep most of it alive\n\n");
         if ((code = flush(out, sink, err)) == HDX_OK)
-            code = render(run, "dominators", "address,class,label,retained,percent", "retained", options, sink, err);
+            code = render(run, "dominators", "address,class,label,retained,percent", options, sink, err);
     }
     if (code == HDX_OK && (object.failed || class.failed || !put_next(out, run->call, &object, &class)))
         code = hdx_no_memory(err, "a page of lines", out->len);
