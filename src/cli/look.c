@@ -65,7 +65,7 @@ static void put_size(hdx_buffer *out, const hdx_cell *info, const char *key, con
 
 static void put_known(hdx_buffer *out, const char *before, const hdx_cell *cell)
 {
-    if (cell->kind != HDX_CELL_TEXT)
+    if (cell->kind != HDX_CELL_TEXT || hdx_text_is(cell->as.text, "none"))
         return;
     hdx_buffer_text(out, before);
     cli_put_plain(out, cell->as.text.at, cell->as.text.len);

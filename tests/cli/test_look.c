@@ -27,6 +27,11 @@ Test(look, says_what_the_dump_is_and_what_weighs_most)
         "[ $(wc -l <words) = 10 ] && while read -r w; do grep -qF -- \"$w \" look || echo missing $w; done <words");
     cr_expect(r.code == 0 && r.out[0] == '\0', "%s%s", r.out, r.err);
     ran_free(&r);
+    r = tool_sh("gzip -dc app.hprof.gz >app.hprof; \"$H\" app.hprof | head -n 1; \"$H\" app.hprof.gz | head -n 1");
+    cr_expect(strncmp(r.out, "app.hprof: JAVA PROFILE 1.0.2, 4.3 MB, written ", 47) == 0, "%s", r.out);
+    cr_expect(strstr(r.out, "\napp.hprof.gz: JAVA PROFILE 1.0.2, 4.3 MB, packed with gzip, written ") != NULL, "%s",
+              r.out);
+    ran_free(&r);
 }
 
 /* The lines under "ask next", run by a shell. */
