@@ -20,17 +20,18 @@ static void enter(void)
     }
     text_of_it = dump_maker_string(m, string, "its text");
     dump_maker_static(m, "big", 'J', 77);
+    dump_maker_static(m, "place", 'J', text_of_it);
     dump_maker_static(m, "yes", 'Z', 1);
     dump_maker_static(m, "held", 'L', text_of_it);
     dump_maker_static(m, "lost", 'L', 0xdead8);
     const uint64_t base = dump_maker_class(m, "p/Base", top, "a:I same:L");
     const uint64_t mid = dump_maker_class(m, "p/Mid", base, "");
-    low = dump_maker_class(m, "p/Low", mid, "same:L b:B s:S z:Z c:C f:F j:J lost:L null:L");
+    low = dump_maker_class(m, "p/Low", mid, "same:L b:B s:S z:Z c:C f:F j:J lost:L null:L place:J");
     const uint64_t of_arrays = dump_maker_class(m, "java/lang/Object[]", top, "");
     odd = dump_maker_instance(m, base, DUMP_VALUES(1, 0));
     array = dump_maker_array(m, of_arrays, DUMP_VALUES(odd, 0, 0xdead8, text_of_it), 4);
     object = dump_maker_instance(
-        m, low, DUMP_VALUES(odd, (uint8_t)-2, 7, 1, 'x', 0x3f800000, 5000000000, 0xdead8, 0, 41, text_of_it));
+        m, low, DUMP_VALUES(odd, (uint8_t)-2, 7, 1, 'x', 0x3f800000, 5000000000, 0xdead8, 0, odd, 41, text_of_it));
     static const char *const names[] = { "q/Alpha", "q/AlphaBeta", "q/Beta", "q/Gamma$Alpha" };
     for (unsigned i = 0; i < 4; i++) {
         leaks_at[i] = dump_maker_instance(m, dump_maker_class(m, names[i], top, ""), NULL);
@@ -122,6 +123,8 @@ Test(leak_heap, fields_are_those_of_the_class_that_declares_them_with_the_type_t
     cr_expect(hdx_leak_get_object(&lh, id, "p.Low", "lost") == none);
     cr_expect(hdx_leak_get_object(&lh, id, "p.Low", "null") == none);
     cr_expect(hdx_leak_get_object(&lh, id, "p.Base", "a") == none);
+    cr_expect(hdx_leak_get_object(&lh, id, "p.Low", "place") == none, "a number is no reference");
+    cr_expect(hdx_leak_get_text(&lh, id, "p.Low", "place") == NULL);
     cr_expect(hdx_leak_get(&lh, id, "p.Low", "null", &v) && v.as.address == 0);
     cr_expect(hdx_leak_get(&lh, id, "p.Low", "nothing", &v) == false);
     cr_expect(eq(i64, hdx_leak_get_int(&lh, id, "p.Base", "a", 3), 41));
@@ -140,7 +143,7 @@ Test(leak_heap, fields_are_those_of_the_class_that_declares_them_with_the_type_t
     cr_expect(hdx_leak_get_text(&lh, id, "p.Low", "same") == NULL, "an object that is no text");
     cr_expect(hdx_leak_text(&lh, lh.objects) == NULL && hdx_leak_text(&lh, none) == NULL);
     cr_expect(hdx_leak_fields(&lh, lh.objects)->count == 0);
-    cr_expect(eq(u64, hdx_leak_fields(&lh, id)->count, 11));
+    cr_expect(eq(u64, hdx_leak_fields(&lh, id)->count, 12));
     for (hdx_id other = 1; other < lh.objects; other++) /* more than are kept at hand */
         (void)hdx_leak_fields(&lh, other);
     cr_expect(eq(i64, hdx_leak_get_int(&lh, id, "p.Base", "a", 3), 41));
@@ -158,6 +161,8 @@ Test(leak_heap, statics_and_elements)
     cr_expect(hdx_leak_static_object(&lh, base, "held") == id_at(&h, text_of_it));
     cr_expect(hdx_leak_static_object(&lh, base, "lost") == HDX_NO_ID);
     cr_expect(hdx_leak_static_object(&lh, base, "big") == HDX_NO_ID);
+    cr_expect(hdx_leak_static_object(&lh, base, "place") == HDX_NO_ID, "a number is no reference");
+    cr_expect(hdx_leak_static_object(&lh, NULL, "held") == HDX_NO_ID);
     const hdx_id want[] = { id_at(&h, odd), HDX_NO_ID, HDX_NO_ID, id_at(&h, text_of_it) };
     for (uint64_t most = 0; most < 6; most++) {
         hdx_id *at = hdx_leak_elements(&lh, id_at(&h, array), most, &count);

@@ -4,7 +4,8 @@
  * mapping, and what metadata are made of. heaps.txt has the checksum of each search (support/checksums.h).
  *
  * A line is a seed, a flavour, a finder and words: sizes (retained sizes), wide (ids of 64 bits), long (a crossed list,
- * which makes sizes come from dominators of all), small (ids of 4 bytes), matched, ruled, mapped, android, samsung,
+ * which makes sizes come from dominators of all), small (ids of 4 bytes), matched, ruled, mapped, android, 1.0.3 (the
+ * version of Android's dumps), typed (fields of Android have other types than they should),
  * kept (the answer is kept, and taken from there), rows (as rows, with documents), two (rows of two searches), limit=N
  * (KiB that the search may take), harmed (bytes of what is kept are others, with right sums: is it found?).
  */
@@ -29,7 +30,7 @@ typedef struct maker {
     dump_maker *m;
     uint64_t    state;
     int         flavour;
-    bool        android;
+    bool        android, typed;
     kind        kinds[KINDS];
     unsigned    kind_count;
     uint64_t    objects[MOST]; /* those that later ones may refer to */
@@ -50,11 +51,17 @@ static uint64_t kind_of(const maker *k, const char *name)
 
 static void type(maker *k, const char *name, const char *super, const char *fields)
 {
-    kind *at = &k->kinds[k->kind_count++];
+    static const char *const theirs[] = { "android", "leakcanary", "libcore", "sun.misc", "com.squareup" };
+    char                     other[256];
+    kind                    *at = &k->kinds[k->kind_count++];
     cr_assert(k->kind_count <= KINDS);
     (void)snprintf(at->name, sizeof at->name, "%s", name);
     at->id = 0x1000 + 0x20 * k->kind_count;
-    (void)dump_maker_class_at(k->m, at->id, name, kind_of(k, super), fields);
+    (void)snprintf(other, sizeof other, "%s", fields);
+    for (size_t i = 0; k->typed && i < sizeof theirs / sizeof *theirs; i++)
+        for (char *f = other; strncmp(name, theirs[i], strlen(theirs[i])) == 0 && (f = strchr(f, ':')) != NULL; f++)
+            f[1] = f[1] == 'L' ? 'J' : f[1] == 'J' ? 'I' : f[1] == 'I' ? 'S' : f[1] == 'Z' ? 'B' : f[1];
+    (void)dump_maker_class_at(k->m, at->id, name, kind_of(k, super), other);
 }
 
 static uint64_t keep(maker *k, uint64_t id)
@@ -104,7 +111,7 @@ static void base_types(maker *k)
     type(k, "java.lang.Object[]", "java.lang.Object", "");
     type(k, "java.lang.Integer", "java.lang.Object", "value:I");
     type(k, "java.lang.Integer[]", "java.lang.Object", "");
-    type(k, "java.lang.Thread", "java.lang.Object", "name:L target:L");
+    type(k, "java.lang.Thread", "java.lang.Object", k->flavour == NEITHER ? "id:I" : "name:L target:L");
     type(k, "app.Worker", "java.lang.Thread", "job:L");
     type(k, "java.lang.ref.Reference", "java.lang.Object", "referent:L queue:L");
     type(k, "java.lang.ref.WeakReference", "java.lang.ref.Reference", "");
@@ -157,10 +164,10 @@ static void map_types(maker *k)
 static void android_types(maker *k)
 {
     if (k->android) {
-        dump_maker_static(k->m, "MANUFACTURER", 'L', k->forward[0]);
-        dump_maker_static(k->m, "ID", 'L', k->forward[1]);
+        dump_maker_static(k->m, "MANUFACTURER", k->typed ? 'J' : 'L', k->forward[0]);
+        dump_maker_static(k->m, "ID", k->typed ? 'J' : 'L', k->forward[1]);
         type(k, "android.os.Build", "java.lang.Object", "");
-        dump_maker_static(k->m, "SDK_INT", 'I', 24);
+        dump_maker_static(k->m, "SDK_INT", k->typed ? 'J' : 'I', 24);
         type(k, "android.os.Build$VERSION", "java.lang.Object", "");
     }
     type(k, "android.os.MessageQueue", "java.lang.Object", "mMessages:L mQuitting:Z");
@@ -169,7 +176,7 @@ static void android_types(maker *k)
     type(k, "android.animation.ObjectAnimator", "android.animation.Animator", "mTarget:L mPropertyName:L");
     type(k, "android.content.Context", "java.lang.Object", "");
     type(k, "android.app.Activity", "android.content.Context", "mDestroyed:Z mContext:L");
-    dump_maker_static(k->m, "sCurrentActivityThread", 'L', PROCESS);
+    dump_maker_static(k->m, "sCurrentActivityThread", k->typed ? 'J' : 'L', PROCESS);
     type(k, "android.app.ActivityThread", "java.lang.Object",
          k->flavour == NEITHER ? "mBoundApplication:L mInitialApplication:L"
                                : "mNewActivities:L mBoundApplication:L mInitialApplication:L");
@@ -191,12 +198,11 @@ static void android_types(maker *k)
 
 static void app_types(maker *k)
 {
-    if (k->flavour != NEITHER)
-        dump_maker_static(k->m, "heapDumpUptimeMillis", 'J', 90000);
+    dump_maker_static(k->m, "heapDumpUptimeMillis", k->typed || k->flavour == NEITHER ? 'I' : 'J', 90000);
     type(k, "leakcanary.KeyedWeakReference", "java.lang.ref.WeakReference",
          "key:L description:L watchUptimeMillis:J retainedUptimeMillis:J");
     type(k, "com.squareup.leakcanary.KeyedWeakReference", "java.lang.ref.WeakReference", "key:L name:L");
-    dump_maker_static(k->m, "version", 'L', k->forward[1]);
+    dump_maker_static(k->m, "version", k->typed ? 'J' : 'L', k->forward[1]);
     type(k, "leakcanary.internal.InternalLeakCanary", "java.lang.Object", "resumedActivity:L application:L");
     type(k, "app.Base", "java.lang.Object", "held:L name:L");
     type(k, "app.Middle", "app.Base", "");
@@ -448,6 +454,8 @@ static void roots(maker *k)
                                     HDX_SUB_ROOT_UNKNOWN };
     for (unsigned i = 0; i < 14; i++)
         dump_maker_root(k->m, tags[i % 7], k->objects[roll(k, k->count)], 1 + i % 3, 0);
+    for (unsigned i = 0; i < 6; i++)
+        dump_maker_root(k->m, tags[i % 2], make(k, i % 3 == 2 ? "app.Plain" : "app.Screen$12", VALUES(any(k))), 1, 0);
     for (unsigned i = 0; i < k->kind_count; i += 3)
         dump_maker_root(k->m, HDX_SUB_ROOT_STICKY_CLASS, k->kinds[i].id, 0, 0);
 }
@@ -485,6 +493,9 @@ static dump_maker *world(unsigned seed, int flavour, const char *words)
     k->state = seed;
     k->flavour = flavour;
     k->android = strstr(words, "android") != NULL;
+    k->typed = strstr(words, "typed") != NULL;
+    if (strstr(words, "1.0.3") != NULL)
+        k->m->version = "1.0.3";
     k->forward_count = 40;
     for (unsigned i = 0; i < k->forward_count; i++)
         k->forward[i] = 0x800000 + 0x40 * i;
