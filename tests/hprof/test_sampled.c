@@ -107,28 +107,28 @@ static dump_maker *make(unsigned id_size, const char *words, unsigned count)
 }
 
 /* A gzip file of stored blocks: as long whatever packs it. */
-static void store(gm_bytes *out, const gm_bytes *plain)
+static void store(gm_bytes *out, const uint8_t *bytes, size_t len, uint32_t wrong)
 {
     static const uint8_t head[10] = { 0x1f, 0x8b, 8 };
     uint8_t              trailer[8];
     gm_put(out, head, sizeof head);
-    for (size_t at = 0; at < plain->len || at == 0; at += 60000) {
-        const size_t n = plain->len - at < 60000 ? plain->len - at : 60000;
-        gm_byte(out, at + n >= plain->len);
+    for (size_t at = 0; at < len || at == 0; at += 60000) {
+        const size_t n = len - at < 60000 ? len - at : 60000;
+        gm_byte(out, at + n >= len);
         gm_byte(out, n & 255);
         gm_byte(out, (unsigned)n >> 8);
         gm_byte(out, ~n & 255);
         gm_byte(out, (~n >> 8) & 255);
-        gm_put(out, plain->at + at, n);
+        gm_put(out, bytes + at, n);
     }
     uint32_t crc = ~0u;
-    for (size_t i = 0; i < plain->len; i++) {
-        crc ^= plain->at[i];
+    for (size_t i = 0; i < len; i++) {
+        crc ^= bytes[i];
         for (unsigned k = 0; k < 8; k++)
             crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
     }
-    hdx_put32(trailer, ~crc);
-    hdx_put32(trailer + 4, (uint32_t)plain->len);
+    hdx_put32(trailer, ~crc ^ wrong);
+    hdx_put32(trailer + 4, (uint32_t)len);
     gm_put(out, trailer, sizeof trailer);
 }
 
@@ -186,7 +186,7 @@ static uint64_t sampled(hdx_buffer *b, unsigned id_size, const char *words)
     if (has(words, "wrong_tag"))
         plain.at[dump_maker_heap_at(m)] = 0x66;
     if (has(words, "packed"))
-        store(&packed, &plain);
+        store(&packed, plain.at, plain.len, 0);
     gm_file door = gm_file_of(has(words, "packed") ? &packed : &plain);
     cr_assert(hdx_source_open_io(&door.io, "large.hprof", NULL, &source, NULL) == HDX_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -246,6 +246,13 @@ static uint64_t surveys(hdx_buffer *b, unsigned id_size, const char *words)
         gm_put(&harmed, whole, has(words, "cut") ? at : len);
         if (!has(words, "cut") && at < len)
             harmed.at[at] ^= masks[n % sizeof masks];
+        if (has(words, "packed")) { /* two members with wrong sums */
+            gm_bytes packed = { 0 };
+            store(&packed, harmed.at, harmed.len / 2, 1);
+            store(&packed, harmed.at + harmed.len / 2, harmed.len - harmed.len / 2, 4);
+            gm_free(&harmed);
+            harmed = packed;
+        }
         surveyed *s = survey_bytes(harmed.at, harmed.len, h);
         hdx_buffer_format(b, "%zu ", at);
         put_survey(b, s);
