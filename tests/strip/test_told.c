@@ -64,7 +64,7 @@ static uint64_t put_harmed(work *w, const char *path, hdx_buffer *b, bool as_sou
             hdx_strip_report r = { .policy = HDX_STRIP_NONE };
             hdx_error        err = { .offset = 0 };
             const hdx_code   code = hdx_strip_write(&w->o, &r, &err);
-            hdx_buffer_format(b, "%d %llu\n", (int)code, (ull)(code == HDX_OK ? 0 : err.offset));
+            put_refusal(b, code, &err);
             cr_expect((access(w->stripped, F_OK) == 0) == (code == HDX_OK));
             if (code == HDX_OK) {
                 put_report(b, &r);

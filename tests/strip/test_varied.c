@@ -245,6 +245,13 @@ static uint64_t put_cut(hdx_buffer *b, const char *path, const char *part, const
         put_detected(b, part);
         put_view(b, part);
         put_restored(b, part, back);
+        hdx_strip_report r;
+        hdx_error        err = { .offset = 0 };
+        const hdx_code   code = strip_to(part, HDX_STRIP_SHARK, back, &r, &err);
+        put_refusal(b, code, &err);
+        if (code == HDX_OK)
+            put_report(b, &r);
+        (void)unlink(back);
     }
     free(all.at);
     return times;

@@ -63,12 +63,23 @@ static inline void put_view(hdx_buffer *b, const char *path)
     hdx_source_close(source);
 }
 
+/* What was refused, in full; of paths the last part. */
+static inline void put_refusal(hdx_buffer *b, hdx_code code, const hdx_error *err)
+{
+    const char *slash = strrchr(err->where, '/');
+    if (code == HDX_OK)
+        hdx_buffer_text(b, "ok\n");
+    else
+        hdx_buffer_format(b, "%d '%s' %llu %s %s\n", (int)code, slash != NULL ? slash + 1 : err->where,
+                          (ull)err->offset, err->message, err->hint);
+}
+
 static inline void put_restored(hdx_buffer *b, const char *stripped, const char *back)
 {
     hdx_strip_report r = { .policy = HDX_STRIP_NONE };
     hdx_error        err = { .offset = 0 };
     const hdx_code   code = restore_to(stripped, back, &r, &err);
-    hdx_buffer_format(b, "%d %llu\n", (int)code, (ull)(code == HDX_OK ? 0 : err.offset));
+    put_refusal(b, code, &err);
     cr_expect((access(back, F_OK) == 0) == (code == HDX_OK));
     if (code != HDX_OK)
         return;
