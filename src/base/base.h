@@ -6,6 +6,7 @@
  *   crc.h       CRC32C
  *   map.h       a hash map of 64-bit keys, hashing
  *   mem.h       the memory door: a budget that counts and can refuse
+ *   list.h      an array that grows
  *   arena.h     many small things that die together
  *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
  *   bits.h      bit sets
@@ -31,6 +32,7 @@
 #include "base/first_error.h"
 #include "base/inline.h"
 #include "base/io.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/regex.h"

@@ -24,7 +24,7 @@ struct hdx_counts {
 /* MAT 2.1 and 2.2. Invented classes have addresses too (MAT 1.6). */
 static void find_sizing(hdx_build *b, uint32_t *alignment)
 {
-    uint64_t divisor = b->dump.scan.divisor;
+    uint64_t divisor = b->dump.scan.sizes.divisor;
     hdx_addr last = 0;
     for (uint32_t i = 0; i < b->tables.class_count; i++) {
         const hdx_class *c = &b->tables.classes[i];
@@ -34,7 +34,7 @@ static void find_sizing(hdx_build *b, uint32_t *alignment)
     }
     *alignment = hdx_alignment_of(divisor);
     b->tables.sizing.reference_size =
-        b->tables.sizing.id_size == 8 && b->dump.scan.compressed ? 4 : b->tables.sizing.id_size;
+        b->tables.sizing.id_size == 8 && b->dump.scan.sizes.compressed ? 4 : b->tables.sizing.id_size;
     b->tables.sizing.alignment = *alignment;
 }
 
@@ -47,8 +47,8 @@ static void fill_bytes(hdx_counts *c)
     for (uint32_t i = 0; i < c->count; i++)
         c->classes[b->tables.class_class].bytes += c->classes[i].class_shallow;
     c->classes[b->tables.loader_class].bytes += c->classes[b->tables.loader_class].instance_size; /* object 0 */
-    for (uint64_t i = 0; i < r->use_count; i++) {
-        const hdx_class_use *u = &r->uses[i];
+    for (uint64_t i = 0; i < r->uses.count; i++) {
+        const hdx_class_use *u = &r->uses.at[i];
         const uint32_t       number = u->instances + u->arrays == 0 ? HDX_NO_CLASS : hdx_class_at(&b->tables, u->addr);
         if (number == HDX_NO_CLASS)
             continue;
@@ -61,8 +61,8 @@ static void fill_bytes(hdx_counts *c)
         k->bytes += u->array_bytes[wide] + u->instances * each;
     }
     for (unsigned t = 0; t < 16; t++)
-        if (r->primitive_arrays[t] > 0 && b->tables.lookup.primitive_class[t] != HDX_NO_CLASS)
-            c->classes[b->tables.lookup.primitive_class[t]].bytes += r->primitive_bytes[t][wide];
+        if (r->sizes.primitive_arrays[t] > 0 && b->tables.lookup.primitive_class[t] != HDX_NO_CLASS)
+            c->classes[b->tables.lookup.primitive_class[t]].bytes += r->sizes.primitive_bytes[t][wide];
 }
 
 static void summarize(hdx_counts *c)
@@ -127,8 +127,8 @@ static bool is_sound(const hdx_build *b)
 {
     if (b->dump.survey.damage_count + b->dump.survey.damage_more + b->work.damage.count + b->work.damage.more > 0)
         return false;
-    for (uint64_t i = 0; i < b->dump.scan.use_count; i++)
-        if (hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]) != 0)
+    for (uint64_t i = 0; i < b->dump.scan.uses.count; i++)
+        if (hdx_class_misfit(&b->tables, &b->dump.scan.uses.at[i]) != 0)
             return false;
     return true;
 }
@@ -156,11 +156,11 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
 static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < b->dump.scan.use_count && code == HDX_OK; i++) {
-        const hdx_pos misfit = hdx_class_misfit(&b->tables, &b->dump.scan.uses[i]);
+    for (uint64_t i = 0; i < b->dump.scan.uses.count && code == HDX_OK; i++) {
+        const hdx_pos misfit = hdx_class_misfit(&b->tables, &b->dump.scan.uses.at[i]);
         if (misfit == 0)
             continue;
-        const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses[i].addr);
+        const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses.at[i].addr);
         const hdx_text name = b->tables.classes[number].name;
         code = hdx_work_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
                                "fields of %.*s take %llu bytes, the record has another length",

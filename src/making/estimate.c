@@ -236,7 +236,7 @@ static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by
 /* Class records and roots are in the sample in full; the rest of its bytes stand for the rest of the heap. */
 static double find_scale(const hdx_build *b, const hdx_sample *s)
 {
-    uint64_t about = b->dump.scan.root_count * (5u + b->dump.survey.head.id_size) + b->dump.scan.class_bytes;
+    uint64_t about = b->dump.scan.roots.count * (5u + b->dump.survey.head.id_size) + b->dump.scan.class_bytes;
     if (s->all)
         return 1;
     if (about >= s->taken_bytes)
@@ -279,7 +279,7 @@ static void scale_build(hdx_build *b, const findings *f)
     const uint64_t set = used - atomic_load(&b->work.mem.used);
     b->work.tables_bytes =
         used - set + scaled(set, by) + scaled(f->roots, f->raise) * ROOT_MEMORY + s->stretches * STRETCH_MEMORY;
-    b->tables.objects = f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.class_count, by);
+    b->tables.objects = f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.classes.count, by);
     b->work.objects = b->tables.objects;
     for (uint32_t i = 0; i < b->tables.class_count; i++)
         b->tables.classes[i].instances = scaled(b->tables.classes[i].instances, by);
@@ -356,7 +356,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
     const hdx_step    until = f->options->until == 0 ? HDX_STEP_DOMINATORS : f->options->until;
     const uint64_t    bound = scaled(hdx_classes_reference_bound(&b->tables), f->scale) + s->slots;
     const uint64_t    objects =
-        f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.class_count, f->scale);
+        f->classes + 1 + s->arrays + scaled(b->dump.survey.objects - b->dump.scan.classes.count, f->scale);
     /* an array counts each object once */
     const uint64_t tables = s->references / objects >= s->tables ? s->tables * objects : s->references;
     const double   references =
@@ -449,12 +449,12 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     f->classes = b->tables.class_count; /* those that no class record of the sample is about were loaded all the same */
     if (!f->sample->all && b->dump.survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
         f->classes = b->dump.survey.top_records[HDX_TOP_LOAD_CLASS];
-    f->roots = b->dump.scan.root_count;
+    f->roots = b->dump.scan.roots.count;
     f->frames = f->sample->all ? 0 : b->dump.survey.top_records[HDX_TOP_FRAME];
-    for (uint64_t i = 0; i < b->dump.scan.root_count; i++) /* references of their thread (MAT 3.4) */
-        f->locals += b->dump.scan.roots[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL &&
-                     b->dump.scan.roots[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
-                     b->dump.scan.roots[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
+    for (uint64_t i = 0; i < b->dump.scan.roots.count; i++) /* references of their thread (MAT 3.4) */
+        f->locals += b->dump.scan.roots.at[i].raw.tag >= HDX_SUB_ROOT_JNI_LOCAL &&
+                     b->dump.scan.roots.at[i].raw.tag <= HDX_SUB_ROOT_THREAD_BLOCK &&
+                     b->dump.scan.roots.at[i].raw.tag != HDX_SUB_ROOT_STICKY_CLASS;
     f->scale = find_scale(b, f->sample);
     f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
     wall = hdx_now_ns() - wall;

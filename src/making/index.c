@@ -169,10 +169,10 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     if (b->work.threads > HDX_WORKERS_MAX)
         b->work.threads = HDX_WORKERS_MAX;
     b->dump.scan.arena = hdx_arena_of(&b->work.mem);
-    b->dump.scan.by_string = hdx_map_of(&b->work.mem);
+    b->dump.scan.strings.places = hdx_map_of(&b->work.mem);
     b->dump.scan.by_class = hdx_map_of(&b->work.mem);
-    b->dump.scan.long_names = b->dump.scan.long_sums = hdx_map_of(&b->work.mem);
-    b->dump.scan.frame_places = hdx_map_of(&b->work.mem);
+    b->dump.scan.strings.long_names = b->dump.scan.strings.long_sums = hdx_map_of(&b->work.mem);
+    b->dump.scan.stacks.frame_places = hdx_map_of(&b->work.mem);
     b->tables.texts = hdx_arena_of(&b->work.mem);
     b->tables.lookup.by_address = hdx_map_of(&b->work.mem);
     b->tables.class_objects = hdx_map_of(&b->work.mem);

@@ -115,7 +115,7 @@ hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err)
         memcpy(m->damage, b->dump.survey.damage, b->dump.survey.damage_count * sizeof *m->damage);
     for (uint64_t i = 0; i < b->work.damage.count; i++) {
         m->damage[b->dump.survey.damage_count + i] = b->work.damage.list[i];
-        m->damage[b->dump.survey.damage_count + i].kept_objects = b->dump.survey.objects - b->dump.scan.skipped_count;
+        m->damage[b->dump.survey.damage_count + i].kept_objects = b->dump.survey.objects - b->dump.scan.skipped.count;
     }
     qsort(m->damage, (size_t)room, sizeof *m->damage, by_offset);
     return HDX_OK;
@@ -156,7 +156,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     m->compressed_oops = b->tables.sizing.id_size == 8 && b->tables.sizing.reference_size == 4;
     m->stated_sizes = b->tables.sizing.stated;
     m->objects = b->tables.objects;
-    m->records = s->objects - b->dump.scan.skipped_count;
+    m->records = s->objects - b->dump.scan.skipped.count;
     m->classes = b->tables.class_count;
     m->roots = b->tables.root_count;
     m->threads = b->tables.thread_count;

@@ -206,15 +206,13 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
     return code;
 }
 
-/*
- * All references of id are in `values`: its record. length: of an array. pos: HDX_SPILL_BARE where there is no record
- * in the dump.
- */
-static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, hdx_pos pos, uint32_t heap,
-                       uint64_t length, hdx_error *err)
+/* All references of the object are in `values`: its record. */
+static hdx_code finish(walk *k, worker *w, const hdx_spill_record *r, hdx_error *err)
 {
-    const shape *c = &k->shapes[class_number];
-    hdx_entries *entries = &k->out->entries;
+    const uint64_t id = r->id;
+    const hdx_pos  pos = r->position == 0 ? HDX_SPILL_BARE : r->position - 1;
+    const shape   *c = &k->shapes[r->class_number];
+    hdx_entries   *entries = &k->out->entries;
     if (k->holds_locals != NULL && hdx_bits_test(k->holds_locals, id)) {
         hdx_code code = add_locals(k, w, id, err);
         if (code != HDX_OK)
@@ -231,16 +229,10 @@ static hdx_code finish(walk *k, worker *w, uint64_t id, uint32_t class_number, h
     if (w->used == 0)
         w->last_pos = w->unit.pos = pos;
     if ((w->capacity - w->used < want && !more_bytes(&k->w->mem, w, w->used + want)) ||
-        (entries->pieces != NULL && !hdx_entries_put(entries, id, hdx_packed_entries(class_number, n))))
+        (entries->pieces != NULL && !hdx_entries_put(entries, id, hdx_packed_entries(r->class_number, n))))
         return no_memory(err);
-    const hdx_spill_record r = { .id = id,
-                                 .position = pos == HDX_SPILL_BARE ? 0 : pos + 1,
-                                 .heap = heap,
-                                 .class_number = class_number,
-                                 .length = length };
-    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, k->widths, w->next_id, w->last_pos, k->t->heap_count > 0,
-                                         c->has_length, &r, w->values, n) -
-                         w->bytes);
+    const hdx_spill_writer after = { k->widths, w->next_id, w->last_pos, k->t->heap_count > 0 };
+    w->used = (uint64_t)(hdx_spill_write(w->bytes + w->used, &after, c->has_length, r, w->values, n) - w->bytes);
     if (pos == HDX_SPILL_BARE)
         w->unit.bare = true;
     else
@@ -325,6 +317,16 @@ static uint32_t heap_of(const hdx_dump_tables *t, worker *w, const hdx_event *e)
     return w->last_heap_place;
 }
 
+/* The same of an object that a record describes; length: of an array. */
+static hdx_code finish_event(walk *k, worker *w, const hdx_event *e, uint64_t id, uint32_t class_number,
+                             uint64_t length, hdx_error *err)
+{
+    const hdx_spill_record r = {
+        .id = id, .position = e->pos + 1, .heap = heap_of(k->t, w, e), .class_number = class_number, .length = length
+    };
+    return finish(k, w, &r, err);
+}
+
 static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
     const hdx_lookup *l = &k->t->lookup;
@@ -343,7 +345,7 @@ static hdx_code instance(walk *k, worker *w, const hdx_event *e, uint64_t id, hd
     else
         for (uint32_t i = 0; i < c->references && (uint64_t)c->offsets[i] + id_size <= e->body_len; i++)
             put(l, w, hdx_be_id(e->body + c->offsets[i], id_size));
-    return finish(k, w, id, number, e->pos, heap_of(k->t, w, e), 0, err);
+    return finish_event(k, w, e, id, number, 0, err);
 }
 
 static void note_array(arrays *s, const hdx_event *e)
@@ -371,7 +373,7 @@ static hdx_code object_array(walk *k, worker *w, const hdx_event *e, uint64_t id
         put(l, w, hdx_be_id(e->body + (size_t)i * id_size, id_size));
     return (uint64_t)e->body_from + n < e->count
                ? HDX_OK
-               : finish(k, w, id, number, e->pos, heap_of(k->t, w, e), e->count | k->shapes[number].length_mark, err);
+               : finish_event(k, w, e, id, number, e->count | k->shapes[number].length_mark, err);
 }
 
 /* super (if any), loader (always: object 0 is the boot loader), static references (MAT 3.3). */
@@ -404,7 +406,7 @@ static hdx_code class_object(walk *k, worker *w, const hdx_event *e, uint64_t id
     if (number == NULL)
         return changed(e->pos, err);
     hdx_code code = class_references(k, w, (uint32_t)*number, (hdx_view){ e->body, e->body_len }, err);
-    return code != HDX_OK ? code : finish(k, w, id, k->t->class_class, e->pos, heap_of(k->t, w, e), 0, err);
+    return code != HDX_OK ? code : finish_event(k, w, e, id, k->t->class_class, 0, err);
 }
 
 static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
@@ -412,13 +414,13 @@ static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t
     uint32_t number = k->t->lookup.primitive_class[e->type & 15];
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
-    return finish(k, w, id, number, e->pos, heap_of(k->t, w, e), e->count, err);
+    return finish_event(k, w, e, id, number, e->count, err);
 }
 
 static bool is_skipped(const hdx_scan_result *scan, hdx_pos pos)
 {
-    const uint64_t i = hdx_lower_bound(HDX_NUMBERS(scan->skipped, scan->skipped_count), pos);
-    return i < scan->skipped_count && scan->skipped[i] == pos;
+    const uint64_t i = hdx_lower_bound(HDX_NUMBERS(scan->skipped.at, scan->skipped.count), pos);
+    return i < scan->skipped.count && scan->skipped.at[i] == pos;
 }
 
 #define AHEAD 8u
@@ -453,7 +455,7 @@ static hdx_code on_events(void *context, unsigned number, const hdx_event *event
         if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY &&
             e->tag != HDX_SUB_CLASS && e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
             continue;
-        if (scan->skipped_count > 0 && is_skipped(scan, e->pos))
+        if (scan->skipped.count > 0 && is_skipped(scan, e->pos))
             continue;
         hdx_id id = hdx_addresses_find(t->lookup.ids, e->addr);
         if (id == HDX_NO_ID)
@@ -494,12 +496,12 @@ static hdx_code finish_units(walk *k, hdx_error *err)
     for (unsigned i = 0; i < k->w->threads && code == HDX_OK; i++)
         code = write_unit(k, &k->workers[i], err);
     if (code == HDX_OK)
-        code = finish(k, w, 0, t->loader_class, HDX_SPILL_BARE, 0, 0, err);
+        code = finish(k, w, &(hdx_spill_record){ .id = 0, .class_number = t->loader_class }, err);
     for (uint32_t i = 0; i < t->class_count && code == HDX_OK; i++) {
         if ((t->classes[i].flags & HDX_CLASS_INVENTED) == 0)
             continue;
         if ((code = class_references(k, w, i, (hdx_view){ NULL, 0 }, err)) == HDX_OK)
-            code = finish(k, w, t->classes[i].id, t->class_class, HDX_SPILL_BARE, 0, 0, err);
+            code = finish(k, w, &(hdx_spill_record){ .id = t->classes[i].id, .class_number = t->class_class }, err);
     }
     return code != HDX_OK ? code : write_unit(k, w, err);
 }

@@ -55,6 +55,14 @@ typedef struct hdx_spill_record {
     const uint8_t *list;   /* their distances */
 } hdx_spill_record;
 
+/* What a record is written after, of which it says the difference. */
+typedef struct hdx_spill_writer {
+    const uint8_t *widths;  /* hdx_spill_widths */
+    uint64_t       next_id; /* one after the record before; 0 at first */
+    hdx_pos        pos;     /* of the record before; at first the unit's */
+    bool           heaps;   /* the dump has some */
+} hdx_spill_writer;
+
 typedef struct hdx_spill_reader {
     const hdx_class *classes;
     const uint8_t   *at, *end;
@@ -125,22 +133,21 @@ static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, cons
 }
 
 /*
- * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and length, and n ascending
- * targets. next_id and pos are those of the reader before it; with_heap, with_length: it has them. 5 * n +
- * HDX_SPILL_HEAD bytes are enough.
+ * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and, with_length, length; and n
+ * ascending targets. 5 * n + HDX_SPILL_HEAD bytes are enough.
  */
-static inline uint8_t *hdx_spill_write(uint8_t *to, const uint8_t widths[4], uint64_t next_id, hdx_pos pos,
-                                       bool with_heap, bool with_length, const hdx_spill_record *r,
-                                       const uint64_t *targets, uint64_t n)
+static inline uint8_t *hdx_spill_write(uint8_t *to, const hdx_spill_writer *w, bool with_length,
+                                       const hdx_spill_record *r, const uint64_t *targets, uint64_t n)
 {
-    const unsigned code = hdx_spill_code(widths, r->id, targets, n), width = widths[code];
+    const uint64_t next_id = w->next_id;
+    const unsigned code = hdx_spill_code(w->widths, r->id, targets, n), width = w->widths[code];
     const uint64_t origin = r->id - hdx_spill_half(width);
     uint8_t       *begin = to + 1, *at = begin; /* most have less than 32 bytes: one says so */
     if (r->id != next_id)
         at = hdx_pack(at, hdx_zigzag((int64_t)(r->id - next_id)));
     if (r->position != 0)
-        at = hdx_pack(at, r->position - 1 - pos);
-    if (with_heap)
+        at = hdx_pack(at, r->position - 1 - w->pos);
+    if (w->heaps)
         at = hdx_pack(at, r->heap);
     at = hdx_pack(at, (uint64_t)r->class_number << 2 | code);
     if (with_length)

@@ -36,11 +36,11 @@ static const char *const named[NAMED] = { "java.lang.Object",
 
 typedef struct maker {
     const hdx_reading *in;
-    hdx_class         *at; /* in order of making, numbers come later; super is a place in scan.uses until then */
+    hdx_class         *at; /* in order of making, numbers come later; super is a place in scan.uses.at until then */
     uint64_t           count, capacity;
     _Atomic uint64_t   next_part; /* of the classes being read */
     bool              *missing;   /* of each class read: a name of it is nowhere */
-    uint32_t          *places;    /* of each address in scan.uses: its class in `at`, HDX_NO_CLASS: none */
+    uint32_t          *places;    /* of each address in scan.uses.at: its class in `at`, HDX_NO_CLASS: none */
     uint64_t           place_capacity;
     uint32_t          *longest;      /* bytes of the longest record of an instance: by place, then by number */
     _Atomic uint64_t   unlisted;     /* classes read whose address is not in there */
@@ -65,23 +65,22 @@ static hdx_code too_many(hdx_error *err)
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
 }
 
-/* The place of an address in scan.uses, made where there is none. */
+/* The place of an address in scan.uses.at, made where there is none. */
 static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
 {
     hdx_scan_result *r = &m->in->dump->scan;
     bool             fresh;
     uint64_t        *place = hdx_map_put(&r->by_class, addr, &fresh);
-    if (place == NULL ||
-        (fresh &&
-         (!hdx_mem_room(&m->in->w->mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses) ||
-          !hdx_mem_room(&m->in->w->mem, (void **)&m->places, &m->place_capacity, r->use_count, sizeof *m->places))))
+    if (place == NULL || (fresh && (!hdx_list_room(&m->in->w->mem, HDX_LIST_REF(&r->uses)) ||
+                                    !hdx_mem_room(&m->in->w->mem, (void **)&m->places, &m->place_capacity,
+                                                  r->uses.count, sizeof *m->places))))
         return no_memory(err);
     if (fresh) {
-        if (r->use_count >= HDX_NO_CLASS)
+        if (r->uses.count >= HDX_NO_CLASS)
             return too_many(err);
-        r->uses[r->use_count] = (hdx_class_use){ .addr = addr };
-        m->places[r->use_count] = HDX_NO_CLASS;
-        *place = r->use_count++;
+        r->uses.at[r->uses.count] = (hdx_class_use){ .addr = addr };
+        m->places[r->uses.count] = HDX_NO_CLASS;
+        *place = r->uses.count++;
     }
     *use = (uint32_t)*place;
     return HDX_OK;
@@ -127,12 +126,12 @@ static void kind_from_name(hdx_class *c)
 }
 
 /*
- * The string of the first LOAD_CLASS of an address, in place `use` of scan.uses; false: there is none, or it is
+ * The string of the first LOAD_CLASS of an address, in place `use` of scan.uses.at; false: there is none, or it is
  * nowhere.
  */
 static bool loaded_string(const hdx_reading *in, uint64_t use, hdx_view *out)
 {
-    return use < in->dump->scan.load_count && hdx_scan_string(in, in->dump->scan.loads[use].name, out);
+    return use < in->dump->scan.loads.count && hdx_scan_string(in, in->dump->scan.loads.at[use].name, out);
 }
 
 /*
@@ -142,9 +141,9 @@ static bool loaded_string(const hdx_reading *in, uint64_t use, hdx_view *out)
 static bool loaded_name(const hdx_reading *in, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
 {
     *memory = true;
-    if (use >= in->dump->scan.load_count)
+    if (use >= in->dump->scan.loads.count)
         return false;
-    *memory = hdx_scan_class_name(in, in->dump->scan.loads[use].name, arena, out);
+    *memory = hdx_scan_class_name(in, in->dump->scan.loads.at[use].name, arena, out);
     return *memory && out->at != NULL;
 }
 
@@ -152,13 +151,13 @@ static bool loaded_name(const hdx_reading *in, uint64_t use, hdx_arena *arena, h
 static bool same_name(const hdx_reading *in, uint64_t use, uint64_t other)
 {
     hdx_view x, y;
-    if (in->dump->scan.loads[use].name == in->dump->scan.loads[other].name)
+    if (in->dump->scan.loads.at[use].name == in->dump->scan.loads.at[other].name)
         return true;
     if (!(loaded_string(in, use, &x) & loaded_string(in, other, &y)) || x.len != y.len)
         return false;
     return x.len <= HDX_NAME_LONG ? memcmp(x.at, y.at, x.len) == 0
-                                  : hdx_scan_string_sum(in, in->dump->scan.loads[use].name) ==
-                                        hdx_scan_string_sum(in, in->dump->scan.loads[other].name);
+                                  : hdx_scan_string_sum(in, in->dump->scan.loads.at[use].name) ==
+                                        hdx_scan_string_sum(in, in->dump->scan.loads.at[other].name);
 }
 
 /* R13: the first name stands. */
@@ -167,14 +166,14 @@ static hdx_code check_loads(maker *m, hdx_error *err)
     const hdx_reading     *in = m->in;
     const hdx_scan_result *r = &in->dump->scan;
     hdx_code               code = HDX_OK;
-    for (uint64_t i = 0; i < r->load_count && code == HDX_OK; i++) {
-        if (!r->loads[i].again)
+    for (uint64_t i = 0; i < r->loads.count && code == HDX_OK; i++) {
+        if (!r->loads.at[i].again)
             continue;
-        const uint64_t first = *hdx_map_get(&r->by_class, r->loads[i].addr);
+        const uint64_t first = *hdx_map_get(&r->by_class, r->loads.at[i].addr);
         if (!same_name(in, first, i))
             code = hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
                                    "class 0x%llx is loaded under two names; the first stands",
-                                   (unsigned long long)r->loads[i].addr);
+                                   (unsigned long long)r->loads.at[i].addr);
     }
     return code;
 }
@@ -186,26 +185,34 @@ typedef struct reader {
     uint64_t  named[NAMED];
 } reader;
 
-static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view members, uint32_t count, bool statics,
-                             const hdx_field **out, bool *missing, hdx_error *err)
+/* Fields or statics of a CLASS_DUMP. */
+typedef struct members {
+    hdx_view bytes;
+    uint32_t count, id_size;
+    bool     statics;
+} members;
+
+static bool next_member(members *m, uint64_t *name, uint8_t *type)
+{
+    hdx_view value;
+    return m->statics ? hdx_class_static_next(&m->bytes, m->id_size, name, type, &value)
+                      : hdx_class_field_next(&m->bytes, m->id_size, name, type);
+}
+
+static hdx_code read_members(reader *r, members m, hdx_pos pos, const hdx_field **out, bool *missing, hdx_error *err)
 {
     const hdx_reading *in = r->m->in;
-    hdx_field         *fields = hdx_arena_get(&r->arena, (uint64_t)count * sizeof *fields);
+    hdx_field         *fields = hdx_arena_get(&r->arena, (uint64_t)m.count * sizeof *fields);
     uint64_t           name;
-    hdx_view           value;
     if (fields == NULL)
         return no_memory(err);
-    hdx_view ahead = members; /* names of a few fields, so that they are not waited for one by one */
-    for (uint32_t i = 0; i < count && i < AHEAD; i++)
-        if (statics ? hdx_class_static_next(&ahead, in->dump->survey.head.id_size, &name, &fields[i].type, &value)
-                    : hdx_class_field_next(&ahead, in->dump->survey.head.id_size, &name, &fields[i].type))
-            hdx_map_ahead(&in->dump->scan.by_string, name);
-    for (uint32_t i = 0; i < count; i++) {
-        bool more = statics
-                        ? hdx_class_static_next(&members, in->dump->survey.head.id_size, &name, &fields[i].type, &value)
-                        : hdx_class_field_next(&members, in->dump->survey.head.id_size, &name, &fields[i].type);
-        if (!more)
-            return hdx_fail(err, HDX_BAD_DUMP, "", raw->pos, "CLASS_DUMP changed while it was read");
+    members ahead = m; /* names of a few, so that they are not waited for one by one */
+    for (uint32_t i = 0; i < m.count && i < AHEAD; i++)
+        if (next_member(&ahead, &name, &fields[i].type))
+            hdx_map_ahead(&in->dump->scan.strings.places, name);
+    for (uint32_t i = 0; i < m.count; i++) {
+        if (!next_member(&m, &name, &fields[i].type))
+            return hdx_fail(err, HDX_BAD_DUMP, "", pos, "CLASS_DUMP changed while it was read");
         if (!hdx_scan_text(in, name, &r->arena, &fields[i].name))
             return no_memory(err);
         if (fields[i].name.at == NULL) {
@@ -221,7 +228,7 @@ static hdx_code read_members(reader *r, const hdx_raw_class *raw, hdx_view membe
 static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
 {
     const hdx_reading   *in = r->m->in;
-    const hdx_raw_class *raw = &in->dump->scan.classes[i];
+    const hdx_raw_class *raw = &in->dump->scan.classes.at[i];
     hdx_class_dump       d;
     hdx_class            c = { .address = raw->addr, .super = HDX_NO_CLASS };
     const uint64_t      *use = hdx_map_get(&in->dump->scan.by_class, raw->addr), *super;
@@ -250,8 +257,11 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     }
     if (d.super != 0 && (super = hdx_map_get(&in->dump->scan.by_class, d.super)) != NULL)
         c.super = (uint32_t)*super;
-    if ((code = read_members(r, raw, d.fields, d.field_count, false, &c.fields, &missing, err)) != HDX_OK ||
-        (code = read_members(r, raw, d.statics, d.static_count, true, &c.statics, &missing, err)) != HDX_OK)
+    const uint32_t id_size = in->dump->survey.head.id_size;
+    const members  fields = { d.fields, d.field_count, id_size, false },
+                  statics = { d.statics, d.static_count, id_size, true };
+    if ((code = read_members(r, fields, raw->pos, &c.fields, &missing, err)) != HDX_OK ||
+        (code = read_members(r, statics, raw->pos, &c.statics, &missing, err)) != HDX_OK)
         return code;
     kind_from_name(&c);
     note_name(r->named, &c, i);
@@ -267,13 +277,13 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
 static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
 {
     if (i + 2 * AHEAD < end) {
-        hdx_map_ahead(&scan->by_class, scan->classes[i + 2 * AHEAD].addr);
-        __builtin_prefetch(scan->classes[i + 2 * AHEAD].record.at);
+        hdx_map_ahead(&scan->by_class, scan->classes.at[i + 2 * AHEAD].addr);
+        __builtin_prefetch(scan->classes.at[i + 2 * AHEAD].record.at);
     }
     if (i + AHEAD < end) {
-        const uint64_t *use = hdx_map_get(&scan->by_class, scan->classes[i + AHEAD].addr);
-        if (use != NULL && *use < scan->load_count)
-            hdx_map_ahead(&scan->by_string, scan->loads[*use].name);
+        const uint64_t *use = hdx_map_get(&scan->by_class, scan->classes.at[i + AHEAD].addr);
+        if (use != NULL && *use < scan->loads.count)
+            hdx_map_ahead(&scan->strings.places, scan->loads.at[*use].name);
     }
 }
 
@@ -285,8 +295,8 @@ static hdx_code read_parts(void *context, hdx_error *err)
     const hdx_scan_result *scan = &m->in->dump->scan;
     hdx_code               code = HDX_OK;
     uint64_t               first;
-    while (code == HDX_OK && (first = atomic_fetch_add(&m->next_part, PART)) < scan->class_count) {
-        const uint64_t end = scan->class_count - first < PART ? scan->class_count : first + PART;
+    while (code == HDX_OK && (first = atomic_fetch_add(&m->next_part, PART)) < scan->classes.count) {
+        const uint64_t end = scan->classes.count - first < PART ? scan->classes.count : first + PART;
         for (uint64_t i = first; i < end && code == HDX_OK; i++) {
             fetch_class(scan, i, end);
             code = read_class(r, i, err);
@@ -299,7 +309,7 @@ static hdx_code read_parts(void *context, hdx_error *err)
 static hdx_code read_all(maker *m, hdx_error *err)
 {
     const hdx_reading *in = m->in;
-    const uint64_t     parts = in->dump->scan.class_count / PART + 1;
+    const uint64_t     parts = in->dump->scan.classes.count / PART + 1;
     const unsigned     most = in->w->threads < HDX_TASKS_MAX ? in->w->threads : HDX_TASKS_MAX,
                    threads = parts < most ? (unsigned)parts : most;
     reader   readers[HDX_TASKS_MAX];
@@ -323,19 +333,19 @@ static hdx_code read_classes(maker *m, hdx_error *err)
     const hdx_scan_result *r = &m->in->dump->scan;
     hdx_code               code;
     uint32_t               use;
-    if (r->class_count > HDX_NO_CLASS - 1 || r->use_count >= HDX_NO_CLASS)
+    if (r->classes.count > HDX_NO_CLASS - 1 || r->uses.count >= HDX_NO_CLASS)
         return too_many(err);
-    m->at = hdx_mem_array(&m->in->w->mem, r->class_count, sizeof *m->at);
-    m->capacity = m->at == NULL ? 0 : r->class_count;
-    m->missing = hdx_mem_array(&m->in->w->mem, r->class_count, sizeof *m->missing);
-    m->places = hdx_mem_array(&m->in->w->mem, r->use_count, sizeof *m->places);
+    m->at = hdx_mem_array(&m->in->w->mem, r->classes.count, sizeof *m->at);
+    m->capacity = m->at == NULL ? 0 : r->classes.count;
+    m->missing = hdx_mem_array(&m->in->w->mem, r->classes.count, sizeof *m->missing);
+    m->places = hdx_mem_array(&m->in->w->mem, r->uses.count, sizeof *m->places);
     if (m->at == NULL || m->missing == NULL || m->places == NULL)
         return no_memory(err);
-    m->place_capacity = r->use_count;
-    memset(m->places, 0xff, r->use_count * sizeof *m->places);
+    m->place_capacity = r->uses.count;
+    memset(m->places, 0xff, r->uses.count * sizeof *m->places);
     if ((code = read_all(m, err)) != HDX_OK)
         return code;
-    m->count = r->class_count;
+    m->count = r->classes.count;
     for (uint64_t i = 0; i < m->count && atomic_load(&m->unlisted) > 0; i++)
         if (hdx_map_get(&r->by_class, m->at[i].address) == NULL) {
             if ((code = use_of(m, m->at[i].address, &use, err)) != HDX_OK)
@@ -345,7 +355,7 @@ static hdx_code read_classes(maker *m, hdx_error *err)
     for (uint64_t i = 0; i < m->count && code == HDX_OK;
          i++) /* in the order of the file, whichever thread found them */
         if (m->missing[i])
-            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes[i].pos, "CLASS_DUMP", 0, err,
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, r->classes.at[i].pos, "CLASS_DUMP", 0, err,
                                    "a name of class %.*s is not in the dump",
                                    (int)(m->at[i].name.len > 60 ? 60 : m->at[i].name.len), m->at[i].name.at);
     return code;
@@ -424,16 +434,16 @@ static int by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Addresses that objects have as their class and that are none, rising: pairs of address and place in scan.uses. */
+/* Addresses that objects have as their class and that are none, rising: pairs of address and place in scan.uses.at. */
 static hdx_code unknown_uses(maker *m, hdx_pair **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
 {
     const hdx_scan_result *r = &m->in->dump->scan;
-    for (uint64_t i = 0; i < r->use_count; i++) {
-        if (m->places[i] != HDX_NO_CLASS || r->uses[i].instances + r->uses[i].arrays == 0)
+    for (uint64_t i = 0; i < r->uses.count; i++) {
+        if (m->places[i] != HDX_NO_CLASS || r->uses.at[i].instances + r->uses.at[i].arrays == 0)
             continue;
         if (!hdx_mem_room(&m->in->w->mem, (void **)out, capacity, *count, sizeof **out))
             return no_memory(err);
-        (*out)[(*count)++] = (hdx_pair){ r->uses[i].addr, i };
+        (*out)[(*count)++] = (hdx_pair){ r->uses.at[i].addr, i };
     }
     if (*count > 1)
         qsort(*out, (size_t)*count, sizeof **out, by_first);
@@ -445,7 +455,7 @@ static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count,
     uint64_t place;
     hdx_code code = HDX_OK;
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        const hdx_class_use u = m->in->dump->scan.uses[unknown[i].second]; /* a copy: the array may move */
+        const hdx_class_use u = m->in->dump->scan.uses.at[unknown[i].second]; /* a copy: the array may move */
         if (u.arrays == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
@@ -461,7 +471,7 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
     uint64_t place;
     hdx_code code = HDX_OK;
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
-        const hdx_class_use u = m->in->dump->scan.uses[unknown[i].second];
+        const hdx_class_use u = m->in->dump->scan.uses.at[unknown[i].second];
         if (u.instances == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
@@ -520,7 +530,7 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
         code = invent_arrays(m, unknown, count, err);
     for (size_t i = 0; i < sizeof types && code == HDX_OK;
          i++) { /* classes of primitive arrays: found by name (HPROF 3.8) */
-        if (r->primitive_arrays[types[i]] == 0)
+        if (r->sizes.primitive_arrays[types[i]] == 0)
             continue;
         place = m->named[NAMED_ARRAY(types[i])];
         if (place == UINT64_MAX && (code = invent(m, NULL, named[NAMED_ARRAY(types[i])], 0, 0, &place, err)) != HDX_OK)
@@ -541,22 +551,22 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
 static void count_instances(maker *m)
 {
     hdx_scan_result *r = &m->in->dump->scan;
-    for (uint64_t i = 0; i < r->use_count; i++) {
-        m->in->t->lookup.elements += r->uses[i].elements;
-        if (i + AHEAD < r->use_count && m->places[i + AHEAD] != HDX_NO_CLASS)
+    for (uint64_t i = 0; i < r->uses.count; i++) {
+        m->in->t->lookup.elements += r->uses.at[i].elements;
+        if (i + AHEAD < r->uses.count && m->places[i + AHEAD] != HDX_NO_CLASS)
             __builtin_prefetch(&m->at[m->places[i + AHEAD]].instances, 1);
         if (m->places[i] == HDX_NO_CLASS)
             continue;
         hdx_class *c = &m->at[m->places[i]];
-        c->instances += r->uses[i].instances + r->uses[i].arrays;
+        c->instances += r->uses.at[i].instances + r->uses.at[i].arrays;
         uint32_t *longest = &m->longest[m->places[i]];
-        *longest = r->uses[i].most_bytes > *longest ? r->uses[i].most_bytes : *longest;
-        c->flags |= r->uses[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
+        *longest = r->uses.at[i].most_bytes > *longest ? r->uses.at[i].most_bytes : *longest;
+        c->flags |= r->uses.at[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
     }
     for (uint8_t t = 4; t <= 11; t++) {
         const uint64_t p = m->named[NAMED_ARRAY(t)];
         if (p != UINT64_MAX)
-            m->at[p].instances += r->primitive_arrays[t];
+            m->at[p].instances += r->sizes.primitive_arrays[t];
     }
     m->at[m->named[NAMED_CLASS]].instances += m->count;
     m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
@@ -835,8 +845,8 @@ hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err)
         in->t->objects = hdx_addresses_count(in->t->lookup.ids);
     assert(code != HDX_OK || in->t->objects > in->t->class_count); /* T1, T5 */
     hdx_mem_put(&in->w->mem, m.longest, m.count * sizeof *m.longest);
-    hdx_mem_put(&in->w->mem, m.at, m.capacity * sizeof *m.at);
-    hdx_mem_put(&in->w->mem, m.missing, in->dump->scan.class_count * sizeof *m.missing);
+    hdx_list_free(&in->w->mem, HDX_LIST_REF(&m));
+    hdx_mem_put(&in->w->mem, m.missing, in->dump->scan.classes.count * sizeof *m.missing);
     hdx_mem_put(&in->w->mem, m.places, m.place_capacity * sizeof *m.places);
     return code;
 }

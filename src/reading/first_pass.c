@@ -13,7 +13,7 @@ static hdx_code name_heaps(const hdx_reading *in, hdx_error *err)
 {
     hdx_dump_tables       *t = in->t;
     const hdx_scan_result *scan = &in->dump->scan;
-    uint64_t               n = scan->heap_count < HDX_HEAPS_MAX ? scan->heap_count : HDX_HEAPS_MAX;
+    uint64_t               n = scan->heaps.count < HDX_HEAPS_MAX ? scan->heaps.count : HDX_HEAPS_MAX;
     if (n == 0)
         return HDX_OK;
     if ((t->heaps = hdx_mem_array(&in->w->mem, n, sizeof *t->heaps)) == NULL)
@@ -22,8 +22,8 @@ static hdx_code name_heaps(const hdx_reading *in, hdx_error *err)
     for (uint64_t i = 0; i < n; i++) {
         hdx_view bytes;
         char     text[24];
-        t->heaps[i].number = scan->heaps[i].number;
-        if (hdx_scan_string(in, scan->heaps[i].name, &bytes)) {
+        t->heaps[i].number = scan->heaps.at[i].number;
+        if (hdx_scan_string(in, scan->heaps.at[i].name, &bytes)) {
             if (!hdx_java_text(&t->texts, bytes, &t->heaps[i].name))
                 return hdx_no_memory(err, "heaps", 0);
             continue;

@@ -112,45 +112,51 @@ typedef struct hdx_heap_name {
     uint32_t number;
 } hdx_heap_name;
 
-/* Everything the first pass leaves. Arrays are in file order once hdx_scan has returned. */
-typedef struct hdx_scan_result {
-    hdx_arena       arena;
-    hdx_raw_string *strings;
-    uint64_t        string_count, string_capacity;
-    hdx_raw_load   *loads;
-    uint64_t        load_count, load_capacity;
-    hdx_raw_frame  *frames;
-    uint64_t        frame_count, frame_capacity;
-    hdx_map         frame_places; /* hash of a frame -> its place */
-    hdx_frame_id   *named;
-    uint64_t        named_count, named_capacity; /* frames by id */
-    hdx_raw_trace  *traces;
-    uint64_t        trace_count, trace_capacity;
-    uint64_t       *frame_ids;
-    uint64_t        frame_id_count, frame_id_capacity;
-    hdx_raw_class  *classes;
-    uint64_t        class_count, class_capacity;
-    uint64_t        class_bytes; /* of their records */
-    hdx_scan_root  *roots;
-    uint64_t        root_count, root_capacity;
-    hdx_class_use  *uses;
-    uint64_t use_count, use_capacity; /* of loads[i] in place i, unless it is `again`; then of addresses without one */
-    hdx_map  by_class;                /* class address -> place in `uses` */
-    uint64_t mapped;                  /* loads that are in by_class */
-    hdx_heap_name *heaps;
-    uint64_t       heap_count, heap_capacity;
-    uint64_t       primitive_arrays[16];   /* by element type */
-    uint64_t       primitive_bytes[16][2]; /* as array_bytes */
-    uint64_t       divisor;                /* of all differences between addresses, as far as it matters (MAT 2.2) */
-    bool compressed; /* an object array lies in the room that its predecessor needs with 8-byte references (MAT 2.1) */
-    hdx_pos *skipped;
-    uint64_t skipped_count, skipped_capacity; /* records that are not kept (second ones of an id), ascending */
-    hdx_map  by_string;                       /* string id -> place in strings */
-    /*
-     * place in strings -> address of the hdx_text of its class name, in hdx_dump_tables.texts; guarded by hdx_work.lock
-     */
+typedef HDX_LIST(hdx_raw_class) hdx_raw_classes;
+typedef HDX_LIST(hdx_scan_root) hdx_scan_roots;
+typedef HDX_LIST(hdx_class_use) hdx_class_uses;
+typedef HDX_LIST(hdx_heap_name) hdx_heap_names;
+
+typedef struct hdx_scan_strings {
+    HDX_LIST(hdx_raw_string) all;
+    hdx_map                  places; /* string id -> place in `all` */
+    /* place -> address of the hdx_text of its class name, in hdx_dump_tables.texts; guarded by hdx_work.lock */
     hdx_map long_names;
-    hdx_map long_sums; /* place in strings -> sum */
+    hdx_map long_sums; /* place -> sum */
+} hdx_scan_strings;
+
+/* What threads were doing; given back once threads and locals are made of it. */
+typedef struct hdx_scan_stacks {
+    HDX_LIST(hdx_raw_frame) frames;
+    hdx_map                 frame_places; /* hash of a frame -> its place */
+    HDX_LIST(hdx_frame_id)  named;        /* frames by id */
+    HDX_LIST(hdx_raw_trace) traces;
+    HDX_LIST(uint64_t)      frame_ids;
+} hdx_scan_stacks;
+
+/* What shallow sizes follow from. */
+typedef struct hdx_scan_sizes {
+    uint64_t primitive_arrays[16];   /* by element type */
+    uint64_t primitive_bytes[16][2]; /* as array_bytes */
+    uint64_t divisor;                /* of all differences between addresses, as far as it matters (MAT 2.2) */
+    bool compressed; /* an object array lies in the room that its predecessor needs with 8-byte references (MAT 2.1) */
+} hdx_scan_sizes;
+
+/* Everything the first pass leaves. Lists are in file order once hdx_scan has returned. */
+typedef struct hdx_scan_result {
+    hdx_arena              arena; /* bytes of strings, records of classes */
+    hdx_scan_strings       strings;
+    hdx_scan_stacks        stacks;
+    HDX_LIST(hdx_raw_load) loads;
+    hdx_raw_classes        classes;
+    uint64_t               class_bytes; /* of their records */
+    hdx_class_uses         uses; /* of loads.at[i] in place i, unless it is `again`; then of addresses without one */
+    hdx_map                by_class; /* class address -> place in `uses` */
+    uint64_t               mapped;   /* loads that are in by_class */
+    hdx_scan_roots         roots;
+    hdx_heap_names         heaps;
+    hdx_scan_sizes         sizes;
+    HDX_LIST(hdx_pos)      skipped; /* records that are not kept (second ones of an id), ascending */
 } hdx_scan_result;
 
 /*
@@ -250,7 +256,7 @@ hdx_code hdx_first_pass(const hdx_reading *in, hdx_error *err);
 /* With `counting`, ids holds classes alone when it is over, and roots, frames and traces are left out. */
 hdx_code hdx_scan(const hdx_reading *in, hdx_error *err);
 void     hdx_scan_free(hdx_mem *mem, hdx_scan_result *r);
-void     hdx_scan_frames_free(hdx_mem *mem, hdx_scan_result *r);  /* of it frames and traces */
+void     hdx_scan_stacks_free(hdx_mem *mem, hdx_scan_stacks *k);
 void     hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r); /* of it class records (but their number) and uses */
 bool     hdx_scan_string(const hdx_reading *in, uint64_t id, hdx_view *bytes);
 /*

@@ -72,10 +72,10 @@ static const hdx_raw_trace *trace_of(const hdx_reading *in, const thread_found *
                                      const hdx_map *by_serial)
 {
     const uint64_t *mine = hdx_map_get(by_thread, t->serial), *named = hdx_map_get(by_serial, (uint32_t)t->trace);
-    if (named != NULL && (in->dump->scan.traces[*named].thread == t->serial ||
-                          (mine == NULL && in->dump->scan.traces[*named].thread == 0)))
-        return &in->dump->scan.traces[*named];
-    return mine == NULL ? NULL : &in->dump->scan.traces[*mine];
+    if (named != NULL && (in->dump->scan.stacks.traces.at[*named].thread == t->serial ||
+                          (mine == NULL && in->dump->scan.stacks.traces.at[*named].thread == 0)))
+        return &in->dump->scan.stacks.traces.at[*named];
+    return mine == NULL ? NULL : &in->dump->scan.stacks.traces.at[*mine];
 }
 
 /*
@@ -137,7 +137,7 @@ typedef struct framer {
     hdx_map            stacks; /* hash of a trace's frames -> place in `made` */
     made_stack        *made;   /* room for one a thread */
     uint64_t           made_count, made_capacity;
-    hdx_text          *class_names; /* by place in scan.loads; at NULL: not decoded yet */
+    hdx_text          *class_names; /* by place in scan.loads.at; at NULL: not decoded yet */
     uint64_t           left;        /* frames that threads may still be given */
     uint64_t           without;     /* threads that got none of theirs */
 } framer;
@@ -149,7 +149,7 @@ static void framer_end(framer *f)
     hdx_map_free(&f->loads.map);
     hdx_map_free(&f->stacks);
     hdx_mem_put(mem, f->made, f->made_capacity * sizeof *f->made);
-    hdx_mem_put(mem, f->class_names, f->in->dump->scan.load_count * sizeof *f->class_names);
+    hdx_mem_put(mem, f->class_names, f->in->dump->scan.loads.count * sizeof *f->class_names);
 }
 
 static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
@@ -161,12 +161,13 @@ static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
                    .stacks = hdx_map_of(&in->w->mem),
                    .made_capacity = threads };
     /* a sound dump names a trace once; agents name one for all threads that were begun at a place */
-    f->left = FRAMES_FREE + 4 * r->frame_id_count;
-    f->class_names = hdx_mem_array(&in->w->mem, r->load_count, sizeof *f->class_names);
+    f->left = FRAMES_FREE + 4 * r->stacks.frame_ids.count;
+    f->class_names = hdx_mem_array(&in->w->mem, r->loads.count, sizeof *f->class_names);
     f->made = hdx_mem_array(&in->w->mem, threads, sizeof *f->made);
     return f->class_names != NULL && f->made != NULL &&
-           places_of(&in->w->mem, r->named, r->named_count, sizeof *r->named, frame_id, &f->frames) &&
-           places_of(&in->w->mem, r->loads, r->load_count, sizeof *r->loads, load_serial, &f->loads);
+           places_of(&in->w->mem, r->stacks.named.at, r->stacks.named.count, sizeof *r->stacks.named.at, frame_id,
+                     &f->frames) &&
+           places_of(&in->w->mem, r->loads.at, r->loads.count, sizeof *r->loads.at, load_serial, &f->loads);
 }
 
 static bool text_of(const hdx_reading *in, uint64_t id, hdx_text *out)
@@ -186,7 +187,7 @@ static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
     if (!find_place(&f->loads, serial, &place))
         return true;
     hdx_text *text = &f->class_names[place];
-    if (text->at == NULL && !hdx_scan_class_name(f->in, f->in->dump->scan.loads[place].name, &f->in->t->texts, text))
+    if (text->at == NULL && !hdx_scan_class_name(f->in, f->in->dump->scan.loads.at[place].name, &f->in->t->texts, text))
         return false;
     if (text->at != NULL)
         *out = *text;
@@ -212,7 +213,9 @@ static const hdx_raw_frame *raw_frame(const framer *f, const hdx_raw_trace *trac
 {
     const hdx_scan_result *r = &f->in->dump->scan;
     uint64_t               place;
-    return find_place(&f->frames, r->frame_ids[trace->first + i], &place) ? &r->frames[r->named[place].place] : NULL;
+    return find_place(&f->frames, r->stacks.frame_ids.at[trace->first + i], &place)
+               ? &r->stacks.frames.at[r->stacks.named.at[place].place]
+               : NULL;
 }
 
 static bool same_frames(const framer *f, const hdx_raw_trace *a, const hdx_raw_trace *b)
@@ -228,7 +231,7 @@ static uint64_t hash_frames(const framer *f, const hdx_raw_trace *trace)
     uint64_t h = trace->count;
     for (uint32_t i = 0; i < trace->count; i++) {
         const hdx_raw_frame *raw = raw_frame(f, trace, i);
-        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->in->dump->scan.frames) + 1));
+        h = hdx_mix64(h ^ (raw == NULL ? 0 : (uint64_t)(raw - f->in->dump->scan.stacks.frames.at) + 1));
     }
     return h;
 }
@@ -301,11 +304,11 @@ static hdx_code make_threads(void *context, hdx_error *err)
     in->t->thread_count = count;
     if (!framer_begin(in, count, &f))
         goto refused;
-    for (uint64_t i = 0; i < r->trace_count; i++) {
-        if ((slot = hdx_map_put(&by_thread, r->traces[i].thread, NULL)) == NULL)
+    for (uint64_t i = 0; i < r->stacks.traces.count; i++) {
+        if ((slot = hdx_map_put(&by_thread, r->stacks.traces.at[i].thread, NULL)) == NULL)
             goto refused;
         *slot = i;
-        if ((slot = hdx_map_put(&by_serial, r->traces[i].serial, NULL)) == NULL)
+        if ((slot = hdx_map_put(&by_serial, r->stacks.traces.at[i].serial, NULL)) == NULL)
             goto refused;
         *slot = i;
     }
@@ -314,7 +317,7 @@ static hdx_code make_threads(void *context, hdx_error *err)
         const hdx_raw_trace *trace;
         *t = (hdx_thread){ found[i].object, found[i].serial, 0, NULL };
         /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
-        if (r->trace_count >= 2 && (trace = trace_of(in, &found[i], &by_thread, &by_serial)) != NULL)
+        if (r->stacks.traces.count >= 2 && (trace = trace_of(in, &found[i], &by_thread, &by_serial)) != NULL)
             code = frames_of(&f, trace, t, err);
     }
     hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
@@ -443,12 +446,12 @@ hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
     resolving        k = { .in = in, .threads = hdx_map_of(mem), .objects = hdx_map_of(mem), .last_id = HDX_NO_ID };
     hdx_code         code = HDX_OK;
     /* each root goes where its record was, or before it */
-    hdx_scan_root *all = scan->roots;
-    const uint64_t count = scan->root_count;
+    hdx_scan_root *all = scan->roots.at;
+    const uint64_t count = scan->roots.count;
     t->roots = (hdx_root *)all;
-    t->root_capacity = scan->root_capacity;
-    scan->roots = NULL;
-    scan->root_count = scan->root_capacity = 0;
+    t->root_capacity = scan->roots.capacity;
+    scan->roots.at = NULL;
+    scan->roots.count = scan->roots.capacity = 0;
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         const hdx_raw_root raw = all[i].raw;
         hdx_root           root;
@@ -465,7 +468,7 @@ hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
         const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
         code = hdx_run_tasks(in->w->threads, both, 2, err);
     }
-    hdx_scan_frames_free(mem, scan);
+    hdx_scan_stacks_free(mem, &scan->stacks);
     hdx_map_free(&k.threads);
     hdx_map_free(&k.objects);
     hdx_mem_put(mem, k.found, k.found_capacity * sizeof *k.found);

@@ -30,33 +30,31 @@ static hdx_class_use *use_of(const scanner *s, worker *w, hdx_addr addr)
     const uint64_t *place;
     bool            fresh;
     if (w->last_class == addr && w->last_use > 0)
-        return &w->uses[w->last_use - 1];
+        return &w->uses.at[w->last_use - 1];
     place = hdx_map_get(&s->in->dump->scan.by_class, addr);
     if (place == NULL || *place >= w->loaded) {
         uint64_t *own = hdx_map_put(&w->others, addr, &fresh);
-        if (own == NULL || (fresh && !hdx_mem_room(&s->in->w->mem, (void **)&w->uses, &w->use_capacity, w->use_count,
-                                                   sizeof *w->uses)))
+        if (own == NULL || (fresh && !hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&w->uses))))
             return NULL;
         if (fresh) {
-            *own = w->use_count;
-            w->uses[w->use_count++] = (hdx_class_use){ .addr = addr };
+            *own = w->uses.count;
+            w->uses.at[w->uses.count++] = (hdx_class_use){ .addr = addr };
         }
         place = own;
     }
-    assert(*place < w->use_count);
+    assert(*place < w->uses.count);
     w->last_class = addr;
     w->last_use = *place + 1;
-    w->uses[*place].addr = addr;
-    return &w->uses[*place];
+    w->uses.at[*place].addr = addr;
+    return &w->uses.at[*place];
 }
 
 static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
     char *copy = hdx_arena_copy(&w->arena, e->body, e->body_len);
-    if (copy == NULL ||
-        !hdx_mem_room(&s->in->w->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes))
+    if (copy == NULL || !hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&w->classes)))
         return no_memory(err);
-    w->classes[w->class_count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
+    w->classes.at[w->classes.count++] = (hdx_raw_class){ e->pos, e->addr, { (const uint8_t *)copy, e->body_len } };
     w->class_bytes += e->body_len;
     return HDX_OK;
 }
@@ -64,15 +62,14 @@ static hdx_code add_class(scanner *s, worker *w, const hdx_event *e, hdx_error *
 static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
     bool fresh;
-    if (w->heap_count > 0 &&
-        w->heaps[w->heap_count - 1].number == e->count) /* most tell of the heap that it was before */
+    if (w->heaps.count > 0 &&
+        w->heaps.at[w->heaps.count - 1].number == e->count) /* most tell of the heap that it was before */
         return HDX_OK;
     if (hdx_map_put(&w->heaps_met, e->count, &fresh) == NULL ||
-        (fresh &&
-         !hdx_mem_room(&s->in->w->mem, (void **)&w->heaps, &w->heap_capacity, w->heap_count, sizeof *w->heaps)))
+        (fresh && !hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&w->heaps))))
         return no_memory(err);
     if (fresh)
-        w->heaps[w->heap_count++] = (hdx_heap_name){ e->pos, e->addr, e->count };
+        w->heaps.at[w->heaps.count++] = (hdx_heap_name){ e->pos, e->addr, e->count };
     return HDX_OK;
 }
 
@@ -144,9 +141,9 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
     default:
         if (s->in->dump->counting)
             return HDX_OK;
-        if (!hdx_mem_room(&s->in->w->mem, (void **)&w->roots, &w->root_capacity, w->root_count, sizeof *w->roots))
+        if (!hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&w->roots)))
             return no_memory(err);
-        w->roots[w->root_count++].raw = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
+        w->roots.at[w->roots.count++].raw = (hdx_raw_root){ e->pos, e->addr, e->serial, e->frame, e->tag };
         return HDX_OK;
     }
 }
@@ -156,11 +153,11 @@ static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
 {
     hdx_scan_result *r = &s->in->dump->scan;
     const uint64_t  *seen = hdx_map_get(&s->class_seen, e->addr);
-    if (!hdx_mem_room(&s->in->w->mem, (void **)&r->skipped, &r->skipped_capacity, r->skipped_count, sizeof *r->skipped))
+    if (!hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&r->skipped)))
         return no_memory(err);
-    r->skipped[r->skipped_count++] = e->pos;
+    r->skipped.at[r->skipped.count++] = e->pos;
     if (e->tag == HDX_SUB_CLASS && seen != NULL) {
-        hdx_view first = s->workers[0].classes[*seen - 1].record;
+        hdx_view first = s->workers[0].classes.at[*seen - 1].record;
         if (first.len == e->body_len && memcmp(first.at, e->body, first.len) == 0)
             return HDX_OK;
     }
@@ -189,7 +186,7 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
             uint64_t *place = hdx_map_put(&s->class_seen, e->addr, NULL);
             if (place == NULL)
                 return no_memory(err);
-            *place = w->class_count;
+            *place = w->classes.count;
         }
     }
     return code;
@@ -199,17 +196,17 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
 static bool map_loads(hdx_scan_result *r)
 {
     bool fresh;
-    if (!hdx_map_reserve(&r->by_class, r->load_count - r->mapped))
+    if (!hdx_map_reserve(&r->by_class, r->loads.count - r->mapped))
         return false;
-    for (; r->mapped < r->load_count; r->mapped++) {
-        if (r->mapped + AHEAD < r->load_count)
-            hdx_map_ahead(&r->by_class, r->loads[r->mapped + AHEAD].addr);
-        uint64_t *place = hdx_map_put(&r->by_class, r->loads[r->mapped].addr, &fresh);
+    for (; r->mapped < r->loads.count; r->mapped++) {
+        if (r->mapped + AHEAD < r->loads.count)
+            hdx_map_ahead(&r->by_class, r->loads.at[r->mapped + AHEAD].addr);
+        uint64_t *place = hdx_map_put(&r->by_class, r->loads.at[r->mapped].addr, &fresh);
         if (place == NULL)
             return false;
         if (fresh)
             *place = r->mapped;
-        r->loads[r->mapped].again = !fresh;
+        r->loads.at[r->mapped].again = !fresh;
     }
     return true;
 }
@@ -225,9 +222,9 @@ static bool make_room(scanner *s, worker *w)
     w->ready = true;
     if (!mapped || room == 0)
         return mapped;
-    w->uses = hdx_mem_array(&s->in->w->mem, room, sizeof *w->uses);
-    w->loaded = w->use_count = w->use_capacity = w->uses == NULL ? 0 : room;
-    return w->uses != NULL;
+    w->uses.at = hdx_mem_array(&s->in->w->mem, room, sizeof *w->uses.at);
+    w->loaded = w->uses.count = w->uses.capacity = w->uses.at == NULL ? 0 : room;
+    return w->uses.at != NULL;
 }
 
 /* Where classes are many: what will be looked up for events to come. */
@@ -240,7 +237,7 @@ static void fetch(const scanner *s, const worker *w, const hdx_event *events, si
         (events[i + AHEAD].tag == HDX_SUB_INSTANCE || events[i + AHEAD].tag == HDX_SUB_OBJECT_ARRAY)) {
         const uint64_t *place = hdx_map_get(by_class, events[i + AHEAD].class_addr);
         if (place != NULL && *place < w->loaded)
-            __builtin_prefetch(&w->uses[*place], 1);
+            __builtin_prefetch(&w->uses.at[*place], 1);
     }
 }
 
@@ -284,28 +281,28 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
     return HDX_OK;
 }
 
-#define PUT(array, count, capacity, ...)                                                                               \
+#define PUT(list, ...)                                                                                                 \
     do {                                                                                                               \
-        if (!hdx_mem_room(&in->w->mem, (void **)&r->array, &r->capacity, r->count, sizeof *r->array))                  \
+        if (!hdx_list_room(&in->w->mem, HDX_LIST_REF(list)))                                                           \
             return no_memory(err);                                                                                     \
-        r->array[r->count++] = __VA_ARGS__;                                                                            \
+        (list)->at[(list)->count++] = __VA_ARGS__;                                                                     \
     } while (0)
 
 static hdx_code add_frame(const hdx_reading *in, uint64_t id, hdx_raw_frame frame, hdx_error *err)
 {
-    hdx_scan_result *r = &in->dump->scan;
+    hdx_scan_stacks *k = &in->dump->scan.stacks;
     uint64_t         hash = hdx_mix64(frame.source ^ ((uint64_t)frame.serial << 32 | (uint32_t)frame.line));
     hash = hdx_mix64(frame.method ^ hdx_mix64(frame.signature ^ hash));
     bool      fresh;
-    uint64_t *place = hdx_map_put(&r->frame_places, hash, &fresh);
+    uint64_t *place = hdx_map_put(&k->frame_places, hash, &fresh);
     if (place == NULL)
         return no_memory(err);
-    if (fresh || memcmp(&r->frames[*place], &frame, sizeof frame) !=
+    if (fresh || memcmp(&k->frames.at[*place], &frame, sizeof frame) !=
                      0) { /* others with the same hash: the last one is looked for */
-        *place = r->frame_count;
-        PUT(frames, frame_count, frame_capacity, frame);
+        *place = k->frames.count;
+        PUT(&k->frames, frame);
     }
-    PUT(named, named_count, named_capacity, (hdx_frame_id){ id, *place });
+    PUT(&k->named, (hdx_frame_id){ id, *place });
     return HDX_OK;
 }
 
@@ -313,28 +310,28 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 {
     const hdx_reading *in = ((scanner *)context)->in;
     hdx_scan_result   *r = &in->dump->scan;
+    hdx_scan_stacks   *k = &r->stacks;
     const uint32_t     width =
         t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
-    char *copy;
+    hdx_raw_trace *last;
+    char          *copy;
     if (in->dump->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
         return HDX_OK;
     switch (t->tag) {
     case HDX_TOP_STRING:
         if ((copy = hdx_arena_copy(&r->arena, t->body.at, t->body.len)) == NULL)
             return no_memory(err);
-        PUT(strings, string_count, string_capacity,
-            (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
+        PUT(&r->strings.all, (hdx_raw_string){ .id = t->id, .bytes = { (const uint8_t *)copy, t->body.len } });
         return HDX_OK;
-    case HDX_TOP_LOAD_CLASS:
-        PUT(loads, load_count, load_capacity, (hdx_raw_load){ t->id, t->name, t->serial, false });
-        return HDX_OK;
+    case HDX_TOP_LOAD_CLASS: PUT(&r->loads, (hdx_raw_load){ t->id, t->name, t->serial, false }); return HDX_OK;
     case HDX_TOP_FRAME:
         return add_frame(in, t->id, (hdx_raw_frame){ t->name, t->signature, t->source_file, t->serial, t->line }, err);
     case HDX_TOP_TRACE:
-        PUT(traces, trace_count, trace_capacity, (hdx_raw_trace){ t->serial, t->thread, t->count, r->frame_id_count });
+        PUT(&k->traces, (hdx_raw_trace){ t->serial, t->thread, t->count, k->frame_ids.count });
         for (uint32_t i = 0; i < t->count && (uint64_t)(i + 1) * width <= t->body.len; i++)
-            PUT(frame_ids, frame_id_count, frame_id_capacity, hdx_be_id(t->body.at + (size_t)i * width, width));
-        r->traces[r->trace_count - 1].count = (uint32_t)(r->frame_id_count - r->traces[r->trace_count - 1].first);
+            PUT(&k->frame_ids, hdx_be_id(t->body.at + (size_t)i * width, width));
+        last = &k->traces.at[k->traces.count - 1];
+        last->count = (uint32_t)(k->frame_ids.count - last->first);
         return HDX_OK;
     default: return HDX_OK;
     }
@@ -345,10 +342,10 @@ static void free_workers(scanner *s)
     hdx_mem *mem = &s->in->w->mem;
     for (unsigned i = 0; i < s->worker_count; i++) {
         worker *w = &s->workers[i];
-        hdx_mem_put(mem, w->classes, w->class_capacity * sizeof *w->classes);
-        hdx_mem_put(mem, w->roots, w->root_capacity * sizeof *w->roots);
-        hdx_mem_put(mem, w->uses, w->use_capacity * sizeof *w->uses);
-        hdx_mem_put(mem, w->heaps, w->heap_capacity * sizeof *w->heaps);
+        hdx_list_free(mem, HDX_LIST_REF(&w->classes));
+        hdx_list_free(mem, HDX_LIST_REF(&w->roots));
+        hdx_list_free(mem, HDX_LIST_REF(&w->uses));
+        hdx_list_free(mem, HDX_LIST_REF(&w->heaps));
         hdx_map_free(&w->others);
         hdx_map_free(&w->heaps_met);
         hdx_arena_free(&w->arena);
@@ -360,51 +357,43 @@ static void free_workers(scanner *s)
     hdx_map_free(&s->class_seen);
 }
 
-void hdx_scan_frames_free(hdx_mem *mem, hdx_scan_result *r)
+void hdx_scan_stacks_free(hdx_mem *mem, hdx_scan_stacks *k)
 {
-    hdx_mem_put(mem, r->frames, r->frame_capacity * sizeof *r->frames);
-    hdx_map_free(&r->frame_places);
-    hdx_mem_put(mem, r->named, r->named_capacity * sizeof *r->named);
-    r->named = NULL;
-    r->named_count = r->named_capacity = 0;
-    hdx_mem_put(mem, r->traces, r->trace_capacity * sizeof *r->traces);
-    hdx_mem_put(mem, r->frame_ids, r->frame_id_capacity * sizeof *r->frame_ids);
-    r->frames = NULL;
-    r->traces = NULL;
-    r->frame_ids = NULL;
-    r->frame_count = r->trace_count = r->frame_id_count = 0;
-    r->frame_capacity = r->trace_capacity = r->frame_id_capacity = 0;
+    hdx_list_free(mem, HDX_LIST_REF(&k->frames));
+    hdx_map_free(&k->frame_places);
+    hdx_list_free(mem, HDX_LIST_REF(&k->named));
+    hdx_list_free(mem, HDX_LIST_REF(&k->traces));
+    hdx_list_free(mem, HDX_LIST_REF(&k->frame_ids));
 }
 
 void hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r)
 {
-    hdx_mem_put(mem, r->classes, r->class_capacity * sizeof *r->classes);
-    hdx_mem_put(mem, r->uses, r->use_capacity * sizeof *r->uses);
-    r->classes = NULL;
-    r->uses = NULL;
-    r->class_capacity = r->use_count = r->use_capacity = 0;
+    const uint64_t count = r->classes.count;
+    hdx_list_free(mem, HDX_LIST_REF(&r->classes));
+    r->classes.count = count; /* is still asked for */
+    hdx_list_free(mem, HDX_LIST_REF(&r->uses));
 }
 
 void hdx_scan_free(hdx_mem *mem, hdx_scan_result *r)
 {
-    hdx_scan_frames_free(mem, r);
-    hdx_mem_put(mem, r->strings, r->string_capacity * sizeof *r->strings);
-    hdx_mem_put(mem, r->loads, r->load_capacity * sizeof *r->loads);
+    hdx_scan_stacks_free(mem, &r->stacks);
+    hdx_list_free(mem, HDX_LIST_REF(&r->strings.all));
+    hdx_list_free(mem, HDX_LIST_REF(&r->loads));
     hdx_scan_classes_free(mem, r);
-    hdx_mem_put(mem, r->roots, r->root_capacity * sizeof *r->roots);
-    hdx_mem_put(mem, r->heaps, r->heap_capacity * sizeof *r->heaps);
-    hdx_mem_put(mem, r->skipped, r->skipped_capacity * sizeof *r->skipped);
-    hdx_map_free(&r->by_string);
+    hdx_list_free(mem, HDX_LIST_REF(&r->roots));
+    hdx_list_free(mem, HDX_LIST_REF(&r->heaps));
+    hdx_list_free(mem, HDX_LIST_REF(&r->skipped));
+    hdx_map_free(&r->strings.places);
     hdx_map_free(&r->by_class);
-    hdx_map_free(&r->long_names);
-    hdx_map_free(&r->long_sums);
+    hdx_map_free(&r->strings.long_names);
+    hdx_map_free(&r->strings.long_sums);
     hdx_arena_free(&r->arena);
     memset(r, 0, sizeof *r);
     r->arena = hdx_arena_of(mem);
-    r->long_names = r->long_sums = hdx_map_of(mem);
-    r->by_string = hdx_map_of(mem);
+    r->strings.long_names = r->strings.long_sums = hdx_map_of(mem);
+    r->strings.places = hdx_map_of(mem);
     r->by_class = hdx_map_of(mem);
-    r->frame_places = hdx_map_of(mem);
+    r->stacks.frame_places = hdx_map_of(mem);
 }
 
 static hdx_code fresh_ids(const hdx_reading *in, hdx_error *err)
@@ -462,16 +451,15 @@ void hdx_scan_merge_use(hdx_class_use *to, const hdx_class_use *u)
 static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, hdx_error *err)
 {
     bool fresh;
-    for (uint64_t k = w->loaded; k < w->use_count; k++) {
-        uint64_t *place = hdx_map_put(&r->by_class, w->uses[k].addr, &fresh);
-        if (place == NULL ||
-            (fresh && !hdx_mem_room(mem, (void **)&r->uses, &r->use_capacity, r->use_count, sizeof *r->uses)))
+    for (uint64_t k = w->loaded; k < w->uses.count; k++) {
+        uint64_t *place = hdx_map_put(&r->by_class, w->uses.at[k].addr, &fresh);
+        if (place == NULL || (fresh && !hdx_list_room(mem, HDX_LIST_REF(&r->uses))))
             return no_memory(err);
         if (fresh) {
-            *place = r->use_count;
-            r->uses[r->use_count++] = w->uses[k];
+            *place = r->uses.count;
+            r->uses.at[r->uses.count++] = w->uses.at[k];
         } else
-            hdx_scan_merge_use(&r->uses[*place], &w->uses[k]);
+            hdx_scan_merge_use(&r->uses.at[*place], &w->uses.at[k]);
     }
     return HDX_OK;
 }
@@ -485,22 +473,21 @@ static hdx_code merge_uses(scanner *s, hdx_error *err)
     hdx_code         code = HDX_OK;
     if (!map_loads(r))
         return no_memory(err);
-    if (first->loaded == r->load_count && first->use_count == first->loaded) {
+    if (first->loaded == r->loads.count && first->uses.count == first->loaded) {
         r->uses = first->uses;
-        r->use_capacity = first->use_capacity;
-        first->uses = NULL;
-        first->use_count = first->use_capacity = first->loaded = 0;
+        first->uses = (hdx_class_uses){ NULL, 0, 0 };
+        first->loaded = 0;
     } else {
-        if ((r->uses = hdx_mem_array(mem, r->load_count, sizeof *r->uses)) == NULL)
+        if ((r->uses.at = hdx_mem_array(mem, r->loads.count, sizeof *r->uses.at)) == NULL)
             return no_memory(err);
-        r->use_capacity = r->load_count;
+        r->uses.capacity = r->loads.count;
     }
-    r->use_count = r->load_count;
+    r->uses.count = r->loads.count;
     for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++) {
         const worker *w = &s->workers[i];
         for (uint64_t k = 0; k < w->loaded; k++)
-            if (w->uses[k].instances + w->uses[k].arrays > 0)
-                hdx_scan_merge_use(&r->uses[k], &w->uses[k]);
+            if (w->uses.at[k].instances + w->uses.at[k].arrays > 0)
+                hdx_scan_merge_use(&r->uses.at[k], &w->uses.at[k]);
         code = merge_others(r, w, mem, err);
     }
     return code;
@@ -512,8 +499,9 @@ static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
         return;
     if (*first == 0)
         *first = w->first_addr;
-    (void)hdx_alignment_feed(&r->divisor, w->first_addr > *first ? w->first_addr - *first : *first - w->first_addr);
-    (void)hdx_alignment_feed(&r->divisor, w->divisor);
+    (void)hdx_alignment_feed(&r->sizes.divisor,
+                             w->first_addr > *first ? w->first_addr - *first : *first - w->first_addr);
+    (void)hdx_alignment_feed(&r->sizes.divisor, w->divisor);
 }
 
 /* Without a set of addresses, a class described twice is found here (R13); other ids are not looked at. */
@@ -523,8 +511,8 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
     uint64_t         kept = 0;
     hdx_map          seen = hdx_map_of(&in->w->mem);
     hdx_code         code = HDX_OK;
-    for (uint64_t i = 0; i < r->class_count && code == HDX_OK; i++) {
-        const hdx_raw_class *c = &r->classes[i];
+    for (uint64_t i = 0; i < r->classes.count && code == HDX_OK; i++) {
+        const hdx_raw_class *c = &r->classes.at[i];
         bool                 fresh;
         uint64_t            *place = hdx_map_put(&seen, c->addr, &fresh);
         if (place == NULL) {
@@ -533,17 +521,17 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
             bool new_one;
             code = hdx_addresses_insert_one(in->t->lookup.ids, c->addr, &new_one, err);
             *place = kept;
-            r->classes[kept++] = *c;
+            r->classes.at[kept++] = *c;
         } else {
-            hdx_view first = r->classes[*place].record;
+            hdx_view first = r->classes.at[*place].record;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
                 code =
                     hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
                                     "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
         }
     }
-    assert(kept <= r->class_count);
-    r->class_count = kept;
+    assert(kept <= r->classes.count);
+    r->classes.count = kept;
     hdx_map_free(&seen);
     return code;
 }
@@ -571,47 +559,40 @@ static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, ui
 }
 
 /* A worker's share among what is there, the first one as it is. False: no memory, and nothing has changed. */
-static bool join(hdx_mem *mem, void **to, uint64_t *count, uint64_t *capacity, void **from, uint64_t *more,
-                 uint64_t *from_capacity, uint64_t size)
+static bool join(hdx_mem *mem, hdx_list_ref to, hdx_list_ref from)
 {
-    if (*count == 0) {
-        hdx_mem_put(mem, *to, *capacity * size);
-        *to = *from;
-        *capacity = *from_capacity;
+    const uint64_t count = *to.count + *from.count, size = to.size;
+    if (*to.count == 0) {
+        hdx_list_free(mem, to);
+        *to.at = *from.at;
+        *to.capacity = *from.capacity;
+        *from.at = NULL;
+        *from.capacity = 0;
     } else {
-        if (*count + *more > *capacity) {
-            void *at = hdx_mem_resize(mem, *to, *capacity * size, (*count + *more) * size);
+        if (count > *to.capacity) {
+            void *at = hdx_mem_resize(mem, *to.at, *to.capacity * size, count * size);
             if (at == NULL)
                 return false;
-            *to = at;
-            *capacity = *count + *more;
+            *to.at = at;
+            *to.capacity = count;
         }
-        merge_backwards(*to, *count, *from, *more, size);
-        hdx_mem_put(mem, *from, *from_capacity * size);
+        merge_backwards(*to.at, *to.count, *from.at, *from.count, size);
     }
-    *count += *more;
-    *from = NULL;
-    *more = *from_capacity = 0;
+    *to.count = count;
+    hdx_list_free(mem, from);
     return true;
 }
-
-#define JOIN(array, count, capacity)                                                                                   \
-    do {                                                                                                               \
-        if (!join(mem, (void **)&r->array, &r->count, &r->capacity, (void **)&w->array, &w->count, &w->capacity,       \
-                  sizeof *r->array))                                                                                   \
-            return no_memory(err);                                                                                     \
-    } while (0)
 
 static hdx_code index_strings(void *context, hdx_error *err)
 {
     hdx_scan_result *r = &((scanner *)context)->in->dump->scan;
-    if (!hdx_map_reserve(&r->by_string, r->string_count))
+    if (!hdx_map_reserve(&r->strings.places, r->strings.all.count))
         return no_memory(err);
-    for (uint64_t i = 0; i < r->string_count; i++) {
+    for (uint64_t i = 0; i < r->strings.all.count; i++) {
         bool fresh;
-        if (i + AHEAD < r->string_count)
-            hdx_map_ahead(&r->by_string, r->strings[i + AHEAD].id);
-        uint64_t *place = hdx_map_put(&r->by_string, r->strings[i].id, &fresh);
+        if (i + AHEAD < r->strings.all.count)
+            hdx_map_ahead(&r->strings.places, r->strings.all.at[i + AHEAD].id);
+        uint64_t *place = hdx_map_put(&r->strings.places, r->strings.all.at[i].id, &fresh);
         if (place == NULL)
             return no_memory(err);
         if (fresh)
@@ -627,12 +608,12 @@ static hdx_code first_heaps(const hdx_reading *in, hdx_error *err)
     hdx_map          met = hdx_map_of(&in->w->mem);
     uint64_t         kept = 0;
     bool             fresh = true, memory = true;
-    for (uint64_t i = 0; i < r->heap_count && memory; i++) {
-        memory = hdx_map_put(&met, r->heaps[i].number, &fresh) != NULL;
+    for (uint64_t i = 0; i < r->heaps.count && memory; i++) {
+        memory = hdx_map_put(&met, r->heaps.at[i].number, &fresh) != NULL;
         if (memory && fresh)
-            r->heaps[kept++] = r->heaps[i];
+            r->heaps.at[kept++] = r->heaps.at[i];
     }
-    r->heap_count = kept;
+    r->heaps.count = kept;
     hdx_map_free(&met);
     return memory ? HDX_OK : no_memory(err);
 }
@@ -648,17 +629,18 @@ static hdx_code merge(void *context, hdx_error *err)
     for (unsigned i = 0; i < s->worker_count; i++) {
         worker *w = &s->workers[i];
         merge_divisor(r, w, &first);
-        r->compressed |= w->compressed;
+        r->sizes.compressed |= w->compressed;
         r->class_bytes += w->class_bytes;
         hdx_arena_join(&r->arena, &w->arena);
-        JOIN(classes, class_count, class_capacity);
-        JOIN(roots, root_count, root_capacity);
-        JOIN(heaps, heap_count, heap_capacity);
+        if (!join(mem, HDX_LIST_REF(&r->classes), HDX_LIST_REF(&w->classes)) ||
+            !join(mem, HDX_LIST_REF(&r->roots), HDX_LIST_REF(&w->roots)) ||
+            !join(mem, HDX_LIST_REF(&r->heaps), HDX_LIST_REF(&w->heaps)))
+            return no_memory(err);
         for (unsigned t = 0; t < 16; t++)
             for (unsigned k = 0; k < 2; k++)
-                r->primitive_bytes[t][k] += w->primitive_bytes[t][k];
+                r->sizes.primitive_bytes[t][k] += w->primitive_bytes[t][k];
         for (unsigned t = 0; t < 16; t++)
-            r->primitive_arrays[t] += w->primitive_arrays[t];
+            r->sizes.primitive_arrays[t] += w->primitive_arrays[t];
     }
     const hdx_code code = first_heaps(in, err);
     return code == HDX_OK ? merge_uses(s, err) : code;
@@ -666,19 +648,19 @@ static hdx_code merge(void *context, hdx_error *err)
 
 bool hdx_scan_string(const hdx_reading *in, uint64_t id, hdx_view *bytes)
 {
-    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.strings.places, id);
     if (place != NULL)
-        *bytes = in->dump->scan.strings[*place].bytes;
+        *bytes = in->dump->scan.strings.all.at[*place].bytes;
     return place != NULL;
 }
 
 bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out)
 {
-    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.strings.places, id);
     *out = (hdx_text){ NULL, 0 };
     if (place == NULL)
         return true;
-    hdx_raw_string *s = &in->dump->scan.strings[*place];
+    hdx_raw_string *s = &in->dump->scan.strings.all.at[*place];
     const char     *at = __atomic_load_n(&s->text.at, __ATOMIC_ACQUIRE), *nobody = NULL;
     if (at == NULL) {
         if (!hdx_java_text(arena, s->bytes, out))
@@ -694,17 +676,17 @@ bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_tex
 
 bool hdx_scan_class_name(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_text *out)
 {
-    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.strings.places, id);
     *out = (hdx_text){ NULL, 0 };
     if (place == NULL)
         return true;
-    const hdx_view bytes = in->dump->scan.strings[*place].bytes;
+    const hdx_view bytes = in->dump->scan.strings.all.at[*place].bytes;
     if (bytes.len <= HDX_NAME_LONG)
         return hdx_java_class_name(arena, bytes, out);
     (void)pthread_mutex_lock(&in->w->lock);
     bool      fresh = false, memory;
     hdx_text *text = NULL;
-    uint64_t *made = hdx_map_put(&in->dump->scan.long_names, *place, &fresh);
+    uint64_t *made = hdx_map_put(&in->dump->scan.strings.long_names, *place, &fresh);
     if ((memory = made != NULL) && *made != 0) {
         text = (hdx_text *)(uintptr_t)*made;
     } else if (memory && (text = hdx_arena_get(&in->t->texts, sizeof *text)) != NULL &&
@@ -721,12 +703,12 @@ bool hdx_scan_class_name(const hdx_reading *in, uint64_t id, hdx_arena *arena, h
 
 uint64_t hdx_scan_string_sum(const hdx_reading *in, uint64_t id)
 {
-    const uint64_t *place = hdx_map_get(&in->dump->scan.by_string, id);
+    const uint64_t *place = hdx_map_get(&in->dump->scan.strings.places, id);
     if (place == NULL)
         return 0;
-    const hdx_view bytes = in->dump->scan.strings[*place].bytes;
+    const hdx_view bytes = in->dump->scan.strings.all.at[*place].bytes;
     bool           fresh = true;
-    uint64_t      *sum = hdx_map_put(&in->dump->scan.long_sums, *place, &fresh);
+    uint64_t      *sum = hdx_map_put(&in->dump->scan.strings.long_sums, *place, &fresh);
     if (sum == NULL)
         return hdx_hash_bytes(0, bytes.at, bytes.len);
     if (fresh)

@@ -8,32 +8,28 @@
 #include "reading/reading.h"
 
 typedef struct hdx_scan_worker {
-    uint8_t        apart[HDX_APART];
-    hdx_arena      arena; /* class records */
-    hdx_raw_class *classes;
-    uint64_t       class_count, class_capacity;
-    uint64_t       class_bytes;
-    hdx_scan_root *roots;
-    uint64_t       root_count, root_capacity;
-    hdx_class_use *uses;
-    uint64_t       use_count, use_capacity;
-    uint64_t       loaded; /* of them are of LOAD_CLASSes, in their order */
-    hdx_map        others; /* class address -> place in uses, after those */
-    hdx_heap_name *heaps;
-    uint64_t       heap_count, heap_capacity;
-    hdx_map        heaps_met; /* numbers of them */
-    uint64_t       primitive_arrays[16], primitive_bytes[16][2];
-    uint64_t       repeated;
-    uint64_t       divisor; /* of the differences between all addresses and first_addr */
-    bool           divided; /* it cannot fall any further */
-    bool           ready;   /* its tables have room for the classes told of */
-    hdx_addr       first_addr;
-    hdx_addr       last_array; /* the object array before, and its end if references took 8 bytes */
-    uint64_t       last_end;
-    bool           compressed;
-    hdx_sizing     sizes[2];   /* references of 4 bytes, of 8; id_size 0: not set yet */
-    hdx_addr       last_class; /* most records have the class of the one before */
-    uint64_t       last_use;   /* its place + 1; 0: there was none */
+    uint8_t         apart[HDX_APART];
+    hdx_arena       arena; /* class records */
+    hdx_raw_classes classes;
+    uint64_t        class_bytes;
+    hdx_scan_roots  roots;
+    hdx_class_uses  uses;
+    uint64_t        loaded; /* of them are of LOAD_CLASSes, in their order */
+    hdx_map         others; /* class address -> place in uses, after those */
+    hdx_heap_names  heaps;
+    hdx_map         heaps_met; /* numbers of them */
+    uint64_t        primitive_arrays[16], primitive_bytes[16][2];
+    uint64_t        repeated;
+    uint64_t        divisor; /* of the differences between all addresses and first_addr */
+    bool            divided; /* it cannot fall any further */
+    bool            ready;   /* its tables have room for the classes told of */
+    hdx_addr        first_addr;
+    hdx_addr        last_array; /* the object array before, and its end if references took 8 bytes */
+    uint64_t        last_end;
+    bool            compressed;
+    hdx_sizing      sizes[2];   /* references of 4 bytes, of 8; id_size 0: not set yet */
+    hdx_addr        last_class; /* most records have the class of the one before */
+    uint64_t        last_use;   /* its place + 1; 0: there was none */
 } hdx_scan_worker;
 
 typedef struct hdx_scanner {

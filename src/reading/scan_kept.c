@@ -25,11 +25,11 @@ static hdx_code put_classes(const scanner *s, hdx_kept *k, hdx_error *err)
     uint64_t count = 0;
     hdx_code code;
     for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].class_count;
+        count += s->workers[i].classes.count;
     code = hdx_kept_put(k, &count, sizeof count, err);
     for (unsigned i = 0; i < s->worker_count; i++)
-        for (uint64_t c = 0; c < s->workers[i].class_count && code == HDX_OK; c++) {
-            const hdx_raw_class *class = &s->workers[i].classes[c];
+        for (uint64_t c = 0; c < s->workers[i].classes.count && code == HDX_OK; c++) {
+            const hdx_raw_class *class = &s->workers[i].classes.at[c];
             const uint64_t head[] = { class->pos, class->addr, class->record.len };
             if ((code = hdx_kept_put(k, head, sizeof head, err)) == HDX_OK)
                 code = hdx_kept_put(k, class->record.at, class->record.len, err);
@@ -42,10 +42,10 @@ static hdx_code put_roots(const scanner *s, hdx_kept *k, hdx_error *err)
     uint64_t count = 0;
     hdx_code code;
     for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].root_count;
+        count += s->workers[i].roots.count;
     code = hdx_kept_put(k, &count, sizeof count, err);
     for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
-        code = hdx_kept_put(k, s->workers[i].roots, s->workers[i].root_count * sizeof(hdx_scan_root), err);
+        code = hdx_kept_put(k, s->workers[i].roots.at, s->workers[i].roots.count * sizeof(hdx_scan_root), err);
     return code;
 }
 
@@ -57,8 +57,8 @@ static hdx_code put_uses(const scanner *s, hdx_kept *k, hdx_error *err)
         if (round == 1)
             code = hdx_kept_put(k, &count, sizeof count, err);
         for (unsigned i = 0; i < s->worker_count; i++)
-            for (uint64_t u = 0; u < s->workers[i].use_count && code == HDX_OK; u++) {
-                const hdx_class_use *use = &s->workers[i].uses[u];
+            for (uint64_t u = 0; u < s->workers[i].uses.count && code == HDX_OK; u++) {
+                const hdx_class_use *use = &s->workers[i].uses.at[u];
                 if (use->instances + use->arrays == 0)
                     continue;
                 count += round == 0;
@@ -74,10 +74,10 @@ static hdx_code put_heaps(const scanner *s, hdx_kept *k, hdx_error *err)
     uint64_t count = 0;
     hdx_code code;
     for (unsigned i = 0; i < s->worker_count; i++)
-        count += s->workers[i].heap_count;
+        count += s->workers[i].heaps.count;
     code = hdx_kept_put(k, &count, sizeof count, err);
     for (unsigned i = 0; i < s->worker_count && code == HDX_OK; i++)
-        code = hdx_kept_put(k, s->workers[i].heaps, s->workers[i].heap_count * sizeof(hdx_heap_name), err);
+        code = hdx_kept_put(k, s->workers[i].heaps.at, s->workers[i].heaps.count * sizeof(hdx_heap_name), err);
     return code;
 }
 
@@ -123,13 +123,12 @@ static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k
             break;
         }
         char *bytes = hdx_arena_get(&w->arena, head[2]);
-        if (bytes == NULL ||
-            !hdx_mem_room(&in->w->mem, (void **)&w->classes, &w->class_capacity, w->class_count, sizeof *w->classes) ||
+        if (bytes == NULL || !hdx_list_room(&in->w->mem, HDX_LIST_REF(&w->classes)) ||
             hdx_map_put(&seen, head[1], &fresh) == NULL)
             code = hdx_no_memory(err, "the first pass", 0);
         else if ((code = hdx_kept_get(k, bytes, head[2], err)) == HDX_OK) {
             record = (hdx_view){ (const uint8_t *)bytes, (size_t)head[2] };
-            w->classes[w->class_count++] = (hdx_raw_class){ head[0], head[1], record };
+            w->classes.at[w->classes.count++] = (hdx_raw_class){ head[0], head[1], record };
             w->class_bytes += head[2];
             if (!fresh || !hdx_class_dump_cut(record, id_size, &d) || d.addr != head[1] || d.size != head[2] ||
                 !hdx_addresses_has(in->t->lookup.ids, head[1]))
@@ -138,21 +137,22 @@ static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k
     }
     hdx_map_free(&seen);
     if (code == HDX_OK)
-        hdx_sort(&in->w->mem, w->classes, w->class_count, sizeof *w->classes, offsetof(hdx_raw_class, pos), by_place);
+        hdx_sort(&in->w->mem, w->classes.at, w->classes.count, sizeof *w->classes.at, offsetof(hdx_raw_class, pos),
+                 by_place);
     return code;
 }
 
 static hdx_code get_roots(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
 {
     const hdx_reading *in = s->in;
-    hdx_code           code = hdx_kept_array(k, sizeof *w->roots, (void **)&w->roots, &w->root_count, err);
-    w->root_capacity = w->root_count;
-    for (uint64_t i = 0; i < w->root_count && code == HDX_OK; i++)
-        if (hdx_sub_name(w->roots[i].raw.tag) == NULL || hdx_scan_is_object(w->roots[i].raw.tag) ||
-            w->roots[i].raw.pos >= hdx_source_file_size(in->dump->source))
+    hdx_code           code = hdx_kept_array(k, sizeof *w->roots.at, (void **)&w->roots.at, &w->roots.count, err);
+    w->roots.capacity = w->roots.count;
+    for (uint64_t i = 0; i < w->roots.count && code == HDX_OK; i++)
+        if (hdx_sub_name(w->roots.at[i].raw.tag) == NULL || hdx_scan_is_object(w->roots.at[i].raw.tag) ||
+            w->roots.at[i].raw.pos >= hdx_source_file_size(in->dump->source))
             code = hdx_kept_refuse(err);
     if (code == HDX_OK)
-        hdx_sort(&in->w->mem, w->roots, w->root_count, sizeof *w->roots, offsetof(hdx_raw_root, pos), by_place);
+        hdx_sort(&in->w->mem, w->roots.at, w->roots.count, sizeof *w->roots.at, offsetof(hdx_raw_root, pos), by_place);
     return code;
 }
 
@@ -165,14 +165,13 @@ static hdx_code get_uses(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
     hdx_code           code = hdx_kept_array(k, sizeof *uses, (void **)&uses, &count, err);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         uint64_t *place = hdx_map_put(&w->others, uses[i].addr, &fresh);
-        if (place == NULL ||
-            !hdx_mem_room(&in->w->mem, (void **)&w->uses, &w->use_capacity, w->use_count, sizeof *w->uses))
+        if (place == NULL || !hdx_list_room(&in->w->mem, HDX_LIST_REF(&w->uses)))
             code = hdx_no_memory(err, "the first pass", 0);
         else if (fresh) {
-            *place = w->use_count;
-            w->uses[w->use_count++] = uses[i];
+            *place = w->uses.count;
+            w->uses.at[w->uses.count++] = uses[i];
         } else
-            hdx_scan_merge_use(&w->uses[*place], &uses[i]);
+            hdx_scan_merge_use(&w->uses.at[*place], &uses[i]);
     }
     hdx_mem_put(&in->w->mem, uses, count * sizeof *uses);
     return code;
@@ -180,10 +179,10 @@ static hdx_code get_uses(scanner *s, worker *w, hdx_kept *k, hdx_error *err)
 
 static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
 {
-    const hdx_code code = hdx_kept_array(k, sizeof *w->heaps, (void **)&w->heaps, &w->heap_count, err);
-    w->heap_capacity = w->heap_count;
+    const hdx_code code = hdx_kept_array(k, sizeof *w->heaps.at, (void **)&w->heaps.at, &w->heaps.count, err);
+    w->heaps.capacity = w->heaps.count;
     if (code == HDX_OK)
-        hdx_sort(mem, w->heaps, w->heap_count, sizeof *w->heaps, offsetof(hdx_heap_name, pos), by_place);
+        hdx_sort(mem, w->heaps.at, w->heaps.count, sizeof *w->heaps.at, offsetof(hdx_heap_name, pos), by_place);
     return code;
 }
 

@@ -79,8 +79,8 @@ static uint8_t *write_record(uint8_t *to, const uint8_t widths[4], uint64_t next
     const hdx_spill_record r = {
         .id = s->id, .position = s->position, .heap = s->heap, .class_number = s->class_number, .length = s->length
     };
-    return hdx_spill_write(to, widths, next_id, pos, b->tables.heap_count > 0, has_length(s->class_number), &r,
-                           s->targets, s->count);
+    const hdx_spill_writer after = { widths, next_id, pos, b->tables.heap_count > 0 };
+    return hdx_spill_write(to, &after, has_length(s->class_number), &r, s->targets, s->count);
 }
 
 /* A unit of those records, as the second pass makes them; returns the bytes of the last one. */
