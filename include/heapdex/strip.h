@@ -41,19 +41,19 @@ HDX_API const char *hdx_strip_name(hdx_strip_policy policy);
 /* Answers that a policy affects, by place 0 ..; NULL at the end: "strings", "duplicates", "array contents" ... */
 HDX_API const char *hdx_strip_affects(hdx_strip_policy policy, unsigned i);
 
-/* How the bytes of the file differ from HPROF's framing; the library reads all of them as if they did not. */
-typedef enum hdx_view_form {
-    HDX_VIEW_NONE,
-    HDX_VIEW_KOOM,
-    HDX_VIEW_TAILOR,
-    HDX_VIEW_NAMES,
-    HDX_VIEW_FORMS
-} hdx_view_form;
+/* How the bytes of the file differ from HPROF's framing: an overlay reads each of them as if they did not. */
+typedef enum hdx_overlay_form {
+    HDX_OVERLAY_NONE,
+    HDX_OVERLAY_KOOM,
+    HDX_OVERLAY_TAILOR,
+    HDX_OVERLAY_NAMES,
+    HDX_OVERLAY_FORMS
+} hdx_overlay_form;
 
 #define HDX_EVIDENCE_MAX 4u
 typedef struct hdx_stripping {
     hdx_strip_policy policy;
-    hdx_view_form    view;
+    hdx_overlay_form overlay;
     unsigned         confidence; /* per cent; 0 for none */
     unsigned         evidence_count;
     char             evidence[HDX_EVIDENCE_MAX][160]; /* one line each */

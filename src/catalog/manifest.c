@@ -178,14 +178,14 @@ static hdx_code damage(both *b, hdx_manifest *m, uint64_t *capacity)
 
 static void stripping(both *b, hdx_stripping *s)
 {
-    uint32_t policy = (uint32_t)s->policy, view = (uint32_t)s->view, confidence = s->confidence,
+    uint32_t policy = (uint32_t)s->policy, overlay = (uint32_t)s->overlay, confidence = s->confidence,
              count = s->evidence_count;
     u32_up_to(b, &policy, HDX_STRIP_POLICIES - 1, "policy of stripping");
-    u32_up_to(b, &view, HDX_VIEW_FORMS - 1, "form of a stripped dump");
+    u32_up_to(b, &overlay, HDX_OVERLAY_FORMS - 1, "form of a stripped dump");
     u32_up_to(b, &confidence, 100, "per cent");
     u32_up_to(b, &count, HDX_EVIDENCE_MAX, "lines of evidence");
     s->policy = (hdx_strip_policy)policy;
-    s->view = (hdx_view_form)view;
+    s->overlay = (hdx_overlay_form)overlay;
     s->confidence = confidence;
     s->evidence_count = count;
     for (uint32_t i = 0; i < count; i++)

@@ -15,7 +15,7 @@ bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_eve
     case HDX_STRIP_SHARK:
     case HDX_STRIP_REDACTED: return true;
     case HDX_STRIP_KOOM: /* without a view: restored by another tool, all zeros */
-        return g->m->stripping.view == HDX_VIEW_NONE || hdx_source_absent(source, content);
+        return g->m->stripping.overlay == HDX_OVERLAY_NONE || hdx_source_absent(source, content);
     case HDX_STRIP_TAILOR: return array->type == 5 || array->type == 8;
     default: return false;
     }

@@ -399,9 +399,9 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
         return hdx_hint(err, code, "index it again");
     }
     if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression &&
-        g->m->stripping.view == HDX_VIEW_NONE)
+        g->m->stripping.overlay == HDX_OVERLAY_NONE)
         code = load_points(g, *out, err);
-    if (code != HDX_OK || (code = hdx_strip_view_set(*out, g->m->stripping.view, err)) != HDX_OK) {
+    if (code != HDX_OK || (code = hdx_strip_overlay_set(*out, g->m->stripping.overlay, err)) != HDX_OK) {
         hdx_source_close(*out);
         *out = NULL;
     }

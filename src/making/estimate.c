@@ -517,7 +517,7 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
     hdx_stripping  what;
     if ((code = hdx_source_open_mem(hdx_io_system(), &source_mem, options->dump, &limits, &source, err)) != HDX_OK ||
         (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK ||
-        (code = hdx_strip_view_set(source, what.view, err)) != HDX_OK)
+        (code = hdx_strip_overlay_set(source, what.overlay, err)) != HDX_OK)
         goto out;
     const uint64_t before = atomic_load(&source_mem.used);
     if ((code = hdx_sample_open(source, options->dump_number, sample_bytes, &mem, &tick, &sample, err)) != HDX_OK)

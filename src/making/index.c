@@ -190,7 +190,7 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)
         prepare(b);
     if (code == HDX_OK && (code = recognise(b, err)) == HDX_OK &&
-        (code = hdx_strip_view_set(b->dump.source, b->dump.stripping.view, err)) == HDX_OK)
+        (code = hdx_strip_overlay_set(b->dump.source, b->dump.stripping.overlay, err)) == HDX_OK)
         return b;
     if (err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);

@@ -34,8 +34,8 @@ static const char *warning_of(hdx_strip_policy policy)
 
 hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
 {
-    hdx_view_stats stats;
-    hdx_code       code = hdx_strip_view_stats(in->dump->source, &stats, err);
+    hdx_overlay_stats stats;
+    hdx_code          code = hdx_strip_overlay_stats(in->dump->source, &stats, err);
     if (code != HDX_OK)
         return code;
     if (in->dump->stripping.policy == HDX_STRIP_UNKNOWN)
@@ -48,16 +48,16 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
                                stats.lost_bytes, err,
                                "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
                                (unsigned long long)stats.cut_names);
-    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_KOOM && stats.broken > 0)
+    if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_KOOM && stats.broken > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
                                stats.lost_bytes, err,
                                "neither reading of %llu heap records comes out even (offset: in the stripped file); "
                                "their rest is left out",
                                (unsigned long long)stats.broken);
-    if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.broken > 0)
+    if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_TAILOR && stats.broken > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
                                "no token of the container begins at this byte of it; the rest is not read");
-    else if (code == HDX_OK && in->dump->stripping.view == HDX_VIEW_TAILOR && stats.truncated)
+    else if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_TAILOR && stats.truncated)
         code = hdx_work_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
                                "the container ends inside a token");
     return code;

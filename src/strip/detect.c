@@ -197,7 +197,7 @@ static void judge(look *l, hdx_stripping *out)
 {
     if (l->cut > 0 || l->mixed > 0) {
         out->policy = HDX_STRIP_KOOM;
-        out->view = HDX_VIEW_KOOM;
+        out->overlay = HDX_OVERLAY_KOOM;
         out->confidence = 100;
         out->evidence_count = 1;
         (void)snprintf(out->evidence[0], sizeof out->evidence[0],
@@ -207,13 +207,13 @@ static void judge(look *l, hdx_stripping *out)
     }
     hdx_strip_signs_judge(l->signs, l->created_ms, out);
     if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
-        out->view = HDX_VIEW_KOOM; /* no array with elements so far: what comes after the window may be cut */
+        out->overlay = HDX_OVERLAY_KOOM; /* no array with elements so far: what comes after the window may be cut */
     if (l->names > 0) {
         if (out->policy != HDX_STRIP_MATRIX) {
             out->policy = HDX_STRIP_MATRIX;
             out->evidence_count = 0;
         }
-        out->view = HDX_VIEW_NAMES;
+        out->overlay = HDX_OVERLAY_NAMES;
         out->confidence = 95;
         if (out->evidence_count < HDX_EVIDENCE_MAX)
             (void)snprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0],
@@ -260,7 +260,7 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
         return code;
     if (got >= 18 && memcmp(head, mark, 18) == 0) {
         out->policy = HDX_STRIP_TAILOR;
-        out->view = HDX_VIEW_TAILOR;
+        out->overlay = HDX_OVERLAY_TAILOR;
         out->confidence = 100;
         out->evidence_count = 1;
         (void)snprintf(out->evidence[0], sizeof out->evidence[0], "%s container mark \"%s\"",

@@ -7,9 +7,9 @@
  *   detect.c    which tool a dump went through, by its container and framing
  *   signs.c     the same by what stands in it (STRIP 5.4)
  *   policy.c    the tools as tables: names, rules, what is absent afterwards
- *   view.c      a stripped file as whole HPROF, at any position: points, cursors
- *   view_koom.c view_tailor.c view_names.c   what stands behind one place of such a file
- *   restore.c   a view, written to a file
+ *   overlay.c      a stripped file as whole HPROF, at any position: points, cursors
+ *   overlay_koom.c overlay_tailor.c overlay_names.c   what stands behind one place of such a file
+ *   restore.c   an overlay, written to a file
  *   strip.c     a dump, written anew by the rules of a policy
  *   choose.c    what a policy must know before it writes: texts of Strings, bitmaps, names in use
  *   container.c Tailor's tokens written
@@ -177,10 +177,10 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
 uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content */
 void     hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
 
-/* ---- view.c, restore.c ---- */
+/* ---- overlay.c, restore.c ---- */
 /* Entries without anything between them are handed on in one token of about so many bytes. */
-#define VIEW_RUN (64u << 10)
-typedef struct token { /* what one step of a view gives: head, then bytes of the file, then zeros */
+#define OVERLAY_RUN (64u << 10)
+typedef struct token { /* what one step of an overlay gives: head, then bytes of the file, then zeros */
     uint8_t  head[48];
     uint32_t head_len;
     hdx_pos  copy_from;
@@ -188,27 +188,27 @@ typedef struct token { /* what one step of a view gives: head, then bytes of the
     uint64_t zeros;
 } token;
 static inline uint64_t hdx_strip_token_len(const token *t) { return t->head_len + t->copy_len + t->zeros; }
-typedef enum view_mode {
-    VIEW_TOP,     /* a top-level record (Tailor: a token) begins */
-    VIEW_RECORD,  /* inside a heap record: `left` bytes of it are to come */
-    VIEW_GOES_ON, /* Tailor: the segment had to be ended at 4 GiB, and its entries go on */
-    VIEW_RAW,     /* handed on as it is, to `end` */
-    VIEW_END
-} view_mode;
-/* Where a view stands between two tokens; all that a cursor must know to go on. */
+typedef enum overlay_mode {
+    OVERLAY_TOP,     /* a top-level record (Tailor: a token) begins */
+    OVERLAY_RECORD,  /* inside a heap record: `left` bytes of it are to come */
+    OVERLAY_GOES_ON, /* Tailor: the segment had to be ended at 4 GiB, and its entries go on */
+    OVERLAY_RAW,     /* handed on as it is, to `end` */
+    OVERLAY_END
+} overlay_mode;
+/* Where an overlay stands between two tokens; all that a cursor must know to go on. */
 typedef struct spot {
-    hdx_pos   in, out;
-    uint64_t  left;
-    hdx_pos   end;       /* RAW: where it ends; KOOM: as in view_note */
-    uint64_t  heap_name; /* Tailor: of the heap in force, for a segment that goes on; 0: none */
-    uint32_t  heap;
-    view_mode mode;
-    frame_way way;   /* KOOM: how the record under way is read */
-    bool      cut;   /* MIXED: contents are cut still */
-    bool      ended; /* Tailor: the end record was the last */
+    hdx_pos      in, out;
+    uint64_t     left;
+    hdx_pos      end;       /* RAW: where it ends; KOOM: as in overlay_note */
+    uint64_t     heap_name; /* Tailor: of the heap in force, for a segment that goes on; 0: none */
+    uint32_t     heap;
+    overlay_mode mode;
+    frame_way    way;   /* KOOM: how the record under way is read */
+    bool         cut;   /* MIXED: contents are cut still */
+    bool         ended; /* Tailor: the end record was the last */
 } spot;
 /* What the first pass found out about the record at `in`, so that later ones need not ask again. */
-typedef struct view_note {
+typedef struct overlay_note {
     hdx_pos in;
     /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text that are there */
     uint64_t length;
@@ -216,39 +216,40 @@ typedef struct view_note {
      * where reading goes on after the record; 0: right there. KOOM: EVERYTHING: the file ends in it; HDX_NOWHERE:
      * nothing more
      */
-    hdx_pos   end;
-    view_mode mode;
-    frame_way way;
-} view_note;
-typedef struct view_more view_more;
-typedef struct view      view;
+    hdx_pos      end;
+    overlay_mode mode;
+    frame_way    way;
+} overlay_note;
+typedef struct overlay_more overlay_more;
+typedef struct overlay      overlay;
 /*
- * One token from *s on; s->mode VIEW_END: none. `first` is the pass that decides, notes and counts; the other passes
+ * One token from *s on; s->mode OVERLAY_END: none. `first` is the pass that decides, notes and counts; the other passes
  * follow the notes. *s.out is the caller's.
  */
-typedef hdx_code view_step(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err);
-struct view {
-    hdx_source    *source;
-    hdx_mem       *mem;
-    view_step     *step;
-    uint32_t       id_size;
-    bool           restoring; /* a record that the file ends in is stated as long as what is there */
-    hdx_view_stats stats;
-    uint64_t       patience;
-    view_note     *notes; /* ascending */
-    uint64_t       note_count, note_capacity;
-    view_more     *more; /* points and cursors: view.c */
+typedef hdx_code overlay_step(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err);
+struct overlay {
+    hdx_source       *source;
+    hdx_mem          *mem;
+    overlay_step     *step;
+    uint32_t          id_size;
+    bool              restoring; /* a record that the file ends in is stated as long as what is there */
+    hdx_overlay_stats stats;
+    uint64_t          patience;
+    overlay_note     *notes; /* ascending */
+    uint64_t          note_count, note_capacity;
+    overlay_more     *more; /* points and cursors: overlay.c */
 };
-hdx_pos          hdx_strip_view_size(const view *v); /* of the restored dump, once the first pass is done */
-view_step        hdx_strip_view_koom, hdx_strip_view_tailor, hdx_strip_view_names;
-hdx_code         hdx_strip_view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err);
-void             hdx_strip_view_free(view *v);
-hdx_code         hdx_strip_view_pass(view *v, hdx_error *err); /* the first pass, whole; done once */
-hdx_code         hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err);
-const view_note *hdx_strip_view_note_at(const view *v, hdx_pos in); /* NULL: nothing odd there */
-hdx_code         hdx_strip_view_changed(const view *v, hdx_pos in, hdx_error *err);
-/* A token of the file as it is, up to s->end; ends the view where the file ends. */
-hdx_code hdx_strip_view_raw(reader *r, spot *s, token *t, hdx_error *err);
+hdx_pos             hdx_strip_overlay_size(const overlay *v); /* of the restored dump, once the first pass is done */
+overlay_step        hdx_strip_overlay_koom, hdx_strip_overlay_tailor, hdx_strip_overlay_names;
+hdx_code            hdx_strip_overlay_new(hdx_source *source, hdx_overlay_form form, bool restoring, overlay **out,
+                                          hdx_error *err);
+void                hdx_strip_overlay_free(overlay *v);
+hdx_code            hdx_strip_overlay_pass(overlay *v, hdx_error *err); /* the first pass, whole; done once */
+hdx_code            hdx_strip_overlay_note_add(overlay *v, const overlay_note *note, hdx_error *err);
+const overlay_note *hdx_strip_overlay_note_at(const overlay *v, hdx_pos in); /* NULL: nothing odd there */
+hdx_code            hdx_strip_overlay_changed(const overlay *v, hdx_pos in, hdx_error *err);
+/* A token of the file as it is, up to s->end; ends the overlay where the file ends. */
+hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err);
 
 /* ---- sink.c ---- */
 typedef struct sink {

@@ -1,5 +1,5 @@
 /*
- * restore.c - a view, written to a file: what KOOM or Tailor made becomes a dump that other tools read (STRIP 3).
+ * restore.c - an overlay, written to a file: what KOOM or Tailor made becomes a dump that other tools read (STRIP 3).
  *
  * In:  a stripped dump. Out: the restored one, and a report.
  * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank
@@ -29,13 +29,13 @@ hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, h
     return HDX_OK;
 }
 
-static hdx_code write_all(view *v, sink *out, hdx_ticker *tick, hdx_error *err)
+static hdx_code write_all(overlay *v, sink *out, hdx_ticker *tick, hdx_error *err)
 {
     reader   r = hdx_strip_reader_of(v->source, true, 256u << 10, NULL, tick);
     spot     s = { 0 };
     token    t;
     hdx_code code = HDX_OK;
-    while (code == HDX_OK && s.mode != VIEW_END) {
+    while (code == HDX_OK && s.mode != OVERLAY_END) {
         t = (token){ 0 };
         if ((code = v->step(v, &r, false, &s, &t, err)) != HDX_OK)
             break;
@@ -66,7 +66,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed };
     hdx_io            *io = hdx_io_system();
     hdx_source        *source = NULL;
-    view              *v = NULL;
+    overlay           *v = NULL;
     sink               out = { .fd = -1 };
     hdx_stripping      what;
     hdx_ticker         tick;
@@ -80,7 +80,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     if (code != HDX_OK || (code = hdx_source_open(options->dump, &source_options, &source, err)) != HDX_OK ||
         (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK)
         goto out;
-    if (what.view != HDX_VIEW_KOOM && what.view != HDX_VIEW_TAILOR) {
+    if (what.overlay != HDX_OVERLAY_KOOM && what.overlay != HDX_OVERLAY_TAILOR) {
         hdx_hprof_head head;
         code = hdx_head_read(source, &head, err);
         if (code == HDX_OK)
@@ -91,15 +91,15 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     report->plain_in = report->bytes_in = hdx_source_file_size(source);
     hdx_ticker_step(&tick, "restore", report->bytes_in, "bytes");
     const bool packs = hdx_strip_packs(options->output); /* zeros take next to nothing then */
-    if ((code = hdx_strip_view_new(source, what.view, true, &v, err)) != HDX_OK ||
-        (code = hdx_strip_view_pass(v, err)) != HDX_OK ||
-        (!packs && (code = hdx_strip_sink_room(io, options->output, hdx_strip_view_size(v), err)) != HDX_OK) ||
+    if ((code = hdx_strip_overlay_new(source, what.overlay, true, &v, err)) != HDX_OK ||
+        (code = hdx_strip_overlay_pass(v, err)) != HDX_OK ||
+        (!packs && (code = hdx_strip_sink_room(io, options->output, hdx_strip_overlay_size(v), err)) != HDX_OK) ||
         (code = hdx_strip_sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL,
                                     err)) != HDX_OK ||
         (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = hdx_strip_sink_finish(&out, err)) != HDX_OK)
         goto out;
     report->records_in = v->stats.records_in;
-    report->records_out = what.view == HDX_VIEW_TAILOR ? v->stats.records_out : v->stats.records_in;
+    report->records_out = what.overlay == HDX_OVERLAY_TAILOR ? v->stats.records_out : v->stats.records_in;
     report->absent_bytes = v->stats.absent_bytes;
     report->plain_out = out.bytes;
     report->bytes_out = out.written;
@@ -111,7 +111,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     code = hdx_strip_sink_commit(&out, err);
 out:
     hdx_strip_sink_drop(&out);
-    hdx_strip_view_free(v);
+    hdx_strip_overlay_free(v);
     hdx_source_close(source);
     hdx_ticker_free(&tick);
     if (code != HDX_OK && err->where[0] == '\0')

@@ -467,7 +467,7 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     hdx_hprof_head head;
     hdx_stripping  what;
     hdx_code       code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err);
-    if (code != HDX_OK || (code = hdx_strip_view_set(source, what.view, err)) != HDX_OK ||
+    if (code != HDX_OK || (code = hdx_strip_overlay_set(source, what.overlay, err)) != HDX_OK ||
         (code = hdx_head_read(source, &head, err)) != HDX_OK)
         return code;
     w->id_size = w->choice.id_size = head.id_size;

@@ -4,13 +4,14 @@
  * uses.
  *
  * A file whose framing is not HPROF's (KOOM: contents cut and record lengths kept; Tailor: tokens of its own; Matrix:
- * cut names) gets a *view*: an overlay on its source under which the same positions and streams give the file that
+ * cut names) gets an *overlay*: an overlay on its source under which the same positions and streams give the file that
  * restoring would write. So nothing above needs to know that a dump was stripped, but for one question:
  * hdx_source_absent, is this byte made up?
  *
  *     hdx_stripping what;
  *     hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err);
- *     hdx_strip_view_set(source, what.view, err);                       from here on the source reads as a whole dump
+ *     hdx_strip_overlay_set(source, what.overlay, err);                       from here on the source reads as a whole
+ * dump
  */
 #ifndef HDX_STRIP_STRIP_H
 #define HDX_STRIP_STRIP_H
@@ -27,20 +28,21 @@
  */
 hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, hdx_stripping *out, hdx_error *err);
 
-/* Lays the view over the source; HDX_VIEW_NONE does nothing. Before anybody else reads it. */
-hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *err);
+/* Lays the overlay over the source; HDX_OVERLAY_NONE does nothing. Before anybody else reads it. */
+hdx_code hdx_strip_overlay_set(hdx_source *source, hdx_overlay_form form, hdx_error *err);
 
-/* What a view met. Complete once its size was asked for. */
-typedef struct hdx_view_stats {
+/* What an overlay met. Complete once its size was asked for. */
+typedef struct hdx_overlay_stats {
     uint64_t records_in, records_out; /* top-level records and heap entries */
     uint64_t absent_bytes;            /* contents that are not in the file */
     uint64_t cut_names;               /* STRING records that were framed anew */
     uint64_t lost_bytes;              /* of names that are gone with them; of records that could not be read */
-    hdx_pos  first_cut;               /* where the first of them stands, in the view */
+    hdx_pos  first_cut;               /* where the first of them stands, in the overlay */
     uint64_t broken;                  /* places where neither reading came out even */
     hdx_pos  first_broken;            /* in the file */
     bool     truncated;               /* the file ends inside a record */
-} hdx_view_stats;
-hdx_code hdx_strip_view_stats(hdx_source *source, hdx_view_stats *out, hdx_error *err); /* all zero without a view */
+} hdx_overlay_stats;
+hdx_code hdx_strip_overlay_stats(hdx_source *source, hdx_overlay_stats *out,
+                                 hdx_error *err); /* all zero without an overlay */
 
 #endif

@@ -305,7 +305,7 @@ static const char *manifest_says(const hdx_manifest *m)
     cr_expect((code == HDX_OK) == (err.message[0] == '\0') && (code == HDX_OK || code == HDX_DAMAGED));
     if (code == HDX_OK) {
         cr_expect(back->stripping.confidence == m->stripping.confidence &&
-                  back->stripping.policy == m->stripping.policy && back->stripping.view == m->stripping.view &&
+                  back->stripping.policy == m->stripping.policy && back->stripping.overlay == m->stripping.overlay &&
                   back->stripping.evidence_count == m->stripping.evidence_count);
         for (unsigned i = 0; i < m->stripping.evidence_count; i++)
             cr_expect_str_eq(back->stripping.evidence[i], m->stripping.evidence[i]);
@@ -331,7 +331,7 @@ Test(refused, numbers_of_the_manifest_beyond_their_limits)
     hdx_damage   damage = { .kind = HDX_DAMAGE_KINDS - 1, .record = "x" };
     cr_expect_str_eq(manifest_says(&m), "");
     m.stripping.policy = HDX_STRIP_POLICIES - 1;
-    m.stripping.view = HDX_VIEW_FORMS - 1;
+    m.stripping.overlay = HDX_OVERLAY_FORMS - 1;
     m.stripping.confidence = 100;
     m.stripping.evidence_count = HDX_EVIDENCE_MAX;
     memset(m.stripping.evidence[3], 'e', sizeof m.stripping.evidence[3] - 1);
@@ -353,11 +353,11 @@ Test(refused, numbers_of_the_manifest_beyond_their_limits)
                    HDX_STRIP_POLICIES - 1);
     cr_expect_str_eq(manifest_says(&m), want);
     m.stripping.policy = 0;
-    m.stripping.view = HDX_VIEW_FORMS;
-    (void)snprintf(want, sizeof want, "manifest 0: form of a stripped dump %d, allowed up to %d", HDX_VIEW_FORMS,
-                   HDX_VIEW_FORMS - 1);
+    m.stripping.overlay = HDX_OVERLAY_FORMS;
+    (void)snprintf(want, sizeof want, "manifest 0: form of a stripped dump %d, allowed up to %d", HDX_OVERLAY_FORMS,
+                   HDX_OVERLAY_FORMS - 1);
     cr_expect_str_eq(manifest_says(&m), want);
-    m.stripping.view = 0;
+    m.stripping.overlay = 0;
     m.stripping.confidence = 101;
     cr_expect_str_eq(manifest_says(&m), "manifest 0: per cent 101, allowed up to 100");
     m.stripping.confidence = 0;

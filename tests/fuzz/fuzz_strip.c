@@ -1,7 +1,7 @@
 /*
- * fuzz_strip.c - any bytes as a stripped dump: recognised, and read through every view, which must give the same bytes
- * from any place as from the start, and the same as restoring would write; then surveyed like any other dump. The first
- * byte says which view; 0: the one that was recognised.
+ * fuzz_strip.c - any bytes as a stripped dump: recognised, and read through every overlay, which must give the same
+ * bytes from any place as from the start, and the same as restoring would write; then surveyed like any other dump. The
+ * first byte says which overlay; 0: the one that was recognised.
  */
 #include "hprof/hprof.h"
 #include "strip/strip.h"
@@ -62,19 +62,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hdx_source              *source;
     hdx_stripping            what;
     hdx_survey               survey;
-    hdx_view_stats           stats;
+    hdx_overlay_stats        stats;
     const hdx_source_options limits = { .max_uncompressed = 64u << 20 };
     if (hdx_source_open_io(&door.io, "fuzz", &limits, &source, NULL) != HDX_OK)
         return 0;
     if (hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, NULL) == HDX_OK) {
-        const hdx_view_form form =
-            data[0] % HDX_VIEW_FORMS == 0 ? what.view : (hdx_view_form)(data[0] % HDX_VIEW_FORMS);
+        const hdx_overlay_form form =
+            data[0] % HDX_OVERLAY_FORMS == 0 ? what.overlay : (hdx_overlay_form)(data[0] % HDX_OVERLAY_FORMS);
         must(what.evidence_count <= HDX_EVIDENCE_MAX && (what.policy == HDX_STRIP_NONE) == (what.evidence_count == 0));
-        if (form != HDX_VIEW_NONE && hdx_strip_view_set(source, form, NULL) == HDX_OK) {
+        if (form != HDX_OVERLAY_NONE && hdx_strip_overlay_set(source, form, NULL) == HDX_OK) {
             const hdx_survey_options options = { .threads = 1 };
             const hdx_survey_sink    sink = { source, heap, top, restart };
             read_twice(source);
-            (void)hdx_strip_view_stats(source, &stats, NULL);
+            (void)hdx_strip_overlay_stats(source, &stats, NULL);
             if (hdx_hprof_survey(source, &options, &sink, &survey, NULL) == HDX_OK)
                 hdx_survey_free(&survey);
         }

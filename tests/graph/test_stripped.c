@@ -4,7 +4,7 @@
 #include "graph/inside.h"
 
 static hdx_strip_policy policy;
-static hdx_view_form    view;
+static hdx_overlay_form view;
 
 /* The manifest says so; called before each file is written. */
 static void as_stripped(little_writer *w, hdx_kind next, uint64_t *values, uint64_t n)
@@ -13,7 +13,7 @@ static void as_stripped(little_writer *w, hdx_kind next, uint64_t *values, uint6
     (void)values;
     (void)n;
     w->m.stripping.policy = policy;
-    w->m.stripping.view = view;
+    w->m.stripping.overlay = view;
 }
 
 enum { BYTES, CHARS, INTS, EMPTY, ARRAYS };
@@ -34,7 +34,7 @@ static const struct {
                { "java.lang.Byte", "value:B", 0xff },        { "java.lang.Short", "value:S", 7 },
                { "java.lang.Integer", "value:I", 7 },        { "java.lang.Long", "value:J", 7 } };
 
-static heap heap_of(hdx_strip_policy p, hdx_view_form v)
+static heap heap_of(hdx_strip_policy p, hdx_overlay_form v)
 {
     heap    h = { .l = little_new() };
     little *l = h.l;
@@ -68,17 +68,17 @@ static heap heap_of(hdx_strip_policy p, hdx_view_form v)
 
 static const struct {
     hdx_strip_policy policy;
-    hdx_view_form    view;
+    hdx_overlay_form view;
     bool             blank[ARRAYS]; /* bytes, chars, ints, empty */
     bool             boxes;
 } policies[] = {
-    { HDX_STRIP_NONE, HDX_VIEW_NONE, { false, false, false, false }, false },
-    { HDX_STRIP_MATRIX, HDX_VIEW_NONE, { false, false, false, false }, false },
-    { HDX_STRIP_KOOM, HDX_VIEW_NONE, { true, true, true, false }, false },
-    { HDX_STRIP_TAILOR, HDX_VIEW_NONE, { true, true, false, false }, false },
-    { HDX_STRIP_SHARK, HDX_VIEW_NONE, { true, true, true, false }, true },
-    { HDX_STRIP_REDACTED, HDX_VIEW_NONE, { true, true, true, false }, true },
-    { HDX_STRIP_UNKNOWN, HDX_VIEW_NONE, { false, false, false, false }, false },
+    { HDX_STRIP_NONE, HDX_OVERLAY_NONE, { false, false, false, false }, false },
+    { HDX_STRIP_MATRIX, HDX_OVERLAY_NONE, { false, false, false, false }, false },
+    { HDX_STRIP_KOOM, HDX_OVERLAY_NONE, { true, true, true, false }, false },
+    { HDX_STRIP_TAILOR, HDX_OVERLAY_NONE, { true, true, false, false }, false },
+    { HDX_STRIP_SHARK, HDX_OVERLAY_NONE, { true, true, true, false }, true },
+    { HDX_STRIP_REDACTED, HDX_OVERLAY_NONE, { true, true, true, false }, true },
+    { HDX_STRIP_UNKNOWN, HDX_OVERLAY_NONE, { false, false, false, false }, false },
 };
 
 Test(stripped, arrays_lost_their_content_by_policy)

@@ -73,7 +73,7 @@ static uint64_t put_harmed(work *w, const char *path, hdx_buffer *b, bool as_sou
             }
         } else {
             put_detected(b, path);
-            put_view(b, path);
+            put_overlay(b, path);
             put_restored(b, w->stripped, w->back);
         }
     }
@@ -99,7 +99,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
             n = put_file(b, w.stripped);
         } else if (ask[0] == 'r') {
             put_restored(b, w.stripped, w.back);
-            put_view(b, w.stripped);
+            put_overlay(b, w.stripped);
             n = b->len;
         } else
             n = put_harmed(&w, w.stripped, b, false);

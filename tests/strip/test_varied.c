@@ -243,7 +243,7 @@ static uint64_t put_cut(hdx_buffer *b, const char *path, const char *part, const
         dump_maker_save_bytes(part, all.at, len);
         hdx_buffer_format(b, "%zu\n", len);
         put_detected(b, part);
-        put_view(b, part);
+        put_overlay(b, part);
         put_restored(b, part, back);
         hdx_strip_report r;
         hdx_error        err = { .offset = 0 };
@@ -312,7 +312,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     const char *shown = o.policy == HDX_STRIP_NONE ? dump : out;
     if (access(shown, F_OK) == 0) {
         put_detected(b, shown);
-        put_view(b, shown);
+        put_overlay(b, shown);
         put_restored(b, shown, back);
         if (strstr(words, "cut") != NULL)
             n = put_cut(b, shown, part, back);

@@ -34,7 +34,7 @@ static inline void put_detected(hdx_buffer *b, const char *path)
         hdx_error                err = { .offset = 0 };
         const hdx_code           code = hdx_strip_detect(path, &options, &d, &err);
         hdx_buffer_format(b, "%d %llu %s %d %u %u %s %u %llu\n", (int)code, (ull)(code == HDX_OK ? 0 : err.offset),
-                          hdx_strip_name(d.what.policy), (int)d.what.view, d.what.confidence, d.what.evidence_count,
+                          hdx_strip_name(d.what.policy), (int)d.what.overlay, d.what.confidence, d.what.evidence_count,
                           d.format, d.id_size, (ull)d.what.bytes_read);
         for (unsigned i = 0; i < d.what.evidence_count; i++)
             hdx_buffer_format(b, "%s\n", d.what.evidence[i]);
@@ -42,7 +42,7 @@ static inline void put_detected(hdx_buffer *b, const char *path)
 }
 
 /* The whole of it as the library reads it, and which bytes are made up. */
-static inline void put_view(hdx_buffer *b, const char *path)
+static inline void put_overlay(hdx_buffer *b, const char *path)
 {
     hdx_source   *source;
     hdx_stripping what;
@@ -52,7 +52,7 @@ static inline void put_view(hdx_buffer *b, const char *path)
     if (hdx_source_open(path, NULL, &source, &err) != HDX_OK)
         return;
     if (hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, &err) == HDX_OK &&
-        hdx_strip_view_set(source, what.view, &err) == HDX_OK) {
+        hdx_strip_overlay_set(source, what.overlay, &err) == HDX_OK) {
         for (uint64_t at = 0; hdx_source_read_at(source, at, got, sizeof got, &n, &err) == HDX_OK && n > 0; at += n) {
             hdx_buffer_put(b, got, n);
             for (uint64_t k = at; k < at + n; k += 5)

@@ -1,19 +1,19 @@
 /*
- * test_view.c - a stripped file read through its view is the restored file, at any position, from a plain and a packed
- * file, and says of each byte whether it is made up. Cut names are framed anew.
+ * test_overlay.c - a stripped file read through its overlay is the restored file, at any position, from a plain and a
+ * packed file, and says of each byte whether it is made up. Cut names are framed anew.
  */
 #include "droid.h"
 #include "hprof/hprof.h"
 
 #include <time.h>
 
-static hdx_source *open_view(const char *path, hdx_stripping *what)
+static hdx_source *open_overlay(const char *path, hdx_stripping *what)
 {
     hdx_source *source;
     hdx_error   err = { 0 };
     cr_assert(hdx_source_open(path, NULL, &source, &err) == HDX_OK, "%s", err.message);
     cr_assert(hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, what, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_strip_view_set(source, what->view, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_strip_overlay_set(source, what->overlay, &err) == HDX_OK, "%s", err.message);
     return source;
 }
 
@@ -21,11 +21,11 @@ static hdx_source *open_view(const char *path, hdx_stripping *what)
 static void compare(const char *path, bytes want, unsigned seed)
 {
     hdx_stripping what;
-    hdx_source   *source = open_view(path, &what);
+    hdx_source   *source = open_overlay(path, &what);
     hdx_error     err = { 0 };
     uint64_t      size = 0;
     uint8_t      *got = malloc(want.len + 64);
-    cr_assert(what.view != HDX_VIEW_NONE);
+    cr_assert(what.overlay != HDX_OVERLAY_NONE);
     for (unsigned k = 0; k < 3000; k++) {
         const size_t at = (size_t)rand_r(&seed) % (want.len + 10),
                      n = (size_t)rand_r(&seed) % (k % 10 == 0 ? want.len : 200);
@@ -53,7 +53,7 @@ static void pack(const char *from, const char *to)
     cr_assert(system(command) == 0);
 }
 
-Test(view, is_the_restored_file_at_any_position)
+Test(overlay, is_the_restored_file_at_any_position)
 {
     const unsigned seed = (unsigned)time(NULL);
     printf("seed %u\n", seed);
@@ -117,7 +117,7 @@ static arrays survey(const char *path, hdx_strip_policy policy, hdx_survey *out)
 {
     hdx_stripping what;
     hdx_error     err = { 0 };
-    arrays        a = { open_view(path, &what), 0, 0 };
+    arrays        a = { open_overlay(path, &what), 0, 0 };
     cr_expect(what.policy == policy, "%s", hdx_strip_name(what.policy));
     const hdx_survey_options options = { .threads = 1 };
     const hdx_survey_sink    sink = { &a, on_heap, on_top, on_restart };
@@ -129,7 +129,7 @@ static arrays survey(const char *path, hdx_strip_policy policy, hdx_survey *out)
  * STRIP K2: the tool's walk died at an obsolete root; arrays before it are cut, those after are whole, and another
  * record is whole altogether.
  */
-Test(view, reads_records_of_which_a_part_is_cut)
+Test(overlay, reads_records_of_which_a_part_is_cut)
 {
     place          p = place_new();
     const char    *path = place_path(&p, "a.hprof");
@@ -164,7 +164,7 @@ Test(view, reads_records_of_which_a_part_is_cut)
 }
 
 /* STRIP 5.3: after bytes that are nothing reading goes on at the next record of which everything fits. */
-Test(view, goes_on_behind_garbage_at_a_record_that_fits)
+Test(overlay, goes_on_behind_garbage_at_a_record_that_fits)
 {
     place       p = place_new();
     const char *dump = place_path(&p, "a.hprof");
@@ -181,9 +181,9 @@ Test(view, goes_on_behind_garbage_at_a_record_that_fits)
             dump_maker_segment_says(m, k == 14 ? 3 * 54 + 1000 : 3 * 54); /* one of them lies */
     }
     dump_maker_save(m, dump);
-    arrays         a = survey(dump, HDX_STRIP_KOOM, &s);
-    hdx_view_stats stats;
-    cr_assert(hdx_strip_view_stats(a.source, &stats, NULL) == HDX_OK);
+    arrays            a = survey(dump, HDX_STRIP_KOOM, &s);
+    hdx_overlay_stats stats;
+    cr_assert(hdx_strip_overlay_stats(a.source, &stats, NULL) == HDX_OK);
     cr_expect(a.seen == 30 && stats.broken == 1, "%llu arrays of 30, %llu places", (unsigned long long)a.seen,
               (unsigned long long)stats.broken);
     hdx_survey_free(&s);
@@ -204,7 +204,7 @@ static void cut_name(dump_maker *m, uint64_t id, const char *text, size_t charac
     hdx_buffer_put(&m->tables, body, 4 + characters);
 }
 
-Test(view, frames_cut_names_anew)
+Test(overlay, frames_cut_names_anew)
 {
     static const struct {
         const char *text;
@@ -231,8 +231,8 @@ Test(view, frames_cut_names_anew)
     arrays a = survey(path, HDX_STRIP_MATRIX, &s);
     cr_expect(s.damage_count == 0 && a.seen == 1 && s.top_records[HDX_TOP_LOAD_CLASS] == 1, "%s",
               s.damage_count > 0 ? s.damage[0].expected : "");
-    hdx_view_stats stats;
-    cr_assert(hdx_strip_view_stats(a.source, &stats, NULL) == HDX_OK);
+    hdx_overlay_stats stats;
+    cr_assert(hdx_strip_overlay_stats(a.source, &stats, NULL) == HDX_OK);
     cr_expect(stats.cut_names == 6 && stats.lost_bytes == 2 + 6 + 1 + 1 + 5 + 4 && stats.first_cut == 31,
               "%llu names, %llu bytes", (unsigned long long)stats.cut_names, (unsigned long long)stats.lost_bytes);
     hdx_survey_free(&s);
@@ -241,7 +241,7 @@ Test(view, frames_cut_names_anew)
     place_remove(&p);
 }
 
-Test(view, whole_names_outside_ascii_are_left_alone)
+Test(overlay, whole_names_outside_ascii_are_left_alone)
 {
     place         p = place_new();
     const char   *path = place_path(&p, "a.hprof");
@@ -249,8 +249,8 @@ Test(view, whole_names_outside_ascii_are_left_alone)
     dump_maker   *m = droid_new(4, false);
     (void)dump_maker_name(m, "\346\227\245\346\234\254\350\252\236 and \001 a control character");
     dump_maker_save(m, path);
-    hdx_source *source = open_view(path, &what);
-    cr_expect(what.policy == HDX_STRIP_NONE && what.view == HDX_VIEW_NONE);
+    hdx_source *source = open_overlay(path, &what);
+    cr_expect(what.policy == HDX_STRIP_NONE && what.overlay == HDX_OVERLAY_NONE);
     hdx_source_close(source);
     dump_maker_free(m);
     place_remove(&p);

@@ -1,15 +1,15 @@
 /*
- * view_names.c - what Matrix wrote, with the lengths of its cut names put right (STRIP M1).
+ * overlay_names.c - what Matrix wrote, with the lengths of its cut names put right (STRIP M1).
  *
  *     file   01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it are there, the
  *            record says 6
- *     view   01 time 00000008 id "r\303\251s"
+ *     overlay   01 time 00000008 id "r\303\251s"
  *
  * Positions are those of the file: nothing but the four bytes of a length changes.
  */
 #include "strip/inside.h"
 
-hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_overlay_names(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -21,21 +21,21 @@ hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t,
         s->in = 31;
         return HDX_OK;
     }
-    if (s->mode == VIEW_RAW)
-        return hdx_strip_view_raw(r, s, t, err);
+    if (s->mode == OVERLAY_RAW)
+        return hdx_strip_overlay_raw(r, s, t, err);
     t->copy_from = s->in;
-    while (t->copy_len < VIEW_RUN) {
+    while (t->copy_len < OVERLAY_RUN) {
         if ((code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         if (have == 0) {
-            s->mode = VIEW_END;
+            s->mode = OVERLAY_END;
             return HDX_OK;
         }
         uint8_t head[TOP_HEAD];
         memcpy(head, at, sizeof head);
         const uint32_t stated = hdx_be32(head + 5);
         if (have < TOP_HEAD || hdx_top_name(head[0]) == NULL) {
-            s->mode = VIEW_RAW;
+            s->mode = OVERLAY_RAW;
             s->end = EVERYTHING;
             return HDX_OK;
         }
@@ -43,7 +43,7 @@ hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t,
             if ((code = hdx_strip_frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
                 return code;
         } else if (head[0] == HDX_TOP_STRING) {
-            const view_note *note = hdx_strip_view_note_at(v, s->in);
+            const overlay_note *note = hdx_strip_overlay_note_at(v, s->in);
             cut = note != NULL;
             kept = cut ? (uint32_t)note->length : 0;
         }
@@ -54,7 +54,8 @@ hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t,
                 if (v->stats.cut_names++ == 0)
                     v->stats.first_cut = s->out;
                 v->stats.lost_bytes += stated - v->id_size - kept;
-                if ((code = hdx_strip_view_note_add(v, &(view_note){ .in = s->in, .length = kept }, err)) != HDX_OK)
+                if ((code = hdx_strip_overlay_note_add(v, &(overlay_note){ .in = s->in, .length = kept }, err)) !=
+                    HDX_OK)
                     return code;
             }
             const uint32_t length = v->id_size + kept;
@@ -71,7 +72,7 @@ hdx_code hdx_strip_view_names(view *v, reader *r, bool first, spot *s, token *t,
         if ((code = hdx_strip_reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
             return code;
         if (!there) {
-            s->mode = VIEW_RAW;
+            s->mode = OVERLAY_RAW;
             s->end = EVERYTHING;
             return HDX_OK;
         }

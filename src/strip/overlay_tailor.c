@@ -1,8 +1,8 @@
 /*
- * view_tailor.c - Tailor's container as the dump it was made from (STRIP 2, 3.2).
+ * overlay_tailor.c - Tailor's container as the dump it was made from (STRIP 2, 3.2).
  *
  *     file   "JAVA PROFILE 6.0.1" | 01 u2 id text | 02 class name | 1c entries ... | 2c
- *     view   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4
+ *     overlay   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4
  *            entries ... | 2c time 0
  *
  * Numbers that the container has no room for are 0, contents of byte[] and char[] are zeros (absent). A segment has no
@@ -132,7 +132,7 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
 }
 
 /* How long the segment whose entries begin at p is when restored; `again`: a heap entry is put before them. */
-static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, view_note *note, hdx_error *err)
+static hdx_code measure(overlay *v, reader *r, bool first, hdx_pos p, bool again, overlay_note *note, hdx_error *err)
 {
     hdx_pos  q = p;
     uint64_t length = again ? 9 : 0, used, entries = 0;
@@ -140,18 +140,18 @@ static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, v
     found    what = FOUND_ENTRY;
     bool     there = true;
     hdx_code code;
-    note->mode = VIEW_RECORD;
+    note->mode = OVERLAY_RECORD;
     for (;;) {
         if ((code = entry_token(r, q, &t, &used, &what, err)) != HDX_OK)
             return code;
         if (what != FOUND_ENTRY)
             break;
         if (length + hdx_strip_token_len(&t) > UINT32_MAX) {
-            note->mode = VIEW_GOES_ON;
+            note->mode = OVERLAY_GOES_ON;
             break;
         }
         /* contents are stepped over: now and then it is asked whether they are there */
-        if (t.copy_len > VIEW_RUN && (code = hdx_strip_reader_reaches(r, q + used, &there, err)) != HDX_OK)
+        if (t.copy_len > OVERLAY_RUN && (code = hdx_strip_reader_reaches(r, q + used, &there, err)) != HDX_OK)
             return code;
         if (!there)
             break;
@@ -174,29 +174,29 @@ static hdx_code measure(view *v, reader *r, bool first, hdx_pos p, bool again, v
         }
         if (code != HDX_OK)
             return code;
-        note->mode = VIEW_END;
+        note->mode = OVERLAY_END;
     } else if (what == FOUND_SHORT) {
         const uint8_t *at;
         size_t         have;
         if ((code = hdx_strip_reader_at(r, q, 1, &at, &have, err)) != HDX_OK)
             return code;
         if (have > 0)
-            note->mode = VIEW_END;
+            note->mode = OVERLAY_END;
     }
     note->length = entries == 0 ? 0 : length;
     note->end = q;
     if (first) {
         v->stats.records_in += entries;
         v->stats.records_out += entries;
-        v->stats.truncated = v->stats.truncated || note->mode == VIEW_END;
+        v->stats.truncated = v->stats.truncated || note->mode == OVERLAY_END;
     }
     return HDX_OK;
 }
 
 /* Nothing of the container can be read after here. */
-static hdx_code broken(view *v, bool first, spot *s, bool ends)
+static hdx_code broken(overlay *v, bool first, spot *s, bool ends)
 {
-    s->mode = VIEW_END;
+    s->mode = OVERLAY_END;
     if (!first)
         return HDX_OK;
     if (ends)
@@ -207,25 +207,26 @@ static hdx_code broken(view *v, bool first, spot *s, bool ends)
 }
 
 /* The head of a segment whose entries begin at p. */
-static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool again, spot *s, token *t, hdx_error *err)
+static hdx_code begin_segment(overlay *v, reader *r, bool first, hdx_pos p, bool again, spot *s, token *t,
+                              hdx_error *err)
 {
-    const view_note *noted = first ? NULL : hdx_strip_view_note_at(v, p);
-    view_note        note = { .in = p };
-    hdx_code         code = HDX_OK;
+    const overlay_note *noted = first ? NULL : hdx_strip_overlay_note_at(v, p);
+    overlay_note        note = { .in = p };
+    hdx_code            code = HDX_OK;
     again = again && s->heap_name != 0;
     if (noted != NULL)
         note = *noted;
     else if ((code = measure(v, r, first, p, again, &note, err)) != HDX_OK)
         return code;
-    else if (first && note.end - p > NOTED && (code = hdx_strip_view_note_add(v, &note, err)) != HDX_OK)
+    else if (first && note.end - p > NOTED && (code = hdx_strip_overlay_note_add(v, &note, err)) != HDX_OK)
         return code;
     s->in = p;
-    if (note.mode == VIEW_GOES_ON && note.length == 0)
+    if (note.mode == OVERLAY_GOES_ON && note.length == 0)
         return broken(v, first, s, false); /* one entry of more than 4 GiB: no record holds it */
     s->left = note.length;
-    s->mode = note.length > 0 ? VIEW_RECORD : note.mode == VIEW_END ? VIEW_END : VIEW_TOP;
-    s->cut = note.mode == VIEW_GOES_ON; /* what comes after this segment */
-    s->way = note.mode == VIEW_END ? FRAME_MIXED : FRAME_PLAIN;
+    s->mode = note.length > 0 ? OVERLAY_RECORD : note.mode == OVERLAY_END ? OVERLAY_END : OVERLAY_TOP;
+    s->cut = note.mode == OVERLAY_GOES_ON; /* what comes after this segment */
+    s->way = note.mode == OVERLAY_END ? FRAME_MIXED : FRAME_PLAIN;
     if (note.length == 0)
         return HDX_OK;
     if (first)
@@ -242,7 +243,7 @@ static hdx_code begin_segment(view *v, reader *r, bool first, hdx_pos p, bool ag
     return HDX_OK;
 }
 
-static hdx_code next_entry(view *v, reader *r, spot *s, token *t, hdx_error *err)
+static hdx_code next_entry(overlay *v, reader *r, spot *s, token *t, hdx_error *err)
 {
     uint64_t used;
     found    what;
@@ -250,7 +251,7 @@ static hdx_code next_entry(view *v, reader *r, spot *s, token *t, hdx_error *err
     if (code != HDX_OK)
         return code;
     if (what != FOUND_ENTRY || hdx_strip_token_len(t) > s->left)
-        return hdx_strip_view_changed(v, s->in, err);
+        return hdx_strip_overlay_changed(v, s->in, err);
     if (t->head[0] == HDX_SUB_HEAP_DUMP_INFO) {
         s->heap = hdx_be32(t->head + 1);
         s->heap_name = hdx_be32(t->head + 5);
@@ -258,11 +259,11 @@ static hdx_code next_entry(view *v, reader *r, spot *s, token *t, hdx_error *err
     s->in += used;
     s->left -= hdx_strip_token_len(t);
     if (s->left == 0)
-        s->mode = s->way == FRAME_MIXED ? VIEW_END : s->cut ? VIEW_GOES_ON : VIEW_TOP;
+        s->mode = s->way == FRAME_MIXED ? OVERLAY_END : s->cut ? OVERLAY_GOES_ON : OVERLAY_TOP;
     return HDX_OK;
 }
 
-hdx_code hdx_strip_view_tailor(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_overlay_tailor(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -276,9 +277,9 @@ hdx_code hdx_strip_view_tailor(view *v, reader *r, bool first, spot *s, token *t
         s->in = TOKEN_HEAD;
         return HDX_OK;
     }
-    if (s->mode == VIEW_RECORD)
+    if (s->mode == OVERLAY_RECORD)
         return next_entry(v, r, s, t, err);
-    if (s->mode == VIEW_GOES_ON)
+    if (s->mode == OVERLAY_GOES_ON)
         return begin_segment(v, r, first, s->in, true, s, t, err);
     if ((code = hdx_strip_reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
         return code;
@@ -288,7 +289,7 @@ hdx_code hdx_strip_view_tailor(view *v, reader *r, bool first, spot *s, token *t
             be32(t, 0);
             be32(t, 0);
         }
-        s->mode = VIEW_END;
+        s->mode = OVERLAY_END;
         return HDX_OK;
     }
     if (first)

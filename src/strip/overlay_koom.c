@@ -1,9 +1,9 @@
 /*
- * view_koom.c - what KOOM wrote, as it was before the contents of arrays were cut (STRIP 1.2, 3.1).
+ * overlay_koom.c - what KOOM wrote, as it was before the contents of arrays were cut (STRIP 1.2, 3.1).
  *
  *     file   1c time length | entries ... 23 id .. count type | entries ...          length counts contents that are
  *            not there
- *     view   1c time length | entries ... 23 id .. count type 000..0 | entries ...
+ *     overlay   1c time length | entries ... 23 id .. count type 000..0 | entries ...
  *
  * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one
  * that is half and half is read so. Where nothing comes out even the entries up to the break are given, under the
@@ -12,10 +12,13 @@
 #include "strip/inside.h"
 
 /* T3: what fits pays for what does not, so that no file makes its reader walk the same entries again and again. */
-static void spend(view *v, uint64_t entries) { v->patience -= entries + 1 < v->patience ? entries + 1 : v->patience; }
+static void spend(overlay *v, uint64_t entries)
+{
+    v->patience -= entries + 1 < v->patience ? entries + 1 : v->patience;
+}
 
 /* The file ends inside this record, or nothing fits: what it has up to there is kept. */
-static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
+static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, overlay_note *note, hdx_error *err)
 {
     const hdx_pos body = p + TOP_HEAD;
     frame_part    part[2];
@@ -26,7 +29,8 @@ static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_
             return code;
     /* cut, unless only the plain reading gets to the end of the file */
     const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
-    *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
+    *note =
+        (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
     v->stats.records_in += part[way].entries;
     spend(v, part[FRAME_PLAIN].entries + part[FRAME_CUT].entries);
     if (part[way].at_end) {
@@ -44,7 +48,7 @@ static hdx_code odd_record(view *v, reader *r, hdx_pos p, uint64_t stated, view_
 }
 
 /* How is the heap record at p to be read? Noted, unless it is as nearly all are. */
-static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note *note, hdx_error *err)
+static hdx_code decide(overlay *v, reader *r, hdx_pos p, uint64_t stated, overlay_note *note, hdx_error *err)
 {
     static const frame_way ways[] = { FRAME_CUT, FRAME_MIXED, FRAME_PLAIN };
     frame_fit              fit = { 0 };
@@ -64,17 +68,17 @@ static hdx_code decide(view *v, reader *r, hdx_pos p, uint64_t stated, view_note
     if (v->patience == 0) { /* made to be slow: nothing after here is read */
         if (v->stats.broken++ == 0)
             v->stats.first_broken = p;
-        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
-        return hdx_strip_view_note_add(v, note, err);
+        *note = (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
+        return hdx_strip_overlay_note_add(v, note, err);
     }
     if (k < 3)
-        *note = (view_note){ .in = p, .mode = VIEW_RECORD, .way = ways[k], .length = stated };
+        *note = (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = ways[k], .length = stated };
     else if ((code = odd_record(v, r, p, stated, note, err)) != HDX_OK)
         return code;
-    return k > 0 ? hdx_strip_view_note_add(v, note, err) : HDX_OK;
+    return k > 0 ? hdx_strip_overlay_note_add(v, note, err) : HDX_OK;
 }
 
-static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+static hdx_code heap_record(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -83,9 +87,9 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
         return code;
     uint8_t head[TOP_HEAD];
     memcpy(head, at, sizeof head);
-    const uint32_t   stated = hdx_be32(head + 5);
-    view_note        note = { .mode = VIEW_RECORD, .way = FRAME_CUT, .length = stated };
-    const view_note *noted = first ? NULL : hdx_strip_view_note_at(v, s->in);
+    const uint32_t      stated = hdx_be32(head + 5);
+    overlay_note        note = { .mode = OVERLAY_RECORD, .way = FRAME_CUT, .length = stated };
+    const overlay_note *noted = first ? NULL : hdx_strip_overlay_note_at(v, s->in);
     if (noted != NULL)
         note = *noted;
     else if (first && (code = decide(v, r, s->in, stated, &note, err)) != HDX_OK)
@@ -96,7 +100,7 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
         (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
         for (unsigned k = 0; k < 4; k++)
             t->head[5 + k] = (uint8_t)(note.length >> (24 - 8 * k));
-    s->mode = VIEW_RECORD;
+    s->mode = OVERLAY_RECORD;
     s->in += TOP_HEAD;
     s->left = note.length;
     s->end = note.end;
@@ -106,39 +110,39 @@ static hdx_code heap_record(view *v, reader *r, bool first, spot *s, token *t, h
 }
 
 /* After the last entry of a record: the next one, or what is left of a damaged file. */
-static void leave_record(const view *v, spot *s)
+static void leave_record(const overlay *v, spot *s)
 {
-    s->mode = VIEW_TOP;
+    s->mode = OVERLAY_TOP;
     if (s->end == HDX_NOWHERE)
-        s->mode = VIEW_END;
+        s->mode = OVERLAY_END;
     else if (s->end == EVERYTHING) /* the file ends here: restoring leaves out the last piece, a reader is shown it */
-        s->mode = v->restoring ? VIEW_END : VIEW_RAW;
+        s->mode = v->restoring ? OVERLAY_END : OVERLAY_RAW;
     else if (s->end != 0)
         s->in = s->end;
 }
 
 /* A run of entries, up to the next content that was cut. */
-static hdx_code entries(view *v, reader *r, spot *s, token *t, hdx_error *err)
+static hdx_code entries(overlay *v, reader *r, spot *s, token *t, hdx_error *err)
 {
     frame      f = { .r = r, .id_size = v->id_size, .way = s->way, .cut = s->cut, .pos = s->in, .left = s->left };
     entry      e;
     frame_step step = FRAME_ENTRY;
     hdx_code   code = HDX_OK;
     t->copy_from = s->in;
-    while (t->copy_len < VIEW_RUN && t->zeros == 0 && (code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK &&
+    while (t->copy_len < OVERLAY_RUN && t->zeros == 0 && (code = hdx_strip_frame_next(&f, &e, &step, err)) == HDX_OK &&
            step == FRAME_ENTRY) {
         t->copy_len = f.pos - s->in;
         t->zeros = f.missing;
     }
     if (code == HDX_OK && step == FRAME_BROKEN)
-        code = hdx_strip_view_changed(v, f.pos, err);
+        code = hdx_strip_overlay_changed(v, f.pos, err);
     s->in = f.pos;
     s->left = f.left;
     s->cut = f.cut;
     return code;
 }
 
-hdx_code hdx_strip_view_koom(view *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_overlay_koom(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -149,22 +153,22 @@ hdx_code hdx_strip_view_koom(view *v, reader *r, bool first, spot *s, token *t, 
         s->in = 31;
         return HDX_OK;
     }
-    if (s->mode == VIEW_RECORD && s->left > 0)
+    if (s->mode == OVERLAY_RECORD && s->left > 0)
         return entries(v, r, s, t, err);
-    if (s->mode == VIEW_RECORD) {
+    if (s->mode == OVERLAY_RECORD) {
         leave_record(v, s);
         return HDX_OK;
     }
-    if (s->mode == VIEW_RAW)
-        return hdx_strip_view_raw(r, s, t, err);
+    if (s->mode == OVERLAY_RAW)
+        return hdx_strip_overlay_raw(r, s, t, err);
     t->copy_from = s->in;
-    while (t->copy_len < VIEW_RUN) { /* tables, as they are */
+    while (t->copy_len < OVERLAY_RUN) { /* tables, as they are */
         if ((code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         const uint8_t  tag = at[0];
         const uint64_t n = TOP_HEAD + (uint64_t)hdx_be32(at + 5);
         if (have == 0) {
-            s->mode = VIEW_END;
+            s->mode = OVERLAY_END;
             return HDX_OK;
         }
         if (have >= TOP_HEAD && (tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT)) {
@@ -183,7 +187,7 @@ hdx_code hdx_strip_view_koom(view *v, reader *r, bool first, spot *s, token *t, 
                 if (v->restoring && have >= TOP_HEAD && hdx_top_name(tag) == NULL && v->stats.broken++ == 0)
                     v->stats.first_broken = s->in;
             }
-            s->mode = v->restoring ? VIEW_END : VIEW_RAW; /* for the reader above to say */
+            s->mode = v->restoring ? OVERLAY_END : OVERLAY_RAW; /* for the reader above to say */
             s->end = EVERYTHING;
             return HDX_OK;
         }

@@ -1,18 +1,18 @@
 /*
- * view.c - a stripped file as whole HPROF, at any position and from any thread.
+ * overlay.c - a stripped file as whole HPROF, at any position and from any thread.
  *
- * In:  a source, and the step of a form (view_koom.c, view_tailor.c, view_names.c), which makes tokens of it.
+ * In:  a source, and the step of a form (overlay_koom.c, overlay_tailor.c, overlay_names.c), which makes tokens of it.
  * Out: an overlay: positions are those of the restored dump.
  *
  *     file     | head | entry entry head | content head ...        points every POINT bytes of the file: spots to go on
  *              from
- *     view     | head | entry entry head 000000 | content head ...
+ *     overlay     | head | entry entry head 000000 | content head ...
  *                                       '- zeros: absent
  *
- * The first read goes over the file once (hdx_strip_view_pass): it decides how each record is to be read, notes what is
- * odd, sets the points and learns the size. After it nothing of a view changes but the pool of cursors, so reading
- * needs no lock. Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over by
- * heads. Memory: 64 bytes per POINT bytes of the file, and notes for what is odd.
+ * The first read goes over the file once (hdx_strip_overlay_pass): it decides how each record is to be read, notes what
+ * is odd, sets the points and learns the size. After it nothing of an overlay changes but the pool of cursors, so
+ * reading needs no lock. Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over
+ * by heads. Memory: 64 bytes per POINT bytes of the file, and notes for what is odd.
  */
 #include "strip/inside.h"
 
@@ -24,11 +24,11 @@
 typedef struct cursor {
     spot    s; /* after the token */
     token   t;
-    hdx_pos from; /* of the token, in the view */
+    hdx_pos from; /* of the token, in the overlay */
     reader  r;
 } cursor;
 
-struct view_more {
+struct overlay_more {
     pthread_mutex_t lock; /* guards the pass and the pool */
     _Atomic bool    done;
     hdx_code        code; /* of the pass */
@@ -40,7 +40,7 @@ struct view_more {
     unsigned        idle_count;
 };
 
-hdx_code hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err)
+hdx_code hdx_strip_overlay_note_add(overlay *v, const overlay_note *note, hdx_error *err)
 {
     if (!hdx_mem_room(v->mem, (void **)&v->notes, &v->note_capacity, v->note_count, sizeof *v->notes))
         return hdx_no_memory(err, "notes on a stripped dump", (v->note_count + 1) * sizeof *v->notes);
@@ -48,20 +48,20 @@ hdx_code hdx_strip_view_note_add(view *v, const view_note *note, hdx_error *err)
     return HDX_OK;
 }
 
-const view_note *hdx_strip_view_note_at(const view *v, hdx_pos in)
+const overlay_note *hdx_strip_overlay_note_at(const overlay *v, hdx_pos in)
 {
     const uint64_t i = hdx_lower_bound(HDX_KEYS(v->notes, v->note_count, in), in);
     return i < v->note_count && v->notes[i].in == in ? &v->notes[i] : NULL;
 }
 
-hdx_code hdx_strip_view_changed(const view *v, hdx_pos in, hdx_error *err)
+hdx_code hdx_strip_overlay_changed(const overlay *v, hdx_pos in, hdx_error *err)
 {
     return hdx_hint(err,
                     hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"),
                     "read it anew");
 }
 
-hdx_code hdx_strip_view_raw(reader *r, spot *s, token *t, hdx_error *err)
+hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err)
 {
     const uint8_t *at;
     size_t         have;
@@ -70,28 +70,28 @@ hdx_code hdx_strip_view_raw(reader *r, spot *s, token *t, hdx_error *err)
     *t = (token){ .copy_from = s->in, .copy_len = n };
     s->in += n;
     if (s->in == s->end)
-        s->mode = VIEW_TOP;
+        s->mode = OVERLAY_TOP;
     else if (n == 0)
-        s->mode = VIEW_END;
+        s->mode = OVERLAY_END;
     return code;
 }
 
-hdx_code hdx_strip_view_new(hdx_source *source, hdx_view_form form, bool restoring, view **out, hdx_error *err)
+hdx_code hdx_strip_overlay_new(hdx_source *source, hdx_overlay_form form, bool restoring, overlay **out, hdx_error *err)
 {
-    static view_step *const steps[HDX_VIEW_FORMS] = { [HDX_VIEW_KOOM] = hdx_strip_view_koom,
-                                                      [HDX_VIEW_TAILOR] = hdx_strip_view_tailor,
-                                                      [HDX_VIEW_NAMES] = hdx_strip_view_names };
-    hdx_mem                *mem = hdx_source_mem(source);
-    uint8_t                 head[31] = { 0 };
-    size_t                  got = 0;
+    static overlay_step *const steps[HDX_OVERLAY_FORMS] = { [HDX_OVERLAY_KOOM] = hdx_strip_overlay_koom,
+                                                            [HDX_OVERLAY_TAILOR] = hdx_strip_overlay_tailor,
+                                                            [HDX_OVERLAY_NAMES] = hdx_strip_overlay_names };
+    hdx_mem                   *mem = hdx_source_mem(source);
+    uint8_t                    head[31] = { 0 };
+    size_t                     got = 0;
     *out = NULL;
-    if (form <= HDX_VIEW_NONE || form >= HDX_VIEW_FORMS)
+    if (form <= HDX_OVERLAY_NONE || form >= HDX_OVERLAY_FORMS)
         return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d",
                         (int)form);
     hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
     if (code != HDX_OK)
         return code;
-    view *v = hdx_mem_get(mem, sizeof *v);
+    overlay *v = hdx_mem_get(mem, sizeof *v);
     if (v == NULL || (v->more = hdx_mem_get(mem, sizeof *v->more)) == NULL) {
         hdx_mem_put(mem, v, sizeof *v);
         return hdx_no_memory(err, "a stripped dump", sizeof *v);
@@ -101,19 +101,19 @@ hdx_code hdx_strip_view_new(hdx_source *source, hdx_view_form form, bool restori
     v->step = steps[form];
     v->restoring = restoring;
     v->patience = FRAME_PATIENCE;
-    v->id_size = form == HDX_VIEW_TAILOR ? 4 : hdx_be32(head + 19);
+    v->id_size = form == HDX_OVERLAY_TAILOR ? 4 : hdx_be32(head + 19);
     (void)pthread_mutex_init(&v->more->lock, NULL);
     if (v->id_size != 4 && v->id_size != 8) {
         code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed",
                         v->id_size);
-        hdx_strip_view_free(v);
+        hdx_strip_overlay_free(v);
         return code;
     }
     *out = v;
     return HDX_OK;
 }
 
-static void cursor_free(view *v, cursor *c)
+static void cursor_free(overlay *v, cursor *c)
 {
     if (c == NULL)
         return;
@@ -121,7 +121,7 @@ static void cursor_free(view *v, cursor *c)
     hdx_mem_put(v->mem, c, sizeof *c);
 }
 
-void hdx_strip_view_free(view *v)
+void hdx_strip_overlay_free(overlay *v)
 {
     if (v == NULL)
         return;
@@ -136,14 +136,14 @@ void hdx_strip_view_free(view *v)
 
 /* ---- the first pass ---- */
 
-static hdx_code scan(view *v, hdx_error *err)
+static hdx_code scan(overlay *v, hdx_error *err)
 {
-    view_more *m = v->more;
-    reader     r = hdx_strip_reader_of(v->source, true, FIRST_CHUNK, v->mem, NULL);
-    spot       s = { 0 };
-    token      t;
-    hdx_code   code = HDX_OK;
-    while (code == HDX_OK && s.mode != VIEW_END) {
+    overlay_more *m = v->more;
+    reader        r = hdx_strip_reader_of(v->source, true, FIRST_CHUNK, v->mem, NULL);
+    spot          s = { 0 };
+    token         t;
+    hdx_code      code = HDX_OK;
+    while (code == HDX_OK && s.mode != OVERLAY_END) {
         if (m->count == 0 || s.in - m->points[m->count - 1].in >= POINT) {
             if (!hdx_mem_room(v->mem, (void **)&m->points, &m->capacity, m->count, sizeof s)) {
                 code = hdx_no_memory(err, "points of a stripped dump", (m->count + 1) * sizeof s);
@@ -164,9 +164,9 @@ static hdx_code scan(view *v, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_strip_view_pass(view *v, hdx_error *err)
+hdx_code hdx_strip_overlay_pass(overlay *v, hdx_error *err)
 {
-    view_more *m = v->more;
+    overlay_more *m = v->more;
     if (!atomic_load_explicit(&m->done, memory_order_acquire)) {
         (void)pthread_mutex_lock(&m->lock);
         if (!atomic_load(&m->done)) {
@@ -184,7 +184,7 @@ hdx_code hdx_strip_view_pass(view *v, hdx_error *err)
 /* ---- cursors ---- */
 
 /* The last point whose output is not after `at`. */
-static const spot *point_before(const view_more *m, hdx_pos at)
+static const spot *point_before(const overlay_more *m, hdx_pos at)
 {
     return &m->points[hdx_upper_bound(HDX_KEYS(m->points, m->count, out), at) - 1]; /* there is one at 0 */
 }
@@ -200,12 +200,12 @@ static void place(cursor *c, const spot *s)
  * The idle cursor nearest before `at`, if it is after the point; else any, or a new one, put at the point. NULL: no
  * memory.
  */
-static cursor *cursor_get(view *v, hdx_pos at)
+static cursor *cursor_get(overlay *v, hdx_pos at)
 {
-    view_more  *m = v->more;
-    const spot *point = point_before(m, at);
-    cursor     *c = NULL;
-    unsigned    best = CURSORS;
+    overlay_more *m = v->more;
+    const spot   *point = point_before(m, at);
+    cursor       *c = NULL;
+    unsigned      best = CURSORS;
     (void)pthread_mutex_lock(&m->lock);
     for (unsigned i = 0; i < m->idle_count; i++)
         if (m->idle[i]->from <= at && m->idle[i]->from >= point->out &&
@@ -226,9 +226,9 @@ static cursor *cursor_get(view *v, hdx_pos at)
     return c;
 }
 
-static void cursor_put(view *v, cursor *c)
+static void cursor_put(overlay *v, cursor *c)
 {
-    view_more *m = v->more;
+    overlay_more *m = v->more;
     (void)pthread_mutex_lock(&m->lock);
     if (m->idle_count < CURSORS) {
         m->idle[m->idle_count++] = c;
@@ -239,12 +239,12 @@ static void cursor_put(view *v, cursor *c)
 }
 
 /* Steps until the token at hand has the byte at `at`; *end: there is none. */
-static hdx_code go_to(view *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
+static hdx_code go_to(overlay *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *end = false;
     while (code == HDX_OK && at - c->from >= hdx_strip_token_len(&c->t)) {
-        if (c->s.mode == VIEW_END) {
+        if (c->s.mode == OVERLAY_END) {
             *end = true;
             break;
         }
@@ -257,7 +257,7 @@ static hdx_code go_to(view *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
 }
 
 /* Up to `want` bytes of the token at hand from its byte `skip` on. */
-static hdx_code take(view *v, cursor *c, uint64_t skip, uint8_t *to, size_t want, size_t *got, hdx_error *err)
+static hdx_code take(overlay *v, cursor *c, uint64_t skip, uint8_t *to, size_t want, size_t *got, hdx_error *err)
 {
     const token *t = &c->t;
     hdx_code     code = HDX_OK;
@@ -288,14 +288,14 @@ static hdx_code take(view *v, cursor *c, uint64_t skip, uint8_t *to, size_t want
         memcpy(to, at, have < n ? have : n);
     }
     *got = n;
-    return have < n ? hdx_strip_view_changed(v, t->copy_from + skip, err) : HDX_OK;
+    return have < n ? hdx_strip_overlay_changed(v, t->copy_from + skip, err) : HDX_OK;
 }
 
 static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
-    view    *v = context;
+    overlay *v = context;
     bool     end = false;
-    hdx_code code = hdx_strip_view_pass(v, err);
+    hdx_code code = hdx_strip_overlay_pass(v, err);
     *got = 0;
     if (code != HDX_OK || at >= v->more->size || want == 0)
         return code;
@@ -314,13 +314,13 @@ static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t
     return code;
 }
 
-hdx_pos hdx_strip_view_size(const view *v) { return v->more->size; }
+hdx_pos hdx_strip_overlay_size(const overlay *v) { return v->more->size; }
 
 static bool size(void *context, uint64_t *out)
 {
-    view *v = context;
+    overlay *v = context;
     *out = 0;
-    if (hdx_strip_view_pass(v, NULL) != HDX_OK)
+    if (hdx_strip_overlay_pass(v, NULL) != HDX_OK)
         return false;
     *out = v->more->size;
     return true;
@@ -328,9 +328,9 @@ static bool size(void *context, uint64_t *out)
 
 static bool absent(void *context, hdx_pos at)
 {
-    view *v = context;
-    bool  end = true, made_up = false;
-    if (hdx_strip_view_pass(v, NULL) != HDX_OK || at >= v->more->size)
+    overlay *v = context;
+    bool     end = true, made_up = false;
+    if (hdx_strip_overlay_pass(v, NULL) != HDX_OK || at >= v->more->size)
         return false;
     cursor *c = cursor_get(v, at);
     if (c == NULL)
@@ -341,28 +341,28 @@ static bool absent(void *context, hdx_pos at)
     return made_up;
 }
 
-static void close_view(void *context) { hdx_strip_view_free(context); }
+static void close_overlay(void *context) { hdx_strip_overlay_free(context); }
 
-hdx_code hdx_strip_view_set(hdx_source *source, hdx_view_form form, hdx_error *err)
+hdx_code hdx_strip_overlay_set(hdx_source *source, hdx_overlay_form form, hdx_error *err)
 {
-    view    *v;
+    overlay *v;
     hdx_code code;
-    if (form == HDX_VIEW_NONE)
+    if (form == HDX_OVERLAY_NONE)
         return HDX_OK;
     if ((code = hdx_strip_unpack(source, err)) != HDX_OK ||
-        (code = hdx_strip_view_new(source, form, false, &v, err)) != HDX_OK)
+        (code = hdx_strip_overlay_new(source, form, false, &v, err)) != HDX_OK)
         return code;
-    hdx_source_overlay(source, &(hdx_overlay){ v, read_at, size, absent, close_view });
+    hdx_source_overlay(source, &(hdx_overlay){ v, read_at, size, absent, close_overlay });
     return HDX_OK;
 }
 
-hdx_code hdx_strip_view_stats(hdx_source *source, hdx_view_stats *out, hdx_error *err)
+hdx_code hdx_strip_overlay_stats(hdx_source *source, hdx_overlay_stats *out, hdx_error *err)
 {
-    view *v = hdx_source_overlay_of(source);
-    *out = (hdx_view_stats){ 0 };
+    overlay *v = hdx_source_overlay_of(source);
+    *out = (hdx_overlay_stats){ 0 };
     if (v == NULL)
         return HDX_OK;
-    const hdx_code code = hdx_strip_view_pass(v, err);
+    const hdx_code code = hdx_strip_overlay_pass(v, err);
     if (code == HDX_OK)
         *out = v->stats;
     return code;
