@@ -23,11 +23,11 @@ static hdx_map_slot *slot_for(const hdx_map *map, uint64_t key, uint64_t *steps)
     }
 }
 
-/* An odd number that the kernel gave this process and nobody else; another one for each turn. */
-static uint64_t secret(uint64_t turn)
+/* An odd number that the kernel gave this process and nobody else; another one for each `before`. */
+static uint64_t secret(uint64_t before)
 {
     const uint8_t *bytes = (const uint8_t *)getauxval(AT_RANDOM);
-    return hdx_mix64((bytes == NULL ? (uint64_t)(uintptr_t)&bytes : hdx_le64(bytes)) ^ turn) | 1;
+    return hdx_mix64((bytes == NULL ? (uint64_t)(uintptr_t)&bytes : hdx_le64(bytes)) ^ before) | 1;
 }
 
 static bool move_to(hdx_map *map, uint64_t capacity, uint64_t multiplier)

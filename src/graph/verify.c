@@ -418,7 +418,7 @@ static hdx_code compare(hdx_verifier *v, bool full)
         return HDX_WRONG(v, "instances", "%llu objects in the lists of all classes, there are %llu",
                          (unsigned long long)hdx_one_to_n_values(members), (unsigned long long)objects);
     if (hdx_graph_use(v->g, HDX_KIND_INBOUND) != NULL && v->in_sum != v->out_sum)
-        return HDX_WRONG(v, "inbound", "it is not the outbound lists turned round");
+        return HDX_WRONG(v, "inbound", "it is not the outbound lists transposed");
     if (v->live != NULL && v->references != m->references)
         return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu",
                          (unsigned long long)v->references, (unsigned long long)m->references);

@@ -206,11 +206,11 @@ static hdx_code hop(sampler *k, hdx_pos from, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     bool     chosen = false, other = false;
-    uint64_t turns = 0;
+    uint64_t rounds = 0;
     while (from < k->end && code == HDX_OK) {
         const uint8_t *at;
         size_t         have;
-        if (turns++ % 4096 == 0 && hdx_tick(k->tick, 0))
+        if (rounds++ % 4096 == 0 && hdx_tick(k->tick, 0))
             return hdx_tick_stop(err);
         if ((code = look(k, from, HDX_TOP_HEAD, &at, &have, err)) != HDX_OK || have < HDX_TOP_HEAD)
             return code;

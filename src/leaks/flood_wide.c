@@ -29,13 +29,14 @@
 #define TICK    65536u
 
 typedef struct label {
-    NID      parent, child, next, before; /* places; children of one parent in a list; NONE */
-    NID      depth;                       /* greater than the parent's, at all times */
-    NID      waiting;                     /* place + 1 in flood.waits: objects that got this label from elsewhere */
-    NID      beside;                      /* place + 1 of the next label to be worked off at its depth */
-    bool     queued, begun;
-    uint8_t  turn; /* how often all under it was to be looked at again; `turn` of an object says which of them it was */
-    hdx_id   id;
+    NID  parent, child, next, before; /* places; children of one parent in a list; NONE */
+    NID  depth;                       /* greater than the parent's, at all times */
+    NID  waiting;                     /* place + 1 in flood.waits: objects that got this label from elsewhere */
+    NID  beside;                      /* place + 1 of the next label to be worked off at its depth */
+    bool queued, begun;
+    uint8_t
+           round; /* how often all under it was to be looked at again; `round` of an object says which of them it was */
+    hdx_id id;
     uint64_t bytes, objects;
 } label;
 
@@ -47,7 +48,7 @@ typedef struct flood {
     search  *k;
     NID     *of;    /* by object: 0 not reached, label + 1, or ON_PATH | label */
     NID     *queue; /* of the label that is worked off */
-    uint8_t *turn;  /* by object */
+    uint8_t *round; /* by object */
     label   *labels;
     uint64_t label_count;
     NID     *at_depth; /* by depth: label + 1 of the first to be worked off */
@@ -57,7 +58,7 @@ typedef struct flood {
     uint64_t head, tail, room; /* of the queue, a ring */
     uint64_t steps;
     NID      now;   /* the label that is worked off */
-    bool     again; /* some label rose late: turns count */
+    bool     again; /* some label rose late: rounds count */
     bool     failed, endless;
 } flood;
 
@@ -153,7 +154,7 @@ static void put_aside(flood *f, NID l, NID id)
 static inline void look_soon(flood *f, NID l, NID id)
 {
     if (f->again)
-        f->turn[id] = f->labels[l].turn;
+        f->round[id] = f->labels[l].round;
     put_aside(f, l, id);
 }
 
@@ -168,7 +169,7 @@ static void begin_again(flood *f, NID l)
     for (;;) {
         label *of = &f->labels[at];
         if (of->begun) {
-            f->endless |= ++of->turn == UINT8_MAX;
+            f->endless |= ++of->round == UINT8_MAX;
             of->begun = false;
             look_soon(f, at, (NID)of->id);
         }
@@ -217,7 +218,7 @@ static inline void meet(flood *f, NID id, NID by)
     } else if (is != was) {
         f->of[id] = is + 1;
         look_soon(f, is, id);
-    } else if (f->again && own == NULL && f->turn[id] != f->labels[l].turn)
+    } else if (f->again && own == NULL && f->round[id] != f->labels[l].round)
         look_soon(f, l, id);
 }
 
@@ -380,10 +381,10 @@ static hdx_code prepare(flood *f, hdx_error *err)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "too many objects on paths");
     f->of = hdx_mem_array(s->mem, n, sizeof *f->of);
     f->queue = hdx_mem_raw(s->mem, f->room, sizeof *f->queue);
-    f->turn = hdx_mem_array(s->mem, n, 1);
+    f->round = hdx_mem_array(s->mem, n, 1);
     f->labels = hdx_mem_array(s->mem, f->label_count, sizeof *f->labels);
     f->at_depth = hdx_mem_array(s->mem, f->label_count + 1, sizeof *f->at_depth);
-    if (f->of == NULL || f->queue == NULL || f->turn == NULL || f->labels == NULL || f->at_depth == NULL)
+    if (f->of == NULL || f->queue == NULL || f->round == NULL || f->labels == NULL || f->at_depth == NULL)
         return hdx_no_memory(err, "sizes", 2 * n * sizeof *f->of);
     uint64_t next = 1;
     f->labels[0] = (label){ .parent = NONE, .child = NONE, .next = NONE, .before = NONE, .id = HDX_NO_ID };
@@ -416,7 +417,7 @@ hdx_code WIDE(hdx_leak_flood)(search *k, const hdx_map *native, bool *gave_up, h
     }
     hdx_mem_put(mem, f.of, n * sizeof *f.of);
     hdx_mem_put(mem, f.queue, f.room * sizeof *f.queue);
-    hdx_mem_put(mem, f.turn, n);
+    hdx_mem_put(mem, f.round, n);
     hdx_mem_put(mem, f.labels, f.label_count * sizeof *f.labels);
     hdx_mem_put(mem, f.at_depth, (f.label_count + 1) * sizeof *f.at_depth);
     hdx_mem_put(mem, f.waits, f.wait_capacity * sizeof *f.waits);

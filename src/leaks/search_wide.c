@@ -34,7 +34,7 @@ static bool push(search *k, NID id, bool low)
 
 static inline bool enqueue(search *k, NID id, NID from, bool low)
 {
-    low |= k->turned;
+    low |= k->last_only;
     if (!hdx_bits_set(k->seen, id)) {
         if (low || !hdx_bits_test(k->waiting, id))
             return true;
@@ -81,7 +81,7 @@ static bool visit(search *k, NID id)
 
 static void ahead(const search *k, uint64_t done)
 {
-    if (done + AHEAD >= k->first_count || k->turned)
+    if (done + AHEAD >= k->first_count || k->last_only)
         return;
     hdx_packed_base_ahead(&k->st->lists, k->first[done + AHEAD]);
     hdx_packed_list_ahead(&k->st->lists, k->first[done + AHEAD / 2]);
@@ -103,11 +103,11 @@ static hdx_code run(search *k, hdx_error *err)
         return HDX_OK;
     for (;;) {
         NID id;
-        if (!k->turned && done < k->first_count) {
+        if (!k->last_only && done < k->first_count) {
             ahead(k, done);
             id = k->first[done++];
         } else {
-            k->turned = true;
+            k->last_only = true;
             while (k->last_head < k->last_count && !hdx_bits_test(k->waiting, k->last[k->last_head]))
                 k->last_head++;
             if (k->last_head == k->last_count)

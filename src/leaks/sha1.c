@@ -4,7 +4,7 @@
  */
 #include "leaks/leaks.h"
 
-static uint32_t turn(uint32_t v, unsigned by) { return v << by | v >> (32 - by); }
+static uint32_t rotate(uint32_t v, unsigned by) { return v << by | v >> (32 - by); }
 
 static void block(leak_sha1 *s)
 {
@@ -12,14 +12,14 @@ static void block(leak_sha1 *s)
     for (unsigned i = 0; i < 16; i++)
         w[i] = hdx_be32(s->block + 4 * i);
     for (unsigned i = 16; i < 80; i++)
-        w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+        w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     for (unsigned i = 0; i < 80; i++) {
         const uint32_t f = i < 20 ? (b & c) | (~b & d) : i < 40 || i >= 60 ? b ^ c ^ d : (b & c) | (b & d) | (c & d);
         const uint32_t k = i < 20 ? 0x5a827999u : i < 40 ? 0x6ed9eba1u : i < 60 ? 0x8f1bbcdcu : 0xca62c1d6u;
-        const uint32_t next = turn(a, 5) + f + e + k + w[i];
+        const uint32_t next = rotate(a, 5) + f + e + k + w[i];
         e = d;
         d = c;
-        c = turn(b, 30);
+        c = rotate(b, 30);
         b = a;
         a = next;
     }

@@ -74,7 +74,7 @@ static inline uint32_t size_entries(const store *s) { return (4 + s->lists.width
 /*
  * A search under way.
  *   S1  `from` of a reached object is the object that enqueued it last; of a root object it is the object itself.
- *   S2  once the first queue is empty everything goes after the last one (`turned`).
+ *   S2  once the first queue is empty everything goes after the last one (`last_only`).
  */
 typedef enum leak_how {
     BY_FIELD,
@@ -111,7 +111,7 @@ typedef struct WIDE(leak_walk) {
     uint64_t        *seen, *waiting, *wanted, *late; /* bits over ids; late: taken from the last queue */
     NID             *first, *last;
     uint64_t         first_count, first_capacity, last_head, last_count, last_capacity;
-    bool             turned, naming;
+    bool             last_only, naming;
     leak_root       *roots;
     uint64_t         root_count;
     hdx_map          root_of; /* object -> place in roots, where it was enqueued by one */

@@ -291,17 +291,17 @@ bool hdx_checkpoint_is_plain(const hdx_work *w)
 }
 
 /* Temporary files that these steps and tasks have handed on. */
-typedef struct tapes {
+typedef struct temp_files {
     struct {
         const char *name;
         bool        needed;
     } at[8];
-} tapes;
+} temp_files;
 
-static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
+static temp_files temp_files_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
 {
     const bool search = hdx_checkpoint_search(p->until, done) || (tasks & HDX_TASK_SEARCH) != 0;
-    return (tapes){ {
+    return (temp_files){ {
         { "references.tmp", hdx_checkpoint_spill(done) },
         { "search.tmp", search },
         { HDX_KEPT_BITS, search },
@@ -314,9 +314,9 @@ static tapes tapes_of(const hdx_pass *p, uint64_t done, uint64_t tasks)
     } };
 }
 
-static bool is_tape_of(const hdx_pass *p, uint64_t done, uint64_t tasks, const char *name)
+static bool is_temp_file_of(const hdx_pass *p, uint64_t done, uint64_t tasks, const char *name)
 {
-    const tapes t = tapes_of(p, done, tasks);
+    const temp_files t = temp_files_of(p, done, tasks);
     for (size_t i = 0; i < sizeof t.at / sizeof *t.at; i++)
         if (t.at[i].needed && strcmp(name, t.at[i].name) == 0)
             return true;
@@ -334,7 +334,7 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
     }
     return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 ||
            (strcmp(name, HDX_KEPT_LISTS) == 0 && p->kept.lists) ||
-           is_tape_of(p, done, atomic_load(&p->kept.tasks), name);
+           is_temp_file_of(p, done, atomic_load(&p->kept.tasks), name);
 }
 
 static bool belongs_to_kept(const hdx_keeping *keeping, const char *name)
@@ -486,7 +486,7 @@ bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
 {
     static const char *const always[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum" };
     const hdx_build         *b = p->b;
-    const tapes              t = tapes_of(p, done, tasks);
+    const temp_files         t = temp_files_of(p, done, tasks);
     char                     name[32];
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (!hdx_seal_has(&b->work, &b->keeping, always[i]))
@@ -557,13 +557,13 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
         code = check_spill(p, err);
     if (code == HDX_OK && (searched || (tasks & HDX_TASK_SEARCH) != 0))
         code = check_search(p, searched || (tasks & HDX_TASK_NEAREST) != 0, err);
-    if (code == HDX_OK && is_tape_of(p, done, tasks, "referrers.tmp"))
+    if (code == HDX_OK && is_temp_file_of(p, done, tasks, "referrers.tmp"))
         code = check_referrers(p, err);
     if (code == HDX_OK && (tasks & HDX_TASK_PREDECESSORS) != 0)
         code = open_temp(p->b, "predecessors.tmp", &p->predecessors.file, err);
     if (code == HDX_OK && (tasks & HDX_TASK_CLASS_INSTANCES) != 0)
         code = open_temp(p->b, "class_instances.tmp", &p->instances.file, err);
-    if (code == HDX_OK && is_tape_of(p, done, tasks, "idoms.tmp"))
+    if (code == HDX_OK && is_temp_file_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
     if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK &&
         (p->b->keeping.sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))

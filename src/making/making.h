@@ -44,13 +44,13 @@ static inline hdx_reading hdx_reading_of(hdx_build *b)
 
 /* Of the step at hand. */
 typedef struct hdx_step_kept {
-    hdx_manifest     begun;         /* as it was before it */
-    uint64_t         saved;         /* steps that a checkpoint, or nobody, has to keep */
-    _Atomic uint64_t tasks;         /* those that are whole (HDX_TASK_) */
-    uint64_t         saved_tasks;   /* likewise, of what is saved */
-    bool             live, special; /* in bits.tmp */
-    bool             lists;         /* outbound is in lists.tmp */
-    bool             tapes;         /* predecessors and instances are in their files */
+    hdx_manifest     begun;             /* as it was before it */
+    uint64_t         saved;             /* steps that a checkpoint, or nobody, has to keep */
+    _Atomic uint64_t tasks;             /* those that are whole (HDX_TASK_) */
+    uint64_t         saved_tasks;       /* likewise, of what is saved */
+    bool             live, special;     /* in bits.tmp */
+    bool             lists;             /* outbound is in lists.tmp */
+    bool             predecessor_files; /* predecessors and instances are in their files */
 } hdx_step_kept;
 
 typedef struct hdx_pass {

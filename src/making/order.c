@@ -48,7 +48,7 @@ static void free_passes(hdx_pass *p)
     hdx_mem_put(mem, p->search.special, words * 8);
     hdx_temp_close(&referrers->file);
     hdx_mem_put(mem, referrers->chunks, referrers->capacity * sizeof *referrers->chunks);
-    if (!p->kept.tapes) {
+    if (!p->kept.predecessor_files) {
         hdx_temp_remove(&p->predecessors.file);
         hdx_temp_remove(&p->instances.file);
     }
@@ -684,7 +684,7 @@ static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
     if ((tasks & HDX_TASK_CLASS_INSTANCES) != 0 &&
         (served || p->instances.file.end != p->instances.end || hdx_temp_keep(&p->instances.file, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_CLASS_INSTANCES;
-    p->kept.tapes = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES)) != 0;
+    p->kept.predecessor_files = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES)) != 0;
     return tasks;
 }
 

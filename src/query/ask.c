@@ -30,7 +30,7 @@ hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err)
 
 hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err)
 {
-    return (++a->turns & 255) == 0 ? hdx_ask_stopped(&a->q, err) : HDX_OK;
+    return (++a->rounds & 255) == 0 ? hdx_ask_stopped(&a->q, err) : HDX_OK;
 }
 
 hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err)

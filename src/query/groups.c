@@ -310,7 +310,7 @@ static hdx_code reach(walk *w, hdx_id to, uint32_t lost, hdx_error *err)
 
 static hdx_code spread(walk *w, hdx_error *err)
 {
-    uint64_t turns = 0;
+    uint64_t rounds = 0;
     hdx_code code = HDX_OK;
     while (w->next.count > 0 && !w->full) {
         hdx_ids swapped = w->level;
@@ -325,7 +325,7 @@ static hdx_code spread(walk *w, hdx_error *err)
             while (!w->full && hdx_refs_next(&refs, &target))
                 if (target < w->objects && (code = reach(w, target, lost, err)) != HDX_OK)
                     return code;
-            if ((++turns & 0xffff) == 0 && (code = hdx_ask_stopped(w->q, err)) != HDX_OK)
+            if ((++rounds & 0xffff) == 0 && (code = hdx_ask_stopped(w->q, err)) != HDX_OK)
                 return code;
         }
     }

@@ -87,7 +87,7 @@ hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, h
 {
     unsigned  workers = hdx_ask_threads(q);
     hdx_ids   level = hdx_ids_of(q->mem), next = hdx_ids_of(q->mem);
-    uint64_t  turns = 0;
+    uint64_t  rounds = 0;
     level_job job = { .q = q, .without = without, .seen = seen, .level = &level };
     hdx_code  code = HDX_OK;
     job.found = hdx_mem_array(q->mem, workers, sizeof *job.found);
@@ -105,9 +105,9 @@ hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, h
             job.shared = false;
             code = scan(&job, 0, level.count, &next, err);
         }
-        turns += level.count;
-        if (code == HDX_OK && turns >= 65536) {
-            turns = 0;
+        rounds += level.count;
+        if (code == HDX_OK && rounds >= 65536) {
+            rounds = 0;
             code = hdx_ask_stopped(q, err);
         }
         hdx_ids swapped = level;

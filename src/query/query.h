@@ -13,8 +13,8 @@
  *   table.c      the questions
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
- * a turn counter, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are made
- * in `next`, for rows that go out only.
+ * a count of rounds, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are
+ * made in `next`, for rows that go out only.
  *
  * Invariants
  *   1. No recursion over heap shapes, and nothing is allocated for a count that was not counted in the index first.
@@ -33,13 +33,13 @@
 typedef struct hdx_ask {
     hdx_query  q;
     hdx_graph *g;
-    uint64_t   turns;
+    uint64_t   rounds;
 } hdx_ask;
 
 /* ---- asking ---- */
 /* Refuses an index that stops before the dominators: live and retained are not known there. */
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err);
-/* Once per row or object: every 256th turn asks whether the caller wants to stop. */
+/* Once per row or object: every 256th round asks whether the caller wants to stop. */
 hdx_code           hdx_ask_turn(hdx_ask *a, hdx_error *err);
 hdx_code           hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
 unsigned           hdx_ask_threads(const hdx_query *q);
@@ -185,7 +185,7 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
 hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
                          hdx_error *err);
 /*
- * A path is written step by step after the ones before, and turned round if it was written from the target to the root.
+ * A path is written step by step after the ones before, and reversed if it was written from the target to the root.
  */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);

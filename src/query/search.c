@@ -55,7 +55,7 @@ void hdx_paths_drop(hdx_paths *p)
     *p = (hdx_paths){ .steps = hdx_ids_of(p->steps.mem) };
 }
 
-/* Climbs from the target to a root, then turns the steps round. */
+/* Climbs from the target to a root, then reverses the steps. */
 static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *err)
 {
     hdx_code code = hdx_path_begin(out, target, err);

@@ -211,13 +211,13 @@ static UNUSED lists lists_turned(const lists *of)
 {
     uint64_t count = of->at[of->n];
     edge    *e = zeroed(count, sizeof *e);
-    lists    turned;
+    lists    transposed;
     for (uint64_t v = 0; v < of->n; v++)
         for (uint64_t i = of->at[v]; i < of->at[v + 1]; i++)
             e[i] = (edge){ of->to[i], v };
-    turned = lists_of(e, count, of->n);
+    transposed = lists_of(e, count, of->n);
     free(e);
-    return turned;
+    return transposed;
 }
 
 static UNUSED uint32_t *narrowed(const uint64_t *from, uint64_t count)

@@ -222,14 +222,14 @@ static inline uint32_t parted_sum_of(parted *p, const char *name, uint64_t at, u
     return f == NULL || at > f->len || bytes > f->len - at ? otherwise : hdx_crc32c(0, f->at + at, (size_t)bytes);
 }
 
-/* Makes all sums of the state right again; with `tapes`, also those it has of temporary files. */
-static inline void parted_seal(parted *p, bool tapes)
+/* Makes all sums of the state right again; with `temp_files`, also those it has of temporary files. */
+static inline void parted_seal(parted *p, bool temp_files)
 {
     parted_file         *state = parted_find(p, "checkpoint/state"), *sum = parted_find(p, "checkpoint/catalog.sum");
     hdx_checkpoint_head *h = parted_head(p);
     if (state->len < sizeof *h + 4)
         return;
-    if (tapes) {
+    if (temp_files) {
         h->search_sum = parted_sum_of(p, "search.tmp", 0, h->search_bytes, (uint32_t)h->search_sum);
         h->idoms_sum = parted_sum_of(p, "idoms.tmp", 0, h->idoms_bytes, (uint32_t)h->idoms_sum);
         for (uint64_t i = 0; parted_tables_fit(p) && i < h->units; i++)

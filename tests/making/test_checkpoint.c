@@ -574,7 +574,7 @@ Test(checkpoint, with_counts_of_its_own_is_counted_again)
 static bool refuse_large(void *context, uint64_t bytes)
 {
     (void)context;
-    return bytes == (1u << 16); /* the piece that tapes are looked at by */
+    return bytes == (1u << 16); /* the piece that temporary files are looked at by */
 }
 
 Test(checkpoint, stays_when_there_is_no_memory_for_looking)

@@ -143,7 +143,7 @@ static uint64_t reads(const char *what)
     return read_bytes;
 }
 
-static uint64_t bytes_of_tapes(void)
+static uint64_t bytes_of_temp_files(void)
 {
     parted   p = { .count = 0 };
     uint64_t sum = 0;
@@ -166,11 +166,11 @@ Test(seal, of_an_untouched_leftover_spares_reading_its_files)
         cr_assert(access(path, F_OK) == 0, "step %u", k);
         const uint64_t sealed = reads("as it was left");
         leave(k);
-        const uint64_t tapes = bytes_of_tapes();
+        const uint64_t temp_files = bytes_of_temp_files();
         cr_assert(unlink(path) == 0);
         const uint64_t all = reads("without its seal");
-        cr_expect(all >= sealed + tapes, "step %u: %llu of %llu, tapes %llu", k, (unsigned long long)sealed,
-                  (unsigned long long)all, (unsigned long long)tapes);
+        cr_expect(all >= sealed + temp_files, "step %u: %llu of %llu, temporary files %llu", k,
+                  (unsigned long long)sealed, (unsigned long long)all, (unsigned long long)temp_files);
         cr_expect(sealed <= OPENING, "step %u: %llu bytes of files", k, (unsigned long long)sealed);
     }
 }
@@ -226,10 +226,10 @@ Test(seal, of_another_boot_or_other_files_is_none)
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         leave(2);
-        const uint64_t tapes = bytes_of_tapes();
+        const uint64_t temp_files = bytes_of_temp_files();
         change_seal(ways[i].change);
         const uint64_t all = reads(ways[i].what);
-        cr_expect(ways[i].holds ? all <= OPENING : all >= tapes, "%s: %llu bytes read", ways[i].what,
+        cr_expect(ways[i].holds ? all <= OPENING : all >= temp_files, "%s: %llu bytes read", ways[i].what,
                   (unsigned long long)all);
     }
 }
@@ -312,11 +312,11 @@ Test(seal, of_a_copy_is_none)
 {
     char command[600];
     leave(2);
-    const uint64_t tapes = bytes_of_tapes();
+    const uint64_t temp_files = bytes_of_temp_files();
     (void)snprintf(command, sizeof command, "cp -a '%s' '%s.copy' && rm -r '%s' && mv '%s.copy' '%s'", part, part, part,
                    part, part);
     cr_assert(system(command) == 0);
-    cr_expect(reads("a copy") >= tapes);
+    cr_expect(reads("a copy") >= temp_files);
     leave(2);
     (void)snprintf(command, sizeof command, "mv '%s' '%s.aside' && mv '%s.aside' '%s'", part, part, part, part);
     cr_assert(system(command) == 0);
