@@ -185,3 +185,23 @@ Test(regex, every_match_is_a_step)
     }
     hdx_regex_close(r);
 }
+
+/* A run of bytes that one item takes counts a step for sixteen of them, however far into the text it begins. */
+Test(regex, runs_of_bytes_are_steps_by_their_length)
+{
+    enum { EACH = 1600, RUNS = 5 };
+    char *text = malloc(EACH * RUNS);
+    cr_assert(text != NULL);
+    for (unsigned i = 0; i < RUNS; i++)
+        memset(text + (size_t)EACH * i, (int)('a' + i), EACH);
+    for (unsigned runs = 1; runs <= RUNS; runs++) {
+        hdx_regex     *r = opened("^a*b*c*d*e*$", NULL);
+        bool           yes = false;
+        const uint64_t least = (uint64_t)runs * EACH / 16;
+        cr_assert(hdx_regex_match(r, (hdx_text){ text, EACH * runs }, &yes, NULL) == HDX_OK && yes);
+        cr_expect(hdx_regex_steps(r) >= least && hdx_regex_steps(r) <= least + 20, "%u runs: %llu steps", runs,
+                  (unsigned long long)hdx_regex_steps(r));
+        hdx_regex_close(r);
+    }
+    free(text);
+}
