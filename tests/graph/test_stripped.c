@@ -157,3 +157,23 @@ Test(stripped, texts_are_absent_where_their_array_is)
         little_close(h.l);
     }
 }
+
+/* A label would be the constant that a tool wrote there. */
+Test(stripped, arrays_and_texts_have_no_labels)
+{
+    for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        heap           h = heap_of(policies[p].policy, policies[p].view);
+        const uint64_t objects[] = { h.arrays[BYTES], h.arrays[CHARS], h.text, h.thread };
+        const bool     blank[] = { policies[p].blank[BYTES], policies[p].blank[CHARS], policies[p].blank[CHARS],
+                                   policies[p].blank[CHARS] };
+        for (unsigned i = 0; i < 4; i++) {
+            char     *text;
+            hdx_error err;
+            cr_assert(eq(int, hdx_graph_label(h.l->g, little_find(h.l, objects[i]), &text, &err), HDX_OK));
+            cr_expect(eq(int, text == NULL, blank[i]), "policy %zu, object %u", p, i);
+            cr_expect(text == NULL || strcmp(text, i == 0 ? "bytes" : "chars") == 0);
+            hdx_text_free(text);
+        }
+        little_close(h.l);
+    }
+}
