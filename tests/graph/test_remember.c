@@ -2,7 +2,10 @@
 #include "graph/little_index.h"
 
 #include "graph/graph.h"
+#include "graph/inside.h"
+#include "support/faulty.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -232,5 +235,37 @@ Test(remember, leaves_no_part_behind)
     (void)pclose(p);
     cr_expect(eq(u32, files, 0));
     cr_assert(rmdir(path) == 0);
+    little_close(l);
+}
+
+/* Whatever call fails on the way: what was kept before stays, or the new answer is there; never half of one. */
+Test(remember, keeps_the_old_answer_where_the_new_one_cannot_be_written)
+{
+    little *l = small_heap();
+    hdx_io *io = l->g->place.io;
+    char    command[320];
+    cr_assert(hdx_graph_remember(l->g, 2, "an answer", 9));
+    for (unsigned n = 1;; n++) {
+        faulty_io f;
+        unsigned  parts = 0;
+        faulty_io_init(&f, n, EIO, false);
+        l->g->place.io = &f.io;
+        const bool kept = hdx_graph_remember(l->g, 2, "another one", 11), fired = faulty_io_fired(&f);
+        l->g->place.io = io;
+        cr_expect(recalled(l, 2, kept ? "another one" : "an answer", kept ? 11 : 9), "call %u", n);
+        (void)snprintf(command, sizeof command, "ls %s | grep -c part", l->index);
+        FILE *p = popen(command, "r");
+        cr_assert(p != NULL && fscanf(p, "%u", &parts) == 1);
+        (void)pclose(p);
+        cr_expect(eq(u32, parts, 0), "call %u", n);
+        if (!fired) {
+            cr_expect(kept);
+            cr_expect(gt(u32, n, 6));
+            break;
+        }
+        if (n <= 6) /* creating, two writes, syncing, closing, renaming */
+            cr_expect(not(kept), "call %u", n);
+        cr_assert(hdx_graph_remember(l->g, 2, "an answer", 9));
+    }
     little_close(l);
 }
