@@ -8,6 +8,7 @@
  *       alone. Texts stay in LMDB's map. One lock stands before all decoding; what is decoded is read without it.
  */
 #include "catalog/store.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -313,26 +314,15 @@ static hdx_texts texts_of(const hdx_catalog *c) { return (hdx_texts){ c->texts, 
 
 /* ---- classes ---- */
 
-/*
- * Chains of super classes must end, or a walk over one would not: each class is visited once, chains end at one
- * visited before.
- */
+/* Chains of super classes must end, or a walk over one would not. */
 static hdx_code check_supers(const hdx_catalog *c, hdx_error *err)
 {
-    uint64_t  count = c->counts.classes;
-    uint32_t *visit = hdx_mem_array(NULL, count, sizeof *visit); /* the walk that came by, counted from 1 */
-    if (visit == NULL)
-        return hdx_no_memory(err, "checking classes", count * sizeof *visit);
-    hdx_code code = HDX_OK;
-    for (uint32_t i = 0; i < count && code == HDX_OK; i++) {
-        uint32_t at = i;
-        for (; at != HDX_NO_CLASS && visit[at] == 0; at = c->classes[at].super)
-            visit[at] = i + 1;
-        if (at != HDX_NO_CLASS && visit[at] == i + 1)
-            code = hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is its own ancestor", at);
-    }
-    hdx_mem_put(NULL, visit, count * sizeof *visit);
-    return code;
+    uint32_t at;
+    if (!hdx_model_own_ancestor(c->classes, (uint32_t)c->counts.classes, NULL, &at))
+        return hdx_no_memory(err, "checking classes", c->counts.classes);
+    if (at != HDX_NO_CLASS)
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is its own ancestor", at);
+    return HDX_OK;
 }
 
 static hdx_code one_class(hdx_catalog *c, uint32_t number, hdx_view value, hdx_error *err)

@@ -50,6 +50,8 @@ uint32_t hdx_alignment_of(uint64_t divisor);                         /* clamped 
  * its number is put into cut[] (room for `count`); *cuts says how many. False: out of memory.
  */
 bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts);
+/* A class that is its own ancestor: the first met; HDX_NO_CLASS where all chains end. False: out of memory. */
+bool hdx_model_own_ancestor(const hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *number);
 
 /*
  * Fills instance_size and class_shallow of all classes (MAT 2.3, 2.6; with `stated`, the size CLASS_DUMP says), whose

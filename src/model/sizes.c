@@ -67,23 +67,45 @@ static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, uint64_t own, 
 
 enum { UNSEEN, ON_PATH, DONE };
 
+/* Climbs from a class to the end, or to where another climb was: the class that closes a cycle, or HDX_NO_CLASS. */
+static uint32_t climb(const hdx_class *classes, uint8_t *state, uint32_t first)
+{
+    uint32_t last = first, c = first;
+    while (c != HDX_NO_CLASS && state[c] == UNSEEN) {
+        state[c] = ON_PATH;
+        last = c;
+        c = classes[c].super;
+    }
+    const bool closes = c != HDX_NO_CLASS && state[c] == ON_PATH;
+    for (c = first; c != HDX_NO_CLASS && state[c] == ON_PATH; c = classes[c].super)
+        state[c] = DONE;
+    return closes ? last : HDX_NO_CLASS;
+}
+
 bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *cut, uint32_t *cuts)
 {
     uint8_t *state = hdx_mem_array(mem, count, sizeof *state);
     *cuts = 0;
     for (uint32_t first = 0; state != NULL && first < count; first++) {
-        uint32_t last = first, c = first;
-        while (c != HDX_NO_CLASS && state[c] == UNSEEN) {
-            state[c] = ON_PATH;
-            last = c;
-            c = classes[c].super;
-        }
-        if (c != HDX_NO_CLASS && state[c] == ON_PATH) { /* R15: the chain repeats; it is cut where it does */
+        const uint32_t last = climb(classes, state, first);
+        if (last != HDX_NO_CLASS) { /* R15: the chain repeats; it is cut where it does */
             classes[last].super = HDX_NO_CLASS;
             cut[(*cuts)++] = last;
         }
-        for (c = first; c != HDX_NO_CLASS && state[c] == ON_PATH; c = classes[c].super)
-            state[c] = DONE;
+    }
+    const bool ok = state != NULL;
+    hdx_mem_put(mem, state, count);
+    return ok;
+}
+
+bool hdx_model_own_ancestor(const hdx_class *classes, uint32_t count, hdx_mem *mem, uint32_t *number)
+{
+    uint8_t *state = hdx_mem_array(mem, count, sizeof *state);
+    *number = HDX_NO_CLASS;
+    for (uint32_t first = 0; state != NULL && first < count && *number == HDX_NO_CLASS; first++) {
+        const uint32_t last = climb(classes, state, first);
+        if (last != HDX_NO_CLASS)
+            *number = classes[last].super;
     }
     const bool ok = state != NULL;
     hdx_mem_put(mem, state, count);

@@ -124,12 +124,16 @@ Test(classes, android_states_its_sizes_and_array_classes_give_the_reference_size
 Test(cycles, are_cut_where_they_repeat)
 {
     const hdx_field one[] = { F(11) };
-    uint32_t        cut[8], cuts;
+    uint32_t        cut[8], cuts, own;
     /* 0 <- 1 itself; 2 -> 3 -> 4 -> 2; 5 hangs on the cycle; 6 is its own super */
     hdx_class c[7] = {
         K(HDX_NO_CLASS, NULL, 0), K(0, one, 1), K(3, one, 1), K(4, one, 1), K(2, one, 1), K(3, one, 1), K(6, one, 1)
     };
+    cr_assert(hdx_model_own_ancestor(c, 7, NULL, &own));
+    cr_expect(eq(u32, own, 2), "the first of the cycle that a climb from 2 meets again");
     cr_assert(hdx_model_cut_cycles(c, 7, NULL, cut, &cuts));
+    cr_assert(hdx_model_own_ancestor(c, 7, NULL, &own));
+    cr_expect(eq(u32, own, HDX_NO_CLASS));
     cr_assert(hdx_model_sizes(&wide, c, 7, NULL));
     cr_assert(eq(u32, cuts, 2));
     cr_expect(eq(u32, cut[0], 4));
@@ -150,13 +154,21 @@ Test(cycles, random_graphs_end_without_a_cycle)
     for (unsigned round = 0; round < 2000; round++) {
         enum { N = 12 };
         hdx_class c[N];
-        uint32_t  cut[N], cuts;
+        uint32_t  cut[N], cuts, own;
         for (unsigned k = 0; k < N; k++) {
             x = x * 6364136223846793005u + 1442695040888963407u;
             const uint32_t super = (uint32_t)(x >> 40) % (N + 2);
             c[k] = K(super >= N ? HDX_NO_CLASS : super, NULL, 0);
         }
+        cr_assert(hdx_model_own_ancestor(c, N, NULL, &own));
+        if (own != HDX_NO_CLASS) {
+            uint32_t at = c[own].super;
+            for (unsigned steps = 0; at != own && steps < N; steps++)
+                at = c[at].super;
+            cr_expect(eq(u32, at, own), "seed %u", round);
+        }
         cr_assert(hdx_model_cut_cycles(c, N, NULL, cut, &cuts));
+        cr_expect(eq(int, own != HDX_NO_CLASS, cuts > 0), "seed %u", round);
         for (unsigned k = 0; k < N; k++) {
             unsigned steps = 0;
             for (uint32_t at = k; at != HDX_NO_CLASS && steps <= N; at = c[at].super)
