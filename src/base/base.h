@@ -14,6 +14,7 @@
  *   search.h    halving what is in order
  *   first_error.h  of several workers' errors the first
  *   inline.h    what is compiled into each caller
+ *   pattern.h   names by glob or regular expression
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
@@ -35,6 +36,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/regex.h"
 #include "base/search.h"
 #include "base/sort.h"

@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LONG_NAME 256u
-#define ASK       65536u /* ids between two questions whether to go on */
-#define MANY      64u    /* one of so many objects: as many bits as ids */
+#define ASK  65536u /* ids between two questions whether to go on */
+#define MANY 64u    /* one of so many objects: as many bits as ids */
 
 typedef struct list {
     hdx_id  *at;
@@ -217,73 +216,19 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
 
 /* ---- by class ---- */
 
-static bool glob(const char *pattern, hdx_text name)
-{
-    const char *p = pattern, *star = NULL, *s = name.at, *end = name.at + name.len, *again = NULL;
-    while (s < end) {
-        if (*p == '*') {
-            star = p++;
-            again = s;
-        } else if (*p == *s || *p == '?') {
-            p++;
-            s++;
-        } else if (star != NULL) {
-            p = star + 1;
-            s = ++again;
-        } else
-            return false;
-    }
-    while (*p == '*')
-        p++;
-    return *p == '\0';
-}
-
-typedef struct matcher {
-    const char *pattern;
-    hdx_regex  *regex; /* NULL: a name or a glob */
-    hdx_map     known; /* where a long name stands -> does it match: very many classes may have one */
-} matcher;
-
-static hdx_code look(const matcher *m, hdx_text name, bool *yes, hdx_error *err)
-{
-    if (m->regex != NULL)
-        return hdx_regex_match(m->regex, name, yes, err);
-    *yes = glob(m->pattern, name);
-    return HDX_OK;
-}
-
-static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
-{
-    bool fresh;
-    if (name.len < LONG_NAME)
-        return look(m, name, yes, err);
-    uint64_t *known = hdx_map_put(&m->known, (uint64_t)(uintptr_t)name.at, &fresh);
-    if (known == NULL)
-        return hdx_no_memory(err, "names of classes", sizeof(hdx_map_slot));
-    const hdx_code code = fresh ? look(m, name, yes, err) : HDX_OK;
-    if (code == HDX_OK && fresh)
-        *known = *yes;
-    *yes = code == HDX_OK && *known != 0;
-    return code;
-}
-
 static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_progress *progress, list *out,
                            hdx_error *err)
 {
-    leak_heap   *h = i->h;
-    const size_t len = strlen(pattern);
-    matcher      m = { .pattern = pattern, .known = hdx_map_of(NULL) };
-    bool         any = false;
-    uint64_t     asked = 0;
-    hdx_code     code = HDX_OK;
-    if (len > 2 && pattern[0] == '/' && pattern[len - 1] == '/' &&
-        (code = hdx_regex_open(pattern + 1, len - 2, progress, &m.regex, err)) != HDX_OK)
-        return code;
+    leak_heap  *h = i->h;
+    hdx_pattern p;
+    bool        any = false;
+    uint64_t    asked = 0;
+    hdx_code    code = hdx_pattern_open(&p, pattern, progress, NULL, err);
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
         hdx_id   id;
         bool     named;
-        if ((code = matches(&m, h->names[c], &named, err)) != HDX_OK || !named)
+        if ((code = hdx_pattern_match(&p, h->names[c], &named, err)) != HDX_OK || !named)
             continue;
         any = true;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
@@ -294,8 +239,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
                 code = hdx_tick_stop(err);
         }
     }
-    hdx_regex_close(m.regex);
-    hdx_map_free(&m.known);
+    hdx_pattern_close(&p);
     return code != HDX_OK || any ? code
                                  : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }

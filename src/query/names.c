@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LONG_NAME 256u
-
 static hdx_text text_of(const char *s)
 {
     size_t n = strlen(s);
@@ -78,7 +76,7 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     bool     has_dot = memchr(bare, '.', n) != NULL;
     for (uint32_t i = 0; i < count && n > 0; i++) {
         unsigned d = hdx_edit_distance(typed, classes[i].name, best);
-        if (!has_dot && classes[i].name.len < LONG_NAME) {
+        if (!has_dot && classes[i].name.len < HDX_LONG_PATTERNED) {
             unsigned simple = hdx_edit_distance(typed, simple_name(classes[i].name), best);
             d = simple < d ? simple : d;
         }
@@ -98,53 +96,16 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
                           (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
 }
 
-typedef struct matcher {
-    hdx_text   pattern;
-    bool       glob;
-    hdx_regex *regex; /* NULL: a name or a glob */
-    hdx_map    known; /* where a long name stands -> does it match: very many classes may have one */
-} matcher;
-
-static hdx_code matcher_open(matcher *m, const char *pattern, const hdx_progress *progress, hdx_mem *mem,
-                             hdx_error *err)
+hdx_text hdx_package_of(hdx_text name)
 {
-    size_t n = strlen(pattern);
-    *m = (matcher){ .pattern = text_of(pattern), .known = hdx_map_of(mem) };
-    if (n == 0)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
-    if (n >= 3 && pattern[0] == '/' && pattern[n - 1] == '/')
-        return hdx_regex_open(pattern + 1, n - 2, progress, &m->regex, err);
-    m->glob = hdx_is_glob(m->pattern);
-    return HDX_OK;
-}
-
-static hdx_code look(matcher *m, hdx_text name, bool *yes, hdx_error *err)
-{
-    if (m->regex != NULL)
-        return hdx_regex_match(m->regex, name, yes, err);
-    *yes = m->glob ? hdx_glob_match(m->pattern, name) : hdx_text_same(m->pattern, name);
-    return HDX_OK;
-}
-
-static hdx_code matches(matcher *m, hdx_text name, bool *yes, hdx_error *err)
-{
-    bool fresh;
-    if (name.len < LONG_NAME)
-        return look(m, name, yes, err);
-    uint64_t *known = hdx_map_put(&m->known, (uint64_t)(uintptr_t)name.at, &fresh);
-    if (known == NULL)
-        return hdx_no_memory(err, "names of classes", sizeof(hdx_map_slot));
-    const hdx_code code = fresh ? look(m, name, yes, err) : HDX_OK;
-    if (code == HDX_OK && fresh)
-        *known = *yes;
-    *yes = code == HDX_OK && *known != 0;
-    return code;
-}
-
-static void matcher_close(matcher *m)
-{
-    hdx_regex_close(m->regex);
-    hdx_map_free(&m->known);
+    /* what follows '+' or '/' in the name of a hidden class is an address, no package (HPROF 2.1) */
+    uint32_t end = 0, dot = UINT32_MAX;
+    while (end < name.len && name.at[end] != '+' && name.at[end] != '/')
+        end++;
+    for (uint32_t i = 0; i < end; i++)
+        if (name.at[i] == '.')
+            dot = i;
+    return dot == UINT32_MAX || dot == 0 ? (hdx_text){ "(default package)", 17 } : (hdx_text){ name.at, dot };
 }
 
 /*
@@ -200,11 +161,13 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
                            const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
                            hdx_error *err)
 {
-    uint32_t found = 0;
-    matcher  m;
+    uint32_t    found = 0;
+    hdx_pattern p = { .regex = NULL };
     *numbers = NULL;
     *out_count = 0;
-    hdx_code code = matcher_open(&m, pattern, progress, mem, err);
+    if (pattern[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
+    hdx_code code = hdx_pattern_open(&p, pattern, progress, mem, err);
     if (code != HDX_OK)
         return code;
     uint8_t *state = hdx_mem_array(mem, count, 1);
@@ -214,7 +177,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
     }
     for (uint32_t i = 0; i < count; i++) {
         bool yes = false;
-        if ((code = matches(&m, classes[i].name, &yes, err)) != HDX_OK)
+        if ((code = hdx_pattern_match(&p, classes[i].name, &yes, err)) != HDX_OK)
             goto out;
         state[i] = yes;
         found += yes;
@@ -248,7 +211,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
             (*numbers)[(*out_count)++] = i;
 out:
     hdx_mem_put(mem, state, count);
-    matcher_close(&m);
+    hdx_pattern_close(&p);
     return code;
 }
 

@@ -106,9 +106,6 @@ hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their e
 hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,
                            const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
                            hdx_error *err);
-/* Glob over a whole text: '*' any run, '?' one character (of UTF-8); all else means itself. */
-bool hdx_glob_match(hdx_text pattern, hdx_text text);
-bool hdx_is_glob(hdx_text pattern);
 
 /* ---- sets (bit sets over ids) ---- */
 /*

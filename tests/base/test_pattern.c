@@ -1,5 +1,5 @@
-/* test_patterns.c - globs and packages: the pure part of naming things. */
-#include "query/query.h"
+/* test_pattern.c - names by glob and regular expression. */
+#include "base/base.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -64,20 +64,57 @@ Test(glob, does_not_explode_on_many_stars)
     cr_expect(not(hdx_glob_match(t(pattern), t(text))));
 }
 
-static void expect_package(const char *name, const char *want)
+static bool matches(const char *pattern, const char *name)
 {
-    hdx_text p = hdx_package_of(t(name));
-    cr_expect(hdx_text_is(p, want), "package of %s is %.*s, not %s", name, (int)p.len, p.at, want);
+    hdx_pattern p;
+    hdx_error   err;
+    bool        yes = false;
+    cr_assert(eq(int, hdx_pattern_open(&p, pattern, NULL, NULL, &err), HDX_OK), "%s", pattern);
+    cr_assert(eq(int, hdx_pattern_match(&p, t(name), &yes, &err), HDX_OK), "%s", pattern);
+    hdx_pattern_close(&p);
+    return yes;
 }
 
-Test(package, is_what_stands_before_the_last_dot)
+Test(pattern, is_a_name_a_glob_or_between_slashes_a_regex)
 {
-    expect_package("java.util.HashMap$Node", "java.util");
-    expect_package("java.lang.String[][]", "java.lang");
-    expect_package("Zoo", "(default package)");
-    expect_package("byte[]", "(default package)");
-    expect_package("", "(default package)");
-    expect_package(".x", "(default package)");
-    expect_package("app.Main$$Lambda+0x00007f1c.04001200", "app");
-    expect_package("app.Main$$Lambda$46/0x00.12", "app");
+    cr_expect(matches("com.acme.Cache", "com.acme.Cache"));
+    cr_expect(not(matches("com.acme.Cache", "com_acme.Cache")), "dots of a name mean themselves");
+    cr_expect(not(matches("com.acme", "com.acme.Cache")));
+    cr_expect(matches("com.*.Cache", "com.acme.Cache"));
+    cr_expect(matches("/acme.Cach/", "com.acme.Cache"), "found anywhere");
+    cr_expect(not(matches("/^acme/", "com.acme.Cache")));
+    cr_expect(matches("//", "//"), "nothing between slashes is a name");
+    cr_expect(not(matches("", "x")));
+}
+
+Test(pattern, that_is_no_regex_is_refused_and_may_be_closed)
+{
+    hdx_pattern p;
+    hdx_error   err;
+    cr_expect(eq(int, hdx_pattern_open(&p, "/(/", NULL, NULL, &err), HDX_USAGE));
+    hdx_pattern_close(&p);
+}
+
+Test(pattern, is_matched_once_with_a_long_name)
+{
+    char        name[HDX_LONG_PATTERNED + 1];
+    hdx_pattern p;
+    hdx_error   err;
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    cr_assert(eq(int, hdx_pattern_open(&p, "/a+$/", NULL, NULL, &err), HDX_OK));
+    uint64_t steps = 0;
+    for (unsigned n = 0; n < 100; n++) {
+        bool yes = false;
+        cr_assert(eq(int, hdx_pattern_match(&p, t(name), &yes, &err), HDX_OK));
+        cr_expect(yes);
+        steps = n == 0 ? hdx_regex_steps(p.regex) : steps;
+    }
+    cr_expect(gt(u64, steps, 0));
+    cr_expect(eq(u64, hdx_regex_steps(p.regex), steps));
+    bool yes = true; /* a shorter one at the same place is looked at by itself */
+    cr_assert(eq(int, hdx_pattern_match(&p, (hdx_text){ name, 3 }, &yes, &err), HDX_OK));
+    cr_expect(yes);
+    cr_expect(gt(u64, hdx_regex_steps(p.regex), steps));
+    hdx_pattern_close(&p);
 }
