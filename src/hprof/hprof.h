@@ -59,7 +59,8 @@ enum { /* heap sub-record tags */
        HDX_SUB_ROOT_UNKNOWN = 0xFF
 };
 const char *hdx_top_name(uint8_t tag); /* "STRING_IN_UTF8" ... as in HPROF 2; NULL for an unknown tag */
-const char *hdx_sub_name(uint8_t tag); /* "INSTANCE_DUMP" ..., section 3 */
+uint32_t    hdx_sub_root_size(uint8_t tag, uint32_t id_size); /* bytes after the tag; 0: no root has it */
+const char *hdx_sub_name(uint8_t tag);                        /* "INSTANCE_DUMP" ..., section 3 */
 
 typedef struct hdx_hprof_head {
     char     version[8]; /* "1.0.2" */

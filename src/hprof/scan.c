@@ -18,39 +18,25 @@ HDX_INLINE bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint
 {
     e->addr = id_at(p + 1, i);
     switch (*p) {
-    case HDX_SUB_ROOT_JNI_GLOBAL:
-        e->class_addr = id_at(p + 1 + i, i);
-        *size = 1 + 2 * i;
-        return true;
+    case HDX_SUB_ROOT_JNI_GLOBAL: e->class_addr = id_at(p + 1 + i, i); break;
     case HDX_SUB_ROOT_JNI_LOCAL:
     case HDX_SUB_ROOT_JAVA_FRAME:
     case HDX_SUB_ROOT_JNI_MONITOR:
     case HDX_SUB_ROOT_THREAD_OBJECT:
         e->serial = hdx_be32(p + 1 + i);
         e->frame = (int32_t)hdx_be32(p + 5 + i);
-        *size = 9 + i;
-        return true;
+        break;
     case HDX_SUB_ROOT_NATIVE_STACK:
-    case HDX_SUB_ROOT_THREAD_BLOCK:
-        e->serial = hdx_be32(p + 1 + i);
-        *size = 5 + i;
-        return true;
+    case HDX_SUB_ROOT_THREAD_BLOCK: e->serial = hdx_be32(p + 1 + i); break;
     case HDX_SUB_HEAP_DUMP_INFO:
         e->count = hdx_be32(p + 1);
         e->addr = id_at(p + 5, i);
         *size = 5 + i;
         return true;
-    case HDX_SUB_ROOT_UNKNOWN:
-    case HDX_SUB_ROOT_STICKY_CLASS:
-    case HDX_SUB_ROOT_MONITOR_USED:
-    case HDX_SUB_ROOT_INTERNED_STRING:
-    case HDX_SUB_ROOT_FINALIZING:
-    case HDX_SUB_ROOT_DEBUGGER:
-    case HDX_SUB_ROOT_REFERENCE_CLEANUP:
-    case HDX_SUB_ROOT_VM_INTERNAL:
-    case HDX_SUB_UNREACHABLE: *size = 1 + i; return true;
-    default: return false;
+    default: break;
     }
+    *size = 1 + hdx_sub_root_size(*p, i);
+    return *size > 1;
 }
 
 /* Hands out the next part of a long object array: elements held.body_from .. of which the bytes begin at *pos. */
@@ -75,6 +61,101 @@ static hdx_scan_stop next_part(hdx_entry_scan *s, const uint8_t *at, size_t have
     return HDX_SCAN_END;
 }
 
+/* Bytes of a sub-record: what comes before a body, all of it, and what of the body a walk hands out. */
+typedef struct extent {
+    uint64_t head, size, body;
+} extent;
+
+/* A class, whose head is all of it: HDX_SCAN_END, or why it is not whole. */
+static hdx_scan_stop class_head(hdx_entry_scan *s, const uint8_t *p, size_t have, uint32_t i, hdx_event *e,
+                                uint64_t *size)
+{
+    hdx_class_dump cut = { 0 };
+    switch (hdx_class_dump_state((hdx_view){ p, have }, i, &cut, &s->type)) {
+    case HDX_CLASS_SHORT: return s->want = cut.size, HDX_SCAN_WANT;
+    case HDX_CLASS_BAD_TYPE: return HDX_SCAN_TYPE;
+    case HDX_CLASS_WHOLE: break;
+    }
+    *size = cut.size;
+    e->addr = cut.addr;
+    e->body = p;
+    e->body_len = (uint32_t)cut.size; /* at most 2.5 MiB: three u2 counts */
+    return HDX_SCAN_END;
+}
+
+/* What the sub-record at p says of itself, of which `have` bytes are at hand: HDX_SCAN_END, or what is wrong with it.
+ */
+HDX_INLINE hdx_scan_stop any_head(hdx_entry_scan *s, const uint8_t *p, size_t have, const uint32_t i, const bool bodies,
+                                  hdx_event *e, extent *x)
+{
+    if (*p == HDX_SUB_INSTANCE) {
+        x->head = 9 + 2 * i;
+        e->addr = id_at(p + 1, i);
+        e->class_addr = id_at(p + 5 + i, i);
+        e->count = hdx_be32(p + 5 + 2 * i);
+        x->size = x->head + e->count;
+        if (bodies)
+            x->body = e->count < HDX_BODY_MAX ? e->count : HDX_BODY_MAX;
+    } else if (*p == HDX_SUB_PRIMITIVE_ARRAY || *p == HDX_SUB_PRIMITIVE_ARRAY_NODATA) {
+        x->head = 10 + i;
+        e->addr = id_at(p + 1, i);
+        e->count = hdx_be32(p + 5 + i);
+        e->type = p[9 + i];
+        const uint32_t width = widths[e->type & 15] & (e->type < 16 ? 15u : 0u);
+        if (width == 0 && have >= x->head)
+            return s->type = e->type, HDX_SCAN_TYPE;
+        x->size = x->head + (*p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * width : 0);
+    } else if (*p == HDX_SUB_OBJECT_ARRAY) {
+        x->head = 9 + 2 * i;
+        e->addr = id_at(p + 1, i);
+        e->count = hdx_be32(p + 5 + i);
+        e->class_addr = id_at(p + 9 + i, i);
+        x->size = x->head + (uint64_t)e->count * i;
+        if (bodies && e->count <= HDX_PART_MAX)
+            x->body = (uint64_t)e->count * i;
+    } else if (*p == HDX_SUB_CLASS) {
+        uint64_t            size = 0;
+        const hdx_scan_stop stop = class_head(s, p, have, i, e, &size);
+        x->head = x->size = size;
+        return stop;
+    } else {
+        if (!root_head(p, i, e, &x->size))
+            return HDX_SCAN_TAG;
+        x->head = x->size;
+    }
+    if (have < x->head)
+        return s->want = x->head, HDX_SCAN_WANT;
+    return HDX_SCAN_END;
+}
+
+/* Rarely: it goes over the end, of the record or of what exists, has no address or a count that may be none. */
+static hdx_scan_stop odd(hdx_entry_scan *s, const hdx_event *e, uint64_t size, hdx_pos end)
+{
+    s->size = size;
+    s->held = *e;
+    s->held.body = NULL;
+    if (e->count > INT32_MAX && e->tag != HDX_SUB_HEAP_DUMP_INFO && e->tag != HDX_SUB_INSTANCE)
+        return HDX_SCAN_COUNT;
+    if (e->pos + size > s->exist)
+        return HDX_SCAN_BEYOND;
+    if (e->pos + size > end)
+        return HDX_SCAN_CROSSES;
+    return e->addr == 0 && hdx_sub_is_object(e->tag) ? HDX_SCAN_NO_ID : HDX_SCAN_END;
+}
+
+/* An object array whose parts come one by one; *pos is at the first element. */
+static hdx_scan_stop begin_parts(hdx_entry_scan *s, const hdx_event *e, const uint8_t *at, size_t have, hdx_pos *pos,
+                                 hdx_pos end)
+{
+    s->held = *e;
+    s->parts = e->count;
+    s->counts[e->tag]++;
+    const hdx_scan_stop stop = next_part(s, at, have, pos);
+    if (stop == HDX_SCAN_END && *pos < end)
+        return s->want = 1, HDX_SCAN_WANT;
+    return stop;
+}
+
 HDX_INLINE hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
                              const uint32_t i, const bool bodies)
 {
@@ -95,117 +176,35 @@ HDX_INLINE hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, 
         }
         const uint8_t *p = at + o;
         hdx_event     *e = &s->events[n];
-        uint64_t       head, size, body = 0;
+        extent         x = { .body = 0 };
         *e = (hdx_event){ .pos = base + o, .frame = -1, .heap = s->heap, .tag = *p };
-
-        if (*p == HDX_SUB_INSTANCE) {
-            head = 9 + 2 * i;
-            e->addr = id_at(p + 1, i);
-            e->class_addr = id_at(p + 5 + i, i);
-            e->count = hdx_be32(p + 5 + 2 * i);
-            size = head + e->count;
-            if (bodies)
-                body = e->count < HDX_BODY_MAX ? e->count : HDX_BODY_MAX;
-        } else if (*p == HDX_SUB_PRIMITIVE_ARRAY || *p == HDX_SUB_PRIMITIVE_ARRAY_NODATA) {
-            head = 10 + i;
-            e->addr = id_at(p + 1, i);
-            e->count = hdx_be32(p + 5 + i);
-            e->type = p[9 + i];
-            const uint32_t width = widths[e->type & 15] & (e->type < 16 ? 15u : 0u);
-            if (width == 0 && have - o >= head) {
-                s->type = e->type;
-                stop = HDX_SCAN_TYPE;
-                break;
-            }
-            size = head + (*p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * width : 0);
-        } else if (*p == HDX_SUB_OBJECT_ARRAY) {
-            head = 9 + 2 * i;
-            e->addr = id_at(p + 1, i);
-            e->count = hdx_be32(p + 5 + i);
-            e->class_addr = id_at(p + 9 + i, i);
-            size = head + (uint64_t)e->count * i;
-            if (bodies && e->count <= HDX_PART_MAX)
-                body = (uint64_t)e->count * i;
-        } else if (*p == HDX_SUB_CLASS) {
-            hdx_class_dump cut = { 0 };
-            switch (hdx_class_dump_state((hdx_view){ p, have - (size_t)o }, i, &cut, &s->type)) {
-            case HDX_CLASS_SHORT:
-                s->want = cut.size;
-                stop = HDX_SCAN_WANT;
-                break;
-            case HDX_CLASS_BAD_TYPE: stop = HDX_SCAN_TYPE; break;
-            case HDX_CLASS_WHOLE: break;
-            }
-            if (stop != HDX_SCAN_END)
-                break;
-            head = size = cut.size;
-            e->addr = cut.addr;
-            e->body = p;
-            e->body_len = (uint32_t)size; /* at most 2.5 MiB: three u2 counts */
-        } else {
-            if (!root_head(p, i, e, &size)) {
-                stop = HDX_SCAN_TAG;
-                break;
-            }
-            head = size;
-        }
-
-        if (have - o < head) {
-            s->want = head;
-            stop = HDX_SCAN_WANT;
+        if ((stop = any_head(s, p, have - (size_t)o, i, bodies, e, &x)) != HDX_SCAN_END)
             break;
-        }
         if (__builtin_expect(
-                base + o + size > (end < s->exist ? end : s->exist) || e->addr == 0 || e->count > INT32_MAX, 0)) {
-            s->size = size;
-            s->held = *e;
-            s->held.body = NULL;
-            if (e->count > INT32_MAX && *p != HDX_SUB_HEAP_DUMP_INFO && *p != HDX_SUB_INSTANCE) {
-                stop = HDX_SCAN_COUNT;
-                break;
-            }
-            if (base + o + size > s->exist) {
-                stop = HDX_SCAN_BEYOND;
-                break;
-            }
-            if (base + o + size > end) {
-                stop = HDX_SCAN_CROSSES;
-                break;
-            }
-            if (e->addr == 0 && hdx_sub_is_object(*p)) {
-                stop = HDX_SCAN_NO_ID;
-                break;
-            }
-        }
+                base + o + x.size > (end < s->exist ? end : s->exist) || e->addr == 0 || e->count > INT32_MAX, 0) &&
+            (stop = odd(s, e, x.size, end)) != HDX_SCAN_END)
+            break;
         if (bodies && *p != HDX_SUB_CLASS) {
-            if (have - o < head + body) {
-                s->want = head + body;
+            if (have - o < x.head + x.body) {
+                s->want = x.head + x.body;
                 stop = HDX_SCAN_WANT;
                 break;
             }
             if (*p == HDX_SUB_INSTANCE || *p == HDX_SUB_OBJECT_ARRAY) {
-                e->body = p + head;
-                e->body_len = (uint32_t)body;
-                if (*p == HDX_SUB_OBJECT_ARRAY && e->count > HDX_PART_MAX) { /* its parts come one by one */
-                    s->held = *e;
-                    s->parts = e->count;
-                    s->counts[*p]++;
-                    s->n = n;
-                    *at_pos = base + o + head;
-                    stop = next_part(s, p + head, have - (size_t)(o + head), at_pos);
-                    if (stop == HDX_SCAN_END && *at_pos < end) {
-                        s->want = 1;
-                        stop = HDX_SCAN_WANT;
-                    }
-                    return stop;
-                }
+                e->body = p + x.head;
+                e->body_len = (uint32_t)x.body;
+            }
+            if (*p == HDX_SUB_OBJECT_ARRAY && e->count > HDX_PART_MAX) {
+                s->n = n;
+                *at_pos = base + o + x.head;
+                return begin_parts(s, e, p + x.head, have - (size_t)(o + x.head), at_pos, end);
             }
         }
         if (*p == HDX_SUB_HEAP_DUMP_INFO)
             s->heap = e->count;
         s->counts[*p]++;
         n++;
-        o += size;
+        o += x.size;
     }
     s->n = n;
     *at_pos = base + o;

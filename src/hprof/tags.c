@@ -24,6 +24,29 @@ const char *hdx_top_name(uint8_t tag)
     }
 }
 
+uint32_t hdx_sub_root_size(uint8_t tag, uint32_t i)
+{
+    switch (tag) {
+    case HDX_SUB_ROOT_JNI_GLOBAL: return 2 * i;
+    case HDX_SUB_ROOT_JNI_LOCAL:
+    case HDX_SUB_ROOT_JAVA_FRAME:
+    case HDX_SUB_ROOT_JNI_MONITOR:
+    case HDX_SUB_ROOT_THREAD_OBJECT: return i + 8;
+    case HDX_SUB_ROOT_NATIVE_STACK:
+    case HDX_SUB_ROOT_THREAD_BLOCK: return i + 4;
+    case HDX_SUB_ROOT_UNKNOWN:
+    case HDX_SUB_ROOT_STICKY_CLASS:
+    case HDX_SUB_ROOT_MONITOR_USED:
+    case HDX_SUB_ROOT_INTERNED_STRING:
+    case HDX_SUB_ROOT_FINALIZING:
+    case HDX_SUB_ROOT_DEBUGGER:
+    case HDX_SUB_ROOT_REFERENCE_CLEANUP:
+    case HDX_SUB_ROOT_VM_INTERNAL:
+    case HDX_SUB_UNREACHABLE: return i;
+    default: return 0;
+    }
+}
+
 const char *hdx_sub_name(uint8_t tag)
 {
     switch (tag) {

@@ -255,7 +255,7 @@ static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error 
             s->pixels = (field_place){ at, type };
         if ((bits & CLASS_BITMAP) != 0 && s->recycled.at < 0 && name_is(&s->fields, name, FIELD_RECYCLED))
             s->recycled = (field_place){ at, type };
-        at += hdx_strip_entry_width(type, s->c->id_size);
+        at += hdx_type_size(type, s->c->id_size);
     }
     return HDX_OK;
 }
@@ -444,7 +444,7 @@ static hdx_code use_names(void *context, reader *r, const entry *e, hdx_error *e
     const uint64_t width = choice_class(c, e->id) / CLASS_WRAPPER;
     if (width != 0 && d.field_count > 0) {
         const uint8_t first = e->at[e->head - (uint64_t)d.field_count * (c->id_size + 1) + c->id_size];
-        if (first == 2 || hdx_strip_entry_width(first, c->id_size) != width) {
+        if (first == 2 || hdx_type_size(first, c->id_size) != width) {
             bool      fresh;
             uint64_t *place = hdx_map_put(&c->classes, e->id, &fresh);
             if (place == NULL)

@@ -4,37 +4,7 @@
  */
 #include "strip/inside.h"
 
-uint32_t hdx_strip_entry_width(uint8_t type, uint32_t id_size)
-{
-    static const uint8_t width[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
-    return type == 2 ? id_size : type < sizeof width ? width[type] : 0;
-}
-
-/* Bytes of a root after its tag; 0: no root has this tag. */
-static uint32_t root_size(uint8_t tag, uint32_t i)
-{
-    switch (tag) {
-    case HDX_SUB_ROOT_JNI_GLOBAL: return 2 * i;
-    case HDX_SUB_ROOT_JNI_LOCAL:
-    case HDX_SUB_ROOT_JAVA_FRAME:
-    case HDX_SUB_ROOT_JNI_MONITOR:
-    case HDX_SUB_ROOT_THREAD_OBJECT: return i + 8;
-    case HDX_SUB_ROOT_NATIVE_STACK:
-    case HDX_SUB_ROOT_THREAD_BLOCK: return i + 4;
-    case HDX_SUB_ROOT_UNKNOWN:
-    case HDX_SUB_ROOT_STICKY_CLASS:
-    case HDX_SUB_ROOT_MONITOR_USED:
-    case HDX_SUB_ROOT_INTERNED_STRING:
-    case HDX_SUB_ROOT_FINALIZING:
-    case HDX_SUB_ROOT_DEBUGGER:
-    case HDX_SUB_ROOT_REFERENCE_CLEANUP:
-    case HDX_SUB_ROOT_VM_INTERNAL:
-    case HDX_SUB_UNREACHABLE: return i;
-    default: return 0;
-    }
-}
-
-bool hdx_strip_entry_is_root(uint8_t tag) { return root_size(tag, 4) != 0; }
+bool hdx_strip_entry_is_root(uint8_t tag) { return hdx_sub_root_size(tag, 4) != 0; }
 
 entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t i, uint32_t pool_at, class_shape *out)
 {
@@ -55,7 +25,7 @@ entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t i,
         for (uint32_t k = 0; k < n; k++) {
             if (have < o + to_type + 1)
                 return out->size = o + to_type + 1, ENTRY_SHORT;
-            const uint32_t width = hdx_strip_entry_width(at[o + to_type], i);
+            const uint32_t width = hdx_type_size(at[o + to_type], i);
             if (width == 0)
                 return ENTRY_TYPE;
             o += to_type + 1 + (part == 2 ? 0 : width);
@@ -121,11 +91,11 @@ hdx_code hdx_strip_entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_
         e->count = hdx_be32(p + 5 + i);
         e->type = p[9 + i];
         e->head = 10 + i;
-        if (have >= e->head && (e->type == 2 || hdx_strip_entry_width(e->type, i) == 0)) {
+        if (have >= e->head && (e->type == 2 || hdx_type_size(e->type, i) == 0)) {
             *state = ENTRY_TYPE;
             return HDX_OK;
         }
-        e->body = *p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * hdx_strip_entry_width(e->type, i) : 0;
+        e->body = *p == HDX_SUB_PRIMITIVE_ARRAY ? (uint64_t)e->count * hdx_type_size(e->type, i) : 0;
         break;
     case HDX_SUB_HEAP_DUMP_INFO:
         e->count = hdx_be32(p + 1);
@@ -133,7 +103,7 @@ hdx_code hdx_strip_entry_at(reader *r, uint32_t i, hdx_pos pos, entry *e, entry_
         e->head = 5 + i;
         break;
     default:
-        e->head = 1 + root_size(*p, i);
+        e->head = 1 + hdx_sub_root_size(*p, i);
         if (e->head == 1) {
             *state = ENTRY_TAG;
             return HDX_OK;

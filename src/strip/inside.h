@@ -89,7 +89,6 @@ typedef struct class_shape {              /* offsets from the tag on */
     uint64_t pool, statics, fields, size; /* first entry of each */
     uint32_t pool_count, static_count, field_count;
 } class_shape;
-uint32_t hdx_strip_entry_width(uint8_t type, uint32_t id_size); /* 0: no such type */
 bool     hdx_strip_entry_is_root(uint8_t tag);
 hdx_code hdx_strip_entry_at(reader *r, uint32_t id_size, hdx_pos pos, entry *e, entry_state *state, hdx_error *err);
 /*

@@ -120,12 +120,12 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
             t->copy_len = hdx_be32(at + 9);
         else if (at[0] == HDX_SUB_OBJECT_ARRAY)
             t->copy_len = 4 * (uint64_t)hdx_be32(at + 5);
-        else if (hdx_strip_entry_width(at[9], 4) == 0 || at[9] == 2)
+        else if (hdx_type_size(at[9], 4) == 0 || at[9] == 2)
             *what = FOUND_OTHER;
         else if (at[9] == 5 || at[9] == 8)
-            t->zeros = (uint64_t)hdx_be32(at + 5) * hdx_strip_entry_width(at[9], 4);
+            t->zeros = (uint64_t)hdx_be32(at + 5) * hdx_type_size(at[9], 4);
         else
-            t->copy_len = (uint64_t)hdx_be32(at + 5) * hdx_strip_entry_width(at[9], 4);
+            t->copy_len = (uint64_t)hdx_be32(at + 5) * hdx_type_size(at[9], 4);
     }
     *used = head + t->copy_len;
     return HDX_OK;

@@ -62,7 +62,7 @@ static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *o
     if (code != HDX_OK || it.body == 0)
         return code;
     if (it.tag == HDX_SUB_PRIMITIVE_ARRAY && !keeps) {
-        code = uneven(r, &it, hdx_strip_entry_width(it.type, c->id_size), &odd, err);
+        code = uneven(r, &it, hdx_type_size(it.type, c->id_size), &odd, err);
         out->uneven += odd;
         return code;
     }

@@ -103,7 +103,7 @@ static uint64_t element(const uint8_t *p, uint32_t width)
 /* Are all elements the same, and which? Stops reading a type of which that is known not to be so. */
 static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
 {
-    const uint32_t width = hdx_strip_entry_width(e->type, s->id_size);
+    const uint32_t width = hdx_type_size(e->type, s->id_size);
     fill          *f = e->type == 8 && (e->id & 1) != 0 ? &s->overhead : &s->of[e->type];
     const hdx_pos  from = e->pos + e->head, end = from + e->body;
     const uint32_t count = e->count;
