@@ -28,6 +28,7 @@
 
 #include "base/base.h"
 #include "graph/graph.h"
+#include "model/model.h"
 #include <heapdex/answer.h>
 #include <heapdex/leaks.h>
 

@@ -56,12 +56,11 @@ typedef struct totals {
 
 static totals count_all(leak_heap *h)
 {
-    static const uint8_t widths[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
-    totals               t = { .classes = 0 };
-    uint32_t             classes[HDX_RUN];
-    uint64_t             lengths[HDX_RUN];
-    uint8_t              kinds[HDX_RUN];
-    uint64_t             root_count;
+    totals   t = { .classes = 0 };
+    uint32_t classes[HDX_RUN];
+    uint64_t lengths[HDX_RUN];
+    uint8_t  kinds[HDX_RUN];
+    uint64_t root_count;
     for (hdx_id first = 1; first < h->objects; first += HDX_RUN) { /* object 0 is ours */
         const uint32_t here = (uint32_t)(h->objects - first < HDX_RUN ? h->objects - first : HDX_RUN);
         hdx_graph_read_classes(h->g, first, here, classes);
@@ -78,7 +77,7 @@ static totals count_all(leak_heap *h)
             else if (kinds[i] == HDX_OBJECT_ARRAY)
                 t.object_arrays++, t.bytes += lengths[i] * h->id_size;
             else
-                t.primitive_arrays++, t.bytes += lengths[i] * (c->element_type < 12 ? widths[c->element_type] : 0);
+                t.primitive_arrays++, t.bytes += lengths[i] * hdx_type_size(c->element_type, 0);
         }
     }
     (void)hdx_graph_threads(h->g, &root_count);

@@ -158,12 +158,6 @@ static uint8_t known_field(hdx_text owner, hdx_text name)
     return LK_NONE;
 }
 
-static unsigned width(uint8_t type, uint32_t id_size)
-{
-    static const uint8_t widths[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
-    return type == 2 ? id_size : type < 12 ? widths[type] : 0;
-}
-
 static int by_field(const void *a, const void *b)
 {
     const leak_slot *x = a, *y = b;
@@ -238,7 +232,7 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
             } else if (field->type == 10 && hdx_text_is(name, "size") &&
                        hdx_text_is(h->names[c], "java.util.ArrayList") && offset <= INT32_MAX)
                 plan->size_offset = (int32_t)offset;
-            offset += width(field->type, h->id_size);
+            offset += hdx_type_size(field->type, h->id_size);
         }
     if (n > 1)
         qsort(slots, n, sizeof *slots, by_field);
@@ -338,7 +332,7 @@ static uint64_t empty_size(leak_heap *h, const hdx_class *object)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; object != NULL && i < object->field_count; i++)
-        n += width(object->fields[i].type, h->id_size);
+        n += hdx_type_size(object->fields[i].type, h->id_size);
     return n == (uint64_t)h->id_size + 4 ? n : 0;
 }
 
@@ -362,7 +356,7 @@ static uint64_t own_bytes(const leak_heap *h, uint32_t number)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < h->classes[number].field_count; i++)
-        n += width(h->classes[number].fields[i].type, h->id_size);
+        n += hdx_type_size(h->classes[number].fields[i].type, h->id_size);
     return n;
 }
 

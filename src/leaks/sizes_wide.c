@@ -16,9 +16,8 @@
 
 static uint64_t primitive_array(const store *st, hdx_id id, uint32_t c)
 {
-    static const uint8_t widths[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8 };
-    const uint8_t        type = c != NO_NUMBER ? st->h->classes[c].element_type : 0;
-    return hdx_graph_length(st->h->g, id) * (type < 12 ? widths[type] : 0);
+    const uint8_t type = c != NO_NUMBER ? st->h->classes[c].element_type : 0;
+    return hdx_graph_length(st->h->g, id) * hdx_type_size(type, 0);
 }
 
 static uint64_t plain_size(const store *st, hdx_id id, const object *o)
