@@ -51,10 +51,10 @@ Test(sizes, are_shown_with_at_most_four_digits)
         uint64_t    bytes;
         const char *text;
     } cases[] = {
-        { 0, "0 bytes" },
-        { 1, "1 byte" },
-        { 2, "2 bytes" },
-        { 1023, "1023 bytes" },
+        { 0, "0 B" },
+        { 1, "1 B" },
+        { 2, "2 B" },
+        { 1023, "1023 B" },
         { 1024, "1.0 KB" },
         { 1074, "1.0 KB" },
         { 1076, "1.1 KB" },
