@@ -10,6 +10,7 @@
  *       offers.c     what may stand at a place of the line (offers.h)
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
+ *     path_page.c  paths to GC roots, a line a step
  *     card.c       one object as a page of lines, where a table has no room for it
  *     about.c      the answer of info as a page
  *     look.c       a dump without a command: several answers in short, and what to ask next
@@ -238,6 +239,9 @@ bool cli_name_in_line(cli_columns *columns, char *line, char **name);
 hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 /* A cell as text on a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
+
+/* ---- path_page.c ---- */
+hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- about.c ---- */
 /* The document "info" among the extras of rows, as a page. */

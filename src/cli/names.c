@@ -142,6 +142,15 @@ static char *address_of_row(char *line)
     return NULL;
 }
 
+/* The last word that begins as an address does; NULL: none. */
+static char *last_address(char *line)
+{
+    char *at = NULL;
+    for (char *p = strstr(line, " 0x"); p != NULL; p = strstr(p + 1, " 0x"))
+        at = p + 1;
+    return at;
+}
+
 bool cli_name_in_line(cli_columns *c, char *line, char **name)
 {
     size_t len = strlen(line);
@@ -162,11 +171,8 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
         return false;
     if (c->separator == ' ') {
         char *cell = at_column(line, c->at);
-        if (!is_name(cell)) { /* a text before it has letters of two columns; the address is the last */
-            for (char *p = cell = strstr(line, " 0x"); p != NULL; p = strstr(p + 1, " 0x"))
-                cell = p;
-            cell += cell != NULL;
-        }
+        if (!is_name(cell)) /* a text before it has letters of two columns; the address is the last */
+            cell = last_address(line);
         if ((text = cell) == NULL)
             return false;
         text[strcspn(text, " ")] = '\0';
@@ -176,12 +182,12 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
     } else if (*text == '"') {
         text = field_of(text, ',', 0);
     } else if (strncmp(text, "thread:", 7) == 0) {
-        text[strcspn(text, "\t,")] = '\0'; /* names of threads hold blanks */
-    } else {
+        text[strcspn(text, "\t,")] = '\0';                             /* names of threads hold blanks */
+    } else if (is_name(text) || (text = last_address(line)) != NULL) { /* a name; a line of a page */
         text[strcspn(text, "\t, ")] = '\0';
     }
     *name = text;
-    return is_name(text);
+    return text != NULL && is_name(text);
 }
 
 /*

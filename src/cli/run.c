@@ -178,6 +178,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
         return cli_about(run, rows, &options, &sink, err);
     if (cli_is(c, "leaks") && !columns && !ordered)
         return cli_leaks_page(run, &sink, err);
+    if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
+        return cli_path_page(rows, &options, &sink, err);
     return cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
 }
 
@@ -190,6 +192,7 @@ static hdx_code look(cli_run *run, hdx_error *err)
     const hdx_render_options options = { .format = HDX_FORMAT_TABLE,
                                          .human_sizes = !c->bytes,
                                          .color = colored(c),
+                                         .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
                                          .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
     const hdx_sink           sink = cli_output_sink(run->output);
     hdx_code                 code = cli_look(run, &options, &sink, err);

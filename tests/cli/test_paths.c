@@ -1,5 +1,6 @@
 /* --limit of `path` cuts paths, each of which is shown whole. */
 #include "cli/tool.h"
+#include "support/dump_maker.h"
 
 static char *folder;
 static void  enter(void)
@@ -85,8 +86,8 @@ Test(paths, that_are_left_out_are_said)
         { "--limit 2 --merge", "2 of 3 paths (--limit 0 shows all)\n\n" },
         { "--limit 2 --paths 2", "2 paths of more (--limit 0 shows all)\n\n" },
         { "--limit 5 --paths 2", "5 of 6 paths (--limit 0 shows all)\n\n" },
-        { "--limit 3", "shallow  retained  path " },
-        { "", "shallow  retained  path " },
+        { "--limit 3", "GC root: " },
+        { "", "GC root: " },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ran r = tool_sh("\"$H\" path app.hprof.gz - %s <targets", cases[i][0]);
@@ -94,6 +95,57 @@ Test(paths, that_are_left_out_are_said)
                   r.err);
         ran_free(&r);
     }
+}
+
+/* From the root to the object, the address last, chains in one line; the output names objects as any other does. */
+Test(paths, are_pages_of_a_line_a_step)
+{
+    ran r = tool_sh("\"$H\" path app.hprof.gz class:java.lang.Thread thread:clerk 0xfeb18ea8");
+    cr_expect_str_eq(r.out, "GC root: system class\n"
+                            "     120 B  class java.lang.Thread  0xfeaa1eb0\n"
+                            "\n"
+                            "GC root: thread\n"
+                            "     224 B  Thread \"clerk\"  0xfed5a340\n"
+                            "\n"
+                            "GC root: thread\n"
+                            "     224 B  Thread \"clerk\" <Java Local>       0xfed5a340\n"
+                            "      16 B  bookshop.Bookshop$Desk .visitors  0xfed5d9e0\n"
+                            "    1.9 MB  bookshop.Bookshop$SessionCache    0xfeb18ea8\n");
+    ran_free(&r);
+    r = tool_sh("COLUMNS=48 \"$H\" path app.hprof.gz 0xfeb18ea8");
+    cr_expect_str_eq(r.out, "GC root: thread\n"
+                            "     224 B  Thread \"clerk\" <Java Local>  0xfed5a340\n"
+                            "      16 B  b.Bookshop$Desk .visitors    0xfed5d9e0\n"
+                            "    1.9 MB  b.Bookshop$SessionCache      0xfeb18ea8\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" path app.hprof.gz 0xfeb18ea8 | \"$H\" object app.hprof.gz - --format csv --columns address");
+    cr_expect_str_eq(r.out, "address\n0xfed5a340\n0xfed5d9e0\n0xfeb18ea8\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" path app.hprof.gz 0xfeb18ea8 --columns step,address");
+    cr_expect(strncmp(r.out, "step  address\n0     0xfed5a340\n", 31) == 0, "%s", r.out);
+    ran_free(&r);
+}
+
+/* A list of 1,000 nodes from a static field. */
+Test(paths, have_one_line_for_a_chain)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   node = dump_maker_class(m, "acme.Node", object, "next:L");
+    uint64_t last = 0;
+    for (unsigned i = 0; i < 1000; i++)
+        last = dump_maker_instance(m, node, DUMP_VALUES(last));
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, last, 0, 0);
+    char path[96];
+    (void)snprintf(path, sizeof path, "%s/chain.hprof", folder);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+    ran r =
+        tool_sh("\"$H\" objects chain.hprof --class acme.Node --limit 1 --quiet | \"$H\" path chain.hprof - --quiet");
+    cr_expect(strncmp(r.out, "GC root: global of native code (JNI)\n", 37) == 0, "%s", r.out);
+    cr_expect(strstr(r.out, "  acme.Node .next   (x 999)  0x") != NULL, "%s", r.out);
+    cr_expect(eq(uint, lines_of(r.out), 3), "%s", r.out);
+    ran_free(&r);
 }
 
 Test(paths, keep_conditions_and_order_of_rows_within_the_limit)

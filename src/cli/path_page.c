@@ -1,0 +1,301 @@
+/*
+ * path_page.c - paths to GC roots as pages: a line a step, from the root to the object that was asked for.
+ *
+ *     GC root: thread
+ *         224 B  Thread "clerk" <Java Local>                0xfed5a340
+ *        5.3 MB  acme.coll.P3$Node .next   (x 99,998)       0xf1ef7e08
+ *        1.9 MB  bookshop.Bookshop$SessionCache             0xfeb18ea8
+ *
+ * A chain, steps of one class by one reference, is one line that says how many they are; its address and size are those
+ * of the first. Where rows are shaped (--columns, --sort, --where) they are shown as a table instead.
+ *
+ * In:  the rows of `path`, and "paths" among their extras, which know the roots.
+ */
+#include "cli/cli.h"
+
+#define CHAIN 3u /* shorter ones are written out */
+
+typedef struct step {
+    uint64_t          text, reference; /* where they begin in `texts` */
+    uint32_t          text_len, reference_len;
+    hdx_render_object object;
+    uint64_t          count; /* of the chain that begins here; 0: part of one */
+    hdx_cell          retained, address;
+} step;
+
+typedef struct page {
+    const hdx_render_options *options;
+    const hdx_sink           *sink;
+    const hdx_cell           *paths; /* the list among the extras; NULL: none */
+    uint64_t                  number;
+    hdx_buffer                texts, line;
+    step                     *steps;
+    uint64_t                  count, capacity;
+    uint64_t                  next; /* step that comes, unless some are left out */
+} page;
+
+enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED };
+
+static const hdx_cell *member(const hdx_cell *object, const char *key)
+{
+    static const hdx_cell none = { .kind = HDX_CELL_NULL };
+    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
+        if (strcmp(object->as.object.at[i].key, key) == 0)
+            return &object->as.object.at[i].value;
+    return &none;
+}
+
+/* ---- the line of the root ---- */
+
+static const char *root_words(hdx_text type)
+{
+    static const char *const words[][2] = {
+        { "SYSTEM_CLASS", "system class" },
+        { "NATIVE_LOCAL", "local of native code (JNI)" },
+        { "NATIVE_STATIC", "global of native code (JNI)" },
+        { "NATIVE_STACK", "stack of native code" },
+        { "THREAD_BLOCK", "referred to by a thread" },
+        { "THREAD_OBJ", "thread" },
+        { "BUSY_MONITOR", "monitor that is held" },
+        { "JAVA_LOCAL", "local" },
+        { "UNKNOWN", "unknown kind" },
+        { "INTERNED_STRING", "interned string" },
+        { "FINALIZING", "waits for its finalizer" },
+        { "DEBUGGER", "held by a debugger" },
+        { "REFERENCE_CLEANUP", "waits for its cleanup" },
+        { "VM_INTERNAL", "held by the JVM" },
+        { "JNI_MONITOR", "monitor of native code (JNI)" },
+        { "UNREACHABLE", "nothing: it is unreachable" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (type.len == strlen(words[i][0]) && memcmp(type.at, words[i][0], type.len) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+/* The path of that number that has steps: paths of what no root reaches have no rows. */
+static const hdx_cell *path_at(const page *p, uint64_t number)
+{
+    uint64_t with_steps = 0;
+    for (uint64_t i = 0; p->paths != NULL && i < p->paths->as.list.count; i++) {
+        const hdx_cell *steps = member(&p->paths->as.list.at[i], "steps");
+        if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0 && ++with_steps == number)
+            return &p->paths->as.list.at[i];
+    }
+    return NULL;
+}
+
+static void put_root(page *p)
+{
+    const hdx_cell *path = path_at(p, p->number);
+    if (path == NULL)
+        return;
+    const hdx_cell *root = member(path, "root"), *types = member(root, "types");
+    hdx_buffer_text(&p->line, p->options->color ? "\x1b[1mGC root:\x1b[0m " : "GC root: ");
+    for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
+        const hdx_text type = types->as.list.at[i].as.text;
+        const char    *words = root_words(type);
+        hdx_buffer_text(&p->line, i > 0 ? ", " : "");
+        if (words != NULL)
+            hdx_buffer_text(&p->line, words);
+        else
+            cli_put_plain(&p->line, type.at, type.len);
+    }
+    hdx_buffer_text(&p->line, "\n");
+}
+
+/* ---- steps ---- */
+
+static bool same(hdx_text a, const char *at, uint32_t len) { return a.len == len && memcmp(a.at, at, len) == 0; }
+
+/* Its class and the reference from it are those of the step before: what stands there of both, and no label. */
+static bool goes_on(const page *p, const hdx_cell *row)
+{
+    if (p->count == 0 || row[CLASS].kind != HDX_CELL_TEXT || row[LABEL].kind != HDX_CELL_NULL ||
+        row[REFERENCE].kind != HDX_CELL_TEXT)
+        return false;
+    const step *s = &p->steps[p->count - 1];
+    return s->text_len == s->object.name_len && same(row[CLASS].as.text, p->texts.at + s->text, s->text_len) &&
+           same(row[REFERENCE].as.text, p->texts.at + s->reference, s->reference_len);
+}
+
+static hdx_code add_step(page *p, const hdx_cell *row, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&p->steps, &p->capacity, p->count, sizeof *p->steps))
+        return hdx_no_memory(err, "a path", p->count * sizeof *p->steps);
+    const bool more = goes_on(p, row);
+    step      *s = &p->steps[p->count++];
+    p->next = row[STEP].as.natural + 1;
+    *s = (step){ .count = 1, .retained = row[RETAINED], .address = row[ADDRESS] };
+    s->text = p->texts.len;
+    if (more) { /* texts are those of the one before */
+        const step *before = s - 1;
+        s->text = before->text;
+        s->reference = before->reference;
+        s->text_len = before->text_len;
+        s->reference_len = before->reference_len;
+        s->object = before->object;
+        return HDX_OK;
+    }
+    s->object = hdx_render_object_text(&p->texts, &row[CLASS], &row[LABEL], p->options);
+    s->text_len = (uint32_t)(p->texts.len - s->text);
+    s->reference = p->texts.len;
+    if (row[REFERENCE].kind == HDX_CELL_TEXT)
+        (void)hdx_render_text(&p->texts, row[REFERENCE].as.text.at, row[REFERENCE].as.text.len, p->options->ascii);
+    s->reference_len = (uint32_t)(p->texts.len - s->reference);
+    return p->texts.failed ? hdx_no_memory(err, "a path", p->texts.len) : HDX_OK;
+}
+
+/* Of a long path the library gives both ends. */
+static hdx_code add_gap(page *p, uint64_t steps, hdx_error *err)
+{
+    if (!hdx_mem_room(NULL, (void **)&p->steps, &p->capacity, p->count, sizeof *p->steps))
+        return hdx_no_memory(err, "a path", p->count * sizeof *p->steps);
+    step *s = &p->steps[p->count++];
+    *s = (step){ .count = 1, .text = p->texts.len };
+    hdx_buffer_format(&p->texts, "(%llu more steps)", (unsigned long long)steps);
+    s->reference = p->texts.len;
+    s->text_len = s->object.width = (uint32_t)(p->texts.len - s->text);
+    return HDX_OK;
+}
+
+static void fold_chains(page *p)
+{
+    for (uint64_t i = 0, end; i < p->count; i = end) {
+        for (end = i + 1; end < p->count && p->steps[end].text == p->steps[i].text &&
+                          p->steps[end].reference == p->steps[i].reference && p->steps[end].text_len > 0;)
+            end++;
+        if (end - i < CHAIN)
+            continue;
+        p->steps[i].count = end - i;
+        for (uint64_t k = i + 1; k < end; k++)
+            p->steps[k].count = 0;
+    }
+}
+
+/* " .next   (x 99,998)" after the object. */
+static uint32_t put_after(const page *p, const step *s, hdx_buffer *to)
+{
+    const uint64_t start = to->len;
+    const char    *name = p->texts.at + s->reference;
+    if (s->reference_len > 0)
+        hdx_buffer_text(to, *name == '[' || *name == '<' ? " " : " .");
+    hdx_buffer_put(to, name, s->reference_len);
+    if (s->count > 1) {
+        const hdx_cell           n = { .kind = HDX_CELL_UINT, .as.natural = s->count };
+        const hdx_render_options counts = { .human_sizes = true };
+        hdx_buffer_text(to, "   (x ");
+        (void)hdx_render_cell(to, &n, HDX_UNIT_COUNT, &counts);
+        hdx_buffer_text(to, ")");
+    }
+    return to->len == start ? 0 : hdx_render_columns(to->at + start, to->len - start);
+}
+
+#define SIZE 10u /* columns of a size, and two blanks */
+#define MORE 2u
+
+static bool put_steps(page *p)
+{
+    hdx_buffer after = hdx_buffer_of(NULL), cell = hdx_buffer_of(NULL);
+    uint32_t   widest = 0, least = 0, address = 0;
+    for (uint64_t i = 0; i < p->count; i++) {
+        hdx_buffer_clear(&after);
+        hdx_buffer_clear(&cell);
+        const step    *s = &p->steps[i];
+        const uint32_t at = hdx_render_cell(&cell, &s->address, HDX_UNIT_NONE, p->options);
+        address = at > address ? at : address;
+        if (s->count == 0)
+            continue;
+        const uint32_t rest = put_after(p, s, &after);
+        const uint32_t narrow = hdx_render_object_least(p->texts.at + s->text, s->text_len, s->object) + rest;
+        widest = s->object.width + rest > widest ? s->object.width + rest : widest;
+        least = narrow > least ? narrow : least;
+    }
+    const uint32_t beside = SIZE + 2 * MORE + address;
+    if (p->options->width != 0 && widest + beside > p->options->width)
+        widest = p->options->width > beside + least ? p->options->width - beside : least;
+    bool good = true;
+    for (uint64_t i = 0; good && i < p->count; i++) {
+        const step *s = &p->steps[i];
+        if (s->count == 0)
+            continue;
+        hdx_buffer_clear(&after);
+        hdx_buffer_clear(&cell);
+        const uint32_t size = hdx_render_cell(&cell, &s->retained, HDX_UNIT_BYTES, p->options);
+        hdx_buffer_format(&p->line, "%*s%s  ", size < SIZE ? (int)(SIZE - size) : 0, "", cell.len > 0 ? cell.at : "");
+        const uint32_t rest = put_after(p, s, &after);
+        uint32_t       width = hdx_render_object_in(&p->line, p->texts.at + s->text, s->text_len, s->object,
+                                              p->options->width == 0 ? s->object.width
+                                                    : widest > rest        ? widest - rest
+                                                                           : 0,
+                                                    p->options->ascii) +
+                         rest;
+        if (after.len > 0)
+            hdx_buffer_put(&p->line, after.at, after.len);
+        hdx_buffer_format(&p->line, "%*s", (int)(MORE + (width < widest ? widest - width : 0)), "");
+        hdx_buffer_text(&p->line, p->options->color ? "\x1b[2m" : "");
+        (void)hdx_render_cell(&p->line, &s->address, HDX_UNIT_NONE, p->options);
+        hdx_buffer_text(&p->line, p->options->color ? "\x1b[0m\n" : "\n");
+        if (p->line.failed || after.failed || cell.failed)
+            break;
+        good = p->sink->write(p->sink->context, p->line.at, (size_t)p->line.len);
+        hdx_buffer_clear(&p->line);
+    }
+    p->line.failed = p->line.failed || after.failed || cell.failed;
+    hdx_buffer_free(&after);
+    hdx_buffer_free(&cell);
+    return good;
+}
+
+/* What was gathered of one path; false: the sink refused. */
+static bool put_path(page *p)
+{
+    if (p->count == 0)
+        return true;
+    if (p->number > 1)
+        hdx_buffer_text(&p->line, "\n");
+    put_root(p);
+    fold_chains(p);
+    const bool good = put_steps(p);
+    p->count = 0;
+    hdx_buffer_clear(&p->texts);
+    return good;
+}
+
+hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+{
+    page              p = { .options = options, .sink = sink };
+    const hdx_cell   *row;
+    const hdx_member *extra;
+    hdx_code          code = HDX_OK;
+    bool              good = true;
+    for (unsigned i = 0; (extra = hdx_rows_extra(rows, i))->key != NULL; i++)
+        if (strcmp(extra->key, "paths") == 0 && extra->value.kind == HDX_CELL_LIST)
+            p.paths = &extra->value;
+    if (hdx_rows_title(rows) != NULL)
+        hdx_buffer_format(&p.line, "%s\n\n", hdx_rows_title(rows));
+    while (good && code == HDX_OK && hdx_rows_next(rows, &row)) {
+        if (row[STEP].as.natural == 0) {
+            good = put_path(&p);
+            p.number++;
+        }
+        if (good && p.count > 0 && row[STEP].as.natural > p.next)
+            code = add_gap(&p, row[STEP].as.natural - p.next, err);
+        if (good && code == HDX_OK)
+            code = add_step(&p, row, err);
+    }
+    if (good && code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
+        good = put_path(&p);
+        if (good && p.number == 0) { /* as of a table */
+            const char *why = hdx_rows_nothing(rows);
+            hdx_buffer_format(&p.line, "(%s)\n", why != NULL ? why : "no rows");
+            good = p.line.failed || sink->write(sink->context, p.line.at, (size_t)p.line.len);
+        }
+    }
+    if (code == HDX_OK && (p.line.failed || p.texts.failed))
+        code = hdx_no_memory(err, "a path", p.texts.len);
+    hdx_mem_put(NULL, p.steps, p.capacity * sizeof *p.steps);
+    hdx_buffer_free(&p.line);
+    hdx_buffer_free(&p.texts);
+    return code != HDX_OK ? code : good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+}
