@@ -88,9 +88,10 @@ typedef struct hdx_path_options {
     unsigned           exclude;        /* HDX_EXCLUDE_... */
     const char *const *exclude_fields; /* "CLASS#FIELD" */
     size_t             exclude_field_count;
-    unsigned           paths; /* per target, 0: 1; shortest first */
-    bool               merge; /* rows: the merged tree of all paths */
-    uint64_t           limit; /* paths in all, the first ones; 0: no limit */
+    unsigned           paths;     /* per target, 0: 1; shortest first */
+    bool               merge;     /* rows: the merged tree of all paths, by class and reference */
+    bool               rows_only; /* of merged paths no document is made; `notice` is told what no root reaches */
+    uint64_t           limit;     /* paths in all, the first ones; 0: no limit */
 } hdx_path_options;
 HDX_API hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
                                 hdx_rows **out, hdx_error *err);

@@ -93,7 +93,11 @@ typedef enum hdx_column_flag {
     HDX_COLUMN_LABEL = 32,   /* what the object says of itself: tables show it with the class, in a column "object" */
     HDX_COLUMN_SPARE = 64,   /* left out first where a terminal is narrow */
     HDX_COLUMN_CHOSEN = 128, /* of rows: named by the caller (hdx_rows_select) */
-    HDX_COLUMN_SHARE = 256   /* percent of a whole, of which no two rows have the same part: a table sums it up */
+    HDX_COLUMN_SHARE = 256,  /* percent of a whole, of which no two rows have the same part: a table sums it up */
+    /* What a table shows in the column "object" besides: */
+    HDX_COLUMN_DEPTH = 512,      /* how far below the first line of a tree it stands */
+    HDX_COLUMN_REFERENCE = 1024, /* by which it leads on */
+    HDX_COLUMN_TIMES = 2048      /* how many objects it stands for */
 } hdx_column_flag;
 
 /*

@@ -99,7 +99,6 @@ hdx_code hdx_answer_run_leaks(hdx_session *s, const hdx_arguments *a, hdx_rows *
     const hdx_leaks **leaks = hdx_arena_get(&s->arena, s->dump_count * sizeof *leaks);
     const char      **names = hdx_arena_get(&s->arena, s->dump_count * sizeof *names);
     hdx_code          code = options_of(s, a, &o, err);
-    bool              documents = true;
     if (code == HDX_OK && (leaks == NULL || names == NULL))
         code = hdx_no_memory(err, "dumps", s->dump_count);
     for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++) {
@@ -107,8 +106,5 @@ hdx_code hdx_answer_run_leaks(hdx_session *s, const hdx_arguments *a, hdx_rows *
         leaks[i] = s->dumps[i].leaks;
         names[i] = s->dumps[i].path;
     }
-    for (size_t i = 0; i < a->count; i++)
-        if (strcmp(a->at[i].name, "document") == 0)
-            documents = a->at[i].value == NULL || strcmp(a->at[i].value, "true") == 0;
-    return code == HDX_OK ? hdx_leaks_rows(leaks, names, s->dump_count, documents, out, err) : code;
+    return code == HDX_OK ? hdx_leaks_rows(leaks, names, s->dump_count, !hdx_argument_plain(a), out, err) : code;
 }

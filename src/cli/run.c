@@ -35,43 +35,6 @@ static bool colored(const cli_call *c)
            isatty(STDOUT_FILENO) == 1;
 }
 
-static const hdx_cell *value_of(const hdx_cell *object, const char *key)
-{
-    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
-        if (strcmp(object->as.object.at[i].key, key) == 0)
-            return &object->as.object.at[i].value;
-    return NULL;
-}
-
-/* A target without a path has no rows, and rows alone would not say so. */
-static void tell_unreached(cli_run *run, const hdx_rows *rows)
-{
-    const cli_call   *c = run->call;
-    const char       *without = cli_given(c, "exclude") != NULL || cli_given(c, "exclude-field") != NULL
-                                    ? " without the excluded references"
-                                    : "";
-    const hdx_member *paths;
-    const hdx_cell   *first = NULL;
-    uint64_t          count = 0, all = 0;
-    for (unsigned n = 0; (paths = hdx_rows_extra(rows, n))->key != NULL && strcmp(paths->key, "paths") != 0;)
-        n++;
-    if (paths->key != NULL && paths->value.kind == HDX_CELL_LIST)
-        all = paths->value.as.list.count;
-    for (uint64_t i = 0; i < all; i++) {
-        const hdx_cell *target = value_of(&paths->value.as.list.at[i], "target");
-        const hdx_cell *reachable = value_of(&paths->value.as.list.at[i], "reachable");
-        if (target != NULL && target->kind == HDX_CELL_ADDRESS && reachable != NULL &&
-            reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean && count++ == 0)
-            first = target;
-    }
-    if (count == 1)
-        cli_notice(run->console, "%s: no GC root reaches 0x%llx%s", c->index.dump,
-                   (unsigned long long)first->as.address, without);
-    else if (count > 1)
-        cli_notice(run->console, "%s: no GC root reaches %llu of the objects%s, first 0x%llx", c->index.dump,
-                   (unsigned long long)count, without, (unsigned long long)first->as.address);
-}
-
 /* ---- what to do about an error ---- */
 
 /* Whoever ran out of memory knows what one piece takes; what a build takes is asked of a sample, without a budget. */
@@ -277,8 +240,6 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         run->call = c;
         return code == HDX_OK ? HDX_OK : advise(run, code, err);
     }
-    if (cli_is(c, "path") && c->format != HDX_FORMAT_JSON)
-        tell_unreached(run, rows);
     if (cli_is(c, "leaks"))
         code = cli_leaks_after(run, err);
     if (code == HDX_OK)

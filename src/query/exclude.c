@@ -157,6 +157,27 @@ hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *
     return code;
 }
 
+typedef struct names_left {
+    const hdx_excludes *x;
+    uint64_t            rules;
+    bool (*visit)(void *context, const hdx_named_ref *ref);
+    void *context;
+} names_left;
+
+static bool pass_on(void *context, const hdx_named_ref *ref)
+{
+    names_left *n = context;
+    return excluded(n->x, n->rules, ref) || n->visit(n->context, ref);
+}
+
+hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_target,
+                            bool (*visit)(void *context, const hdx_named_ref *ref), void *context, hdx_error *err)
+{
+    names_left n = { x, x->count == 0 ? 0 : rules_of(x, from), visit, context };
+    return n.rules == 0 ? hdx_graph_named_refs(x->g, from, only_target, visit, context, err)
+                        : hdx_graph_named_refs(x->g, from, only_target, pass_on, &n, err);
+}
+
 hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
                            hdx_error *err)
 {

@@ -1,27 +1,31 @@
 /*
- * merge.c - one path for each of many objects, chosen so that the paths join: the tree of merged paths (MAT 6.9).
+ * merge.c - one path for each of many objects, chosen so that the paths join: a tree (MAT 6.9).
  *
  * MAT searches from all GC roots level by level, each level in the order of ids, so the parent of an object is the
  * lowest id among its referrers on the level before. The parent that the index has (`nearest`) is on that level too,
  * though not always the lowest: so it tells the level of any object, and the lowest is found among the referrers. Where
  * references are excluded it says nothing, and the search is done.
  *
- * Cost without excludes: the referrers of the objects on the paths, at most 2 * STRIDE steps for each of them beside
- * those that nobody went before; memory for one object in STRIDE of deep paths. With excludes: the outbound lists of
- * what is nearer than the targets, two bits per object and 16 bytes for each one reached.
+ * An object is in the tree once, however many paths lead through it: a climb ends where another one went before.
+ *
+ * Cost without excludes: the referrers of the objects in the tree, at most 2 * STRIDE steps for each of them beside
+ * those that nobody went before; 32 bytes for each of them. With excludes: the outbound lists of what is nearer than
+ * the targets, two bits per object and 16 bytes for each one reached.
  */
 #include "query/query.h"
+
+#include <stdlib.h>
 
 #define STRIDE 64u /* levels between two that are remembered */
 
 /* ---- by the parents in the index ---- */
 
 typedef struct tree {
-    hdx_ask   *ask;
-    uint64_t   objects;
-    hdx_map    depths;  /* of passed objects on every STRIDE-th level */
-    hdx_map    parents; /* of objects with several referrers */
-    hdx_paths *out;
+    hdx_ask       *ask;
+    uint64_t       objects;
+    hdx_map        depths; /* of passed objects on every STRIDE-th level */
+    hdx_map        places; /* of objects in the tree */
+    hdx_path_tree *out;
 } tree;
 
 static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
@@ -66,38 +70,56 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
  */
 static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent, hdx_error *err)
 {
-    const uint64_t *known = hdx_map_get(&t->parents, v);
-    uint64_t        referrers = 0, most = depth <= STRIDE ? depth - 1 : UINT64_MAX, level;
-    hdx_code        code = HDX_OK;
-    hdx_refs        refs;
-    hdx_id          from;
-    *parent = known != NULL ? *known : hdx_graph_nearest(t->ask->g, v);
-    if (known != NULL)
-        return HDX_OK;
+    uint64_t most = depth <= STRIDE ? depth - 1 : UINT64_MAX, level;
+    hdx_code code = HDX_OK;
+    hdx_refs refs;
+    hdx_id   from;
+    *parent = hdx_graph_nearest(t->ask->g, v);
     hdx_graph_inbound(t->ask->g, v, HDX_LIVE, &refs);
-    for (; code == HDX_OK && hdx_refs_next(&refs, &from); referrers++) {
+    while (code == HDX_OK && hdx_refs_next(&refs, &from)) {
         if (from < *parent && (code = depth_of(t, from, most, &level, err)) == HDX_OK && level == depth - 1)
             *parent = from;
         if (code == HDX_OK)
             code = hdx_ask_turn(t->ask, err);
     }
-    return code == HDX_OK && referrers > 1 ? remember(&t->parents, v, *parent, err) : code;
+    return code;
 }
 
-static hdx_code climb(tree *t, hdx_id target, hdx_error *err)
+/* The place of an object in the tree, made where it is not in it yet. */
+static hdx_code place_of(tree *t, hdx_id id, uint64_t *place, bool *fresh, hdx_error *err)
 {
-    hdx_code code = hdx_path_begin(t->out, target, err);
-    uint64_t depth = 0;
+    hdx_path_tree *to = t->out;
+    uint64_t      *known = hdx_map_put(&t->places, id, fresh);
+    if (known == NULL)
+        return hdx_no_memory(err, "merged paths", t->places.count * sizeof *t->places.slots);
+    if (*fresh) {
+        if (!hdx_mem_room(to->mem, (void **)&to->at, &to->capacity, to->count, sizeof *to->at))
+            return hdx_no_memory(err, "merged paths", to->count * sizeof *to->at);
+        *known = to->count;
+        to->at[to->count++] = (hdx_path_tree_node){ id, HDX_TREE_NONE };
+    }
+    *place = *known;
+    return HDX_OK;
+}
+
+static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
+{
+    uint64_t depth = 0, place = 0, parent = 0;
     hdx_id   v = target;
-    if (code != HDX_OK || hdx_graph_nearest(t->ask->g, target) == HDX_NO_ID)
-        return code;
-    if ((code = depth_of(t, target, UINT64_MAX, &depth, err)) != HDX_OK)
-        return code;
-    while ((code = hdx_path_step(t->out, v, err)) == HDX_OK && depth > 0 &&
-           (code = lowest_parent(t, v, depth, &v, err)) == HDX_OK)
-        depth--;
-    if (code == HDX_OK)
-        hdx_path_reverse(t->out);
+    bool     fresh = false;
+    hdx_code code;
+    if (hdx_graph_nearest(t->ask->g, target) == HDX_NO_ID)
+        return HDX_OK;
+    if ((code = place_of(t, target, &place, &fresh, err)) == HDX_OK && fresh)
+        code = depth_of(t, target, UINT64_MAX, &depth, err);
+    *end = place;
+    for (; code == HDX_OK && fresh && depth > 0; depth--) {
+        if ((code = lowest_parent(t, v, depth, &v, err)) == HDX_OK &&
+            (code = place_of(t, v, &parent, &fresh, err)) == HDX_OK) {
+            t->out->at[place].parent = parent;
+            place = parent;
+        }
+    }
     return code;
 }
 
@@ -179,22 +201,29 @@ static hdx_code search_all(search *s, hdx_error *err)
     return code;
 }
 
-static hdx_code note(const search *s, hdx_id target, hdx_paths *out, hdx_error *err)
+/* The way back from a target, as far as nobody went it before. */
+static hdx_code note(const search *s, tree *t, hdx_id target, uint64_t *end, hdx_error *err)
 {
-    uint64_t place = *hdx_map_get(&s->places, target);
-    hdx_code code = hdx_path_begin(out, target, err);
-    for (; code == HDX_OK && place != NOWHERE; place = s->queue[place].from)
-        if ((code = hdx_path_step(out, s->queue[place].id, err)) == HDX_OK)
-            code = hdx_ask_turn(s->ask, err);
-    if (code == HDX_OK)
-        hdx_path_reverse(out);
+    uint64_t from = *hdx_map_get(&s->places, target), place, below = HDX_TREE_NONE;
+    hdx_code code = HDX_OK;
+    bool     fresh = true;
+    for (; code == HDX_OK && fresh && from != NOWHERE; from = s->queue[from].from) {
+        if ((code = place_of(t, s->queue[from].id, &place, &fresh, err)) != HDX_OK)
+            return code;
+        if (below == HDX_TREE_NONE)
+            *end = place;
+        else
+            t->out->at[below].parent = place;
+        below = place;
+        code = hdx_ask_turn(s->ask, err);
+    }
     return code;
 }
 
-static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
-                          hdx_error *err)
+static hdx_code by_search(tree *t, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_error *err)
 {
-    search   s = { .ask = ask, .x = x, .objects = hdx_graph_objects(ask->g), .places = hdx_map_of(ask->q.mem) };
+    hdx_ask *ask = t->ask;
+    search   s = { .ask = ask, .x = x, .objects = t->objects, .places = hdx_map_of(ask->q.mem) };
     uint64_t words = hdx_bits_words(s.objects);
     hdx_code code = HDX_OK;
     s.seen = hdx_mem_array(ask->q.mem, words, sizeof *s.seen);
@@ -206,23 +235,121 @@ static hdx_code by_search(hdx_ask *ask, const hdx_excludes *x, const hdx_id *tar
     if (code == HDX_OK)
         code = search_all(&s, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
-        code = note(&s, targets[i], out, err);
+        code = note(&s, t, targets[i], &t->out->ends[i], err);
     hdx_map_free(&s.places);
     hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
     hdx_mem_put(ask->q.mem, s.seen, words * sizeof *s.seen);
     return code;
 }
 
-hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
-                         hdx_error *err)
+hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
+                            hdx_path_tree *out, hdx_error *err)
 {
     tree     t = { ask, hdx_graph_objects(ask->g), hdx_map_of(ask->q.mem), hdx_map_of(ask->q.mem), out };
     hdx_code code = HDX_OK;
+    *out = (hdx_path_tree){ .mem = ask->q.mem, .end_count = count };
+    if ((out->ends = hdx_mem_array(out->mem, count, sizeof *out->ends)) == NULL)
+        return hdx_no_memory(err, "merged paths", count * sizeof *out->ends);
+    for (size_t i = 0; i < count; i++)
+        out->ends[i] = HDX_TREE_NONE;
     if (x->count > 0)
-        return by_search(ask, x, targets, count, out, err);
-    for (size_t i = 0; code == HDX_OK && i < count; i++)
-        code = climb(&t, targets[i], err);
-    hdx_map_free(&t.parents);
+        code = by_search(&t, x, targets, count, err);
+    for (size_t i = 0; x->count == 0 && code == HDX_OK && i < count; i++)
+        code = climb(&t, targets[i], &out->ends[i], err);
+    hdx_map_free(&t.places);
     hdx_map_free(&t.depths);
     return code;
+}
+
+hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id *targets, hdx_paths *out,
+                             hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < t->end_count; i++) {
+        code = hdx_path_begin(out, targets[i], err);
+        for (uint64_t at = t->ends[i]; code == HDX_OK && at != HDX_TREE_NONE; at = t->at[at].parent)
+            if ((code = hdx_path_step(out, t->at[at].id, err)) == HDX_OK)
+                code = hdx_ask_turn(ask, err);
+        if (code == HDX_OK)
+            hdx_path_reverse(out);
+    }
+    return code;
+}
+
+/* ---- of paths that were found one by one ---- */
+
+typedef struct branch {
+    const hdx_id *at;
+    uint64_t      count;
+    uint64_t      place; /* among the paths */
+} branch;
+
+static uint64_t common(const branch *a, const branch *b)
+{
+    uint64_t n = 0, most = a->count < b->count ? a->count : b->count;
+    while (n < most && a->at[n] == b->at[n])
+        n++;
+    return n;
+}
+
+static int by_steps(const void *a, const void *b)
+{
+    const branch *x = a, *y = b;
+    uint64_t      n = common(x, y);
+    if (n == x->count || n == y->count)
+        return (x->count > y->count) - (x->count < y->count);
+    return x->at[n] < y->at[n] ? -1 : 1;
+}
+
+/* In the order of their steps each adds those that it does not share with the one before. */
+static hdx_code add_branches(hdx_ask *ask, const branch *list, uint64_t n, hdx_path_tree *out, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    hdx_ids  on_way = hdx_ids_of(out->mem); /* places of the steps of the one before */
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
+        on_way.count = i == 0 ? 0 : common(&list[i], &list[i - 1]);
+        for (uint64_t s = on_way.count; code == HDX_OK && s < list[i].count; s++) {
+            const uint64_t parent = s == 0 ? HDX_TREE_NONE : on_way.at[s - 1];
+            if (!hdx_mem_room(out->mem, (void **)&out->at, &out->capacity, out->count, sizeof *out->at))
+                code = hdx_no_memory(err, "merged paths", out->count * sizeof *out->at);
+            else if ((code = hdx_ids_push(&on_way, out->count, err)) == HDX_OK)
+                out->at[out->count++] = (hdx_path_tree_node){ list[i].at[s], parent };
+        }
+        if (code == HDX_OK) {
+            out->ends[list[i].place] = on_way.at[on_way.count - 1];
+            code = hdx_ask_turn(ask, err);
+        }
+    }
+    hdx_ids_drop(&on_way);
+    return code;
+}
+
+hdx_code hdx_path_tree_of(hdx_ask *ask, const hdx_paths *paths, hdx_path_tree *out, hdx_error *err)
+{
+    uint64_t n = 0, room = paths->count;
+    hdx_code code;
+    *out = (hdx_path_tree){ .mem = ask->q.mem, .end_count = room };
+    out->ends = hdx_mem_array(out->mem, room, sizeof *out->ends);
+    branch *list = hdx_mem_array(out->mem, room, sizeof *list);
+    if (list == NULL || out->ends == NULL) {
+        code = hdx_no_memory(err, "merged paths", room * sizeof *list);
+    } else {
+        for (uint64_t i = 0; i < room; i++) {
+            out->ends[i] = HDX_TREE_NONE;
+            if (paths->at[i].count > 0)
+                list[n++] = (branch){ paths->steps.at + paths->at[i].first, paths->at[i].count, i };
+        }
+        if (n > 0)
+            qsort(list, n, sizeof *list, by_steps);
+        code = add_branches(ask, list, n, out, err);
+    }
+    hdx_mem_put(out->mem, list, room * sizeof *list);
+    return code;
+}
+
+void hdx_path_tree_drop(hdx_path_tree *t)
+{
+    hdx_mem_put(t->mem, t->at, t->capacity * sizeof *t->at);
+    hdx_mem_put(t->mem, t->ends, t->end_count * sizeof *t->ends);
+    *t = (hdx_path_tree){ .mem = t->mem };
 }

@@ -1,5 +1,5 @@
 /*
- * path.c - paths from the GC roots as documents ("paths") and as rows, or merged into one tree.
+ * path.c - paths from the GC roots as documents ("paths") and as rows, or merged into one tree (merged.c).
  *
  * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than
  * STEPS_WHOLE steps (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut"
@@ -33,17 +33,8 @@ static const hdx_column columns[COLUMNS] = {
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
 };
-static const hdx_column merged_columns[] = {
-    HDX_COLUMN("depth", UNSIGNED, NONE, 0, "steps from the GC root; 0 is the root"),
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "paths that lead through it"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
-};
 static const hdx_form forms[] = {
-    { "merge", "true", merged_columns, HDX_COUNT(merged_columns) },
+    { "merge", "true", hdx_merged_columns, HDX_MERGED_COLUMNS },
     { NULL, NULL, columns, HDX_COUNT(columns) },
 };
 
@@ -250,74 +241,6 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
     return code;
 }
 
-/* ---- the merged tree ---- */
-
-typedef struct branch {
-    const hdx_id *at;
-    uint64_t      count;
-    uint64_t      shared; /* steps in common with the branch before */
-} branch;
-
-static uint64_t common(const branch *a, const branch *b)
-{
-    uint64_t n = 0, most = a->count < b->count ? a->count : b->count;
-    while (n < most && a->at[n] == b->at[n])
-        n++;
-    return n;
-}
-
-static int by_steps(const void *a, const void *b)
-{
-    const branch *x = a, *y = b;
-    uint64_t      n = common(x, y);
-    if (n == x->count || n == y->count)
-        return (x->count > y->count) - (x->count < y->count);
-    return x->at[n] < y->at[n] ? -1 : 1;
-}
-
-static hdx_code merged_row(writer *w, const branch *list, uint64_t count, uint64_t i, uint64_t place, hdx_error *err)
-{
-    hdx_graph *g = w->ask->g;
-    hdx_id     id = list[i].at[place];
-    uint64_t   behind = 1;
-    while (i + behind < count && list[i + behind].shared > place)
-        behind++;
-    hdx_cell cells[7] = { hdx_cell_uint(place),    hdx_id_cell(g, id),    hdx_class_of_cell(g, id),
-                          hdx_cell_null(),         hdx_cell_uint(behind), hdx_cell_uint(hdx_graph_shallow(g, id)),
-                          hdx_retained_cell(g, id) };
-    hdx_code code = hdx_ask_turn(w->ask, err);
-    if (code == HDX_OK && hdx_table_count(w->table) >= STEPS_ALL)
-        code = hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the merged paths have more than %u steps", STEPS_ALL);
-    if (code == HDX_OK)
-        code = hdx_label_cell(g, id, w->arena, &cells[3], err);
-    return code == HDX_OK ? hdx_table_add(w->table, cells, err) : code;
-}
-
-/*
- * Paths in the order of their steps are the tree in preorder: each shows the steps it does not share with the one
- * before.
- */
-static hdx_code write_merged(writer *w, hdx_error *err)
-{
-    uint64_t n = 0, room = w->found.count;
-    hdx_code code = HDX_OK;
-    branch  *list = hdx_mem_array(w->ask->q.mem, room, sizeof *list);
-    if (list == NULL)
-        return hdx_no_memory(err, "merged paths", room * sizeof *list);
-    for (uint64_t i = 0; i < w->found.count; i++)
-        if (w->found.at[i].count > 0)
-            list[n++] = (branch){ w->found.steps.at + w->found.at[i].first, w->found.at[i].count, 0 };
-    if (n > 0)
-        qsort(list, n, sizeof *list, by_steps);
-    for (uint64_t i = 1; i < n; i++)
-        list[i].shared = common(&list[i], &list[i - 1]);
-    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
-        for (uint64_t place = list[i].shared; code == HDX_OK && place < list[i].count; place++)
-            code = merged_row(w, list, n, i, place, err);
-    hdx_mem_put(w->ask->q.mem, list, room * sizeof *list);
-    return code;
-}
-
 /* ---- the answer ---- */
 
 static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
@@ -328,10 +251,8 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
         return hdx_no_memory(err, "paths", w->found.count * sizeof *cells);
     for (uint64_t i = 0; code == HDX_OK && i < w->found.count; i++)
         code = write_path(w, i + 1, &w->found.at[i], &cells[i], err);
-    if (code == HDX_OK && w->merge)
-        code = write_merged(w, err);
     *paths = hdx_cell_list(cells, w->found.count);
-    return code == HDX_OK ? hdx_graph_check(w->ask->g, err) : code;
+    return code;
 }
 
 /* all 0: not counted. */
@@ -346,6 +267,43 @@ static hdx_code say_cut(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error 
     return hdx_rows_set_title(rows, line, err);
 }
 
+/* A line on targets that no path leads to; where documents are wanted, each says so itself. */
+static void tell_unreached(const writer *w, const hdx_path_options *options, const hdx_id *ids,
+                           const hdx_path_tree *tree)
+{
+    const char *without =
+        options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "";
+    const uint64_t all = tree != NULL ? tree->end_count : w->found.count;
+    uint64_t       count = 0;
+    hdx_id         first = 0;
+    char           line[160];
+    for (uint64_t i = 0; i < all; i++)
+        if ((tree != NULL ? tree->ends[i] == HDX_TREE_NONE : w->found.at[i].count == 0) && count++ == 0)
+            first = tree != NULL ? ids[i] : w->found.at[i].target;
+    if (count == 0 || w->ask->q.notice == NULL)
+        return;
+    const unsigned long long address = (unsigned long long)hdx_graph_address(w->ask->g, first);
+    if (count == 1)
+        (void)snprintf(line, sizeof line, "no GC root reaches 0x%llx%s", address, without);
+    else
+        (void)snprintf(line, sizeof line, "no GC root reaches %" PRIu64 " of the objects%s, first 0x%llx", count,
+                       without, address);
+    w->ask->q.notice(w->ask->q.notice_context, line);
+}
+
+/* Paths one by one, or the tree of them; that has no paths where nobody wants them. */
+static hdx_code find(writer *w, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_path_tree *tree,
+                     hdx_error *err)
+{
+    const bool one_each = w->merge && options->paths <= 1;
+    hdx_code   code;
+    if (!one_each)
+        return hdx_paths_find(w->ask, w->x, ids, count, options->paths, &w->found, err);
+    if ((code = hdx_path_tree_find(w->ask, w->x, ids, count, tree, err)) == HDX_OK && !options->rows_only)
+        code = hdx_path_tree_paths(w->ask, tree, ids, &w->found, err);
+    return code;
+}
+
 hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
                         hdx_rows **out, hdx_error *err)
 {
@@ -353,10 +311,12 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     hdx_ask                       ask;
     hdx_excludes                  x;
     hdx_cell                      paths = hdx_cell_null();
+    hdx_path_tree                 tree = { .mem = q->mem };
     *out = NULL;
     if (options == NULL)
         options = &none;
     const size_t targets = count;
+    const bool   one_each = options->merge && options->paths <= 1;
     hdx_code     code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
@@ -370,35 +330,44 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         count = (size_t)options->limit; /* each has one path at least, and be it that there is none */
     writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(q->mem) };
     w.found.steps.mem = q->mem;
-    code = hdx_table_in(q->mem, options->merge ? merged_columns : columns,
-                        options->merge ? HDX_COUNT(merged_columns) : COLUMNS, &w.table, err);
+    code = hdx_table_in(q->mem, options->merge ? hdx_merged_columns : columns,
+                        options->merge ? HDX_MERGED_COLUMNS : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
-        code = options->merge && options->paths <= 1
-                   ? hdx_paths_merge(&ask, &x, ids, count, &w.found, err)
-                   : hdx_paths_find(&ask, &x, ids, count, options->paths, &w.found, err);
+        code = find(&w, ids, count, options, &tree, err);
     }
-    uint64_t found = w.found.count;
-    if (options->limit > 0 && options->limit < found)
+    uint64_t found = one_each ? count : w.found.count;
+    if (options->limit > 0 && options->limit < w.found.count)
         w.found.count = options->limit;
-    if (code == HDX_OK)
+    const uint64_t shown = one_each ? count : w.found.count;
+    if (code == HDX_OK && (!options->merge || !options->rows_only))
         code = write_all(&w, &paths, err);
+    if (code == HDX_OK && options->merge && !one_each)
+        code = hdx_path_tree_of(&ask, &w.found, &tree, err);
+    if (code == HDX_OK && options->merge)
+        code = hdx_merged_fill(&ask, &x, &tree, !one_each, w.table, err);
+    if (code == HDX_OK)
+        code = hdx_graph_check(q->graph, err);
+    if (code == HDX_OK && options->rows_only)
+        tell_unreached(&w, options, ids, one_each ? &tree : NULL);
     if (count < targets)
         found = options->paths <= 1 ? targets : 0; /* nobody looked for the others */
-    const uint64_t shown = w.found.count;
     hdx_map_free(&w.said);
     hdx_paths_drop(&w.found);
+    hdx_path_tree_drop(&tree);
     hdx_excludes_close(&x);
     if (code != HDX_OK) {
         hdx_table_free(w.table);
         return code;
     }
     if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK &&
-        ((code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK ||
+        ((paths.kind != HDX_CELL_NULL && (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) ||
          (found != shown && (code = say_cut(*out, shown, found, err)) != HDX_OK))) {
         hdx_rows_close(*out);
         *out = NULL;
     }
+    if (code == HDX_OK && options->merge && hdx_column_wanted(q, HDX_MERGED_LABEL))
+        code = hdx_query_labels(q, false, out, err);
     return hdx_say_nothing(
         code, out, err, "no GC root reaches %s%s", targets == 1 ? "it" : "any of them",
         options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "");
@@ -407,9 +376,11 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
 static const hdx_parameter parameters[] = {
     { .name = "object",
       .kind = HDX_PARAMETER_OBJECTS,
-      .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
       .sentence = "the objects whose paths are wanted" },
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_EITHER, "all live instances: a name, glob (* and ?) or /regular expression/"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
     { .name = "exclude",
       .kind = HDX_PARAMETER_CHOICES,
       .flags = HDX_PARAMETER_REPEATED,
@@ -432,8 +403,30 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .sentence = "paths to show, each with all of its steps; all by default, 0 is all" },
-    { .name = "merge", .kind = HDX_PARAMETER_FLAG, .sentence = "one tree of all paths, from the roots" },
+    { .name = "merge",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "one tree of all paths by class and reference, the branch of most objects first" },
 };
+
+static hdx_code instances_of(const hdx_query *q, const char *pattern, bool subclasses, hdx_ids *ids, hdx_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t    count = 0;
+    hdx_ask   ask;
+    hdx_code  code = hdx_ask_begin(q, &ask, err);
+    if (code == HDX_OK)
+        code = hdx_query_classes_named(q, pattern, subclasses, &numbers, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_refs refs;
+        hdx_id   id;
+        hdx_graph_instances(q->graph, numbers[i], HDX_LIVE, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id))
+            if ((code = hdx_ids_push(ids, id, err)) == HDX_OK)
+                code = hdx_ask_turn(&ask, err);
+    }
+    hdx_numbers_free(numbers);
+    return code;
+}
 
 static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
@@ -443,15 +436,25 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     hdx_path_options options = { .exclude = hdx_argument_choices(a, "exclude"),
                                  .paths = (unsigned)hdx_argument_number(a, "paths"),
                                  .merge = hdx_argument_flag(a, "merge"),
-                                 .limit = hdx_argument_number(a, "limit") };
+                                 .limit = hdx_argument_number(a, "limit"),
+                                 .rows_only = hdx_argument_plain(a) };
+    const char      *pattern = hdx_argument_text(a, "class");
     hdx_arena        arena = hdx_arena_of(q->mem);
+    hdx_ids          instances = hdx_ids_of(q->mem);
     hdx_id          *ids = NULL;
     size_t           count = 0;
     *out = NULL;
+    if ((pattern != NULL) == (hdx_argument_text(a, "object") != NULL))
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'path' takes objects or --class PATTERN, %s",
+                        pattern != NULL ? "not both" : "and got neither");
     hdx_code code =
         hdx_argument_texts(a, "exclude-field", &arena, &options.exclude_fields, &options.exclude_field_count, err);
-    if (code == HDX_OK && (code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
+    if (code == HDX_OK && pattern == NULL && (code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
         code = hdx_query_path(q, ids, count, &options, out, err);
+    if (code == HDX_OK && pattern != NULL &&
+        (code = instances_of(q, pattern, hdx_argument_flag(a, "subclasses"), &instances, err)) == HDX_OK)
+        code = hdx_query_path(q, instances.at, instances.count, &options, out, err);
+    hdx_ids_drop(&instances);
     hdx_ids_free(ids);
     hdx_arena_free(&arena);
     return code;
@@ -463,10 +466,11 @@ const hdx_question hdx_question_path = {
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
-                "do not use such references then.",
+                "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
+                "all objects of a class on the way; --class takes all live instances.",
         .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer", "heapdex path "
-                                                                                              "app.hprof thread:main "
-                                                                                              "--format json" },
+                                                                                              "app.hprof --class "
+                                                                                              "java.util.HashMap --merge" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
         .document = document,

@@ -8,6 +8,7 @@
  *   groups.c     retained sets of many groups of classes at once
  *   kept.c       those of all classes, kept beside the index
  *   merge.c      the tree of the paths of many objects
+ *   merged.c     the rows of that tree
  *   labels.c     the column `label`, for the rows that are left
  *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
  *   table.c      the questions
@@ -161,6 +162,9 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
 void     hdx_excludes_close(hdx_excludes *x);
 /* *yes: every named reference from `from` to `to` is excluded (MAT 6.8). */
 hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *yes, hdx_error *err);
+/* hdx_graph_named_refs without what is excluded. */
+hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_target,
+                            bool (*visit)(void *context, const hdx_named_ref *ref), void *context, hdx_error *err);
 /* The first reference from `from` to `to` that is not excluded, in MAT's order. */
 hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
                            hdx_error *err);
@@ -178,8 +182,32 @@ typedef struct hdx_paths {
 /* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
 hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths,
                         hdx_paths *out, hdx_error *err);
+/* Paths that are one tree: each object stands in it once (or, of paths found one by one, once behind each parent). */
+#define HDX_TREE_NONE UINT64_MAX
+typedef struct hdx_path_tree_node {
+    hdx_id   id;
+    uint64_t parent; /* place; HDX_TREE_NONE: a GC root */
+} hdx_path_tree_node;
+typedef struct hdx_path_tree {
+    hdx_path_tree_node *at; /* in no order */
+    uint64_t            count, capacity;
+    uint64_t           *ends; /* place of each target; HDX_TREE_NONE: no root reaches it */
+    size_t              end_count;
+    hdx_mem            *mem;
+} hdx_path_tree;
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
-hdx_code hdx_paths_merge(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_paths *out,
+hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
+                            hdx_path_tree *out, hdx_error *err);
+/* Its paths one by one, in the order of the targets. */
+hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id *targets, hdx_paths *out,
+                             hdx_error *err);
+/* The tree of paths that were found one by one: an object may stand in it behind several others. */
+hdx_code hdx_path_tree_of(hdx_ask *ask, const hdx_paths *paths, hdx_path_tree *out, hdx_error *err);
+void     hdx_path_tree_drop(hdx_path_tree *t);
+/* The tree by class and reference, a row a line (merged.c); repeats: an object may stand in it several times. */
+enum { HDX_MERGED_COLUMNS = 9, HDX_MERGED_LABEL = 4 };
+extern const hdx_column hdx_merged_columns[HDX_MERGED_COLUMNS];
+hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool repeats, hdx_table *out,
                          hdx_error *err);
 /*
  * A path is written step by step after the ones before, and reversed if it was written from the target to the root.

@@ -30,6 +30,8 @@ typedef struct hdx_render_object { /* in bytes of what was appended: "class " | 
  * none. */
 hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_name, const hdx_cell *label,
                                          const hdx_render_options *options);
+/* " .next", " [3]", " <class>" after an object: the reference by which it leads on. NULL, or no text: nothing. */
+uint32_t hdx_render_reference(hdx_buffer *to, const hdx_cell *name, const hdx_render_options *options);
 /* An object's text in no more columns than these, where that can be: packages first, then the end of the label. */
 uint32_t hdx_render_object_in(hdx_buffer *to, const char *at, size_t len, hdx_render_object o, uint32_t columns,
                               bool ascii);

@@ -277,6 +277,15 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
     return o;
 }
 
+uint32_t hdx_render_reference(hdx_buffer *to, const hdx_cell *name, const hdx_render_options *options)
+{
+    if (name == NULL || name->kind != HDX_CELL_TEXT || name->as.text.len == 0)
+        return 0;
+    const bool plain = *name->as.text.at == '[' || *name->as.text.at == '<';
+    hdx_buffer_text(to, plain ? " " : " .");
+    return (plain ? 1 : 2) + hdx_render_text(to, name->as.text.at, name->as.text.len, options->ascii);
+}
+
 #define LABEL_LEAST 12u /* columns of a label that is cut */
 
 uint32_t hdx_render_object_least(const char *at, size_t len, hdx_render_object o)

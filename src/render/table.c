@@ -24,6 +24,7 @@
 #define LEAST   16u  /* a text column is not cut below this */
 #define EASY    32u  /* below this, a column of objects is worth more than a spare one */
 #define GAP     2u
+#define DEEPEST 40u  /* lines of a tree below this stand below each other */
 #define BIG     10.0 /* percent from which a row stands out */
 #define NONE    UINT_MAX
 
@@ -33,8 +34,9 @@ typedef struct shown { /* a cell as it will be seen */
     hdx_render_object parts; /* name_len 0: a plain text, or a number */
 } shown;
 
-typedef struct drawn {       /* a column of the table */
-    unsigned    from, label; /* columns of the rows; label NONE: there is none in this column */
+typedef struct drawn { /* a column of the table */
+    unsigned    from;
+    unsigned    label, depth, reference, times; /* columns of the rows that it shows besides; NONE: there is none */
     const char *title;
     bool        number, object; /* right-aligned; a class name or an object */
     bool        said;           /* a row has a value */
@@ -65,6 +67,12 @@ static unsigned find(const hdx_column *columns, unsigned count, unsigned flag)
     return NONE;
 }
 
+/* In the column of the object, where there is one. */
+static bool shown_with_object(const hdx_column *c)
+{
+    return !chosen(c) && (c->flags & (HDX_COLUMN_LABEL | HDX_COLUMN_DEPTH | HDX_COLUMN_REFERENCE | HDX_COLUMN_TIMES));
+}
+
 /* Numbers, texts, the object, other addresses, its address. */
 enum { NUMBERS, TEXTS, OBJECT, ADDRESSES, ADDRESS, RANKS };
 
@@ -86,7 +94,8 @@ static void choose_columns(layout *l, unsigned all)
         for (unsigned i = 0; i < all; i++) {
             const hdx_column *c = &l->columns[i];
             const bool        pair = i == class_name && label != NONE;
-            if ((c->flags & HDX_COLUMN_WIDE) != 0 || (i == label && class_name != NONE) || rank(c, pair) != wanted)
+            if ((c->flags & HDX_COLUMN_WIDE) != 0 || (class_name != NONE && shown_with_object(c)) ||
+                rank(c, pair) != wanted)
                 continue;
             const bool percent = c->unit == HDX_UNIT_PERCENT && strcmp(c->name, "percent") == 0;
             if (percent)
@@ -95,6 +104,9 @@ static void choose_columns(layout *l, unsigned all)
                 l->share = l->count;
             l->at[l->count++] = (drawn){ .from = i,
                                          .label = pair ? label : NONE,
+                                         .depth = pair ? find(l->columns, all, HDX_COLUMN_DEPTH) : NONE,
+                                         .reference = pair ? find(l->columns, all, HDX_COLUMN_REFERENCE) : NONE,
+                                         .times = pair ? find(l->columns, all, HDX_COLUMN_TIMES) : NONE,
                                          .title = pair                    ? "object"
                                                   : percent && !chosen(c) ? "%"
                                                                           : c->name,
@@ -247,6 +259,34 @@ static void fit(layout *l, hdx_buffer *left)
 
 /* ---- rows as text ---- */
 
+static const hdx_cell *besides(const hdx_cell *row, unsigned column) { return column == NONE ? NULL : &row[column]; }
+
+/* "  └ " for each line of a tree below the first, the object, " .next" and " (17 objects)". */
+static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_cell *row, hdx_buffer *text)
+{
+    const hdx_cell *depth = besides(row, d->depth), *times = besides(row, d->times);
+    const uint64_t  start = text->len;
+    uint32_t        width = 0;
+    if (depth != NULL && depth->kind == HDX_CELL_UINT && depth->as.natural > 0) {
+        width = depth->as.natural < DEEPEST ? (uint32_t)depth->as.natural : DEEPEST;
+        hdx_buffer_format(text, "%*s%s", (int)(2 * width - 2), "", l->options->ascii ? "- " : "└ ");
+        width *= 2;
+    }
+    const uint32_t    before = (uint32_t)(text->len - start);
+    hdx_render_object o = hdx_render_object_text(text, &row[d->from], besides(row, d->label), l->options);
+    o.name_at += before;
+    o.width += width + hdx_render_reference(text, besides(row, d->reference), l->options);
+    if (times != NULL && times->kind == HDX_CELL_UINT && times->as.natural > 1) {
+        const hdx_render_options counts = { .human_sizes = true };
+        const uint64_t           end = text->len;
+        hdx_buffer_text(text, " (");
+        (void)hdx_render_cell(text, times, HDX_UNIT_COUNT, &counts);
+        hdx_buffer_text(text, " objects)");
+        o.width += (uint32_t)(text->len - end);
+    }
+    return o;
+}
+
 /* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
 static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells, double percents[2])
 {
@@ -255,8 +295,7 @@ static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *ce
         const hdx_column *column = &l->columns[d->from];
         const uint64_t    start = text->len;
         if (d->object)
-            cells[i].parts =
-                hdx_render_object_text(text, &row[d->from], d->label == NONE ? NULL : &row[d->label], l->options);
+            cells[i].parts = put_object(l, d, row, text);
         else
             cells[i].parts =
                 (hdx_render_object){ 0, 0, hdx_render_cell(text, &row[d->from], column->unit, l->options) };

@@ -74,6 +74,12 @@ bool hdx_argument_flag(const hdx_arguments *a, const char *name)
     return text != NULL && strcmp(text, "true") == 0;
 }
 
+bool hdx_argument_plain(const hdx_arguments *a)
+{
+    const hdx_argument *g = given(a, "document");
+    return g != NULL && g->value != NULL && strcmp(g->value, "false") == 0;
+}
+
 uint64_t hdx_argument_number(const hdx_arguments *a, const char *name)
 {
     const char *text = hdx_argument_text(a, name);

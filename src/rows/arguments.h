@@ -28,6 +28,8 @@ unsigned    hdx_argument_choices(const hdx_arguments *a,
 hdx_code hdx_argument_texts(const hdx_arguments *a, const char *name, hdx_arena *arena, const char *const **at,
                             size_t *count, hdx_error *err);
 
+/* Are rows alone wanted, without the document beside them (`document` is false)? */
+bool hdx_argument_plain(const hdx_arguments *a);
 /* Is it one of the answer's own parameters? Then that holds, and no common one of the same name. */
 bool hdx_argument_declared(const hdx_arguments *a, const char *name);
 
