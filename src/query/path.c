@@ -468,9 +468,8 @@ const hdx_question hdx_question_path = {
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
                 "all objects of a class on the way; --class takes all live instances.",
-        .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer", "heapdex path "
-                                                                                              "app.hprof --class "
-                                                                                              "java.util.HashMap --merge" },
+        .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer",
+                      "heapdex path app.hprof --class java.util.HashMap --merge" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
         .document = document,
