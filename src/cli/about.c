@@ -1,18 +1,22 @@
 /*
- * about.c - the answer of info as a page: keys as in the document, one line each; what is many (kinds of records, files
- * of the index) is summed up in a line and listed with --verbose. Whichever option shapes the rows (--where, --columns
- * ...) gets them all as a plain table instead.
+ * about.c - the answer of info as a page; what is many (kinds of records, files of the index) is summed up in a line
+ * and listed with --verbose. Whichever option shapes the rows (--where, --columns ...) gets them all as a plain table
+ * instead.
  *
- *     live_bytes              2.7 MB
- *     heaps
- *       app                   1204 objects, 92.1 KB; live 1100, 90.3 KB
- *     records                 31260 of 17 kinds (--verbose lists them)
- *     index
- *       path                  app.hprof.hdx
+ *     app.hprof: HPROF 1.0.2, 115 MB, compressed oops, 2026-11-23 11:53:04 UTC
+ *     live         2,320,979 objects of 1,204 classes, 88.6 MB; 610 GC roots, 15 threads
+ *     unreachable  183 objects, 8.6 KB
+ *     references   9,120,118 between live objects
+ *     index        app.hprof.hdx: 15 files, 21.4 MB (9.7 bytes per object)
+ *                  built 2026-11-23 12:01:44 UTC in 0.41 s
+ *
+ * The first three lines are those of a first look as well (look.c).
  */
 #include "cli/cli.h"
 
-#define KEY_WIDTH 24
+#include <stdio.h>
+
+#define KEY_WIDTH 13
 
 static const hdx_cell *member(const hdx_cell *object, const char *key)
 {
@@ -23,147 +27,340 @@ static const hdx_cell *member(const hdx_cell *object, const char *key)
     return &none;
 }
 
-static bool is_bytes(const char *key)
+static uint64_t number(const hdx_cell *of, const char *key)
 {
-    static const char *const keys[] = { "live_bytes", "unreachable_bytes", "dump_size", "file_size" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    const hdx_cell *cell = member(of, key);
+    return cell->kind == HDX_CELL_UINT ? cell->as.natural : 0;
 }
 
-static void put_key(hdx_buffer *out, unsigned indent, const char *key, size_t len)
+static bool is_true(const hdx_cell *cell) { return cell->kind == HDX_CELL_BOOL && cell->as.boolean; }
+
+/* ---- a page of keys and what is said of each, wrapped below itself ---- */
+
+typedef struct page {
+    hdx_buffer                out;
+    const hdx_render_options *options;
+    const hdx_cell           *info;
+    uint32_t                  at, indent; /* columns of the line so far; where lines go on */
+} page;
+
+static void put_plain(page *p, const char *text, size_t len)
 {
-    hdx_buffer text = hdx_buffer_of(NULL);
-    size_t     width = 0;
-    cli_put_plain(&text, key, len);
-    for (uint64_t i = 0; i < text.len; i++)
-        width += ((unsigned char)text.at[i] & 0xc0) != 0x80;
-    width += indent;
-    hdx_buffer_format(out, "%*s", (int)indent, "");
-    if (text.len > 0)
-        hdx_buffer_put(out, text.at, text.len);
-    hdx_buffer_format(out, "%*s", width < KEY_WIDTH ? (int)(KEY_WIDTH - width) : 1, "");
-    out->failed = out->failed || text.failed;
+    const uint64_t start = p->out.len;
+    cli_put_plain(&p->out, text, len);
+    if (p->out.len > start)
+        p->at += hdx_render_columns(p->out.at + start, p->out.len - start);
+}
+
+static void put(page *p, const char *text) { put_plain(p, text, strlen(text)); }
+
+static void put_cell(page *p, const hdx_cell *cell, hdx_unit unit)
+{
+    const uint64_t start = p->out.len;
+    cli_put_value(&p->out, cell, unit, p->options);
+    if (unit == HDX_UNIT_BYTES && !p->options->human_sizes)
+        hdx_buffer_text(&p->out, " bytes");
+    if (p->out.len > start)
+        p->at += hdx_render_columns(p->out.at + start, p->out.len - start);
+}
+
+static void put_key(page *p, const char *key, size_t len)
+{
+    p->at = 0;
+    put_plain(p, key, len);
+    hdx_buffer_format(&p->out, "%*s", p->at < KEY_WIDTH ? (int)(KEY_WIDTH - p->at) : 1, "");
+    p->at = p->indent = p->at < KEY_WIDTH ? KEY_WIDTH : p->at + 1;
+}
+
+/* Before what needs so many columns, separator included: another line where they are not there. */
+static void part(page *p, const char *separator, uint32_t width)
+{
+    put(p, separator);
+    if (p->options->width == 0 || p->at + 1 + width < p->options->width || p->at <= p->indent) {
+        put(p, " ");
+        return;
+    }
+    hdx_buffer_format(&p->out, "\n%*s", (int)p->indent, "");
+    p->at = p->indent;
+}
+
+static void put_part(page *p, const char *separator, const char *text)
+{
+    part(p, separator, (uint32_t)strlen(text));
+    put(p, text);
+}
+
+static void end_line(page *p)
+{
+    hdx_buffer_text(&p->out, "\n");
+    p->at = 0;
+}
+
+/* "23,875 objects" on one line. */
+static void put_count(page *p, const char *separator, uint64_t n, const char *one, const char *many)
+{
+    const hdx_cell cell = { .kind = HDX_CELL_UINT, .as.natural = n };
+    hdx_buffer     text = hdx_buffer_of(NULL);
+    cli_put_value(&text, &cell, HDX_UNIT_COUNT, p->options);
+    hdx_buffer_format(&text, " %s", n == 1 ? one : many);
+    if (separator != NULL)
+        part(p, separator, (uint32_t)text.len);
+    if (!text.failed)
+        put(p, text.at);
+    p->out.failed = p->out.failed || text.failed;
     hdx_buffer_free(&text);
 }
 
-static void put_bytes(hdx_buffer *out, const hdx_cell *cell, const hdx_render_options *options)
+static void put_size(page *p, const char *separator, const hdx_cell *cell)
 {
-    cli_put_value(out, cell, HDX_UNIT_BYTES, options);
-    if (!options->human_sizes)
-        hdx_buffer_text(out, " bytes");
+    part(p, separator, 9);
+    put_cell(p, cell, HDX_UNIT_BYTES);
 }
 
-static void put_heaps(hdx_buffer *out, const hdx_cell *heaps, const hdx_render_options *options)
+/* 2026-11-21T17:07:13.645Z as people write it. */
+static void put_time(page *p, const hdx_cell *time)
+{
+    if (time->kind != HDX_CELL_TEXT || time->as.text.len < 19) {
+        put_cell(p, time, HDX_UNIT_NONE);
+        return;
+    }
+    put_plain(p, time->as.text.at, 10);
+    put(p, " ");
+    put_plain(p, time->as.text.at + 11, 8);
+    put(p, " UTC");
+}
+
+static bool is_packed(const hdx_cell *info)
+{
+    const hdx_cell *how = member(info, "compression");
+    return how->kind == HDX_CELL_TEXT && !hdx_text_is(how->as.text, "none");
+}
+
+/* ---- the head ---- */
+
+static void put_dump(page *p, const char *dump)
+{
+    const hdx_cell *info = p->info, *jvm = member(info, "jvm"), *created = member(info, "created");
+    const hdx_cell *policy = member(member(info, "stripping"), "policy"), *version = member(info, "version");
+    p->indent = 2;
+    put(p, dump);
+    put_part(p, ":", "HPROF ");
+    put_cell(p, version, HDX_UNIT_NONE);
+    put_size(p, ",", member(info, "dump_size"));
+    if (is_packed(info)) {
+        put_part(p, "", "(");
+        put_cell(p, member(info, "file_size"), HDX_UNIT_BYTES);
+        put(p, " with ");
+        put_cell(p, member(info, "compression"), HDX_UNIT_NONE);
+        put(p, ")");
+    }
+    if (jvm->kind == HDX_CELL_TEXT) {
+        part(p, ",", (uint32_t)jvm->as.text.len);
+        put_cell(p, jvm, HDX_UNIT_NONE);
+    }
+    if (is_true(member(info, "compressed_oops")))
+        put_part(p, ",", "compressed oops");
+    if (policy->kind == HDX_CELL_TEXT) {
+        put_part(p, ",", "stripped by ");
+        put_cell(p, policy, HDX_UNIT_NONE);
+    }
+    if (created->kind == HDX_CELL_TEXT) {
+        part(p, ",", 23);
+        put_time(p, created);
+    }
+    if (number(info, "dumps_in_file") > 1) {
+        part(p, ",", 16);
+        put(p, "heap ");
+        put_cell(p, member(info, "dump_number"), HDX_UNIT_NONE);
+        put_count(p, " of", number(info, "dumps_in_file"), "in the file", "in the file");
+    }
+    end_line(p);
+}
+
+static void put_head(page *p, const char *dump)
+{
+    const hdx_cell *info = p->info;
+    put_dump(p, dump);
+    put_key(p, "live", 4);
+    put_count(p, NULL, number(info, "live_objects"), "object", "objects");
+    put_count(p, " of", number(info, "classes"), "class", "classes");
+    put_size(p, ",", member(info, "live_bytes"));
+    put_count(p, ";", number(info, "gc_roots"), "GC root", "GC roots");
+    put_count(p, ",", number(info, "threads"), "thread", "threads");
+    end_line(p);
+    put_key(p, "unreachable", 11);
+    put_count(p, NULL, number(info, "unreachable_objects"), "object", "objects");
+    put_size(p, ",", member(info, "unreachable_bytes"));
+    end_line(p);
+}
+
+/* ---- what info says besides ---- */
+
+static void put_more(page *p)
+{
+    const hdx_cell *info = p->info;
+    const uint64_t  dangling = number(info, "dangling_references"), roots = number(info, "dangling_roots");
+    put_key(p, "references", 10);
+    put_count(p, NULL, number(info, "references"), "between live objects", "between live objects");
+    if (dangling > 0 || roots > 0) {
+        put_count(p, ";", dangling, "names no object", "name no object");
+        put_count(p, ",", roots, "GC root neither", "GC roots neither");
+    }
+    end_line(p);
+    put_key(p, "classes", 7);
+    put_count(p, NULL, number(info, "all_classes"), "in the dump", "in the dump");
+    put_count(p, ";", number(info, "class_loaders"), "live class loader", "live class loaders");
+    end_line(p);
+    put_key(p, "layout", 6);
+    put(p, "ids of ");
+    put_cell(p, member(info, "id_size"), HDX_UNIT_NONE);
+    put(p, " bytes in the dump, references of ");
+    put_cell(p, member(info, "reference_size"), HDX_UNIT_NONE);
+    put_part(p, " in", "memory; objects aligned to ");
+    put_cell(p, member(info, "object_alignment"), HDX_UNIT_NONE);
+    end_line(p);
+}
+
+static void put_heaps(page *p, const hdx_cell *heaps)
 {
     if (heaps->kind != HDX_CELL_LIST || heaps->as.list.count == 0)
         return; /* one heap without a name, as every JVM has it */
-    hdx_buffer_text(out, "heaps\n");
+    hdx_buffer_text(&p->out, "heaps\n");
     for (uint64_t i = 0; i < heaps->as.list.count; i++) {
         const hdx_cell *heap = &heaps->as.list.at[i], *name = member(heap, "name");
-        put_key(out, 2, name->kind == HDX_CELL_TEXT ? name->as.text.at : "-",
-                name->kind == HDX_CELL_TEXT ? name->as.text.len : 1);
-        cli_put_value(out, member(heap, "objects"), HDX_UNIT_COUNT, options);
-        hdx_buffer_text(out, " objects, ");
-        put_bytes(out, member(heap, "bytes"), options);
-        hdx_buffer_text(out, "; live ");
-        cli_put_value(out, member(heap, "live_objects"), HDX_UNIT_COUNT, options);
-        hdx_buffer_text(out, ", ");
-        put_bytes(out, member(heap, "live_bytes"), options);
-        hdx_buffer_text(out, "\n");
+        hdx_buffer      key = hdx_buffer_of(NULL);
+        hdx_buffer_text(&key, "  ");
+        if (name->kind == HDX_CELL_TEXT)
+            hdx_buffer_put(&key, name->as.text.at, name->as.text.len);
+        put_key(p, key.at == NULL ? "" : key.at, (size_t)key.len);
+        p->out.failed = p->out.failed || key.failed;
+        hdx_buffer_free(&key);
+        put_count(p, NULL, number(heap, "objects"), "object", "objects");
+        put_size(p, ",", member(heap, "bytes"));
+        put_part(p, ";", "live ");
+        put_cell(p, member(heap, "live_objects"), HDX_UNIT_COUNT);
+        put_size(p, ",", member(heap, "live_bytes"));
+        end_line(p);
     }
 }
 
-static void put_records(hdx_buffer *out, const hdx_cell *records, bool all, const hdx_render_options *options)
+/* A line for each with --verbose: its name, then what is said of it. */
+static void put_named(page *p, const char *name, size_t len, const hdx_cell *value, hdx_unit unit, double each)
+{
+    hdx_buffer_format(&p->out, "%*s", KEY_WIDTH, "");
+    p->at = 0;
+    put_plain(p, name, len);
+    hdx_buffer_format(&p->out, "%*s", p->at < 26 ? (int)(26 - p->at) : 1, "");
+    put_cell(p, value, unit);
+    if (each >= 0)
+        hdx_buffer_format(&p->out, ", %.2f per object", each);
+    end_line(p);
+}
+
+static void put_records(page *p, const hdx_cell *records, bool all)
 {
     uint64_t sum = 0, kinds = records->kind == HDX_CELL_OBJECT ? records->as.object.count : 0;
     for (uint64_t i = 0; i < kinds; i++)
         sum += records->as.object.at[i].value.as.natural;
-    put_key(out, 0, "records", 7);
-    hdx_buffer_format(out, "%llu of %llu kinds%s\n", (unsigned long long)sum, (unsigned long long)kinds,
-                      all ? "" : " (--verbose lists them)");
+    put_key(p, "records", 7);
+    put_count(p, NULL, sum, "", "");
+    put(p, "of ");
+    put_count(p, NULL, kinds, "kind", "kinds");
+    if (!all)
+        put_part(p, "", "(--verbose lists them)");
+    end_line(p);
     for (uint64_t i = 0; all && i < kinds; i++) {
-        put_key(out, 2, records->as.object.at[i].key, strlen(records->as.object.at[i].key));
-        cli_put_value(out, &records->as.object.at[i].value, HDX_UNIT_COUNT, options);
-        hdx_buffer_text(out, "\n");
+        const hdx_member *m = &records->as.object.at[i];
+        put_named(p, m->key, strlen(m->key), &m->value, HDX_UNIT_COUNT, -1);
     }
 }
 
 /* Policy, then what shows it and what it affects. */
-static void put_stripping(hdx_buffer *out, const hdx_cell *stripping, const hdx_render_options *options)
+static void put_stripping(page *p, const hdx_cell *stripping)
 {
-    static const char *const lists[] = { "evidence", "affects" };
-    put_key(out, 0, "stripping", 9);
-    cli_put_value(out, member(stripping, "policy"), HDX_UNIT_NONE, options);
-    hdx_buffer_text(out, "\n");
+    static const char *const lists[][2] = { { "evidence", "since" }, { "affects", "affects" } };
+    if (stripping->kind != HDX_CELL_OBJECT)
+        return;
+    put_key(p, "stripped by", 11);
+    put_cell(p, member(stripping, "policy"), HDX_UNIT_NONE);
     for (unsigned l = 0; l < 2; l++) {
-        const hdx_cell *list = member(stripping, lists[l]);
-        put_key(out, 2, lists[l], strlen(lists[l]));
+        const hdx_cell *list = member(stripping, lists[l][0]);
         for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
-            hdx_buffer_text(out, i > 0 ? ", " : "");
-            cli_put_value(out, &list->as.list.at[i], HDX_UNIT_NONE, options);
+            const hdx_cell *item = &list->as.list.at[i];
+            if (i == 0)
+                put_part(p, ";", lists[l][1]);
+            part(p, i == 0 ? "" : ",", item->kind == HDX_CELL_TEXT ? (uint32_t)item->as.text.len : 8);
+            put_cell(p, item, HDX_UNIT_NONE);
         }
-        hdx_buffer_text(out, "\n");
     }
+    end_line(p);
 }
 
 static double real(const hdx_cell *cell) { return cell->kind == HDX_CELL_REAL ? cell->as.real : 0; }
 
-static void put_index(hdx_buffer *out, const cli_run *run, const hdx_cell *index, const hdx_render_options *options)
+static void put_index(page *p, const cli_run *run, const hdx_cell *index)
 {
     const hdx_cell *files = member(index, "files"), *complete = member(index, "complete");
     const char     *path = hdx_session_report(run->session, 0)->path;
-    uint64_t        count = files->kind == HDX_CELL_LIST ? files->as.list.count : 0;
-    hdx_buffer_text(out, "index\n");
-    put_key(out, 2, "path", 4);
-    cli_put_plain(out, path, strlen(path));
-    hdx_buffer_text(out, "\n");
-    put_key(out, 2, "files", 5);
-    hdx_buffer_format(out, "%llu, ", (unsigned long long)count);
-    put_bytes(out, member(index, "bytes"), options);
-    hdx_buffer_format(out, ", %.1f bytes per object\n", real(member(index, "bytes_per_object")));
+    const uint64_t  count = files->kind == HDX_CELL_LIST ? files->as.list.count : 0;
+    char            text[48];
+    put_key(p, "index", 5);
+    put(p, path);
+    put_count(p, ":", count, "file", "files");
+    put_size(p, ",", member(index, "bytes"));
+    (void)snprintf(text, sizeof text, "(%.1f bytes per object)", real(member(index, "bytes_per_object")));
+    put_part(p, "", text);
+    end_line(p);
     for (uint64_t i = 0; run->call->verbose && i < count; i++) {
         const hdx_cell *file = &files->as.list.at[i], *name = member(file, "name");
-        put_key(out, 4, name->as.text.at, name->as.text.len);
-        put_bytes(out, member(file, "bytes"), options);
-        hdx_buffer_format(out, ", %.2f\n", real(member(file, "bytes_per_object")));
+        put_named(p, name->as.text.at, name->as.text.len, member(file, "bytes"), HDX_UNIT_BYTES,
+                  real(member(file, "bytes_per_object")));
     }
-    put_key(out, 2, "built_at", 8);
-    cli_put_value(out, member(index, "built_at"), HDX_UNIT_NONE, options);
-    hdx_buffer_format(out, " in %.2f s\n", real(member(index, "seconds")));
+    hdx_buffer_format(&p->out, "%*sbuilt ", KEY_WIDTH, "");
+    put_time(p, member(index, "built_at"));
+    hdx_buffer_format(&p->out, " in %.2f s\n", real(member(index, "seconds")));
     if (complete->kind == HDX_CELL_BOOL && !complete->as.boolean)
-        hdx_buffer_text(out, "  complete              false: it stops before the dominators\n");
+        hdx_buffer_format(&p->out, "%*sit stops before the dominators\n", KEY_WIDTH, "");
+}
+
+/* ---- pages ---- */
+
+static const hdx_cell *info_of(const hdx_rows *rows)
+{
+    const hdx_member *info;
+    for (unsigned n = 0; (info = hdx_rows_extra(rows, n))->key != NULL && strcmp(info->key, "info") != 0;)
+        n++;
+    return &info->value;
+}
+
+static hdx_code give_out(page *p, const hdx_sink *sink, hdx_error *err)
+{
+    const bool     failed = p->out.failed;
+    const bool     good = failed || p->out.len == 0 || sink->write(sink->context, p->out.at, (size_t)p->out.len);
+    const uint64_t len = p->out.len;
+    hdx_buffer_free(&p->out);
+    if (failed)
+        return hdx_no_memory(err, "a page of lines", len);
+    return good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+}
+
+hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options,
+                        const hdx_sink *sink, hdx_error *err)
+{
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = info_of(rows) };
+    put_head(&p, run->call->index.dump);
+    return give_out(&p, sink, err);
 }
 
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err)
 {
-    hdx_buffer        out = hdx_buffer_of(NULL);
-    const hdx_member *info;
-    for (unsigned n = 0; (info = hdx_rows_extra(rows, n))->key != NULL && strcmp(info->key, "info") != 0;)
-        n++;
-    for (uint64_t i = 0; info->key != NULL && i < info->value.as.object.count; i++) {
-        const char     *key = info->value.as.object.at[i].key;
-        const hdx_cell *value = &info->value.as.object.at[i].value;
-        if (strcmp(key, "heaps") == 0) {
-            put_heaps(&out, value, options);
-        } else if (strcmp(key, "records") == 0) {
-            put_records(&out, value, run->call->verbose, options);
-        } else if (strcmp(key, "stripping") == 0 && value->kind == HDX_CELL_OBJECT) {
-            put_stripping(&out, value, options);
-        } else if (strcmp(key, "index") == 0) {
-            put_index(&out, run, value, options);
-        } else {
-            put_key(&out, 0, key, strlen(key));
-            cli_put_value(&out, value, is_bytes(key) ? HDX_UNIT_BYTES : HDX_UNIT_NONE, options);
-            hdx_buffer_text(&out, "\n");
-        }
-    }
-    bool     good = out.failed || out.len == 0 || sink->write(sink->context, out.at, (size_t)out.len);
-    hdx_code code = out.failed ? hdx_no_memory(err, "a page of lines", out.len)
-                    : good     ? HDX_OK
-                               : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
-    hdx_buffer_free(&out);
-    return code;
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = info_of(rows) };
+    put_head(&p, run->call->index.dump);
+    put_more(&p);
+    put_heaps(&p, member(p.info, "heaps"));
+    put_stripping(&p, member(p.info, "stripping"));
+    put_records(&p, member(p.info, "records"), run->call->verbose);
+    put_index(&p, run, member(p.info, "index"));
+    return give_out(&p, sink, err);
 }

@@ -248,6 +248,10 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err);
 
+/* Its head: what the dump is, and what is in it. */
+hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options,
+                        const hdx_sink *sink, hdx_error *err);
+
 /* ---- look.c ---- */
 /* The page that a dump without a command gives: what it is, what is in it, what to ask next. */
 hdx_code cli_look(cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
