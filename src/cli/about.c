@@ -18,18 +18,9 @@
 
 #define KEY_WIDTH 13
 
-static const hdx_cell *member(const hdx_cell *object, const char *key)
-{
-    static const hdx_cell none = { .kind = HDX_CELL_NULL };
-    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
-        if (strcmp(object->as.object.at[i].key, key) == 0)
-            return &object->as.object.at[i].value;
-    return &none;
-}
-
 static uint64_t number(const hdx_cell *of, const char *key)
 {
-    const hdx_cell *cell = member(of, key);
+    const hdx_cell *cell = cli_member(of, key);
     return cell->kind == HDX_CELL_UINT ? cell->as.natural : 0;
 }
 
@@ -132,7 +123,7 @@ static void put_time(page *p, const hdx_cell *time)
 
 static bool is_packed(const hdx_cell *info)
 {
-    const hdx_cell *how = member(info, "compression");
+    const hdx_cell *how = cli_member(info, "compression");
     return how->kind == HDX_CELL_TEXT && !hdx_text_is(how->as.text, "none");
 }
 
@@ -140,25 +131,26 @@ static bool is_packed(const hdx_cell *info)
 
 static void put_dump(page *p, const char *dump)
 {
-    const hdx_cell *info = p->info, *jvm = member(info, "jvm"), *created = member(info, "created");
-    const hdx_cell *policy = member(member(info, "stripping"), "policy"), *version = member(info, "version");
+    const hdx_cell *info = p->info, *jvm = cli_member(info, "jvm"), *created = cli_member(info, "created");
+    const hdx_cell *policy = cli_member(cli_member(info, "stripping"), "policy"),
+                   *version = cli_member(info, "version");
     p->indent = 2;
     put(p, dump);
     put_part(p, ":", "HPROF ");
     put_cell(p, version, HDX_UNIT_NONE);
-    put_size(p, ",", member(info, "dump_size"));
+    put_size(p, ",", cli_member(info, "dump_size"));
     if (is_packed(info)) {
         put_part(p, "", "(");
-        put_cell(p, member(info, "file_size"), HDX_UNIT_BYTES);
+        put_cell(p, cli_member(info, "file_size"), HDX_UNIT_BYTES);
         put(p, " with ");
-        put_cell(p, member(info, "compression"), HDX_UNIT_NONE);
+        put_cell(p, cli_member(info, "compression"), HDX_UNIT_NONE);
         put(p, ")");
     }
     if (jvm->kind == HDX_CELL_TEXT) {
         part(p, ",", (uint32_t)jvm->as.text.len);
         put_cell(p, jvm, HDX_UNIT_NONE);
     }
-    if (is_true(member(info, "compressed_oops")))
+    if (is_true(cli_member(info, "compressed_oops")))
         put_part(p, ",", "compressed oops");
     if (policy->kind == HDX_CELL_TEXT) {
         put_part(p, ",", "stripped by ");
@@ -171,7 +163,7 @@ static void put_dump(page *p, const char *dump)
     if (number(info, "dumps_in_file") > 1) {
         part(p, ",", 16);
         put(p, "heap ");
-        put_cell(p, member(info, "dump_number"), HDX_UNIT_NONE);
+        put_cell(p, cli_member(info, "dump_number"), HDX_UNIT_NONE);
         put_count(p, " of", number(info, "dumps_in_file"), "in the file", "in the file");
     }
     end_line(p);
@@ -184,13 +176,13 @@ static void put_head(page *p, const char *dump)
     put_key(p, "live", 4);
     put_count(p, NULL, number(info, "live_objects"), "object", "objects");
     put_count(p, " of", number(info, "classes"), "class", "classes");
-    put_size(p, ",", member(info, "live_bytes"));
+    put_size(p, ",", cli_member(info, "live_bytes"));
     put_count(p, ";", number(info, "gc_roots"), "GC root", "GC roots");
     put_count(p, ",", number(info, "threads"), "thread", "threads");
     end_line(p);
     put_key(p, "unreachable", 11);
     put_count(p, NULL, number(info, "unreachable_objects"), "object", "objects");
-    put_size(p, ",", member(info, "unreachable_bytes"));
+    put_size(p, ",", cli_member(info, "unreachable_bytes"));
     end_line(p);
 }
 
@@ -213,11 +205,11 @@ static void put_more(page *p)
     end_line(p);
     put_key(p, "layout", 6);
     put(p, "ids of ");
-    put_cell(p, member(info, "id_size"), HDX_UNIT_NONE);
+    put_cell(p, cli_member(info, "id_size"), HDX_UNIT_NONE);
     put(p, " bytes in the dump, references of ");
-    put_cell(p, member(info, "reference_size"), HDX_UNIT_NONE);
+    put_cell(p, cli_member(info, "reference_size"), HDX_UNIT_NONE);
     put_part(p, " in", "memory; objects aligned to ");
-    put_cell(p, member(info, "object_alignment"), HDX_UNIT_NONE);
+    put_cell(p, cli_member(info, "object_alignment"), HDX_UNIT_NONE);
     end_line(p);
 }
 
@@ -227,7 +219,7 @@ static void put_heaps(page *p, const hdx_cell *heaps)
         return; /* one heap without a name, as every JVM has it */
     hdx_buffer_text(&p->out, "heaps\n");
     for (uint64_t i = 0; i < heaps->as.list.count; i++) {
-        const hdx_cell *heap = &heaps->as.list.at[i], *name = member(heap, "name");
+        const hdx_cell *heap = &heaps->as.list.at[i], *name = cli_member(heap, "name");
         hdx_buffer      key = hdx_buffer_of(NULL);
         hdx_buffer_text(&key, "  ");
         if (name->kind == HDX_CELL_TEXT)
@@ -236,10 +228,10 @@ static void put_heaps(page *p, const hdx_cell *heaps)
         p->out.failed = p->out.failed || key.failed;
         hdx_buffer_free(&key);
         put_count(p, NULL, number(heap, "objects"), "object", "objects");
-        put_size(p, ",", member(heap, "bytes"));
+        put_size(p, ",", cli_member(heap, "bytes"));
         put_part(p, ";", "live ");
-        put_cell(p, member(heap, "live_objects"), HDX_UNIT_COUNT);
-        put_size(p, ",", member(heap, "live_bytes"));
+        put_cell(p, cli_member(heap, "live_objects"), HDX_UNIT_COUNT);
+        put_size(p, ",", cli_member(heap, "live_bytes"));
         end_line(p);
     }
 }
@@ -282,9 +274,9 @@ static void put_stripping(page *p, const hdx_cell *stripping)
     if (stripping->kind != HDX_CELL_OBJECT)
         return;
     put_key(p, "stripped by", 11);
-    put_cell(p, member(stripping, "policy"), HDX_UNIT_NONE);
+    put_cell(p, cli_member(stripping, "policy"), HDX_UNIT_NONE);
     for (unsigned l = 0; l < 2; l++) {
-        const hdx_cell *list = member(stripping, lists[l][0]);
+        const hdx_cell *list = cli_member(stripping, lists[l][0]);
         for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
             const hdx_cell *item = &list->as.list.at[i];
             if (i == 0)
@@ -300,54 +292,43 @@ static double real(const hdx_cell *cell) { return cell->kind == HDX_CELL_REAL ? 
 
 static void put_index(page *p, const cli_run *run, const hdx_cell *index)
 {
-    const hdx_cell *files = member(index, "files"), *complete = member(index, "complete");
+    const hdx_cell *files = cli_member(index, "files"), *complete = cli_member(index, "complete");
     const char     *path = hdx_session_report(run->session, 0)->path;
     const uint64_t  count = files->kind == HDX_CELL_LIST ? files->as.list.count : 0;
     char            text[48];
     put_key(p, "index", 5);
     put(p, path);
     put_count(p, ":", count, "file", "files");
-    put_size(p, ",", member(index, "bytes"));
-    (void)snprintf(text, sizeof text, "(%.1f bytes per object)", real(member(index, "bytes_per_object")));
+    put_size(p, ",", cli_member(index, "bytes"));
+    (void)snprintf(text, sizeof text, "(%.1f bytes per object)", real(cli_member(index, "bytes_per_object")));
     put_part(p, "", text);
     end_line(p);
     for (uint64_t i = 0; run->call->verbose && i < count; i++) {
-        const hdx_cell *file = &files->as.list.at[i], *name = member(file, "name");
-        put_named(p, name->as.text.at, name->as.text.len, member(file, "bytes"), HDX_UNIT_BYTES,
-                  real(member(file, "bytes_per_object")));
+        const hdx_cell *file = &files->as.list.at[i], *name = cli_member(file, "name");
+        put_named(p, name->as.text.at, name->as.text.len, cli_member(file, "bytes"), HDX_UNIT_BYTES,
+                  real(cli_member(file, "bytes_per_object")));
     }
     hdx_buffer_format(&p->out, "%*sbuilt ", KEY_WIDTH, "");
-    put_time(p, member(index, "built_at"));
-    hdx_buffer_format(&p->out, " in %.2f s\n", real(member(index, "seconds")));
+    put_time(p, cli_member(index, "built_at"));
+    hdx_buffer_format(&p->out, " in %.2f s\n", real(cli_member(index, "seconds")));
     if (complete->kind == HDX_CELL_BOOL && !complete->as.boolean)
         hdx_buffer_format(&p->out, "%*sit stops before the dominators\n", KEY_WIDTH, "");
 }
 
 /* ---- pages ---- */
 
-static const hdx_cell *info_of(const hdx_rows *rows)
-{
-    const hdx_member *info;
-    for (unsigned n = 0; (info = hdx_rows_extra(rows, n))->key != NULL && strcmp(info->key, "info") != 0;)
-        n++;
-    return &info->value;
-}
-
 static hdx_code give_out(page *p, const hdx_sink *sink, hdx_error *err)
 {
-    const bool     failed = p->out.failed;
-    const bool     good = failed || p->out.len == 0 || sink->write(sink->context, p->out.at, (size_t)p->out.len);
-    const uint64_t len = p->out.len;
+    const bool     failed = p->out.failed, good = cli_flush(&p->out, sink);
+    const hdx_code code = cli_page_end(HDX_OK, good, failed, err);
     hdx_buffer_free(&p->out);
-    if (failed)
-        return hdx_no_memory(err, "a page of lines", len);
-    return good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    return code;
 }
 
 hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options,
                         const hdx_sink *sink, hdx_error *err)
 {
-    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = info_of(rows) };
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
     put_head(&p, run->call->index.dump);
     return give_out(&p, sink, err);
 }
@@ -355,12 +336,12 @@ hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_rend
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err)
 {
-    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = info_of(rows) };
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
     put_head(&p, run->call->index.dump);
     put_more(&p);
-    put_heaps(&p, member(p.info, "heaps"));
-    put_stripping(&p, member(p.info, "stripping"));
-    put_records(&p, member(p.info, "records"), run->call->verbose);
-    put_index(&p, run, member(p.info, "index"));
+    put_heaps(&p, cli_member(p.info, "heaps"));
+    put_stripping(&p, cli_member(p.info, "stripping"));
+    put_records(&p, cli_member(p.info, "records"), run->call->verbose);
+    put_index(&p, run, cli_member(p.info, "index"));
     return give_out(&p, sink, err);
 }

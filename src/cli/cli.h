@@ -11,7 +11,7 @@
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     path_page.c  paths to GC roots, a line a step
- *     card.c       one object as a page of lines, where a table has no room for it
+ *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, leaks_page.c, about.c are pages
  *     about.c      the answer of info as a page
  *     look.c       a dump without a command: several answers in short, and what to ask next
  *     output.c     standard output, or a file that is whole or not there
@@ -235,10 +235,23 @@ typedef struct cli_columns { /* where names stand; all zero before the first lin
 } cli_columns;
 bool cli_name_in_line(cli_columns *columns, char *line, char **name);
 
-/* ---- card.c ---- */
-hdx_code cli_cards(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+/* ---- page.c ---- */
+/* A key of an object, a cell of a row, an extra of rows; a null cell where there is none. */
+const hdx_cell *cli_member(const hdx_cell *object, const char *key);
+const hdx_cell *cli_cell_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name);
+const hdx_cell *cli_extra(const hdx_rows *rows, const char *key);
 /* A cell as text on a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
+void cli_put_nothing(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as a table says it */
+bool cli_flush(hdx_buffer *out, const hdx_sink *sink); /* empties it; false: the sink refused */
+/* The code of a page: that of its rows, then whether memory or the sink failed. */
+hdx_code cli_page_end(hdx_code code, bool good, bool memory, hdx_error *err);
+
+/* ---- object_page.c ---- */
+hdx_code cli_object_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+/* ---- threads_page.c ---- */
+hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- path_page.c ---- */
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

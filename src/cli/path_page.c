@@ -36,15 +36,6 @@ typedef struct page {
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED };
 
-static const hdx_cell *member(const hdx_cell *object, const char *key)
-{
-    static const hdx_cell none = { .kind = HDX_CELL_NULL };
-    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
-        if (strcmp(object->as.object.at[i].key, key) == 0)
-            return &object->as.object.at[i].value;
-    return &none;
-}
-
 /* ---- the line of the root ---- */
 
 static const char *root_words(hdx_text type)
@@ -78,7 +69,7 @@ static const hdx_cell *path_at(const page *p, uint64_t number)
 {
     uint64_t with_steps = 0;
     for (uint64_t i = 0; p->paths != NULL && i < p->paths->as.list.count; i++) {
-        const hdx_cell *steps = member(&p->paths->as.list.at[i], "steps");
+        const hdx_cell *steps = cli_member(&p->paths->as.list.at[i], "steps");
         if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0 && ++with_steps == number)
             return &p->paths->as.list.at[i];
     }
@@ -90,7 +81,7 @@ static void put_root(page *p)
     const hdx_cell *path = path_at(p, p->number);
     if (path == NULL)
         return;
-    const hdx_cell *root = member(path, "root"), *types = member(root, "types");
+    const hdx_cell *root = cli_member(path, "root"), *types = cli_member(root, "types");
     hdx_buffer_text(&p->line, p->options->color ? "\x1b[1mGC root:\x1b[0m " : "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
         const hdx_text type = types->as.list.at[i].as.text;
@@ -264,14 +255,12 @@ static bool put_path(page *p)
 
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
-    page              p = { .options = options, .sink = sink };
-    const hdx_cell   *row;
-    const hdx_member *extra;
-    hdx_code          code = HDX_OK;
-    bool              good = true;
-    for (unsigned i = 0; (extra = hdx_rows_extra(rows, i))->key != NULL; i++)
-        if (strcmp(extra->key, "paths") == 0 && extra->value.kind == HDX_CELL_LIST)
-            p.paths = &extra->value;
+    page            p = { .options = options, .sink = sink };
+    const hdx_cell *row;
+    hdx_code        code = HDX_OK;
+    bool            good = true;
+    if (cli_extra(rows, "paths")->kind == HDX_CELL_LIST)
+        p.paths = cli_extra(rows, "paths");
     if (hdx_rows_title(rows) != NULL)
         hdx_buffer_format(&p.line, "%s\n\n", hdx_rows_title(rows));
     while (good && code == HDX_OK && hdx_rows_next(rows, &row)) {

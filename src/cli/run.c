@@ -131,9 +131,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
                                    .rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL,
                                    .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
     hdx_sink           sink = cli_output_sink(run->output);
-    const bool         cards =
-        (c->answer->flags & HDX_ANSWER_PAGES) || cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL;
-    const bool columns = cli_given(c, "columns") != NULL,
+    const bool         columns = cli_given(c, "columns") != NULL,
                ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
@@ -143,7 +141,11 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
         return cli_leaks_page(run, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
         return cli_path_page(rows, &options, &sink, err);
-    return cards && !columns ? cli_cards(rows, &options, &sink, err) : hdx_render(rows, &options, &sink, err);
+    if (cli_is(c, "object") && !columns)
+        return cli_object_page(rows, &options, &sink, err);
+    if (cli_is(c, "threads") && !columns && (cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL))
+        return cli_threads_page(rows, &options, &sink, err);
+    return hdx_render(rows, &options, &sink, err);
 }
 
 static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);

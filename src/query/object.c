@@ -26,6 +26,7 @@ enum {
     FIELDS,
     ELEMENTS,
     STATICS,
+    OBJECTS,
     COLUMNS
 };
 
@@ -36,6 +37,16 @@ static const hdx_column field_members[] = {
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares it"),
     HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE,
                "a number, a boolean, a character or an address; null for the null reference"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "class of the object that it refers to; null for what is none"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what that object says of itself"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+};
+static const hdx_column object_members[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the element; null for the null reference"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object has the address"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
 };
 static const hdx_column element_item[] = {
     HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE,
@@ -67,6 +78,8 @@ static const hdx_column columns[COLUMNS] = {
                             element_item),
     [STATICS] = HDX_NESTED("statics", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                            "static fields of a class; null for others", field_members),
+    [OBJECTS] = HDX_NESTED("element_objects", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                           "what the elements shown refer to; null for what is no array of references", object_members),
 };
 
 typedef struct documents {
@@ -85,25 +98,68 @@ static void documents_close(void *state)
     free(d);
 }
 
-/* [{name, type, owner, value}] */
+/* Class, label and retained size of what a value refers to, as the last three of `members`; null for what is none. */
+static hdx_code target_of(documents *d, const hdx_value *value, hdx_arena *arena, hdx_member members[3], hdx_error *err)
+{
+    hdx_graph *g = d->ask.g;
+    hdx_id     id;
+    members[0] = (hdx_member){ "class", hdx_cell_null() };
+    members[1] = (hdx_member){ "label", hdx_cell_null() };
+    members[2] = (hdx_member){ "retained", hdx_cell_null() };
+    if (value->type != 2 || value->absent || value->as.address == 0 || !hdx_graph_find(g, value->as.address, &id))
+        return HDX_OK;
+    members[0].value = hdx_class_of_cell(g, id);
+    members[2].value = hdx_retained_cell(g, id);
+    hdx_code code = hdx_label_cell(g, id, arena, &members[1].value, err);
+    return code == HDX_OK ? hdx_ask_turn(&d->ask, err) : code;
+}
+
+/* Room for so many lists of members, and a cell for each. */
+static hdx_cell *room_for(hdx_arena *arena, uint64_t count, uint64_t members)
+{
+    uint64_t bytes;
+    return hdx_mul(count, sizeof(hdx_cell) + members * sizeof(hdx_member), &bytes) ? hdx_arena_get(arena, bytes) : NULL;
+}
+
+/* [{name, type, owner, value, class, label, retained}] */
 static hdx_code fields_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
+    enum { MEMBERS = 7 };
     const hdx_values *v = &d->values;
-    hdx_cell         *cells;
-    uint64_t          bytes;
-    if (!hdx_mul(v->count, sizeof *cells + 4 * sizeof(hdx_member), &bytes) ||
-        (cells = hdx_arena_get(arena, bytes)) == NULL)
+    hdx_cell         *cells = room_for(arena, v->count, MEMBERS);
+    hdx_code          code = HDX_OK;
+    if (cells == NULL)
         return hdx_no_memory(err, "fields", v->count * sizeof *cells);
     hdx_member *members = (hdx_member *)(void *)(cells + v->count);
-    for (uint64_t i = 0; i < v->count; i++, members += 4) {
+    for (uint64_t i = 0; code == HDX_OK && i < v->count; i++, members += MEMBERS) {
         members[0] = (hdx_member){ "name", hdx_cell_text(v->at[i].name) };
         members[1] = (hdx_member){ "type", hdx_cell_string(hdx_type_name(v->at[i].value.type)) };
         members[2] = (hdx_member){ "owner", hdx_class_cell(d->ask.g, v->at[i].owner) };
         members[3] = (hdx_member){ "value", hdx_value_cell(arena, &v->at[i].value) };
-        cells[i] = hdx_cell_object(members, 4);
+        cells[i] = hdx_cell_object(members, MEMBERS);
+        code = target_of(d, &v->at[i].value, arena, members + 4, err);
     }
     *out = hdx_cell_list(cells, v->count);
-    return HDX_OK;
+    return code;
+}
+
+/* [{address, class, label, retained}] */
+static hdx_code objects_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    enum { MEMBERS = 4 };
+    const hdx_values *v = &d->values;
+    hdx_cell         *cells = room_for(arena, v->count, MEMBERS);
+    hdx_code          code = HDX_OK;
+    if (cells == NULL)
+        return hdx_no_memory(err, "elements", v->count * sizeof *cells);
+    hdx_member *members = (hdx_member *)(void *)(cells + v->count);
+    for (uint64_t i = 0; code == HDX_OK && i < v->count; i++, members += MEMBERS) {
+        members[0] = (hdx_member){ "address", hdx_value_cell(arena, &v->at[i].value) };
+        cells[i] = hdx_cell_object(members, MEMBERS);
+        code = target_of(d, &v->at[i].value, arena, members + 1, err);
+    }
+    *out = hdx_cell_list(cells, v->count);
+    return code;
 }
 
 static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx_error *err)
@@ -118,7 +174,7 @@ static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx
     return HDX_OK;
 }
 
-/* Fields, elements or statics by kind; the other two stay null. */
+/* Fields, elements or statics by kind; what it has not stays null. */
 static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells,
                         hdx_error *err)
 {
@@ -126,7 +182,7 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
     hdx_pos   pos;
     hdx_code  code;
     unsigned  column;
-    cells[FIELDS] = cells[ELEMENTS] = cells[STATICS] = hdx_cell_null();
+    cells[FIELDS] = cells[ELEMENTS] = cells[STATICS] = cells[OBJECTS] = hdx_cell_null();
     d->values.count = 0;
     if (kind == HDX_CLASS_OBJECT) {
         column = STATICS;
@@ -148,8 +204,12 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
             *err = mine;
         return code;
     }
-    return column == ELEMENTS ? elements_cell(d, arena, &cells[column], err)
-                              : fields_cell(d, arena, &cells[column], err);
+    if (column != ELEMENTS)
+        return fields_cell(d, arena, &cells[column], err);
+    if ((code = elements_cell(d, arena, &cells[ELEMENTS], err)) == HDX_OK && kind == HDX_OBJECT_ARRAY &&
+        hdx_column_wanted(&d->ask.q, OBJECTS))
+        code = objects_cell(d, arena, &cells[OBJECTS], err);
+    return code;
 }
 
 static hdx_cell dominator_cell(const hdx_graph *g, hdx_id id)

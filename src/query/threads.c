@@ -20,12 +20,19 @@
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                       \
                "bytes that would be free if it were gone, locals included; null for garbage")
 static const hdx_column local_item[] = { HDX_ITEM(ADDRESS, "an object that the frame holds") };
+static const hdx_column local_members[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "an object that the frame holds"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+};
 static const hdx_column frame_members[] = {
     HDX_COLUMN("method", TEXT, NONE, 0, "class, method and signature"),
     HDX_COLUMN("source", TEXT, NONE, HDX_COLUMN_NULLABLE, "source file"),
     HDX_COLUMN("line", SIGNED, NONE, HDX_COLUMN_NULLABLE, "line in the source file"),
     HDX_COLUMN("native", BOOL, NONE, 0, "it is a native method"),
     HDX_NESTED("locals", LIST, HDX_COLUMN_NULLABLE, "objects that the frame holds; null without --locals", local_item),
+    HDX_NESTED("local_objects", LIST, HDX_COLUMN_NULLABLE, "what these are; null without --locals", local_members),
 };
 static const hdx_column columns[] = {
     OF_THREAD,
@@ -184,19 +191,33 @@ static void rows_close(void *state)
     free(t);
 }
 
-static hdx_code locals_cell(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *out,
-                            hdx_error *err)
+/* Their addresses, and what they are. */
+static hdx_code locals_cells(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *addresses,
+                             hdx_cell *objects, hdx_error *err)
 {
+    enum { MEMBERS = 4 };
     uint64_t first = hdx_locals_first(t->locals, t->local_count, thread, frame), end = first;
+    hdx_code code = HDX_OK;
     while (end < t->local_count && t->locals[end].thread == thread && t->locals[end].frame == frame)
         end++;
-    hdx_cell *cells = hdx_arena_get(arena, (end - first) * sizeof *cells);
-    if (cells == NULL)
-        return hdx_no_memory(err, "locals", (end - first) * sizeof *cells);
-    for (uint64_t i = first; i < end; i++)
-        cells[i - first] = hdx_id_cell(t->ask.g, t->locals[i].object);
-    *out = hdx_cell_list(cells, end - first);
-    return HDX_OK;
+    const uint64_t n = end - first;
+    hdx_cell      *cells = hdx_arena_get(arena, 2 * n * sizeof *cells);
+    hdx_member    *m = hdx_arena_get(arena, MEMBERS * n * sizeof *m);
+    if (cells == NULL || m == NULL)
+        return hdx_no_memory(err, "locals", n * (2 * sizeof *cells + MEMBERS * sizeof *m));
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++, m += MEMBERS) {
+        const hdx_id id = t->locals[first + i].object;
+        cells[i] = hdx_id_cell(t->ask.g, id);
+        cells[n + i] = hdx_cell_object(m, MEMBERS);
+        m[0] = (hdx_member){ "address", cells[i] };
+        m[1] = (hdx_member){ "class", hdx_class_of_cell(t->ask.g, id) };
+        m[2].key = "label";
+        m[3] = (hdx_member){ "retained", hdx_retained_cell(t->ask.g, id) };
+        code = hdx_label_cell(t->ask.g, id, arena, &m[2].value, err);
+    }
+    *addresses = hdx_cell_list(cells, n);
+    *objects = hdx_cell_list(cells + n, n);
+    return code;
 }
 
 static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number, const hdx_frame *f, hdx_arena *arena,
@@ -204,8 +225,8 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
 {
     uint64_t    len = (uint64_t)f->class_name.len + 1 + f->method.len + f->signature.len;
     char       *method = hdx_arena_get(arena, len + 1);
-    hdx_member *m = hdx_arena_get(arena, 5 * sizeof *m);
-    hdx_cell    locals = hdx_cell_null();
+    hdx_member *m = hdx_arena_get(arena, 6 * sizeof *m);
+    hdx_cell    locals = hdx_cell_null(), objects = hdx_cell_null();
     if (method == NULL || m == NULL || len > UINT32_MAX)
         return hdx_no_memory(err, "frames", len);
     uint64_t n = f->class_name.len;
@@ -218,7 +239,7 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
     if (f->signature.len > 0)
         memcpy(method + n, f->signature.at, f->signature.len);
     if (t->with_locals && number <= INT32_MAX) {
-        hdx_code code = locals_cell(t, thread, (int32_t)number, arena, &locals, err);
+        hdx_code code = locals_cells(t, thread, (int32_t)number, arena, &locals, &objects, err);
         if (code != HDX_OK)
             return code;
     }
@@ -227,7 +248,8 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
     m[2] = (hdx_member){ "line", f->line > 0 ? hdx_cell_int(f->line) : hdx_cell_null() };
     m[3] = (hdx_member){ "native", hdx_cell_bool(f->line == -3) };
     m[4] = (hdx_member){ "locals", locals };
-    *out = hdx_cell_object(m, 5);
+    m[5] = (hdx_member){ "local_objects", objects };
+    *out = hdx_cell_object(m, 6);
     return HDX_OK;
 }
 

@@ -24,7 +24,8 @@ Test(look, says_what_the_dump_is_and_what_weighs_most)
         "\"$H\" app.hprof.gz >look; "
         "\"$H\" histogram app.hprof.gz --columns class --sort shallow --limit 5 --format csv | tail -n +2 >words; "
         "\"$H\" dominators app.hprof.gz --columns address --limit 5 --format csv | tail -n +2 >>words; "
-        "[ $(wc -l <words) = 10 ] && while read -r w; do sed 's/$/ /' look | grep -qF -- \"$w \" || echo missing $w; done <words");
+        "[ $(wc -l <words) = 10 ] && "
+        "while read -r w; do sed 's/$/ /' look | grep -qF -- \"$w \" || echo missing $w; done <words");
     cr_expect(r.code == 0 && r.out[0] == '\0', "%s%s", r.out, r.err);
     ran_free(&r);
     r = tool_sh("gzip -dc app.hprof.gz >app.hprof; \"$H\" app.hprof | head -n 1; \"$H\" app.hprof.gz | head -n 1");

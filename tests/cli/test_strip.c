@@ -51,7 +51,7 @@ Test(stripping, koom_and_back)
     ran_free(&r);
     r = tool_sh(
         "\"$H\" objects small.hprof --class java.lang.String --limit 3 --quiet && \"$H\" info small.hprof --quiet");
-    cr_expect(strstr(r.out, "absent") != NULL && strstr(r.out, "stripping               koom") != NULL &&
+    cr_expect(strstr(r.out, "absent") != NULL && strstr(r.out, "\nstripped by  koom; since ") != NULL &&
                   strstr(r.out, "affects") != NULL,
               "%s", r.out);
     ran_free(&r);

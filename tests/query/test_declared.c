@@ -445,7 +445,8 @@ Test(arguments, reach_the_question)
     hdx_rows_close(rows);
     ok(open(object, &rows, { "object", "0x1100" }, { "elements", "1" }));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, ",-,[0x1040],-\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, ",-,[0x1040],-,[{address=0x1040 class=app.Leaf label=- retained=64}]\n") != NULL, "%s",
+              text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(objects, &rows, { "class", "app.Node" }, { "subclasses", "true" }));
@@ -467,7 +468,7 @@ Test(arguments, reach_the_question)
     ok(open(threads, &rows, { "locals", NULL }));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10c0,main,true,5,RUNNABLE,") == text.at &&
-                  strstr(text.at, "locals=[0x10e0]}]\n") != NULL,
+                  strstr(text.at, "locals=[0x10e0] local_objects=[{address=0x10e0 class=app.Node ") != NULL,
               "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
@@ -483,7 +484,7 @@ Test(arguments, of_paths_take_references_out)
     expect_rows(rows, "1,0,0x1080,java.lang.ref.WeakReference,-,referent,24,24\n1,1,0x1040,app.Leaf,-,-,32,64\n");
     ok(open(path, &rows, { "object", "0x1040" }, { "exclude", "soft,weak" }, { "merge", NULL }));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0,0x600,java.lang.Class,class app.Node,1,") == text.at, "%s", text.at);
+    cr_expect(strstr(text.at, "0,1,0x600,java.lang.Class,class app.Node,head,1,") == text.at, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(path, &rows, { "object", "0x1040" }, { "exclude", "weak" }, { "exclude-field", "app.Node#next" },

@@ -157,17 +157,21 @@ Test(object, is_a_document)
     hdx_rows *rows;
     make(&h);
     hdx_id ids[] = { id_at(&h, E), id_at(&h, LIST), id_at(&h, D), id_at(&h, NODE), id_at(&h, X) };
-    char   want[1400];
+    char   want[2400];
     ok(hdx_query_object(&h.q, ids, 5, 0, &rows, &h.err));
     snprintf(want, sizeof want,
              "0x10e0,%llu,app.Node,instance,32,80,0x10c0,-,[JAVA_LOCAL],true,-,-,[{name=next type=ref owner=app.Node "
-             "value=0x1100} {name=count type=int owner=app.Node value=4}],-,-\n"
-             "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,-,[],true,3,-,-,[0x1040 - 0x10e0],-\n"
-             "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,..,-,[7 -1],-\n"
+             "value=0x1100 class=java.lang.Object[] label=- retained=48} "
+             "{name=count type=int owner=app.Node value=4 class=- label=- retained=-}],-,-,-\n"
+             "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,-,[],true,3,-,-,[0x1040 - 0x10e0],-,"
+             "[{address=0x1040 class=app.Leaf label=- retained=64} {address=- class=- label=- retained=-} "
+             "{address=0x10e0 class=app.Node label=- retained=80}]\n"
+             "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,..,-,[7 -1],-,-\n"
              "0x600,%llu,java.lang.Class,class,8,72,root,-,[SYSTEM_CLASS],true,-,class app.Node,-,-,[{name=head "
-             "type=ref owner=app.Node value=0x1000}]\n"
-             "0x1120,%llu,app.Node,instance,32,-,-,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020} "
-             "{name=count type=int owner=app.Node value=5}],-,-\n",
+             "type=ref owner=app.Node value=0x1000 class=app.Node label=- retained=64}],-\n"
+             "0x1120,%llu,app.Node,instance,32,-,-,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020 "
+             "class=app.Node label=- retained=32} "
+             "{name=count type=int owner=app.Node value=5 class=- label=- retained=-}],-,-,-\n",
              (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2],
              (unsigned long long)ids[3], (unsigned long long)ids[4]);
     expect_rows(rows, want);
@@ -184,7 +188,7 @@ Test(object, says_absent_when_the_dump_is_not_at_hand)
     h.q.graph = h.g;
     hdx_id d = id_at(&h, D);
     char   want[200];
-    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,-,-,!,-\n",
+    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,-,[],true,2,-,-,!,-,-\n",
              (unsigned long long)d);
     ok(hdx_query_object(&h.q, &d, 1, 0, &rows, &h.err));
     expect_rows(rows, want);
@@ -315,12 +319,10 @@ Test(path, passes_over_excluded_references)
                       "0x1040,app.Leaf,-,-,32,64\n");
     options.merge = true;
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));
-    hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0,1,0x600,java.lang.Class,class app.Node,head,1,8,72\n1,1,-,app.Node,-,next,2,64,64\n"
-                              "2,1,0x1040,app.Leaf,-,-,1,32,64\n") == text.at,
-              "%s", text.at);
-    hdx_buffer_free(&text);
-    hdx_rows_close(rows);
+    expect_rows(rows, "0,1,0x10c0,java.lang.Thread,-,<Java Local>,1,32,112\n1,1,0x10e0,app.Node,-,next,1,32,80\n"
+                      "2,1,0x1100,java.lang.Object[],-,[],1,48,48\n3,1,0x1040,app.Leaf,-,-,1,32,64\n"
+                      "0,1,0x600,java.lang.Class,class app.Node,head,1,8,72\n1,1,-,app.Node,-,next,2,64,64\n"
+                      "2,1,0x1040,app.Leaf,-,-,1,32,64\n");
     const char *fields[] = { "app.Node#next", "*Object[]#[*]" };
     options = (hdx_path_options){ .exclude = HDX_EXCLUDE_WEAK, .exclude_fields = fields, .exclude_field_count = 2 };
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));
@@ -387,8 +389,11 @@ Test(threads, have_state_stack_and_locals)
     ok(hdx_query_threads(&h.q, true, true, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10c0,-,true,5,RUNNABLE,-,32,112,[{method=app.Node.run") == text.at, "%s", text.at);
-    cr_expect(strstr(text.at, "line=- native=true locals=[]} {method=app.Node.main") != NULL, "%s", text.at);
-    cr_expect(strstr(text.at, "line=42 native=false locals=[0x10e0]}]\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "line=- native=true locals=[] local_objects=[]} {method=app.Node.main") != NULL, "%s",
+              text.at);
+    cr_expect(strstr(text.at, "line=42 native=false locals=[0x10e0] "
+                              "local_objects=[{address=0x10e0 class=app.Node label=- retained=80}]}]\n") != NULL,
+              "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(hdx_query_threads(&h.q, false, false, &rows, &h.err));
