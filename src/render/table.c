@@ -204,21 +204,25 @@ static void put_line(layout *l, const shown *cells, const double percents[2])
 
 /* ---- widths ---- */
 
-static uint64_t total_width(const layout *l, bool least)
+/* Texts that are not long are worth more than a column that is declared spare, and objects than any other. */
+static uint32_t narrow_width(const layout *l, const drawn *d, bool spare)
+{
+    const uint32_t easy = d->width < EASY ? d->width : EASY;
+    const bool     text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS;
+    return (d->object || (spare && text)) && d->least < easy ? easy : d->least;
+}
+
+static uint64_t total_width(const layout *l, bool least, bool spare)
 {
     uint64_t total = 0;
-    for (unsigned i = 0; i < l->count; i++) {
-        const drawn   *d = &l->at[i];
-        const uint32_t easy = d->width < EASY ? d->width : EASY;
-        if (d->hidden)
-            continue;
-        total += (least ? (d->object && d->least < easy ? easy : d->least) : d->width) + (total > 0 ? GAP : 0);
-    }
+    for (unsigned i = 0; i < l->count; i++)
+        if (!l->at[i].hidden)
+            total += (least ? narrow_width(l, &l->at[i], spare) : l->at[i].width) + (total > 0 ? GAP : 0);
     return total;
 }
 
 /* What a narrow table misses least: what is declared spare, the last first; counts and percents; sizes but one. */
-static unsigned least_telling(const layout *l)
+static unsigned least_telling(const layout *l, bool *is_spare)
 {
     unsigned numbers = 0, spare = NONE, count = NONE, size = NONE;
     for (unsigned i = l->count; i-- > 0;) {
@@ -233,6 +237,7 @@ static unsigned least_telling(const layout *l)
         if (l->at[i].number && c->unit == HDX_UNIT_BYTES)
             size = i;
     }
+    *is_spare = spare != NONE;
     return spare != NONE ? spare : numbers < 2 ? NONE : count != NONE ? count : size;
 }
 
@@ -241,11 +246,12 @@ static void fit(layout *l, hdx_buffer *left)
 {
     if (l->options->width == 0)
         return;
-    for (unsigned i; total_width(l, true) > l->options->width && (i = least_telling(l)) != NONE;) {
+    bool spare;
+    for (unsigned i; (i = least_telling(l, &spare)) != NONE && total_width(l, true, spare) > l->options->width;) {
         hdx_buffer_format(left, "%s%s", left->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
         l->at[i].hidden = true;
     }
-    for (uint64_t total = total_width(l, false); total > l->options->width; total--) {
+    for (uint64_t total = total_width(l, false, false); total > l->options->width; total--) {
         unsigned widest = NONE;
         for (unsigned i = 0; i < l->count; i++)
             if (!l->at[i].hidden && l->at[i].width > l->at[i].least &&
