@@ -133,6 +133,10 @@ static void put_real(hdx_buffer *to, double value, hdx_unit unit, bool human)
         hdx_buffer_text(to, text);
         return;
     }
+    if (unit == HDX_UNIT_SECONDS && human && value >= 0) {
+        hdx_buffer_format(to, value < 0.0995 ? "%.3f s" : "%.2f s", value);
+        return;
+    }
     hdx_buffer_format(to, "%.6g", value);
 }
 

@@ -320,6 +320,85 @@ Test(table, loses_spare_columns_then_packages_where_the_terminal_is_narrow_and_s
                 "(no room for children, shallow, percent)\n");
 }
 
+/* ---- a tree ---- */
+
+static const hdx_column tree[] = {
+    HDX_COLUMN("depth", UNSIGNED, NONE, HDX_COLUMN_DEPTH, "lines above it"),
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "where it is"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says"),
+    HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE, "leads on"),
+    HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_TIMES, "how many"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what they keep"),
+};
+
+static hdx_rows *tree_of(uint64_t deepest)
+{
+    hdx_table     *t;
+    hdx_rows      *rows;
+    const hdx_cell cells[3][7] = {
+        { hdx_cell_uint(0), hdx_cell_address(0x10), hdx_cell_string("java.lang.Class"), hdx_cell_string("class a.P2"),
+          hdx_cell_string("HOOKS"), hdx_cell_uint(1), hdx_cell_uint(7) },
+        { hdx_cell_uint(1), hdx_cell_address(0x20), hdx_cell_string("java.util.ArrayList"), hdx_cell_null(),
+          hdx_cell_string("[]"), hdx_cell_uint(1), hdx_cell_uint(6) },
+        { hdx_cell_uint(deepest), hdx_cell_null(), hdx_cell_string("a.Plugin"), hdx_cell_null(), hdx_cell_null(),
+          hdx_cell_uint(99998), hdx_cell_uint(5) },
+    };
+    cr_assert(eq(int, hdx_table_new(tree, 7, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < 3; i++)
+        cr_assert(eq(int, hdx_table_add(t, cells[i], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    return rows;
+}
+
+Test(table, draws_a_tree_in_the_column_of_objects)
+{
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    expect_text(tree_of(2), &options,
+                "retained  object                         address\n"
+                "     7 B  class a.P2 .HOOKS              0x10\n"
+                "     6 B  \xe2\x94\x94 java.util.ArrayList []       0x20\n"
+                "     5 B    \xe2\x94\x94 a.Plugin (99,998 objects)  -\n");
+    options.ascii = true;
+    options.width = 40;
+    expect_text(tree_of(2), &options,
+                "retained  object                    address\n"
+                "     7 B  class a.P2 .HOOKS         0x10\n"
+                "     6 B  - java.util.ArrayList []  0x20\n"
+                "     5 B    - a.Plugin (99,998 ...  -\n");
+    hdx_rows *rows = tree_of(UINT64_MAX); /* lines that are very deep stand below each other */
+    kept      k = { .text = hdx_buffer_of(NULL) };
+    hdx_sink  sink = { keep, &k };
+    cr_assert(eq(int, hdx_render(rows, &options, &sink, NULL), HDX_OK));
+    cr_expect(strlen(k.text.at) < 1000, "%s", k.text.at);
+    hdx_rows_close(rows);
+    hdx_buffer_free(&k.text);
+}
+
+Test(table, leaves_a_spare_column_out_before_it_cuts_a_text)
+{
+    static const hdx_column thread[] = {
+        HDX_COLUMN("name", TEXT, NONE, 0, "its name"),
+        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_SPARE, "or not"),
+        HDX_COLUMN("seconds", REAL, SECONDS, 0, "time"),
+    };
+    const hdx_cell     cells[2][3] = { { hdx_cell_string("Notification Thread"), hdx_cell_bool(true),
+                                         hdx_cell_real(0.0994) },
+                                       { hdx_cell_string("main"), hdx_cell_bool(false), hdx_cell_real(12.345) } };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true, .width = 34 };
+    hdx_table         *t;
+    hdx_rows          *rows;
+    cr_assert(eq(int, hdx_table_new(thread, 3, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < 2; i++)
+        cr_assert(eq(int, hdx_table_add(t, cells[i], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    expect_text(rows, &options,
+                "seconds  name\n"
+                "0.099 s  Notification Thread\n"
+                "12.35 s  main\n"
+                "(no room for daemon)\n");
+}
+
 Test(table, cuts_the_label_of_an_object_and_not_its_class)
 {
     const thing        long_text[] = { { "java.lang.String", "a text that goes on and on and on", 1, 0 },
