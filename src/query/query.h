@@ -9,6 +9,7 @@
  *   kept.c       those of all classes, kept beside the index
  *   merge.c      the tree of the paths of many objects
  *   merged.c     the rows of that tree
+ *   flow.c       through whom each object is held
  *   labels.c     the column `label`, for the rows that are left
  *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
  *   table.c      the questions
@@ -146,6 +147,33 @@ uint64_t *hdx_kept_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t clas
 hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* asks anew; HDX_DAMAGED: they differ */
 void      hdx_keep_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
 hdx_code  hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
+
+/* ---- who holds what (flow.c) ---- */
+typedef enum hdx_holder_kind { HDX_HOLDER_NONE, HDX_HOLDER_STATIC, HDX_HOLDER_THREAD, HDX_HOLDER_ROOT } hdx_holder_kind;
+typedef struct hdx_holder {
+    hdx_holder_kind kind;
+    bool            removed; /* the next search goes on without it */
+    hdx_id          from;    /* the class object, the thread, the root */
+    hdx_id          to;      /* what a static field refers to; HDX_NO_ID */
+    uint64_t        bytes;   /* of the objects that the last search came to by it first */
+} hdx_holder;
+typedef struct hdx_flow hdx_flow;
+hdx_code    hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err); /* *out is to be closed on failure, too */
+void        hdx_flow_close(hdx_flow *f);
+hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
+/* A search from the GC roots without the holders that are removed: what it reaches. */
+hdx_code hdx_flow_run(hdx_flow *f, uint64_t *objects, uint64_t *bytes, hdx_error *err);
+bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */
+/*
+ * After such a search, with at most 32 holders removed and these named, whose classes and threads it reached: the
+ * objects that it did not reach, by which of them lead there. No more than `most` sums, or HDX_LIMIT.
+ */
+typedef struct hdx_flow_sum {
+    uint32_t bits; /* bit i: holders[i] leads there */
+    uint64_t objects, bytes;
+} hdx_flow_sum;
+hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hdx_flow_sum *sums, uint64_t most,
+                        uint64_t *used, hdx_error *err);
 
 /* ---- excluded references ---- */
 #define HDX_RULES_MAX 64u

@@ -8,7 +8,7 @@
 #include "query/query.h"
 
 #define HDX_QUESTIONS(x)                                                                                               \
-    x(info) x(histogram) x(dominators) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads)
+    x(info) x(histogram) x(dominators) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads)
 
 #define HDX_TABLES(x)                                                                                                  \
     x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)

@@ -245,10 +245,8 @@ static void part_of(hdx_buffer *b, const hdx_cell *step)
 
 static void add_path(wanted *w, const hdx_cell *steps)
 {
-    static hdx_buffer key, part, before;
-    uint64_t          passed[512], n = 0;
-    hdx_buffer_clear(&key);
-    hdx_buffer_clear(&before);
+    hdx_buffer key = hdx_buffer_of(NULL), part = hdx_buffer_of(NULL), before = hdx_buffer_of(NULL);
+    uint64_t   passed[512], n = 0;
     hdx_buffer_text(&key, "");
     hdx_buffer_text(&before, "");
     for (uint64_t s = 0; s < steps->as.list.count; s++) {
@@ -267,6 +265,9 @@ static void add_path(wanted *w, const hdx_cell *steps)
     }
     for (uint64_t i = 0; i < n; i++)
         w->at[passed[i]].paths++;
+    hdx_buffer_free(&key);
+    hdx_buffer_free(&part);
+    hdx_buffer_free(&before);
 }
 
 /* Lines once more, from the documents of the single paths. */
@@ -275,8 +276,10 @@ static void check_lines(heap *h, const hdx_id *ids, uint64_t count, const hdx_pa
     hdx_rows       *rows;
     const hdx_cell *row;
     wanted          w = { 0 };
-    char           *above[512];
+    hdx_buffer      above[512];
     uint64_t        lines = 0, paths[512] = { 0 };
+    for (unsigned i = 0; i < 512; i++)
+        above[i] = hdx_buffer_of(NULL);
     cr_assert(eq(int, hdx_query_path(&h->q, ids, count, options, &rows, &h->err), HDX_OK), "%s", h->err.message);
     const hdx_cell *list = extra(rows, "paths");
     for (uint64_t i = 0; i < list->as.list.count; i++)
@@ -286,9 +289,9 @@ static void check_lines(heap *h, const hdx_id *ids, uint64_t count, const hdx_pa
     while (hdx_rows_next(rows, &row)) {
         /* depth, objects, address, class, label, reference, instances, shallow, retained */
         const uint64_t depth = row[0].as.natural;
-        hdx_buffer     key = hdx_buffer_of(NULL);
         cr_assert(depth < 512 && (depth == 0 || lines > 0));
-        hdx_buffer_format(&key, "%s/", depth == 0 ? "" : above[depth - 1]);
+        hdx_buffer key = hdx_buffer_of(NULL);
+        hdx_buffer_format(&key, "%s/", depth == 0 ? "" : above[depth - 1].at);
         put_cell(&key, &row[3]);
         if (is_class(&row[4]))
             hdx_buffer_format(&key, "@%llx", (unsigned long long)row[2].as.address);
@@ -307,11 +310,17 @@ static void check_lines(heap *h, const hdx_id *ids, uint64_t count, const hdx_pa
         if (row[2].kind == HDX_CELL_ADDRESS)
             cr_expect(eq(u64, row[2].as.address, l->addresses[0]), "%s: %s", name, key.at);
         cr_expect(depth == 0 || row[1].as.natural <= paths[depth - 1], "%s: %s", name, key.at);
-        above[depth] = key.at;
+        hdx_buffer_free(&above[depth]);
+        above[depth] = key;
         paths[depth] = row[1].as.natural;
         lines++;
     }
     cr_expect(eq(u64, lines, w.count), "%s: each line once", name);
+    for (unsigned i = 0; i < 512; i++)
+        hdx_buffer_free(&above[i]);
+    for (size_t i = 0; i < w.count; i++)
+        free(w.at[i].key);
+    free(w.at);
     hdx_rows_close(rows);
 }
 

@@ -1,0 +1,178 @@
+/*
+ * test_holders.c - who holds what together, against plain marking: with the edges of the holders up to a row left out,
+ * what is not reached weighs what the row says.
+ */
+#include "heap.h"
+#include "graph/graph.h"
+
+typedef struct row {
+    hdx_id   from, to;
+    char     kind[8];
+    uint64_t alone, together;
+} row;
+
+typedef struct answer {
+    row      at[32];
+    unsigned count;
+    bool     reached;
+    uint64_t bytes;
+} answer;
+
+static const hdx_cell *child(const hdx_cell *object, const char *key)
+{
+    for (uint64_t i = 0; i < object->as.object.count; i++)
+        if (strcmp(object->as.object.at[i].key, key) == 0)
+            return &object->as.object.at[i].value;
+    cr_assert(false, "no member %s", key);
+    return NULL;
+}
+
+static void ask(heap *h, unsigned share, unsigned most, answer *a)
+{
+    extern const hdx_question hdx_question_holders;
+    char                      shares[16], mosts[16];
+    (void)snprintf(shares, sizeof shares, "%u", share);
+    (void)snprintf(mosts, sizeof mosts, "%u", most);
+    const hdx_argument  arguments[] = { { "share", shares }, { "most", mosts } };
+    const hdx_arguments given = { &hdx_question_holders.declared, arguments, 2 };
+    hdx_rows           *rows;
+    const hdx_cell     *cells;
+    memset(a, 0, sizeof *a);
+    cr_assert(eq(int, hdx_question_holders.open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    /* kind, alone, together, percent, address, class, label, reference, target */
+    while (hdx_rows_next(rows, &cells)) {
+        row *r = &a->at[a->count++];
+        (void)snprintf(r->kind, sizeof r->kind, "%.*s", (int)cells[0].as.text.len, cells[0].as.text.at);
+        r->alone = cells[1].as.natural;
+        r->together = cells[2].as.natural;
+        r->from = id_at(h, cells[4].as.address);
+        r->to = cells[8].kind == HDX_CELL_ADDRESS ? id_at(h, cells[8].as.address) : HDX_NO_ID;
+    }
+    cr_assert(eq(int, hdx_rows_end(rows, &h->err), HDX_OK), "%s", h->err.message);
+    a->reached = child(extra(rows, "total"), "reached")->as.boolean;
+    a->bytes = child(extra(rows, "total"), "bytes")->as.natural;
+    hdx_rows_close(rows);
+}
+
+/* Bytes that nothing reaches when these rows (a bit for each) hold nothing. */
+static uint64_t free_without(heap *h, const answer *a, unsigned rows)
+{
+    const uint64_t  n = hdx_graph_objects(h->g);
+    uint64_t        roots = 0, count = 0, reached = 0;
+    const hdx_root *root = hdx_graph_roots(h->g, &roots);
+    bool           *seen = calloc(n, 1);
+    hdx_id         *stack = malloc(n * sizeof *stack);
+    for (uint64_t i = 0; i < roots; i++) {
+        bool removed = root[i].thread != HDX_NO_ID;
+        for (unsigned r = 0; r < a->count; r++)
+            removed |= (rows >> r & 1) && strcmp(a->at[r].kind, "root") == 0 && a->at[r].from == root[i].object;
+        if (!removed && !seen[root[i].object]) {
+            seen[root[i].object] = true;
+            stack[count++] = root[i].object;
+        }
+    }
+    while (count > 0) {
+        const hdx_id from = stack[--count];
+        hdx_refs     refs;
+        hdx_id       to;
+        reached += hdx_graph_shallow(h->g, from);
+        hdx_graph_outbound(h->g, from, HDX_ALL, &refs);
+        while (hdx_refs_next(&refs, &to)) {
+            bool removed = false;
+            for (unsigned r = 0; r < a->count; r++)
+                removed |= (rows >> r & 1) && a->at[r].from == from && strcmp(a->at[r].kind, "root") != 0 &&
+                           (a->at[r].to == HDX_NO_ID || a->at[r].to == to);
+            if (!removed && !seen[to]) {
+                seen[to] = true;
+                stack[count++] = to;
+            }
+        }
+    }
+    free(seen);
+    free(stack);
+    return hdx_graph_summary_of(h->g)->live_bytes - reached;
+}
+
+/* Every row, and whether each is needed. */
+static void check(heap *h, const char *name, unsigned share, unsigned most)
+{
+    const uint64_t wanted = (uint64_t)((double)hdx_graph_summary_of(h->g)->live_bytes * share / 100);
+    answer         a;
+    unsigned       all = 0;
+    ask(h, share, most, &a);
+    for (unsigned r = 0; r < a.count; r++) {
+        all |= 1u << r;
+        cr_expect(eq(u64, a.at[r].alone, free_without(h, &a, 1u << r)), "%s, %u%%: row %u", name, share, r);
+        cr_expect(eq(u64, a.at[r].together, free_without(h, &a, all)), "%s, %u%%: row %u", name, share, r);
+    }
+    cr_expect(eq(u64, a.bytes, a.count == 0 ? 0 : a.at[a.count - 1].together), "%s, %u%%", name, share);
+    cr_expect(eq(int, a.reached, a.count > 0 && a.bytes >= wanted), "%s, %u%%", name, share);
+    for (unsigned r = 0; a.reached && r < a.count; r++)
+        cr_expect(lt(u64, free_without(h, &a, all & ~(1u << r)), wanted), "%s, %u%%: row %u is not needed", name, share,
+                  r);
+}
+
+/* Nodes that refer to each other at random, held by statics, roots and a thread. */
+static void mesh(heap *h, unsigned seed)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const unsigned n = 30 + (unsigned)rand_r(&seed) % 60;
+    uint64_t       refs[2];
+    const uint64_t object = dump_maker_class_at(m, 0x100, "java.lang.Object", 0, "");
+    const uint64_t node = dump_maker_class_at(m, 0x200, "app.Node", object, "a:L b:L");
+    for (unsigned c = 0; c < 6; c++) {
+        dump_maker_static(m, "x", 'L', 0x10000 + 64 * ((unsigned)rand_r(&seed) % n));
+        dump_maker_static(m, "y", 'L', 0x10000 + 64 * ((unsigned)rand_r(&seed) % n));
+        (void)dump_maker_class_at(m, 0x400 + 0x100 * c, c % 2 ? "app.Odd" : "app.Even", object, "");
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x400 + 0x100 * c, 0, 0);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 2; k++)
+            refs[k] = (unsigned)rand_r(&seed) % 4 == 0 ? 0 : 0x10000 + 64 * ((unsigned)rand_r(&seed) % n);
+        dump_maker_instance_at(m, 0x10000 + 64 * (uint64_t)i, node, refs);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x10000 + 64 * ((unsigned)rand_r(&seed) % n), 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, node, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    heap_open(h, m);
+}
+
+Test(holders, of_random_heaps_hold_what_they_say_and_none_is_too_many)
+{
+    for (unsigned seed = 1; seed <= 25; seed++) {
+        heap h;
+        char name[32];
+        mesh(&h, seed);
+        (void)snprintf(name, sizeof name, "seed %u", seed);
+        check(&h, name, 20, 8);
+        check(&h, name, 50, 32);
+        check(&h, name, 90, 4);
+        heap_close(&h);
+    }
+}
+
+Test(holders, of_a_real_heap_are_the_cache_and_the_desk_that_knows_it)
+{
+    static const char dump[] = HDX_TREE "/examples/bookshop.hprof.gz";
+    hdx_index_report  report;
+    heap              h = { 0 };
+    answer            a;
+    test_folder_make(h.folder, "holders");
+    const hdx_index_options options = { .dump = dump, .index_dir = h.folder, .threads = 1 };
+    cr_assert(eq(int, hdx_index_build(&options, &report, &h.err), HDX_OK), "%s", h.err.message);
+    cr_assert(eq(int, hdx_graph_open(report.path, dump, &h.g, &h.err), HDX_OK), "%s", h.err.message);
+    h.q = (hdx_query){ .graph = h.g, .threads = 2 };
+    ask(&h, 60, 8, &a); /* the static SESSIONS, and the thread whose desk refers to the same cache */
+    cr_assert(eq(u32, a.count, 2));
+    cr_expect(eq(u64, a.at[0].from, id_at(&h, 0xfeb181e8)));
+    cr_expect(eq(u64, a.at[0].to, id_at(&h, 0xfeb18ea8)));
+    cr_expect(eq(u64, a.at[1].from, id_at(&h, 0xfed5a340)));
+    cr_expect(eq(u64, a.at[0].together, 0));
+    cr_expect(gt(u64, a.at[1].together, 1960000));
+    check(&h, "bookshop", 60, 8);
+    check(&h, "bookshop", 99, 32);
+    h.q.threads = 1;
+    check(&h, "bookshop", 75, 8);
+    heap_close(&h);
+}
