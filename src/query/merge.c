@@ -3,14 +3,17 @@
  *
  * MAT searches from all GC roots level by level, each level in the order of ids, so the parent of an object is the
  * lowest id among its referrers on the level before. The parent that the index has (`nearest`) is on that level too,
- * though not always the lowest: so it tells the level of any object, and the lowest is found among the referrers. Where
- * references are excluded it says nothing, and the search is done.
+ * though not always the lowest: so it tells the level of any object, and the lowest is found among the referrers.
+ *
+ * Excluded references can only make paths longer. So a path that uses none of them is that of MAT's search without
+ * them, too: its objects are on the same levels, and on the level before there are fewer referrers, the lowest among
+ * them. Only targets whose path uses one are lost, and searched for.
  *
  * An object is in the tree once, however many paths lead through it: a climb ends where another one went before.
  *
- * Cost without excludes: the referrers of the objects in the tree, at most 2 * STRIDE steps for each of them beside
- * those that nobody went before; 32 bytes for each of them. With excludes: the outbound lists of what is nearer than
- * the targets, two bits per object and 16 bytes for each one reached.
+ * Cost of climbing: the referrers of the objects in the tree, at most 2 * STRIDE steps for each of them beside those
+ * that nobody went before; 32 bytes for each of them. Of a search: the outbound lists of what is nearer than the
+ * targets, two bits per object and 16 bytes for each one reached.
  */
 #include "query/query.h"
 
@@ -21,11 +24,12 @@
 /* ---- by the parents in the index ---- */
 
 typedef struct tree {
-    hdx_ask       *ask;
-    uint64_t       objects;
-    hdx_map        depths; /* of passed objects on every STRIDE-th level */
-    hdx_map        places; /* of objects in the tree */
-    hdx_path_tree *out;
+    hdx_ask            *ask;
+    const hdx_excludes *x;
+    uint64_t            objects;
+    hdx_map             depths; /* of passed objects on every STRIDE-th level */
+    hdx_map             places; /* of objects in the tree; HDX_TREE_NONE: of those whose path uses what is excluded */
+    hdx_path_tree      *out;
 } tree;
 
 static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
@@ -85,13 +89,14 @@ static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent,
     return code;
 }
 
-/* The place of an object in the tree, made where it is not in it yet. */
-static hdx_code place_of(tree *t, hdx_id id, uint64_t *place, bool *fresh, hdx_error *err)
+/* The place of an object in the tree, made where it is not in it yet; lost: also of one that was lost. */
+static hdx_code place_of(tree *t, hdx_id id, bool lost, uint64_t *place, bool *fresh, hdx_error *err)
 {
     hdx_path_tree *to = t->out;
     uint64_t      *known = hdx_map_put(&t->places, id, fresh);
     if (known == NULL)
         return hdx_no_memory(err, "merged paths", t->places.count * sizeof *t->places.slots);
+    *fresh = *fresh || (lost && *known == HDX_TREE_NONE);
     if (*fresh) {
         if (!hdx_mem_room(to->mem, (void **)&to->at, &to->capacity, to->count, sizeof *to->at))
             return hdx_no_memory(err, "merged paths", to->count * sizeof *to->at);
@@ -102,23 +107,38 @@ static hdx_code place_of(tree *t, hdx_id id, uint64_t *place, bool *fresh, hdx_e
     return HDX_OK;
 }
 
+/* Those from `first` on are in no path without excluded references that is known. */
+static hdx_code lose(tree *t, uint64_t first, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    while (code == HDX_OK && t->out->count > first)
+        code = remember(&t->places, t->out->at[--t->out->count].id, HDX_TREE_NONE, err);
+    return code;
+}
+
 static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
 {
-    uint64_t depth = 0, place = 0, parent = 0;
-    hdx_id   v = target;
-    bool     fresh = false;
-    hdx_code code;
+    const uint64_t first = t->out->count;
+    uint64_t       depth = 0, place = 0, parent = 0;
+    hdx_id         v = target, up;
+    bool           fresh = false, no = false;
+    hdx_code       code;
     if (hdx_graph_nearest(t->ask->g, target) == HDX_NO_ID)
         return HDX_OK;
-    if ((code = place_of(t, target, &place, &fresh, err)) == HDX_OK && fresh)
+    if ((code = place_of(t, target, false, &place, &fresh, err)) == HDX_OK && fresh)
         code = depth_of(t, target, UINT64_MAX, &depth, err);
     *end = place;
-    for (; code == HDX_OK && fresh && depth > 0; depth--) {
-        if ((code = lowest_parent(t, v, depth, &v, err)) == HDX_OK &&
-            (code = place_of(t, v, &parent, &fresh, err)) == HDX_OK) {
-            t->out->at[place].parent = parent;
-            place = parent;
+    for (; code == HDX_OK && fresh && depth > 0; depth--, v = up) {
+        if ((code = lowest_parent(t, v, depth, &up, err)) != HDX_OK ||
+            (code = hdx_excludes_edge(t->x, up, v, &no, err)) != HDX_OK ||
+            (!no && (code = place_of(t, up, false, &parent, &fresh, err)) != HDX_OK))
+            break;
+        if (no || parent == HDX_TREE_NONE) {
+            *end = HDX_TREE_NONE;
+            return lose(t, first, err);
         }
+        t->out->at[place].parent = parent;
+        place = parent;
     }
     return code;
 }
@@ -202,13 +222,13 @@ static hdx_code search_all(search *s, hdx_error *err)
 }
 
 /* The way back from a target, as far as nobody went it before. */
-static hdx_code note(const search *s, tree *t, hdx_id target, uint64_t *end, hdx_error *err)
+static hdx_code note(const search *s, tree *t, uint64_t from, uint64_t *end, hdx_error *err)
 {
-    uint64_t from = *hdx_map_get(&s->places, target), place, below = HDX_TREE_NONE;
+    uint64_t place, below = HDX_TREE_NONE;
     hdx_code code = HDX_OK;
     bool     fresh = true;
     for (; code == HDX_OK && fresh && from != NOWHERE; from = s->queue[from].from) {
-        if ((code = place_of(t, s->queue[from].id, &place, &fresh, err)) != HDX_OK)
+        if ((code = place_of(t, s->queue[from].id, true, &place, &fresh, err)) != HDX_OK)
             return code;
         if (below == HDX_TREE_NONE)
             *end = place;
@@ -220,45 +240,64 @@ static hdx_code note(const search *s, tree *t, hdx_id target, uint64_t *end, hdx
     return code;
 }
 
-static hdx_code by_search(tree *t, const hdx_excludes *x, const hdx_id *targets, size_t count, hdx_error *err)
+/* The targets that have no end, and are not garbage. */
+static hdx_code by_search(tree *t, const hdx_id *targets, size_t count, hdx_error *err)
 {
-    hdx_ask *ask = t->ask;
-    search   s = { .ask = ask, .x = x, .objects = t->objects, .places = hdx_map_of(ask->q.mem) };
-    uint64_t words = hdx_bits_words(s.objects);
-    hdx_code code = HDX_OK;
+    hdx_ask        *ask = t->ask;
+    search          s = { .ask = ask, .x = t->x, .objects = t->objects, .places = hdx_map_of(ask->q.mem) };
+    uint64_t        words = hdx_bits_words(s.objects);
+    hdx_code        code = HDX_OK;
+    const uint64_t *found;
     s.seen = hdx_mem_array(ask->q.mem, words, sizeof *s.seen);
     if (s.seen == NULL)
         code = hdx_no_memory(err, "a search", words * sizeof *s.seen);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
-        code = remember(&s.places, targets[i], NOWHERE, err);
+        if (t->out->ends[i] == HDX_TREE_NONE && hdx_graph_live(ask->g, targets[i]))
+            code = remember(&s.places, targets[i], NOWHERE, err);
     s.missing = s.places.count;
-    if (code == HDX_OK)
+    if (code == HDX_OK && s.missing > 0)
         code = search_all(&s, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
-        code = note(&s, t, targets[i], &t->out->ends[i], err);
+        if (t->out->ends[i] == HDX_TREE_NONE && (found = hdx_map_get(&s.places, targets[i])) != NULL)
+            code = note(&s, t, *found, &t->out->ends[i], err);
     hdx_map_free(&s.places);
     hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
     hdx_mem_put(ask->q.mem, s.seen, words * sizeof *s.seen);
     return code;
 }
 
-hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
-                            hdx_path_tree *out, hdx_error *err)
+static hdx_code grow(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, bool all,
+                     hdx_path_tree *out, hdx_error *err)
 {
-    tree     t = { ask, hdx_graph_objects(ask->g), hdx_map_of(ask->q.mem), hdx_map_of(ask->q.mem), out };
+    tree     t = { ask, x, hdx_graph_objects(ask->g), hdx_map_of(ask->q.mem), hdx_map_of(ask->q.mem), out };
     hdx_code code = HDX_OK;
+    bool     missing = false;
     *out = (hdx_path_tree){ .mem = ask->q.mem, .end_count = count };
     if ((out->ends = hdx_mem_array(out->mem, count, sizeof *out->ends)) == NULL)
         return hdx_no_memory(err, "merged paths", count * sizeof *out->ends);
     for (size_t i = 0; i < count; i++)
         out->ends[i] = HDX_TREE_NONE;
-    if (x->count > 0)
-        code = by_search(&t, x, targets, count, err);
-    for (size_t i = 0; x->count == 0 && code == HDX_OK && i < count; i++)
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
         code = climb(&t, targets[i], &out->ends[i], err);
+        missing = missing || out->ends[i] == HDX_TREE_NONE;
+    }
+    if (code == HDX_OK && all && missing && x->count > 0)
+        code = by_search(&t, targets, count, err);
     hdx_map_free(&t.places);
     hdx_map_free(&t.depths);
     return code;
+}
+
+hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
+                            hdx_path_tree *out, hdx_error *err)
+{
+    return grow(ask, x, targets, count, true, out, err);
+}
+
+hdx_code hdx_path_tree_climb(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
+                             hdx_path_tree *out, hdx_error *err)
+{
+    return grow(ask, x, targets, count, false, out, err);
 }
 
 hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id *targets, hdx_paths *out,

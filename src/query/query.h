@@ -226,6 +226,9 @@ typedef struct hdx_path_tree {
 /* One shortest path for each target, chosen so that together they are the tree of MAT 6.9. */
 hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
                             hdx_path_tree *out, hdx_error *err);
+/* The same without a search: those whose path in the index uses an excluded reference have no end. */
+hdx_code hdx_path_tree_climb(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
+                             hdx_path_tree *out, hdx_error *err);
 /* Its paths one by one, in the order of the targets. */
 hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id *targets, hdx_paths *out,
                              hdx_error *err);
