@@ -104,6 +104,15 @@ HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_
 HDX_API hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err);
 HDX_API hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err);
 
+/* Suspects of a leak (doc/mat.md 7): extras "suspects" and "problems". Percents; 0: as in MAT. */
+typedef struct hdx_suspect_options {
+    unsigned threshold; /* of the live bytes: what keeps more is a suspect; 10 */
+    unsigned drop;      /* of what an object keeps: where no child has that part, it accumulates; 70 */
+    unsigned share;     /* of a group's paths: more than that lead through its accumulation point; 80 */
+} hdx_suspect_options;
+HDX_API hdx_code hdx_query_suspects(const hdx_query *q, const hdx_suspect_options *options, hdx_rows **out,
+                                    hdx_error *err); /* options NULL: as in MAT */
+
 #ifdef __cplusplus
 }
 #endif

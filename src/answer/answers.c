@@ -25,8 +25,8 @@ static const hdx_parameter common[] = {
 
 static const hdx_parameter export_parameters[] = {
     { "table", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "TABLE",
-      "objects references named_references classes loaders roots threads packages dump", NULL, NULL, NULL, 0, 0,
-      "which table" },
+      "objects references named_references classes loaders roots threads packages dump suspects", NULL, NULL, NULL, 0,
+      0, "which table" },
 };
 static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 

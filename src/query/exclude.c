@@ -64,6 +64,9 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         { HDX_EXCLUDE_PHANTOM, "java.lang.ref.PhantomReference", "referent" },
         { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "referent" },
         { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "unfinalized" },
+        { HDX_EXCLUDE_REFERENTS, "java.lang.ref.Reference", "referent" },
+        { HDX_EXCLUDE_REFERENTS, "java.lang.ref.Finalizer", "unfinalized" },
+        { HDX_EXCLUDE_REFERENTS, "java.lang.Runtime", "<Unfinalized>" },
     };
     hdx_code code = HDX_OK;
     *out = (hdx_excludes){ .g = q->graph, .mem = q->mem };

@@ -60,7 +60,7 @@ static const hdx_column root_members[] = {
     HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the first step, where it is a thread"),
     HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of that thread"),
 };
-static const hdx_column path_members[] = {
+const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
     HDX_COLUMN("target", ADDRESS, NONE, 0, "the object that was asked about"),
     HDX_COLUMN("reachable", BOOL, NONE, 0,
                "there is a path; false for garbage, and where all paths use excluded references"),
@@ -72,7 +72,7 @@ static const hdx_column path_members[] = {
                "steps left out in the middle; only of very long paths"),
 };
 static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first",
-                                                  path_members) };
+                                                  hdx_path_members) };
 
 /* What is said of an object on its way to another. */
 typedef struct step {
@@ -110,6 +110,12 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
         if (err != NULL)
             *err = mine;
         return code;
+    }
+    if (code == HDX_OK && !found &&
+        w->x->count > 0) { /* a path that uses what it should not, since there is no other */
+        const hdx_excludes all = { .g = w->ask->g, .mem = w->ask->q.mem };
+        if ((code = hdx_excludes_name(&all, from, to, &ref, &found, err)) != HDX_OK)
+            return code;
     }
     if (found) {
         *name = hdx_cell_copy(w->arena, ref.name);
@@ -252,6 +258,15 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
     for (uint64_t i = 0; code == HDX_OK && i < w->found.count; i++)
         code = write_path(w, i + 1, &w->found.at[i], &cells[i], err);
     *paths = hdx_cell_list(cells, w->found.count);
+    return code;
+}
+
+hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *paths, hdx_arena *arena, hdx_cell *out,
+                         hdx_error *err)
+{
+    writer w = { .ask = ask, .x = x, .found = *paths, .arena = arena, .merge = true, .said = hdx_map_of(ask->q.mem) };
+    const hdx_code code = write_all(&w, out, err);
+    hdx_map_free(&w.said);
     return code;
 }
 

@@ -12,7 +12,9 @@
  *   flow.c       through whom each object is held
  *   labels.c     the column `label`, for the rows that are left
  *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
- *   table.c      the questions
+ *   suspects.c   the questions
+ *   accumulation.c suspect_words.c   of suspects: where it accumulates and what; in words (suspects.h)
+ *   table.c      whole tables
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
  * a count of rounds, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are
@@ -186,6 +188,8 @@ typedef struct hdx_excludes {
     char       *field[HDX_RULES_MAX]; /* malloc'ed glob over names of references */
     const char *own[HDX_RULES_MAX]; /* NULL, or the class whose own field is meant: none that a class below declares */
 } hdx_excludes;
+/* Of HDX_EXCLUDE_..., for suspects (MAT 7.5): every referent of java.lang.ref, and the chain of finalizers. */
+#define HDX_EXCLUDE_REFERENTS 256u
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err);
 void     hdx_excludes_close(hdx_excludes *x);
 /* *yes: every named reference from `from` to `to` is excluded (MAT 6.8). */
@@ -247,6 +251,13 @@ hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);
 void     hdx_path_reverse(hdx_paths *p);
 void     hdx_paths_drop(hdx_paths *p);
+/* The documents of all of them, as the question `path` has them; what they point to is in the arena. */
+hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *paths, hdx_arena *arena, hdx_cell *out,
+                         hdx_error *err);
+
+/* What it has: as hdx_column.members of a list or an object. */
+#define HDX_PATH_MEMBERS 6u
+extern const hdx_column hdx_path_members[HDX_PATH_MEMBERS];
 
 /* ---- threads ---- */
 typedef struct hdx_thread_facts { /* fields of a thread object; null cells where the dump lacks them */

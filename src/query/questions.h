@@ -8,10 +8,12 @@
 #include "query/query.h"
 
 #define HDX_QUESTIONS(x)                                                                                               \
-    x(info) x(histogram) x(dominators) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads)
+    x(info) x(histogram) x(dominators) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads) \
+        x(suspects)
 
 #define HDX_TABLES(x)                                                                                                  \
-    x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)
+    x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)         \
+        x(suspects)
 
 #define HDX_QUESTION_IS(name) extern const hdx_question hdx_question_##name;
 #define HDX_TABLE_IS(name)    extern const hdx_question hdx_table_of_##name;

@@ -218,8 +218,8 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
     const hdx_answer *const *all = hdx_answers(&count);
     (void)hdx_tables(&tables);
     (void)hdx_answer_common(&common);
-    cr_expect(eq(sz, count, 19));
-    cr_expect(eq(sz, tables, 9));
+    cr_expect(eq(sz, count, 20));
+    cr_expect(eq(sz, tables, 10));
     for (size_t i = 0; i < count; i++) {
         cr_expect(hdx_answer_named(all[i]->name) == all[i], "%s", all[i]->name);
         cr_expect(all[i]->sentence[0] != '\0' && all[i]->more[0] != '\0' && all[i]->examples[1] != NULL, "%s",
@@ -257,6 +257,7 @@ Test(answers, agree_with_their_schemas)
                                             "roots --limit 9",
                                             "roots --by type",
                                             "threads --stacks --locals",
+                                            "suspects --threshold 1",
                                             "leaks --finder classes --class java.lang.Thread",
                                             "verify",
                                             "detect" };

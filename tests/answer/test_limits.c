@@ -38,6 +38,7 @@ static const char *const asks[] = {
     "roots limit=50",
     "roots by=type",
     "threads stacks locals",
+    "suspects threshold=2",
     "export table=classes",
     "export table=loaders",
     "export table=objects limit=50",

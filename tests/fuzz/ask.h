@@ -13,7 +13,7 @@ typedef struct answer {
     uint64_t rows, sum; /* two equal answers have equal sums */
 } answer;
 
-enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 39 };
+enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 40 };
 
 static inline void ask_add(answer *a, uint64_t n) { a->sum = (a->sum ^ n) * 0x9e3779b97f4a7c15ull + (a->sum >> 29); }
 
@@ -205,6 +205,7 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
     case 36: return ask_leaks(g, HDX_LEAKS_WATCHED);
     case 37: return ask_leaks(g, HDX_LEAKS_FILTERS);
     case 38: return ask_leaks(g, HDX_LEAKS_CLASSES);
+    case 39: return ask_rows(hdx_query_suspects(&q, &(hdx_suspect_options){ .threshold = 1 }, &rows, &err), &rows);
     default: return ask_rows(table_named(&q, tables[(question - 27) % 9], &rows, &err), &rows);
     }
 }

@@ -1,0 +1,69 @@
+/*
+ * suspects.h - what the files of the question `suspects` share.
+ *
+ *   suspects.c       which objects and groups are suspects; their order, problems, rows and documents
+ *   accumulation.c   where it accumulates, and what
+ *   suspect_words.c  keywords, and the sentence a person needs
+ */
+#ifndef HDX_QUERY_SUSPECTS_H
+#define HDX_QUERY_SUSPECTS_H
+
+#include "query/query.h"
+
+#define HDX_SUSPECT_SUMS  10u    /* classes that are told of those that accumulate */
+#define HDX_SUSPECT_DEPTH 1000u  /* steps after which there is no accumulation point (MAT 7.1) */
+#define HDX_SUSPECT_PATHS 10000u /* members of a group whose paths are followed (MAT 7.1) */
+
+typedef struct hdx_class_sum {
+    uint32_t number;
+    uint64_t objects, bytes;
+} hdx_class_sum;
+
+typedef struct hdx_suspect {
+    hdx_id        object; /* HDX_NO_ID: it is a group */
+    uint32_t      number; /* class of the object, or of those of the group */
+    uint64_t      objects, shallow, bytes;
+    hdx_id        point;   /* HDX_NO_ID: none */
+    hdx_ids       chain;   /* of an object: what dominates what, from it to the point, or as far as that was followed */
+    hdx_ids       members; /* of a group: those whose paths are followed */
+    hdx_class_sum sums[HDX_SUSPECT_SUMS]; /* what accumulates, the most bytes first */
+    unsigned      sum_count;
+    uint64_t      path;      /* its place among the paths; HDX_NO_ID: none */
+    bool          only_weak; /* without the excluded references nothing holds it: its path has one */
+    unsigned      problem;   /* from 1; suspects of one number have paths from one root */
+} hdx_suspect;
+
+typedef struct hdx_suspects {
+    hdx_ask      ask;
+    hdx_excludes x;     /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
+    double       drop;  /* part of its parent below which a child is a drop */
+    unsigned     share; /* percent of the paths of a group that lead through its accumulation point */
+    uint64_t     total; /* live bytes */
+    hdx_suspect *at;
+    uint64_t     count, capacity;
+    hdx_paths    paths;
+    /* sums by class number, zero between two uses, and the numbers that were used */
+    hdx_class_sum *sums;
+    uint32_t      *used, used_count, classes;
+} hdx_suspects;
+
+/* ---- accumulation.c ---- */
+/* The point of an object (MAT 7.4) or of a group (MAT 7.5). */
+hdx_code hdx_suspect_point(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
+/* What accumulates: dominated by the point; of a group without one by its members, of a chain by the object. */
+hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
+/* Objects of one class among the dominated of `of`, and below those: entries of a map, nodes of a list. */
+typedef struct hdx_entries {
+    uint64_t      count;
+    bool          more;  /* there are more than that */
+    hdx_class_sum value; /* what they dominate, the class with the most bytes; objects 0: nothing */
+} hdx_entries;
+hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_entries *out, hdx_error *err);
+
+/* ---- suspect_words.c ---- */
+/* The name of its class; of a class object that of the class it is. */
+hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id);
+hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+
+#endif
