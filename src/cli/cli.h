@@ -11,7 +11,8 @@
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     path_page.c  paths to GC roots, a line a step
- *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, leaks_page.c, about.c are pages
+ *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, suspects_page.c, leaks_page.c, about.c
+ *                  are pages
  *     about.c      the answer of info as a page
  *     look.c       a dump without a command: several answers in short, and what to ask next
  *     output.c     standard output, or a file that is whole or not there
@@ -255,6 +256,11 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
 
 /* ---- path_page.c ---- */
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+/* One path, from its document. */
+hdx_code cli_put_path(const hdx_cell *path, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+/* ---- suspects_page.c ---- */
+hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- about.c ---- */
 /* The document "info" among the extras of rows, as a page. */

@@ -76,9 +76,8 @@ static const hdx_cell *path_at(const page *p, uint64_t number)
     return NULL;
 }
 
-static void put_root(page *p)
+static void put_root(page *p, const hdx_cell *path)
 {
-    const hdx_cell *path = path_at(p, p->number);
     if (path == NULL)
         return;
     const hdx_cell *root = cli_member(path, "root"), *types = cli_member(root, "types");
@@ -245,7 +244,7 @@ static bool put_path(page *p)
         return true;
     if (p->number > 1)
         hdx_buffer_text(&p->line, "\n");
-    put_root(p);
+    put_root(p, path_at(p, p->number));
     fold_chains(p);
     const bool good = put_steps(p);
     p->count = 0;
@@ -280,6 +279,39 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
             hdx_buffer_format(&p.line, "(%s)\n", why != NULL ? why : "no rows");
             good = p.line.failed || sink->write(sink->context, p.line.at, (size_t)p.line.len);
         }
+    }
+    if (code == HDX_OK && (p.line.failed || p.texts.failed))
+        code = hdx_no_memory(err, "a path", p.texts.len);
+    hdx_mem_put(NULL, p.steps, p.capacity * sizeof *p.steps);
+    hdx_buffer_free(&p.line);
+    hdx_buffer_free(&p.texts);
+    return code != HDX_OK ? code : good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+}
+
+hdx_code cli_put_path(const hdx_cell *path, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+{
+    page            p = { .options = options, .sink = sink };
+    const hdx_cell *steps = cli_member(path, "steps"), *cut = cli_member(path, "steps_cut");
+    const uint64_t  count = steps->kind == HDX_CELL_LIST ? steps->as.list.count : 0;
+    hdx_code        code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        const hdx_cell *at = &steps->as.list.at[i];
+        const hdx_cell  row[] = {
+             [PATH] = { .kind = HDX_CELL_NULL },     [STEP] = { .kind = HDX_CELL_UINT, .as.natural = i },
+             [ADDRESS] = *cli_member(at, "address"), [CLASS] = *cli_member(at, "class"),
+             [LABEL] = *cli_member(at, "label"),     [REFERENCE] = *cli_member(cli_member(at, "reference"), "name"),
+             [SHALLOW] = *cli_member(at, "shallow"), [RETAINED] = *cli_member(at, "retained")
+        };
+        if (cut->kind == HDX_CELL_UINT && i == count / 2) /* both ends are of one length */
+            code = add_gap(&p, cut->as.natural, err);
+        if (code == HDX_OK)
+            code = add_step(&p, row, err);
+    }
+    bool good = true;
+    if (code == HDX_OK && p.count > 0) {
+        put_root(&p, path);
+        fold_chains(&p);
+        good = put_steps(&p);
     }
     if (code == HDX_OK && (p.line.failed || p.texts.failed))
         code = hdx_no_memory(err, "a path", p.texts.len);

@@ -141,6 +141,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
         return cli_leaks_page(run, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
         return cli_path_page(rows, &options, &sink, err);
+    if (cli_is(c, "suspects") && !columns && !ordered)
+        return cli_suspects_page(rows, &options, &sink, err);
     if (cli_is(c, "object") && !columns)
         return cli_object_page(rows, &options, &sink, err);
     if (cli_is(c, "threads") && !columns && (cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL))

@@ -156,6 +156,7 @@ Test(answers, tables_fit_80_columns_when_asked)
                                              "roots app.hprof",
                                              "threads app.hprof",
                                              "path app.hprof thread:clerk",
+                                             "suspects app.hprof --threshold 1",
                                              "refs app.hprof thread:clerk",
                                              "index app.hprof",
                                              "verify app.hprof" };
