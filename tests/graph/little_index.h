@@ -39,8 +39,8 @@ typedef struct little_thing {
 struct little_writer;
 typedef struct little {
     /*
-     * NULL, or called before each file is written, with its numbers where it is one of numbers: tests of
-     * hdx_graph_verify.
+     * NULL, or called before each file is written, with its numbers where it is one of numbers, and at last before the
+     * catalog, as HDX_KINDS: tests of hdx_graph_verify.
      */
     void (*lie)(struct little_writer *w, hdx_kind next, uint64_t *values, uint64_t n);
     dump_maker  *m;
@@ -48,6 +48,8 @@ typedef struct little {
     unsigned     count;
     hdx_root     roots[64]; /* object and thread hold addresses until the index is written */
     unsigned     root_count;
+    hdx_thread   threads[4]; /* by address; object holds it until the index is written */
+    unsigned     thread_count;
     uint64_t     object, class, loader, bytes, chars, ints, objects; /* classes that every heap has */
     hdx_field    statics[16];
     uint64_t     static_refs[16];
@@ -119,10 +121,10 @@ static inline uint64_t little_class(little *l, const char *name, uint64_t super,
     return addr;
 }
 
-static inline little *little_new(void)
+static inline little *little_new_of(uint32_t id_size)
 {
     little *l = calloc(1, sizeof *l);
-    l->m = dump_maker_new(8);
+    l->m = dump_maker_new(id_size);
     l->m->next_id = 0x1000;
     l->object = little_class(l, "java.lang.Object", 0, "");
     l->class = little_class(l, "java.lang.Class", l->object, "name:L");
@@ -137,6 +139,7 @@ static inline little *little_new(void)
     boot->mark = UINT64_MAX;
     return l;
 }
+static inline little *little_new(void) { return little_new_of(8); }
 
 static inline uint64_t little_instance(little *l, uint64_t class_addr, const uint64_t *values)
 {
@@ -237,6 +240,7 @@ typedef struct little_writer {
     bool            edge[LITTLE_MAX][LITTLE_MAX]; /* without the class */
     unsigned        class_of[LITTLE_MAX];         /* object of the class */
     bool            root[LITTLE_MAX], live[LITTLE_MAX];
+    hdx_class      *classes; /* by number */
     uint64_t        shallow[LITTLE_MAX], retained[LITTLE_MAX], dominator[LITTLE_MAX], nearest[LITTLE_MAX];
 } little_writer;
 
@@ -395,6 +399,10 @@ static inline void little_write_reach(little_writer *w)
         for (unsigned u = 0; u < w->n; u++)
             in += w->edge[u][v];
         little_special[v] = !w->live[v] || w->root[v] || in != 1 || w->l->at[v].kind == HDX_CLASS_OBJECT;
+    }
+    if (w->l->lie != NULL)
+        w->l->lie(w, HDX_KIND_SPECIAL, NULL, 0);
+    for (unsigned v = 0; v < w->n; v++) {
         if (!little_special[v])
             continue;
         specials[0][count] = w->dominator[v];
@@ -531,15 +539,15 @@ static inline int little_by_object(const void *a, const void *b)
     return x->object != y->object ? (x->object < y->object ? -1 : 1) : (int)x->type - (int)y->type;
 }
 
-/* Writes dump and index and opens them. */
-static inline void little_open(little *l)
+/* Writes dump and index. */
+static inline void little_write(little *l)
 {
     static little_writer w;
     static hdx_class     classes[LITTLE_MAX];
     hdx_error            err;
     hdx_catalog_writer  *c;
     size_t               size;
-    test_folder_make(l->folder, "graph");
+    test_folder_make_fast(l->folder, "graph");
     (void)snprintf(l->dump, sizeof l->dump, "%s/a.hprof", l->folder);
     (void)snprintf(l->index, sizeof l->index, "%s/a.hprof.hdx", l->folder);
     (void)dump_maker_bytes(l->m, &size);
@@ -550,13 +558,14 @@ static inline void little_open(little *l)
     memset(classes, 0, sizeof classes);
     w.l = l;
     w.n = l->count;
-    w.sizing = (hdx_sizing){ 8, 4, 8, false };
+    w.classes = classes;
+    w.sizing = (hdx_sizing){ l->m->id_size, 4, 8, false };
     w.place =
         (hdx_index_place){ .io = hdx_io_system(), .folder = l->index, .threads = 1, .identity = "little index 16" };
     w.m = (hdx_manifest){ .format = HDX_CATALOG_FORMAT,
                           .heapdex = "test",
                           .version = "1.0.2",
-                          .id_size = 8,
+                          .id_size = l->m->id_size,
                           .dump_size = size,
                           .dump_number = 1,
                           .dumps_in_file = 1,
@@ -572,7 +581,8 @@ static inline void little_open(little *l)
                           .file_size = size };
     memcpy(w.m.identity, w.place.identity, sizeof w.m.identity);
     little_edges(&w);
-    w.m.classes = little_classes(&w, classes);
+    const uint32_t written = little_classes(&w, classes);
+    w.m.classes = written;
     little_put_objects(&w, dump_maker_heap_at(l->m));
     little_put_lists(&w, HDX_KIND_OUTBOUND, w.n, little_in_outbound);
     little_put_lists(&w, HDX_KIND_INBOUND, w.n, little_in_inbound);
@@ -580,14 +590,25 @@ static inline void little_open(little *l)
     little_write_reach(&w);
     little_count(&w, classes);
     qsort(l->roots, l->root_count, sizeof *l->roots, little_by_object);
+    for (unsigned i = 0; i < l->thread_count; i++)
+        l->threads[i].object = little_id(l, l->threads[i].object);
+    if (l->lie != NULL)
+        l->lie(&w, HDX_KINDS, NULL, 0);
     cr_assert(eq(int, hdx_catalog_create(hdx_io_system(), l->index, NULL, &c, &err), HDX_OK));
-    for (uint32_t i = 0; i < w.m.classes; i++)
+    for (uint32_t i = 0; i < written; i++)
         cr_assert(eq(int, hdx_catalog_put_class(c, &classes[i], &err), HDX_OK));
     cr_assert(eq(int, hdx_catalog_put_roots(c, l->roots, l->root_count, &err), HDX_OK));
-    cr_assert(eq(int, hdx_catalog_put_threads(c, NULL, 0, &err), HDX_OK));
+    cr_assert(eq(int, hdx_catalog_put_threads(c, l->threads, l->thread_count, &err), HDX_OK));
     cr_assert(eq(int, hdx_catalog_put_heaps(c, NULL, 0, &err), HDX_OK));
     cr_assert(eq(int, hdx_catalog_put_manifest(c, &w.m, &err), HDX_OK));
     cr_assert(eq(int, hdx_catalog_commit(c, &err), HDX_OK));
+}
+
+/* The same, and opens them. */
+static inline void little_open(little *l)
+{
+    hdx_error err;
+    little_write(l);
     hdx_code code = hdx_graph_open(l->index, l->dump, &l->g, &err);
     cr_assert(eq(int, code, HDX_OK), "%s: %s", err.where, err.message);
 }
