@@ -180,11 +180,11 @@ void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high);
 /* A whole text of a label, which ends at its first NUL: U+0000 is C0 80. */
 void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n);
 
-/* Numbers as java.lang.Double, Float and BigDecimal print them. */
+/* Numbers as java.lang.Double, Float and BigDecimal print them; where memory is refused, out->failed. */
 void hdx_put_double(hdx_buffer *out, double value);
 void hdx_put_float(hdx_buffer *out, float value);
 /* Magnitude of `words` 32-bit words, most significant first, in decimal; "0" for none. words are used up. */
-bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count);
+void hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count);
 /*
  * BigDecimal.toPlainString of digits * 10^-scale, rounded half up to `precision` digits (0: not). False: longer than
  * `max`.

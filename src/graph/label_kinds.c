@@ -733,7 +733,8 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
     }
     if (code == HDX_OK && v.count == n && (n == 0 || !v.at[n - 1].value.absent) && (zero || sign != 0)) {
         hdx_buffer_text(l->out, sign < 0 && !zero ? "-" : "");
-        *some = hdx_put_big(l->out, words, n);
+        hdx_put_big(l->out, words, n);
+        *some = true;
     }
     hdx_values_free(&v);
     return code;
@@ -769,7 +770,9 @@ hdx_code hdx_label_big_decimal(hdx_labels *l, const hdx_instance *i, const char 
     bool       has_scale, has_precision, known;
     hdx_buffer digits = hdx_buffer_of(NULL);
     (void)detail;
-    if ((code = unscaled(l, i, &digits, &known)) != HDX_OK || !known || digits.failed || digits.len == 0)
+    code = unscaled(l, i, &digits, &known);
+    l->out->failed = l->out->failed || digits.failed;
+    if (code != HDX_OK || !known || digits.len == 0)
         goto out;
     if ((code = number(l, i, "scale", 10, &scale, &has_scale)) != HDX_OK ||
         (code = number(l, i, "precision", 10, &precision, &has_precision)) != HDX_OK)

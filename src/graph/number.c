@@ -91,7 +91,7 @@ void hdx_put_float(hdx_buffer *out, float v)
     put_digits(out, v < 0, digits, exponent);
 }
 
-bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
+void hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
 {
     hdx_buffer nines = hdx_buffer_of(out->mem); /* remainders, least significant first, nine digits each */
     uint64_t   from = 0;
@@ -116,9 +116,8 @@ bool hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
         memcpy(&part, nines.at + (n - 1) * sizeof part, sizeof part);
         hdx_buffer_format(out, n == first ? "%u" : "%09u", part);
     }
-    bool whole = !nines.failed && !out->failed;
+    out->failed = out->failed || nines.failed;
     hdx_buffer_free(&nines);
-    return whole;
 }
 
 /*
@@ -150,6 +149,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
     int64_t    point = scale; /* digits after the point */
     bool       fits = false;
     hdx_buffer_put(&digits, text, len);
+    out->failed = out->failed || digits.failed;
     if (digits.failed || len == 0)
         goto out;
     if (precision > 0 && len > precision)
@@ -177,7 +177,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
         hdx_buffer_put(out, "0", 1);
     if (behind > 0)
         hdx_buffer_put(out, digits.at + (behind < len ? len - behind : 0), behind < len ? behind : len);
-    fits = !out->failed;
+    fits = true;
 out:
     hdx_buffer_free(&digits);
     return fits;

@@ -7,6 +7,7 @@
 #include "support/checksums.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
+#include "support/refusing.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -202,38 +203,88 @@ static void make_all(maker *k, bool odd)
     }
 }
 
-/* "7 odd narrow": the seed; classes as no JDK has them; ids of 4 bytes. Counts the labels. */
-static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
+typedef struct heap {
+    char       folder[TEST_FOLDER];
+    hdx_graph *g;
+} heap;
+
+/* "7 odd narrow": the seed; classes as no JDK has them; ids of 4 bytes. */
+static heap heap_of(const char *ask)
 {
-    char             folder[TEST_FOLDER], dump[64], index[64];
+    char             dump[64], index[64];
+    heap             h;
     maker           *k = calloc(1, sizeof *k);
     hdx_index_report report;
-    hdx_graph       *g;
     hdx_error        err;
-    uint64_t         labels = 0;
-    (void)context;
     k->state = strtoull(ask, NULL, 10);
     k->m = dump_maker_new(strstr(ask, "narrow") != NULL ? 4 : 8);
     make_all(k, strstr(ask, "odd") != NULL);
-    test_folder_make_fast(folder, "labels");
-    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(index, sizeof index, "%s/a.hdx", folder);
+    test_folder_make_fast(h.folder, "labels");
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", h.folder);
+    (void)snprintf(index, sizeof index, "%s/a.hdx", h.folder);
     dump_maker_save(k->m, dump);
     dump_maker_free(k->m);
     free(k);
     const hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1 };
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open(index, dump, &g, &err) == HDX_OK, "%s", err.message);
-    for (hdx_id id = 0; id < hdx_graph_objects(g); id++) {
+    cr_assert(hdx_graph_open(index, dump, &h.g, &err) == HDX_OK, "%s", err.message);
+    return h;
+}
+static void end(heap *h)
+{
+    hdx_graph_close(h->g);
+    test_folder_remove(h->folder);
+}
+
+/* Counts the labels. */
+static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
+{
+    heap      h = heap_of(ask);
+    hdx_error err;
+    uint64_t  labels = 0;
+    (void)context;
+    for (hdx_id id = 0; id < hdx_graph_objects(h.g); id++) {
         char *text;
-        cr_assert(hdx_graph_label(g, id, &text, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_graph_label(h.g, id, &text, &err) == HDX_OK, "%s", err.message);
         hdx_buffer_format(b, "%llu %s\n", (unsigned long long)id, text == NULL ? "-" : text);
         labels += text != NULL;
         hdx_text_free(text);
     }
-    hdx_graph_close(g);
-    test_folder_remove(folder);
+    end(&h);
     return labels;
 }
 
 Test(labels, of_every_rule_are_what_they_were) { checksums_check(HDX_TREE "/tests/graph/labels.txt", text_of, NULL); }
+
+/* Whichever read and whichever request for memory: no half a label, and the whole one afterwards. */
+Test(labels, for_which_something_is_refused_say_so)
+{
+    heap     h = heap_of("7");
+    unsigned refusals = 0;
+    for (hdx_id id = 0; id < hdx_graph_objects(h.g); id += 2) {
+        char     *want, *text;
+        hdx_error err;
+        cr_assert(hdx_graph_label(h.g, id, &want, &err) == HDX_OK, "%s", err.message);
+        for (int memory = 0; memory < 2; memory++)
+            for (unsigned n = 1, fired = 1; fired; n++) {
+                memory ? refusing_memory(n) : refusing_input(n);
+                const hdx_code code = hdx_graph_label(h.g, id, &text, &err);
+                fired = refusing_ends();
+                cr_assert(code == (!fired   ? HDX_OK
+                                   : memory ? HDX_LIMIT
+                                            : HDX_IO),
+                          "object %llu, %s request %u: %d", (unsigned long long)id, memory ? "memory" : "input", n,
+                          (int)code);
+                if (fired)
+                    cr_assert(text == NULL);
+                else
+                    cr_assert(want == NULL ? text == NULL : text != NULL && strcmp(text, want) == 0, "object %llu",
+                              (unsigned long long)id);
+                hdx_text_free(text);
+                refusals += fired;
+            }
+        hdx_text_free(want);
+    }
+    cr_expect(refusals > 5000, "%u", refusals);
+    end(&h);
+}

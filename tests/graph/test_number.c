@@ -81,7 +81,8 @@ static const char *big(const uint32_t *words, uint64_t n)
     for (uint64_t i = 0; i < n; i++)
         copy[i] = words[i];
     hdx_buffer_clear(&text);
-    cr_assert(hdx_put_big(&text, copy, n));
+    hdx_put_big(&text, copy, n);
+    cr_assert(not(text.failed));
     return text.at;
 }
 
