@@ -51,6 +51,10 @@ static inline bool hdx_cut(hdx_view *v, uint64_t n, hdx_view *part)
 static inline bool hdx_mul(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_mul_overflow(a, b, out); }
 static inline bool hdx_add(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
 
+static inline uint64_t hdx_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+/* Which comes first, as functions that compare for qsort say it: -1, 0, 1. */
+static inline int hdx_order(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
 /* Nearly always to a power of two: dividing takes up to 40 cycles. */
 static inline uint64_t hdx_round_up(uint64_t n, uint64_t to)
 {

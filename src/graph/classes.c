@@ -16,22 +16,21 @@
 static int by_id(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return hdx_order(x->id, y->id);
 }
 
 static int compare_text(hdx_text a, hdx_text b)
 {
-    uint32_t n = a.len < b.len ? a.len : b.len;
-    int      c = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return c != 0 ? c : a.len < b.len ? -1 : a.len > b.len;
+    const int c = memcmp(a.at, b.at, hdx_least(a.len, b.len));
+    return c != 0 ? c : hdx_order(a.len, b.len);
 }
 
 /* The catalog keeps each name once, so classes of one name point to one place. */
 static int by_place_of_name(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
-    const uintptr_t  p = (uintptr_t)x->name.at, q = (uintptr_t)y->name.at;
-    return p != q ? (p < q ? -1 : 1) : x->address < y->address ? -1 : x->address > y->address;
+    const int        c = hdx_order((uintptr_t)x->name.at, (uintptr_t)y->name.at);
+    return c != 0 ? c : hdx_order(x->address, y->address);
 }
 
 typedef struct named_classes {
@@ -42,8 +41,8 @@ typedef struct named_classes {
 static int by_name(const void *a, const void *b)
 {
     const named_classes *x = a, *y = b;
-    int                  c = compare_text(x->name, y->name);
-    return c != 0 ? c : x->from < y->from ? -1 : x->from > y->from;
+    const int            c = compare_text(x->name, y->name);
+    return c != 0 ? c : hdx_order(x->from, y->from);
 }
 
 /*
@@ -53,46 +52,29 @@ static int by_name(const void *a, const void *b)
  */
 static bool sort_by_name(const hdx_class **classes, uint32_t count)
 {
-    uint32_t          names = 0, n = 0;
-    named_classes    *named = hdx_mem_array(NULL, count, sizeof *named);
-    const hdx_class **placed = hdx_mem_array(NULL, count, sizeof *placed);
-    if (named != NULL && placed != NULL) {
-        memcpy((void *)placed, (const void *)classes, count * sizeof *placed);
-        qsort(placed, count, sizeof *placed, by_place_of_name);
-        for (uint32_t i = 0; i < count; i++) {
-            if (i == 0 || placed[i]->name.at != placed[i - 1]->name.at ||
-                placed[i]->name.len != placed[i - 1]->name.len)
-                named[names++] = (named_classes){ placed[i]->name, i, 0 };
-            named[names - 1].count++;
-        }
-        qsort(named, names, sizeof *named, by_name);
-        for (uint32_t i = 0; i < names; i++)
-            for (uint32_t k = 0; k < named[i].count; k++)
-                classes[n++] = placed[named[i].from + k];
-        assert(n == count); /* each class has one name */
+    uint32_t         names = 0, n = 0;
+    const hdx_class *last = NULL;
+    named_classes   *named = hdx_mem_array(NULL, count, sizeof *named + sizeof *classes);
+    if (named == NULL)
+        return false;
+    const hdx_class **placed = (const hdx_class **)(void *)(named + count);
+    memcpy((void *)placed, (const void *)classes, count * sizeof *placed);
+    qsort(placed, count, sizeof *placed, by_place_of_name);
+    for (uint32_t i = 0; i < count; last = placed[i++]) {
+        if (last == NULL || placed[i]->name.at != last->name.at)
+            named[names++] = (named_classes){ placed[i]->name, i, 0 };
+        named[names - 1].count++;
     }
-    const bool memory = named != NULL && placed != NULL;
-    hdx_mem_put(NULL, named, count * sizeof *named);
-    hdx_mem_put(NULL, (void *)placed, count * sizeof *placed);
-    return memory;
-}
-
-/* Does every chain of super classes end? Chains seen to end are marked, so each class is walked over once. */
-static bool chains_end(const hdx_class *classes, uint32_t count, uint32_t *seen)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t n = i, walk = i + 1;
-        while (n != HDX_NO_CLASS && seen[n] == 0) {
-            assert(n < count); /* checked before */
-            seen[n] = walk;
-            n = classes[n].super;
-        }
-        if (n != HDX_NO_CLASS && seen[n] == walk)
-            return false;
-    }
+    qsort(named, names, sizeof *named, by_name);
+    for (uint32_t i = 0; i < names; i++)
+        for (uint32_t k = 0; k < named[i].count; k++)
+            classes[n++] = placed[named[i].from + k];
+    assert(n == count); /* each class has one name */
+    hdx_mem_put(NULL, named, count * (sizeof *named + sizeof *classes));
     return true;
 }
 
+/* What the catalog has not seen to: numbers, super classes and that their chains end it has checked itself. */
 static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint32_t count, hdx_error *err)
 {
     if (count != g->m->classes)
@@ -100,46 +82,32 @@ static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint
                         (unsigned long long)g->m->classes);
     for (uint32_t i = 0; i < count; i++) {
         const hdx_class *c = &classes[i];
-        if (c->number != i || c->id >= g->objects || (c->super != HDX_NO_CLASS && c->super >= count) ||
-            (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
+        if (c->id >= g->objects || (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
             (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)))
             return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is not sound", i);
     }
-    uint32_t *seen = hdx_mem_array(NULL, count, sizeof *seen);
-    if (seen == NULL)
-        return hdx_no_memory(err, "classes", count * sizeof *seen);
-    bool end = chains_end(classes, count, seen);
-    hdx_mem_put(NULL, seen, count * sizeof *seen);
-    return end ? HDX_OK : hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "a class is its own ancestor");
+    return HDX_OK;
 }
 
 static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
 {
-    const hdx_class *classes = NULL;
-    uint32_t         count = 0;
+    const hdx_class *classes;
+    uint32_t         count;
     hdx_code         code;
     if ((code = hdx_catalog_classes(g->catalog, &classes, &count, err)) != HDX_OK ||
         (code = check_classes(g, classes, count, err)) != HDX_OK)
         return code;
-    hdx_class_table  *t = hdx_mem_get(NULL, sizeof *t);
-    const hdx_class **ids = hdx_mem_array(NULL, count, sizeof *ids);
-    uint8_t          *mirror = hdx_mem_get(NULL, count), *rules = hdx_mem_get(NULL, count),
-            *references = hdx_mem_get(NULL, count);
-    if (t == NULL || ids == NULL || mirror == NULL || rules == NULL || references == NULL) {
-        hdx_mem_put(NULL, t, sizeof *t);
-        hdx_mem_put(NULL, (void *)ids, count * sizeof *ids);
-        hdx_mem_put(NULL, mirror, count);
-        hdx_mem_put(NULL, rules, count);
-        hdx_mem_put(NULL, references, count);
-        return hdx_no_memory(err, "classes", count * sizeof *ids);
-    }
+    const hdx_class **ids = hdx_mem_array(NULL, count, HDX_CLASS_TABLE_BYTES);
+    if (ids == NULL)
+        return hdx_no_memory(err, "classes", count * HDX_CLASS_TABLE_BYTES);
+    uint8_t *mirror = (uint8_t *)(ids + count), *rules = mirror + count, *references = rules + count;
     for (uint32_t i = 0; i < count; i++) {
         ids[i] = &classes[i];
         mirror[i] = hdx_text_is(classes[i].name, "java.lang.Class");
     }
     qsort(ids, count, sizeof *ids, by_id);
-    *t = (hdx_class_table){ classes, count, ids, mirror, rules, references };
-    *out = t;
+    g->class_table = (hdx_class_table){ classes, count, ids, mirror, rules, references };
+    *out = &g->class_table;
     return HDX_OK;
 }
 
@@ -149,13 +117,11 @@ const hdx_class_table *hdx_graph_load_classes(hdx_graph *g)
         return NULL;
     (void)pthread_mutex_lock(&g->lock);
     hdx_class_table *t = atomic_load(&g->classes);
-    if (t == NULL && !atomic_load(&g->classes_failed)) {
+    if (t == NULL) { /* who waited while it failed tries once more */
         hdx_error e = { .code = HDX_OK };
-        hdx_code  code = load(g, &t, &e);
-        if (code == HDX_OK) {
+        if ((e.code = load(g, &t, &e)) == HDX_OK) {
             atomic_store_explicit(&g->classes, t, memory_order_release);
         } else {
-            e.code = code;
             hdx_graph_note(g, &e);
             atomic_store(&g->classes_failed, true);
         }
@@ -228,11 +194,10 @@ static bool name_below(const void *by_name, uint64_t place, const void *wanted)
 const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
 {
     const hdx_class_table *t = hdx_graph_class_table(g);
-    size_t                 len = strlen(name);
-    const hdx_class      **sorted = t != NULL && len <= UINT32_MAX ? names(g, t) : NULL;
+    const hdx_class      **sorted = t != NULL ? names(g, t) : NULL;
     if (sorted == NULL)
         return NULL;
-    const hdx_text wanted = { name, (uint32_t)len };
+    const hdx_text wanted = { name, (uint32_t)strlen(name) };
     const uint64_t from = hdx_partition(sorted, 0, t->count, &wanted, name_below);
     return from < t->count && hdx_text_same(sorted[from]->name, wanted) ? sorted[from] : NULL;
 }
@@ -241,7 +206,7 @@ hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, 
 {
     static const char word[] = "class ";
     const uint64_t    len = sizeof word - 1 + (uint64_t)c->name.len;
-    bool              fresh = false;
+    bool              fresh;
     (void)pthread_mutex_lock(&g->lock);
     uint64_t *place = len > UINT32_MAX ? NULL : hdx_map_put(&g->labelled, (uintptr_t)c->name.at, &fresh);
     if (place != NULL && *place == 0) { /* also one for which there was no memory before */
@@ -277,8 +242,8 @@ static const void *noted(hdx_graph *g, hdx_code code, hdx_error *e, const void *
     if (code == HDX_OK)
         return list;
     e->code = code;
-    hdx_graph_note(g, e);
-    *count = 0;
+    hdx_graph_note(g, e); /* the catalog gives none then, and counts none */
+    assert(list == NULL && *count == 0);
     return NULL;
 }
 
@@ -308,8 +273,8 @@ const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object)
 {
     uint64_t          count;
     const hdx_thread *threads = hdx_graph_threads(g, &count);
-    const uint64_t    i = threads == NULL ? 0 : hdx_lower_bound(HDX_KEYS(threads, count, object), object);
-    return threads != NULL && i < count && threads[i].object == object ? &threads[i] : NULL;
+    const uint64_t    i = hdx_lower_bound(HDX_KEYS(threads, count, object), object);
+    return i < count && threads[i].object == object ? &threads[i] : NULL;
 }
 
 const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count)
@@ -323,38 +288,29 @@ const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count)
 static int by_thread(const void *a, const void *b)
 {
     const hdx_root *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    return x->frame < y->frame ? -1 : x->frame > y->frame;
+    const int       c = hdx_order(x->thread, y->thread);
+    return c != 0 ? c : hdx_order(x->object, y->object);
 }
 
 static hdx_code sort_locals(hdx_graph *g, hdx_locals **out, hdx_error *err)
 {
-    const hdx_root *roots = NULL;
-    uint64_t        count = 0, n = 0;
+    const hdx_root *roots;
+    uint64_t        count, n = 0;
     hdx_code        code = hdx_catalog_roots(g->catalog, &roots, &count, err);
     if (code != HDX_OK)
         return code;
     for (uint64_t i = 0; i < count; i++)
-        n += roots[i].thread != HDX_NO_ID && roots[i].object < g->objects;
-    hdx_locals *l = hdx_mem_get(NULL, sizeof *l);
-    hdx_root   *at = hdx_mem_array(NULL, n, sizeof *at);
-    if (l == NULL || at == NULL) {
-        hdx_mem_put(NULL, l, sizeof *l);
-        hdx_mem_put(NULL, at, n * sizeof *at);
+        n += roots[i].thread != HDX_NO_ID && roots[i].object != HDX_NO_ID;
+    hdx_root *at = hdx_mem_array(NULL, n, sizeof *at);
+    if (at == NULL)
         return hdx_no_memory(err, "locals of threads", n * sizeof *at);
-    }
-    *l = (hdx_locals){ at, 0 };
+    n = 0;
     for (uint64_t i = 0; i < count; i++)
-        if (roots[i].thread != HDX_NO_ID && roots[i].object < g->objects)
-            at[l->count++] = roots[i];
-    assert(l->count == n); /* as many as were counted: there is room for no more */
+        if (roots[i].thread != HDX_NO_ID && roots[i].object != HDX_NO_ID)
+            at[n++] = roots[i];
     qsort(at, (size_t)n, sizeof *at, by_thread);
-    *out = l;
+    g->local_roots = (hdx_locals){ at, n };
+    *out = &g->local_roots;
     return HDX_OK;
 }
 

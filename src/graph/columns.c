@@ -14,25 +14,29 @@
 
 #define PART 512u
 
+/* How many of n ids from `first` on are objects. */
+static uint32_t objects_among(const hdx_graph *g, hdx_id first, uint32_t n)
+{
+    return first >= g->objects ? 0 : (uint32_t)hdx_least(g->objects - first, n);
+}
+
 /* Values of an ints file for ids first .. first + n - 1; 0 past the end and where the file is not there. */
 static void numbers(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *out)
 {
-    const hdx_ints *ints = first < g->objects ? hdx_graph_use(g, kind) : NULL;
-    uint64_t        there = ints == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
+    const hdx_ints *ints = hdx_graph_use(g, kind);
+    const uint32_t  there = ints == NULL ? 0 : objects_among(g, first, n);
     if (there > 0)
-        hdx_ints_read(ints, first, (uint32_t)there, out);
-    if (there < n)
-        memset(out + there, 0, (size_t)(n - there) * sizeof *out);
+        hdx_ints_read(ints, first, there, out);
+    memset(out + there, 0, (size_t)(n - there) * sizeof *out);
 }
 
 void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out)
 {
-    const hdx_addresses *set = first < g->objects ? hdx_graph_use(g, HDX_KIND_ADDRESS) : NULL;
-    uint64_t             there = set == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
+    const hdx_addresses *set = hdx_graph_use(g, HDX_KIND_ADDRESS);
+    const uint32_t       there = set == NULL ? 0 : objects_among(g, first, n);
     if (there > 0)
-        hdx_addresses_read(set, first, (uint32_t)there, out);
-    if (there < n)
-        memset(out + there, 0, (size_t)(n - there) * sizeof *out);
+        hdx_addresses_read(set, first, there, out);
+    memset(out + there, 0, (size_t)(n - there) * sizeof *out);
 }
 
 void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids)
@@ -112,7 +116,7 @@ void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32
     uint64_t part[PART];
     bool     readable = hdx_graph_use(g, HDX_KIND_CLASS) != NULL;
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         numbers(g, HDX_KIND_CLASS, first + done, now, part);
         for (uint32_t i = 0; i < now; i++) {
             bool known = readable && first + done + i < g->objects && part[i] < g->m->classes;
@@ -126,7 +130,7 @@ void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t 
     uint32_t               part[PART];
     const hdx_class_table *t = hdx_graph_class_table(g);
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         hdx_graph_read_classes(g, first + done, now, part);
         for (uint32_t i = 0; i < now; i++) {
             if (t == NULL || part[i] == HDX_NO_CLASS)
@@ -158,7 +162,7 @@ void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64
     const hdx_class_table *t = hdx_graph_class_table(g);
     numbers(g, HDX_KIND_SIZE, first, n, out); /* lengths first, each replaced by its size */
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         hdx_graph_read_classes(g, first + done, now, classes);
         for (uint32_t i = 0; i < now; i++)
             out[done + i] = t == NULL || classes[i] == HDX_NO_CLASS
@@ -173,11 +177,11 @@ void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t 
     if (hdx_graph_use(g, HDX_KIND_HEAP) != NULL)
         (void)hdx_graph_heaps((hdx_graph *)g, &count);
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         numbers(g, HDX_KIND_HEAP, first + done, now, part);
         for (uint32_t i = 0; i < now;
              i++) /* the file has place + 1: an object may lie in none, and heap 0 ("default") is one */
-            out[done + i] = part[i] != 0 && part[i] <= count && part[i] <= INT32_MAX ? (int32_t)(part[i] - 1) : -1;
+            out[done + i] = part[i] != 0 && part[i] <= count ? (int32_t)(part[i] - 1) : -1;
     }
 }
 
@@ -187,7 +191,7 @@ void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t 
  */
 static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members, uint64_t *values)
 {
-    const hdx_ranks *ranks = first < g->objects ? hdx_graph_use(g, HDX_KIND_SPECIAL) : NULL;
+    const hdx_ranks *ranks = hdx_graph_use(g, HDX_KIND_SPECIAL);
     const hdx_ints  *ints = ranks != NULL ? hdx_graph_use(g, kind) : NULL;
     uint64_t         packed[PART], from = 0, count = 0, rank;
     assert(n <= PART); /* G5 */
@@ -214,7 +218,7 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
     uint64_t members[PART / 64], values[PART];
     memset(out, 0, (size_t)hdx_bits_words(n) * sizeof *out);
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
         for (uint32_t i = 0; i < now; i++)
             if (values[i] != 0 || !hdx_bits_test(members, i))
@@ -229,12 +233,12 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
 static void lists_of(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *degrees, uint64_t *firsts)
 {
     assert(n <= PART); /* G5 */
-    const hdx_one_to_n *lists = first < g->objects ? hdx_graph_use(g, kind) : NULL;
-    uint64_t            there = lists == NULL ? 0 : g->objects - first < n ? g->objects - first : n;
+    const hdx_one_to_n *lists = hdx_graph_use(g, kind);
+    const uint32_t      there = lists == NULL ? 0 : objects_among(g, first, n);
     if (there > 0 && firsts != NULL)
-        hdx_one_to_n_firsts(lists, first, (uint32_t)there, degrees, firsts);
+        hdx_one_to_n_firsts(lists, first, there, degrees, firsts);
     else if (there > 0)
-        hdx_one_to_n_degrees(lists, first, (uint32_t)there, degrees);
+        hdx_one_to_n_degrees(lists, first, there, degrees);
     memset(degrees + there, 0, (size_t)(n - there) * sizeof *degrees);
     if (firsts != NULL)
         memset(firsts + there, 0, (size_t)(n - there) * sizeof *firsts);
@@ -245,7 +249,7 @@ static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first,
 {
     uint64_t members[PART / 64], values[PART], degrees[PART], referrers[PART];
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         specials(g, kind, first + done, now, members, values);
         lists_of(g, HDX_KIND_INBOUND, first + done, now, degrees, referrers);
         for (uint32_t i = 0; i < now; i++) {
@@ -285,7 +289,7 @@ void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uin
     const hdx_class_table *t = hdx_graph_class_table(g);
     const bool             all = scope == HDX_ALL || (scope == HDX_LIVE && hdx_graph_all_live(g));
     for (uint32_t done = 0, now; done < n; done += now) {
-        now = n - done < PART ? n - done : PART;
+        now = (uint32_t)hdx_least(n - done, PART);
         hdx_graph_read_classes(g, first + done, now, classes);
         lists_of(g, HDX_KIND_OUTBOUND, first + done, now, outbound + done, NULL);
         lists_of(g, HDX_KIND_INBOUND, first + done, now, inbound + done, NULL);

@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* One block holds what is here of each class, and begins at by_id. */
 typedef struct hdx_class_table {
     const hdx_class  *at; /* by number; the catalog's */
     uint32_t          count;
@@ -37,8 +38,9 @@ typedef struct hdx_class_table {
     uint8_t          *rules;  /* by number: what label.c has found of its labels; 0: nobody asked. Relaxed atomics */
     uint8_t          *references; /* by number: what names.c has found of its reference fields; the same */
 } hdx_class_table;
+#define HDX_CLASS_TABLE_BYTES (sizeof(const hdx_class *) + 3) /* of each class */
 
-typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object, then type */
+typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object */
     hdx_root *at;
     uint64_t  count;
 } hdx_locals;
@@ -57,11 +59,13 @@ struct hdx_graph {
     atomic_int                  faulted; /* kind + 1 of a file that became shorter while it was read; 0: none */
     _Atomic(void *)             files[HDX_KINDS]; /* NULL: not opened yet; HDX_FILE_SHUT: cannot be */
     _Atomic(hdx_source *)       source;
+    hdx_class_table             class_table; /* filled once, under the lock; then `classes` points to it */
     _Atomic(hdx_class_table *)  classes;
     atomic_bool                 classes_failed;
     _Atomic(const hdx_class **) by_name;  /* sorted by name, then address; as many as classes */
     hdx_arena                   labels;   /* hdx_graph_class_label; under the lock */
     hdx_map                     labelled; /* place of a name -> its label */
+    hdx_locals                  local_roots; /* as class_table */
     _Atomic(hdx_locals *)       locals;
     atomic_int        utf16; /* byte order of UTF-16 in byte[]: 0 not known yet, 1 little-endian, 2 big-endian */
     hdx_graph_summary summary;
@@ -193,7 +197,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *digits, uint64_
                      uint32_t precision, uint64_t max);
 
 /* ---- locals ---- */
-/* Roots that are locals of this thread's object, sorted by object and type. */
+/* Roots that are locals of this thread's object, sorted by object. */
 hdx_code hdx_graph_locals(hdx_graph *g, hdx_id thread, const hdx_root **at, uint64_t *count, hdx_error *err);
 
 #endif

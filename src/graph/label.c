@@ -82,8 +82,8 @@ static int compare(const void *name, const void *row)
     const hdx_text *t = name;
     const char *class = ((const rule *)row)->class;
     size_t len = strlen(class);
-    int    c = memcmp(t->at, class, t->len < len ? t->len : len);
-    return c != 0 ? c : t->len < len ? -1 : t->len > len;
+    int    c = memcmp(t->at, class, hdx_least(t->len, len));
+    return c != 0 ? c : hdx_order(t->len, len);
 }
 
 #define RULES (sizeof rules / sizeof *rules)
@@ -221,7 +221,7 @@ typedef struct place {
 static int by_place(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+    return hdx_order(x->at, y->at);
 }
 
 hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err)

@@ -98,14 +98,13 @@ static hdx_code part(hdx_labels *l, const hdx_instance *i, const char *before, c
     return HDX_OK;
 }
 
+/* 0 where there is none of this type. */
 static hdx_code number(hdx_labels *l, const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *there)
 {
     hdx_value v;
     hdx_code  code = hdx_instance_field(i, name, &v, there, l->err);
-    if (code == HDX_OK && *there)
-        *there = v.type == type && !v.absent;
-    if (code == HDX_OK && *there)
-        *out = v.type == 4 ? v.as.boolean : v.as.integer;
+    *there = code == HDX_OK && *there && v.type == type && !v.absent;
+    *out = !*there ? 0 : type == 4 ? v.as.boolean : v.as.integer;
     return code;
 }
 
@@ -158,7 +157,7 @@ hdx_code hdx_label_string(hdx_labels *l, const hdx_instance *i, const char *deta
 
 hdx_code hdx_label_builder(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
-    int64_t  count = 0;
+    int64_t  count;
     bool     there;
     hdx_code code = number(l, i, "count", 10, &count, &there);
     if (code != HDX_OK || !there)
@@ -195,7 +194,7 @@ hdx_code hdx_label_value(hdx_labels *l, const hdx_instance *i, const char *detai
 
 hdx_code hdx_label_flag(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
-    int64_t value = 0;
+    int64_t value;
     (void)detail;
     hdx_code code = number(l, i, "value", 10, &value, some);
     if (code == HDX_OK && *some)
@@ -212,7 +211,7 @@ hdx_code hdx_label_adder(hdx_labels *l, const hdx_instance *i, const char *detai
     hdx_instance one;
     found        what;
     bool         there, real = detail[0] == 'd';
-    int64_t      value = 0;
+    int64_t      value;
     uint64_t     sum;
     double       real_sum = 0, term;
     hdx_values   v = { 0 };
@@ -255,7 +254,7 @@ hdx_code hdx_label_numbers(hdx_labels *l, const hdx_instance *i, const char *nam
 {
     bool        rgb = strncmp(names, "red", 3) == 0, there;
     char        name[32], plain[24];
-    int64_t     value = 0;
+    int64_t     value;
     const char *between = "(";
     for (size_t len; *names != '\0'; names += len + (names[len] == ',')) {
         len = strcspn(names, ",");
@@ -330,7 +329,7 @@ hdx_code hdx_label_inet4(hdx_labels *l, const hdx_instance *i, const char *detai
     hdx_code code;
     found    what;
     bool     host, there;
-    int64_t  address = 0;
+    int64_t  address;
     (void)detail;
     if ((code = field_label(l, i, "hostName", &what, &host)) != HDX_OK || what == BAD)
         return code;
@@ -370,7 +369,7 @@ hdx_code hdx_label_inet6(hdx_labels *l, const hdx_instance *i, const char *detai
     hdx_code             code;
     found                what;
     bool                 host, there, has_set, has_scope;
-    int64_t              set = 0, scope = 0;
+    int64_t              set, scope;
     uint8_t              b[17];
     uint64_t             n = 0;
     (void)detail;
@@ -383,7 +382,7 @@ hdx_code hdx_label_inet6(hdx_labels *l, const hdx_instance *i, const char *detai
         *some = host;
         return HDX_OK;
     }
-    bool scoped = host && has_set && set != 0 && has_scope;
+    bool scoped = host && set != 0 && has_scope;
     if (n != 16 && (n != 4 || scoped))
         return HDX_OK;
     *some = true;
@@ -411,7 +410,7 @@ hdx_code hdx_label_socket_address(hdx_labels *l, const hdx_instance *i, const ch
     hdx_code   code;
     found      a, h;
     bool       has_address = false, has_host = false, has_port;
-    int64_t    port = 0;
+    int64_t    port;
     hdx_buffer address = hdx_buffer_of(NULL), host = hdx_buffer_of(NULL), *out = l->out;
     uint64_t   start = out->len;
     (void)detail;
@@ -454,7 +453,7 @@ hdx_code hdx_label_channel(hdx_labels *l, const hdx_instance *i, const char *det
         { "ST_CONNECTED", "connected " },         { "ST_KILLPENDING", "kill pending " }, { "ST_KILLED", "killed " }
     };
     hdx_code   code;
-    int64_t    state = 0;
+    int64_t    state;
     found      what;
     bool       there, text;
     hdx_values v = { 0 };
@@ -539,7 +538,7 @@ static hdx_code put_parameters(hdx_labels *l, const hdx_instance *i, bool *ok)
 hdx_code hdx_label_member(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
     hdx_code code;
-    int64_t  modifiers = 0;
+    int64_t  modifiers;
     bool     there, ok = true, text;
     found    what;
     char     type[24];
@@ -547,8 +546,7 @@ hdx_code hdx_label_member(hdx_labels *l, const hdx_instance *i, const char *deta
     bool     named = detail[len] == ' ', parameters = strstr(detail, "()") != NULL;
     if ((code = number(l, i, "modifiers", 10, &modifiers, &there)) != HDX_OK)
         return code;
-    if (there)
-        put_modifiers(l->out, modifiers);
+    put_modifiers(l->out, modifiers);
     (void)snprintf(type, sizeof type, "%.*s", (int)len, detail);
     if (named && ((code = put_class(l, i, type, " ", &what)) != HDX_OK || what == BAD))
         return code;
@@ -594,7 +592,7 @@ hdx_code hdx_label_frame(hdx_labels *l, const hdx_instance *i, const char *detai
     hdx_code code;
     hdx_id   id;
     found class, method, file;
-    int64_t line = 0;
+    int64_t line;
     bool    there, ok = true;
     (void)detail;
     if ((code = step(l, i, "declaringClass", &id, &class)) != HDX_OK ||
@@ -670,7 +668,7 @@ hdx_code hdx_label_version(hdx_labels *l, const hdx_instance *i, const char *det
     hdx_code code;
     found    what;
     bool     a, b, c, qualifier;
-    int64_t  major = 0, minor = 0, micro = 0;
+    int64_t  major, minor, micro;
     (void)detail;
     if ((code = field_label(l, i, "versionString", &what, some)) != HDX_OK || *some || what == BAD)
         return code;
@@ -705,7 +703,7 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
 {
     enum { WORDS = 2048 }; /* 19,728 digits; dividing longer ones takes time that grows with the square */
     hdx_code   code;
-    int64_t    sign = 0;
+    int64_t    sign;
     bool       there, little = false, zero = true;
     found      what;
     hdx_id     array;
@@ -747,7 +745,7 @@ static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digit
     hdx_code                 code;
     found                    what;
     bool                     there = false;
-    int64_t                  value = 0;
+    int64_t                  value;
     hdx_buffer              *out = l->out;
     l->out = digits;
     code = field_label(l, i, "intVal", &what, some);
@@ -766,7 +764,7 @@ static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digit
 hdx_code hdx_label_big_decimal(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
     hdx_code   code;
-    int64_t    scale = 0, precision = 0;
+    int64_t    scale, precision;
     bool       has_scale, has_precision, known;
     hdx_buffer digits = hdx_buffer_of(NULL);
     (void)detail;
@@ -778,12 +776,9 @@ hdx_code hdx_label_big_decimal(hdx_labels *l, const hdx_instance *i, const char 
         (code = number(l, i, "precision", 10, &precision, &has_precision)) != HDX_OK)
         goto out;
     bool negative = digits.at[0] == '-';
-    if (has_precision && precision >= 0)
-        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative,
-                                has_scale ? (int32_t)scale : 0, (uint32_t)precision, HDX_LABEL_BYTES / 8);
-    else if (!has_precision)
-        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative,
-                                has_scale ? (int32_t)scale : 0, 0, HDX_LABEL_BYTES / 8);
+    if (precision >= 0)
+        *some = hdx_put_decimal(l->out, negative, digits.at + negative, digits.len - negative, (int32_t)scale,
+                                (uint32_t)precision, HDX_LABEL_BYTES / 8);
 out:
     hdx_buffer_free(&digits);
     return code;

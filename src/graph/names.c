@@ -32,7 +32,7 @@ const char *hdx_ref_kind_name(hdx_ref_kind kind)
 /* Copies a name that comes from the dump: never empty, no NUL inside, cut between characters. */
 static void copy_name(char *to, size_t room, hdx_text name)
 {
-    size_t n = name.len < room - 1 ? name.len : room - 1;
+    size_t n = hdx_least(name.len, room - 1);
     if (n < name.len)
         while (n > 0 && ((uint8_t)name.at[n] & 0xc0) == 0x80)
             n--;
@@ -258,7 +258,7 @@ static hdx_code elements(visitor *v, hdx_id id)
     if (code != HDX_OK || !there)
         return code;
     for (uint64_t first = 0; first < length && !v->stopped; first += got) {
-        uint64_t n = length - first < PIECE / size ? length - first : PIECE / size;
+        const uint64_t n = hdx_least(length - first, PIECE / size);
         if ((code = hdx_record_elements(&r, size, first, n, bytes, &got, v->err)) != HDX_OK)
             return code;
         if (v->only == HDX_NO_ID)

@@ -24,11 +24,11 @@
 static int take_digits(const char *text, char *digits)
 {
     int n = 0;
-    for (; *text != '\0' && *text != 'e'; text++)
-        if (*text >= '0' && *text <= '9' && n < DIGITS)
+    for (; *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9')
             digits[n++] = *text;
     digits[n] = '\0';
-    return *text == 'e' ? (int)strtol(text + 1, NULL, 10) : 0;
+    return (int)strtol(text + 1, NULL, 10);
 }
 
 /* Digits d1 d2 ... mean d1.d2 ... * 10^exponent. */
@@ -65,7 +65,8 @@ static bool put_special(hdx_buffer *out, double v)
 
 void hdx_put_double(hdx_buffer *out, double v)
 {
-    char text[40], digits[DIGITS + 1];
+    char text[40];
+    char digits[DIGITS + 1];
     if (put_special(out, v))
         return;
     for (int precision = 1; precision < DIGITS; precision++) {
@@ -79,7 +80,8 @@ void hdx_put_double(hdx_buffer *out, double v)
 
 void hdx_put_float(hdx_buffer *out, float v)
 {
-    char text[40], digits[DIGITS + 1];
+    char text[40];
+    char digits[DIGITS + 1];
     if (put_special(out, (double)v))
         return;
     for (int precision = 1; precision < 9; precision++) {
@@ -166,7 +168,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
     if (point >= (int64_t)len) {
         hdx_buffer_text(out, "0");
     } else {
-        uint64_t n = before < len ? before : len;
+        const uint64_t n = hdx_least(before, len);
         hdx_buffer_put(out, digits.at, n);
         for (uint64_t i = n; i < before; i++)
             hdx_buffer_put(out, "0", 1);
@@ -176,7 +178,7 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
     for (uint64_t i = len; i < behind; i++)
         hdx_buffer_put(out, "0", 1);
     if (behind > 0)
-        hdx_buffer_put(out, digits.at + (behind < len ? len - behind : 0), behind < len ? behind : len);
+        hdx_buffer_put(out, digits.at + len - hdx_least(behind, len), hdx_least(behind, len));
     fits = true;
 out:
     hdx_buffer_free(&digits);

@@ -93,19 +93,11 @@ void hdx_graph_close(hdx_graph *g)
         const hdx_class **by_name = atomic_load(&g->by_name);
         if (by_name != NULL)
             hdx_mem_put(NULL, (void *)by_name, t->count * sizeof *by_name);
-        hdx_mem_put(NULL, (void *)t->by_id, t->count * sizeof *t->by_id);
-        hdx_mem_put(NULL, t->mirror, t->count);
-        hdx_mem_put(NULL, t->rules, t->count);
-        hdx_mem_put(NULL, t->references, t->count);
-        hdx_mem_put(NULL, t, sizeof *t);
+        hdx_mem_put(NULL, (void *)t->by_id, t->count * HDX_CLASS_TABLE_BYTES);
     }
     hdx_map_free(&g->labelled);
     hdx_arena_free(&g->labels);
-    hdx_locals *locals = atomic_load(&g->locals);
-    if (locals != NULL) {
-        hdx_mem_put(NULL, locals->at, locals->count * sizeof *locals->at);
-        hdx_mem_put(NULL, locals, sizeof *locals);
-    }
+    hdx_mem_put(NULL, g->local_roots.at, g->local_roots.count * sizeof *g->local_roots.at);
     hdx_source_close(atomic_load(&g->source)); /* it reads windows out of an index file */
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         void *file = atomic_load(&g->files[k]);
@@ -134,7 +126,6 @@ static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
                         (unsigned long long)m->objects, (unsigned long long)m->classes);
     if (m->specials > m->objects || m->dominators > m->objects || m->live_objects > m->objects ||
-        m->file_count > HDX_KINDS_MAX || m->warning_count > HDX_WARNINGS_MAX || m->step_count > HDX_STEPS_MAX ||
         m->dump_size == UINT64_MAX || m->live_bytes == UINT64_MAX)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "counts of the manifest contradict each other");
     return HDX_OK;

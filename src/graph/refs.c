@@ -157,7 +157,7 @@ static unsigned read_run(hdx_refs *c, hdx_kind kind, uint64_t key, uint64_t *at,
 {
     assert(from < BATCH && *at < end); /* G4 */
     const hdx_one_to_n *lists = hdx_graph_use(c->graph, kind);
-    unsigned            n = (unsigned)(end - *at < BATCH - from ? end - *at : BATCH - from);
+    const unsigned      n = (unsigned)hdx_least(end - *at, BATCH - from);
     if (lists == NULL) {
         *at = end;
         return 0;

@@ -95,7 +95,7 @@ static hdx_code events(void *context, unsigned worker, const hdx_event *at, size
     hdx_code code = HDX_OK;
     for (size_t done = 0, now; done < n && code == HDX_OK; done += now) {
         size_t objects = 0, next = 0;
-        now = n - done < EVENTS ? n - done : EVENTS;
+        now = hdx_least(n - done, EVENTS);
         for (size_t i = done; i < done + now; i++)
             if (is_object(at[i].tag))
                 addresses[objects++] = at[i].addr;
@@ -124,7 +124,7 @@ hdx_code hdx_graph_rescan(hdx_graph *g, unsigned threads, const hdx_dump_reader 
     rescan *r = hdx_mem_get(NULL, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "reading the dump", sizeof *r);
-    threads = threads == 0 ? hdx_workers_default() : threads < HDX_WORKERS_MAX ? threads : HDX_WORKERS_MAX;
+    threads = threads == 0 ? hdx_workers_default() : (unsigned)hdx_least(threads, HDX_WORKERS_MAX);
     r->g = g;
     r->reader = reader;
     r->doubles = g->m->damage_count + g->m->damage_more > 0;

@@ -45,18 +45,15 @@ static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
     return code;
 }
 
-/* An int or byte field; *found false: none of this name and type, or not in the dump. */
+/* An int or byte field; *found false, and 0: none of this name and type, or not in the dump. */
 static hdx_code number_field(const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *found,
                              hdx_error *err)
 {
     hdx_value v;
     hdx_code  code = hdx_instance_field(i, name, &v, found, err);
-    if (code != HDX_OK || !*found)
-        return code;
-    *found = v.type == type && !v.absent;
-    if (*found)
-        *out = v.as.integer;
-    return HDX_OK;
+    *found = code == HDX_OK && *found && v.type == type && !v.absent;
+    *out = *found ? v.as.integer : 0;
+    return code;
 }
 
 static hdx_code value_array(const hdx_instance *i, hdx_chars *out, uint8_t *element, bool *there, hdx_error *err)
@@ -84,7 +81,7 @@ hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx
 {
     hdx_code code;
     uint8_t  element = 0;
-    int64_t  coder = 0, offset = 0, count = 0;
+    int64_t  coder, offset, count;
     bool     has_coder, has_offset, has_count;
     if ((code = value_array(text, out, &element, there, err)) != HDX_OK || !*there)
         return code;
@@ -94,7 +91,7 @@ hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx
         if ((code = number_field(text, "coder", 8, &coder, &has_coder, err)) != HDX_OK)
             return code;
         out->coding = HDX_LATIN1;
-        if (has_coder && coder != 0) {
+        if (coder != 0) {
             if ((code = utf16_order(text->g, &out->coding, err)) != HDX_OK)
                 return code;
             out->units /= 2;
@@ -104,8 +101,8 @@ hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx
         (code = number_field(text, "offset", 10, &offset, &has_offset, err)) != HDX_OK)
         return code;
     /* Never past the array, whatever the fields say; what ART's count says beyond the length is its flag. */
-    if (has_count && has_offset && offset > 0) {
-        out->first = (uint64_t)offset < out->units ? (uint64_t)offset : out->units;
+    if (has_count && offset > 0) {
+        out->first = hdx_least((uint64_t)offset, out->units);
         out->units -= out->first;
     }
     if (has_count && (count < 0 || (uint64_t)count < out->units))
@@ -121,11 +118,10 @@ hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t 
     *got = 0;
     if (from >= c->units || c->array.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA)
         return HDX_OK;
-    if (n > c->units - from)
-        n = (unsigned)(c->units - from);
+    n = (unsigned)hdx_least(n, c->units - from);
     while (done < n) {
-        unsigned now = n - done < UNITS ? n - done : UNITS;
-        hdx_code code = hdx_record_elements(&c->array, size, c->first + from + done, now, bytes, &part, err);
+        const unsigned now = (unsigned)hdx_least(n - done, UNITS);
+        hdx_code       code = hdx_record_elements(&c->array, size, c->first + from + done, now, bytes, &part, err);
         if (code != HDX_OK)
             return code;
         for (unsigned i = 0; i < part; i++)
@@ -205,11 +201,11 @@ void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n)
 static hdx_code read_text(const hdx_chars *c, uint64_t max, hdx_buffer *out, bool *whole, hdx_error *err)
 {
     uint16_t units[UNITS], high = 0;
-    uint64_t limit = c->units < max ? c->units : max, from = 0;
+    uint64_t limit = hdx_least(c->units, max), from = 0;
     unsigned got = 0;
     while (from < limit) {
-        unsigned now = limit - from < UNITS ? (unsigned)(limit - from) : UNITS;
-        hdx_code code = hdx_chars_read(c, from, now, units, &got, err);
+        const unsigned now = (unsigned)hdx_least(limit - from, UNITS);
+        hdx_code       code = hdx_chars_read(c, from, now, units, &got, err);
         if (code != HDX_OK)
             return code;
         hdx_put_utf8(out, units, got, &high);

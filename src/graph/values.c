@@ -109,8 +109,7 @@ static hdx_code body(const hdx_record *r, uint64_t from, void *to, uint64_t want
     *got = 0;
     if (from >= r->len)
         return HDX_OK;
-    if (want > r->len - from)
-        want = r->len - from;
+    want = hdx_least(want, r->len - from);
     hdx_code code = hdx_source_read_at(r->source, r->at + from, to, (size_t)want, &read, err);
     assert(read <= want); /* G6 */
     *got = read;
@@ -326,7 +325,7 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     if (c == NULL || c->kind == HDX_INSTANCE)
         return HDX_OK;
     uint64_t length = hdx_graph_length(g, id);
-    n = first >= length ? 0 : n < length - first ? n : length - first;
+    n = first >= length ? 0 : hdx_least(n, length - first);
     if (n == 0)
         return HDX_OK;
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
@@ -342,7 +341,7 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     if ((code = scratch(v, PIECE, err)) != HDX_OK)
         return code;
     while (n > 0) {
-        uint64_t now = n < piece ? n : piece, got = 0;
+        uint64_t now = hdx_least(n, piece), got = 0;
         /*
          * Arrays without data (Dalvik, strippers) and arrays cut short in the file: the elements are known to be there,
          * not what they hold.

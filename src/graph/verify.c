@@ -29,7 +29,7 @@ static hdx_code addresses(hdx_verifier *v)
     if (hdx_graph_use(g, HDX_KIND_ADDRESS) == NULL)
         return HDX_OK;
     for (uint64_t first = 0; first < g->objects; first += RUN) {
-        uint32_t n = (uint32_t)(g->objects - first < RUN ? g->objects - first : RUN);
+        const uint32_t n = (uint32_t)hdx_least(g->objects - first, RUN);
         hdx_graph_read_addresses(g, first, n, part);
         hdx_graph_find_many(g, part, n, ids);
         for (uint32_t i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ static hdx_code ints(hdx_verifier *v, hdx_kind kind)
     uint64_t        part[RUN];
     const hdx_ints *file = hdx_graph_use(v->g, kind);
     for (uint64_t first = 0; file != NULL && first < count; first += RUN)
-        hdx_ints_read(file, first, (uint32_t)(count - first < RUN ? count - first : RUN), part);
+        hdx_ints_read(file, first, (uint32_t)hdx_least(count - first, RUN), part);
     return HDX_OK;
 }
 
@@ -104,7 +104,7 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
             return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin where the one before it ends",
                              (unsigned long long)key);
         for (uint64_t done = 0; (done < length || done == 0) && code == HDX_OK; done += RUN) {
-            uint32_t n = (uint32_t)(length - done < RUN ? length - done : RUN);
+            const uint32_t n = (uint32_t)hdx_least(length - done, RUN);
             if (n > 0)
                 hdx_one_to_n_read(file, key, first + done, n, part);
             for (uint32_t i = 0; i < n; i++) {
@@ -249,8 +249,7 @@ static hdx_code find_live(hdx_verifier *v)
     if ((v->live = hdx_mem_array(NULL, words, 8)) == NULL)
         return hdx_no_memory(v->err, "live objects", words * 8);
     for (uint64_t id = 0; id < g->objects; id += 64 * RUN)
-        hdx_graph_read_live(g, id, (uint32_t)(g->objects - id < 64 * RUN ? g->objects - id : 64 * RUN),
-                            v->live + id / 64);
+        hdx_graph_read_live(g, id, (uint32_t)hdx_least(g->objects - id, 64 * RUN), v->live + id / 64);
     uint64_t n = hdx_bits_count(v->live, words);
     if (n != g->m->live_objects || g->objects - n != g->m->unreachable_objects)
         return HDX_WRONG(v, "special", "%llu live objects, the manifest says %llu", (unsigned long long)n,
@@ -273,7 +272,7 @@ static hdx_code class_totals(hdx_verifier *v)
     if (sum == NULL)
         return hdx_no_memory(v->err, "classes", v->t->count * sizeof *sum);
     for (uint64_t first = 0; first < g->objects && code == HDX_OK; first += RUN) {
-        uint32_t n = (uint32_t)(g->objects - first < RUN ? g->objects - first : RUN);
+        const uint32_t n = (uint32_t)hdx_least(g->objects - first, RUN);
         hdx_graph_read_classes(g, first, n, classes);
         hdx_graph_read_shallow(g, first, n, sizes);
         for (uint32_t i = 0; i < n; i++) {
@@ -342,7 +341,7 @@ typedef struct place {
 static int by_position(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    return x->pos < y->pos ? -1 : x->pos > y->pos;
+    return hdx_order(x->pos, y->pos);
 }
 
 static hdx_code check_record(hdx_verifier *v, hdx_id id)
