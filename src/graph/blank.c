@@ -47,17 +47,25 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
     return false;
 }
 
+/* What a field refers to; 0: nothing, or it is none that can be read. */
+static hdx_addr reference(hdx_graph *g, hdx_id id, const char *class, const char *field)
+{
+    hdx_value v;
+    bool      found;
+    (void)hdx_graph_field(g, id, class, field, &v, &found, NULL);
+    return found && !v.absent && v.type == 2 ? v.as.address : 0;
+}
+
 /* The array that holds the text of a String was dropped, or its content was. */
 static bool string_absent(hdx_graph *g, hdx_id id)
 {
-    hdx_value  v;
-    hdx_record r;
-    hdx_id     array;
-    bool       found, there;
-    if (hdx_graph_field(g, id, "java.lang.String", "value", &v, &found, NULL) != HDX_OK || !found || v.absent ||
-        v.type != 2 || v.as.address == 0)
+    hdx_record     r;
+    hdx_id         array;
+    bool           there;
+    const hdx_addr value = reference(g, id, "java.lang.String", "value");
+    if (value == 0)
         return false;
-    if (!hdx_graph_find(g, v.as.address, &array))
+    if (!hdx_graph_find(g, value, &array))
         return true;
     return hdx_graph_length(g, array) > 0 && hdx_graph_record(g, array, &r, &there, NULL) == HDX_OK && there &&
            r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
@@ -66,9 +74,8 @@ static bool string_absent(hdx_graph *g, hdx_id id)
 bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
 {
     hdx_record       r;
-    hdx_value        v;
     hdx_id           name;
-    bool             there, found;
+    bool             there;
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id)), *thread;
     if (g->m->stripping.policy == HDX_STRIP_NONE || c == NULL)
         return false;
@@ -78,9 +85,8 @@ bool hdx_graph_text_absent(hdx_graph *g, hdx_id id)
         return hdx_graph_length(g, id) > 0 && hdx_graph_record(g, id, &r, &there, NULL) == HDX_OK && there &&
                r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
     if ((thread = hdx_graph_class_named(g, "java.lang.Thread")) == NULL ||
-        !hdx_class_extends(g, c->number, thread->number) ||
-        hdx_graph_field(g, id, "java.lang.Thread", "name", &v, &found, NULL) != HDX_OK || !found || v.absent ||
-        v.type != 2 || v.as.address == 0)
+        !hdx_class_extends(g, c->number, thread->number))
         return false;
-    return !hdx_graph_find(g, v.as.address, &name) || string_absent(g, name);
+    const hdx_addr at = reference(g, id, "java.lang.Thread", "name");
+    return at != 0 && (!hdx_graph_find(g, at, &name) || string_absent(g, name));
 }

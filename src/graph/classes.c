@@ -204,16 +204,16 @@ const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)
 
 hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err)
 {
-    static const char word[] = "class ";
-    const uint64_t    len = sizeof word - 1 + (uint64_t)c->name.len;
-    bool              fresh;
+    enum { WORD = 6 }; /* "class " */
+    const uint64_t len = WORD + (uint64_t)c->name.len;
+    bool           fresh;
     (void)pthread_mutex_lock(&g->lock);
     uint64_t *place = len > UINT32_MAX ? NULL : hdx_map_put(&g->labelled, (uintptr_t)c->name.at, &fresh);
     if (place != NULL && *place == 0) { /* also one for which there was no memory before */
         char *text = hdx_arena_get(&g->labels, len);
         if (text != NULL) {
-            memcpy(text, word, sizeof word - 1);
-            memcpy(text + sizeof word - 1, c->name.at, c->name.len);
+            memcpy(text, "class ", WORD);
+            memcpy(text + WORD, c->name.at, c->name.len);
         }
         *place = (uintptr_t)text;
     }
@@ -257,7 +257,6 @@ const hdx_root *hdx_graph_roots(hdx_graph *g, uint64_t *count)
 
 hdx_code hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count, hdx_error *err)
 {
-    *count = 0;
     return hdx_catalog_roots_of(g->catalog, id, out, max, count, err);
 }
 

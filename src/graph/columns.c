@@ -119,7 +119,7 @@ void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32
         now = (uint32_t)hdx_least(n - done, PART);
         numbers(g, HDX_KIND_CLASS, first + done, now, part);
         for (uint32_t i = 0; i < now; i++) {
-            bool known = readable && first + done + i < g->objects && part[i] < g->m->classes;
+            const bool known = readable && first + done + i < g->objects && part[i] < g->m->classes;
             out[done + i] = known ? (uint32_t)part[i] : HDX_NO_CLASS;
         }
     }
@@ -205,9 +205,7 @@ static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n
             from = rank;
     }
     assert(count <= n); /* G5: there is room for them */
-    if (from > g->m->specials || count > g->m->specials - from)
-        count = 0; /* damaged, and noted when it was read */
-    if (count > 0)
+    if (count > 0)      /* past its end it reads 0, and notes the damage */
         hdx_ints_read(ints, from, (uint32_t)count, packed);
     for (uint32_t i = 0, k = 0; i < n; i++)
         values[i] = !hdx_bits_test(members, i) || k == count ? 0 : packed[k++];
@@ -256,12 +254,11 @@ static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first,
             hdx_id id = first + done + i;
             if (!hdx_bits_test(members,
                                i)) /* its only referrer, where it has one; the getter says what is wrong otherwise */
-                out[done + i] =
-                    degrees[i] == 1 && referrers[i] < g->objects ? referrers[i] : hdx_graph_only_referrer(g, id);
+                out[done + i] = degrees[i] == 1 ? referrers[i] : hdx_graph_only_referrer(g, id);
             else if (values[i] == 1)
                 out[done + i] = one == HDX_NO_ID ? id : one;
             else
-                out[done + i] = values[i] == 0 || values[i] - 2 >= g->objects ? HDX_NO_ID : values[i] - 2;
+                out[done + i] = values[i] - 2 < g->objects ? values[i] - 2 : HDX_NO_ID;
         }
     }
 }

@@ -121,7 +121,7 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
 static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *some)
 {
     uint16_t  units[HDX_LABEL_CHARS];
-    unsigned  got = 0, zeros = 0;
+    unsigned  got, zeros = 0;
     bool      there;
     hdx_chars c = { .coding = element == 5 ? HDX_CHARS_BE : HDX_LATIN1, .units = hdx_graph_length(l->g, id) };
     hdx_code  code = hdx_graph_record(l->g, id, &c.array, &there, l->err);
@@ -228,16 +228,15 @@ hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **text
 {
     place   *order = hdx_mem_array(NULL, n, sizeof *order);
     hdx_code code = HDX_OK;
+    memset(texts, 0, n * sizeof *texts);
     if (order == NULL)
         return hdx_no_memory(err, "the order of labels", n * sizeof *order);
     for (size_t i = 0; i < n; i++) {
-        texts[i] = NULL;
-        order[i] = (place){ 0, i };
+        order[i].number = i;
         (void)hdx_graph_position(g, ids[i],
                                  &order[i].at); /* what has no record has hardly a label: its place does not matter */
     }
-    if (n > 0)
-        qsort(order, n, sizeof *order, by_place);
+    qsort(order, n, sizeof *order, by_place);
     hdx_source *source;
     hdx_near   *near = n >= MANY && hdx_graph_source(g, &source, NULL) == HDX_OK ? hdx_near_begin(source) : NULL;
     for (size_t i = 0; i < n && code == HDX_OK; i++)

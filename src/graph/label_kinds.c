@@ -13,6 +13,7 @@
 #include "graph/label.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What a reference field leads to. */
 typedef enum found { NOTHING, OBJECT, BAD } found;
@@ -135,7 +136,7 @@ hdx_code hdx_label_constant(hdx_labels *l, const hdx_instance *i, const char *te
 static hdx_code put_chars(hdx_labels *l, const hdx_chars *c, bool *some)
 {
     uint16_t units[HDX_LABEL_CHARS];
-    unsigned got = 0;
+    unsigned got;
     hdx_code code = hdx_chars_read(c, 0, HDX_LABEL_CHARS, units, &got, l->err);
     if (code != HDX_OK || (got == 0 && c->units > 0))
         return code;
@@ -160,7 +161,7 @@ hdx_code hdx_label_builder(hdx_labels *l, const hdx_instance *i, const char *det
     int64_t  count;
     bool     there;
     hdx_code code = number(l, i, "count", 10, &count, &there);
-    if (code != HDX_OK || !there)
+    if (!there)
         return code;
     if (count != 0)
         return hdx_label_string(l, i, detail, some);
@@ -175,7 +176,7 @@ hdx_code hdx_label_value(hdx_labels *l, const hdx_instance *i, const char *detai
     bool      there;
     (void)detail;
     hdx_code code = hdx_instance_field(i, "value", &v, &there, l->err);
-    if (code != HDX_OK || !there || v.absent || v.type == 2)
+    if (!there || v.absent || v.type == 2)
         return code;
     *some = true;
     if (v.type == 4) {
@@ -197,7 +198,7 @@ hdx_code hdx_label_flag(hdx_labels *l, const hdx_instance *i, const char *detail
     int64_t value;
     (void)detail;
     hdx_code code = number(l, i, "value", 10, &value, some);
-    if (code == HDX_OK && *some)
+    if (*some)
         hdx_buffer_text(l->out, value != 0 ? "true" : "false");
     return code;
 }
@@ -215,7 +216,8 @@ hdx_code hdx_label_adder(hdx_labels *l, const hdx_instance *i, const char *detai
     uint64_t     sum;
     double       real_sum = 0, term;
     hdx_values   v = { 0 };
-    if ((code = number(l, i, "base", 11, &value, &there)) != HDX_OK || !there)
+    code = number(l, i, "base", 11, &value, &there);
+    if (!there)
         return code;
     sum = (uint64_t)value;
     memcpy(&real_sum, &value, sizeof real_sum);
@@ -267,8 +269,7 @@ hdx_code hdx_label_numbers(hdx_labels *l, const hdx_instance *i, const char *nam
         if (!there) {
             hdx_buffer_text(l->out, "null");
         } else if (rgb) {
-            hdx_buffer_format(l->out, "%s%03lld", value < 0 ? "-" : "",
-                              value < 0 ? -(long long)value : (long long)value);
+            hdx_buffer_format(l->out, "%s%03lld", value < 0 ? "-" : "", llabs(value));
         } else {
             int n = snprintf(plain, sizeof plain, "%lld", (long long)value);
             for (int d = 0; d < n; d++) {

@@ -98,7 +98,7 @@ static void give_local(visitor *v, hdx_id target, unsigned types)
 static hdx_code locals(visitor *v, hdx_id id)
 {
     const hdx_root *at = NULL;
-    uint64_t        count = 0;
+    uint64_t        count;
     hdx_code        code = hdx_graph_locals(v->g, id, &at, &count, v->err);
     if (code != HDX_OK)
         return code;
@@ -106,8 +106,7 @@ static hdx_code locals(visitor *v, hdx_id id)
         hdx_id   target = at[i].object;
         unsigned types = 0;
         for (; i < count && at[i].object == target; i++)
-            if ((unsigned)at[i].type < HDX_ROOT_TYPES)
-                types |= 1u << at[i].type;
+            types |= 1u << at[i].type; /* the catalog has no others */
         give_local(v, target, types);
     }
     return HDX_OK;
@@ -166,13 +165,10 @@ static hdx_code fields(visitor *v, const hdx_class_table *t, uint32_t number, hd
     return code;
 }
 
-static hdx_code class_object(visitor *v, const hdx_class_table *t, const hdx_class *c)
+static hdx_code class_object(visitor *v, const hdx_class *c)
 {
-    hdx_addr super = c->super_address;
-    if (super == 0 && c->super != HDX_NO_CLASS)
-        super = t->at[c->super].address; /* invented classes (MAT 1.6) have their super class from us */
-    if (super != 0)
-        give_address(v, super, HDX_REF_SUPER, "<super>");
+    if (c->super_address != 0)
+        give_address(v, c->super_address, HDX_REF_SUPER, "<super>");
     give_address(v, c->loader, HDX_REF_LOADER,
                  "<classloader>"); /* always, the boot loader at address 0 included (MAT 3.3) */
     if (c->signers != 0)
@@ -287,7 +283,7 @@ hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
     if (v.stopped)
         return HDX_OK;
     if (own != NULL)
-        return class_object(&v, t, own);
+        return class_object(&v, own);
     if (c->kind == HDX_INSTANCE)
         return fields(&v, t, number, id);
     return c->kind == HDX_OBJECT_ARRAY ? elements(&v, id) : HDX_OK;

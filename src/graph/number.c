@@ -55,7 +55,7 @@ static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponen
 static bool put_special(hdx_buffer *out, double v)
 {
     const char *text = isnan(v)   ? "NaN"
-                       : isinf(v) ? (v < 0 ? "-Infinity" : "Infinity")
+                       : isinf(v) ? (signbit(v) ? "-Infinity" : "Infinity")
                        : v == 0   ? (signbit(v) ? "-0.0" : "0.0")
                                   : NULL;
     if (text != NULL)
@@ -69,7 +69,8 @@ void hdx_put_double(hdx_buffer *out, double v)
     char digits[DIGITS + 1];
     if (put_special(out, v))
         return;
-    for (int precision = 1; precision < DIGITS; precision++) {
+    for (int precision = 1;; precision++) {
+        assert(precision < DIGITS); /* that many digits read back as what they are of */
         (void)snprintf(text, sizeof text, "%.*e", precision, v);
         if (strtod(text, NULL) == v)
             break;
@@ -84,7 +85,8 @@ void hdx_put_float(hdx_buffer *out, float v)
     char digits[DIGITS + 1];
     if (put_special(out, (double)v))
         return;
-    for (int precision = 1; precision < 9; precision++) {
+    for (int precision = 1;; precision++) {
+        assert(precision < 9);
         (void)snprintf(text, sizeof text, "%.*e", precision, (double)v);
         if (strtof(text, NULL) == v)
             break;
@@ -157,10 +159,8 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
     if (precision > 0 && len > precision)
         point -= (int64_t)round_half_up(digits.at, &len, precision);
     bool     zero = len == 1 && digits.at[0] == '0';
-    uint64_t before = point >= (int64_t)len ? 1 : (uint64_t)((int64_t)len - point),
+    uint64_t before = zero || point >= (int64_t)len ? 1 : (uint64_t)((int64_t)len - point),
              behind = point > 0 ? (uint64_t)point : 0;
-    if (zero && point < 0)
-        before = 1;
     if (len > max || before > max || behind > max)
         goto out;
     if (negative && !zero)

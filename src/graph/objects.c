@@ -133,8 +133,7 @@ hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id)
         hdx_graph_damage(g, "special", "an object with one referrer has not one", id);
         return HDX_NO_ID;
     }
-    hdx_id referrer = hdx_one_to_n_get(inbound, id, first);
-    return referrer < g->objects ? referrer : HDX_NO_ID;
+    return hdx_one_to_n_get(inbound, id, first); /* an object: the file has no others */
 }
 
 hdx_id hdx_graph_dominator(const hdx_graph *g, hdx_id id)
@@ -142,7 +141,7 @@ hdx_id hdx_graph_dominator(const hdx_graph *g, hdx_id id)
     uint64_t value;
     if (!special(g, HDX_KIND_DOMINATOR, id, &value))
         return hdx_graph_only_referrer(g, id);
-    return value == 0 || value - 2 >= g->objects ? (value == 1 ? HDX_VIRTUAL_ROOT : HDX_NO_ID) : value - 2;
+    return value - 2 < g->objects ? value - 2 : value == 1 ? HDX_VIRTUAL_ROOT : HDX_NO_ID;
 }
 
 hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id)
@@ -150,5 +149,5 @@ hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id)
     uint64_t value;
     if (!special(g, HDX_KIND_NEAREST, id, &value))
         return hdx_graph_only_referrer(g, id);
-    return value == 0 || value - 2 >= g->objects ? (value == 1 ? id : HDX_NO_ID) : value - 2;
+    return value - 2 < g->objects ? value - 2 : value == 1 ? id : HDX_NO_ID;
 }

@@ -12,7 +12,7 @@
 #include <heapdex/index.h>
 #include <stdio.h>
 
-const char hdx_file_shut = 0;
+const char hdx_file_shut;
 
 static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err);
 static void     fill_summary(hdx_graph *g);
@@ -74,7 +74,7 @@ hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hd
         goto out;
     g->objects = g->m->objects;
     g->sizing = (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes };
-    g->place = (hdx_index_place){ .io = io, .folder = g->folder, .mem = NULL, .threads = 1, .tick = NULL };
+    g->place = (hdx_index_place){ .io = io, .folder = g->folder };
     memcpy(g->place.identity, g->m->identity, sizeof g->place.identity);
     fill_summary(g);
     *out = g;

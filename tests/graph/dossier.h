@@ -155,6 +155,12 @@ static inline void say_classes(hdx_graph *g, hdx_buffer *b)
         hdx_buffer_format(b, "%u %s %d", i, name, named == NULL ? -1 : (int)named->number);
         for (uint32_t k = 0; k <= count; k++)
             hdx_buffer_text(b, hdx_class_extends(g, i, k) ? "1" : "0");
+        hdx_text  label = { "", 0 };
+        hdx_error err = { 0 };
+        if (c != NULL)
+            say_code(b, "label", hdx_graph_class_label(g, c, &label, &err), &err);
+        hdx_buffer_format(b, " %u ", label.len);
+        hdx_buffer_put(b, label.at, label.len);
         for (int scope = HDX_LIVE; scope <= HDX_GARBAGE; scope++) {
             hdx_graph_instances(g, i, (hdx_refs_scope)scope, &refs);
             say_refs(b, "of", &refs);
@@ -248,8 +254,16 @@ static inline void say_all(hdx_graph *g, bool sound, hdx_buffer *b)
     for (uint64_t id = 0; id < objects + 4; id++) {
         const hdx_id at = id == objects + 2 ? HDX_NO_ID : id == objects + 3 ? HDX_VIRTUAL_ROOT : id;
         say_object(g, at, b);
-        if (sound)
+        if (sound) {
             say_content(g, at, &v, b);
+        } else {
+            char          *text = NULL;
+            const hdx_code code = hdx_graph_label(g, at, &text, &err);
+            say_code(b, "label", code, &err);
+            hdx_buffer_text(b, text == NULL ? "-" : text);
+            hdx_text_free(text);
+            say_values(b, "fields", hdx_graph_fields(g, at, &v, &err), &v, &err);
+        }
     }
     say_columns(g, 0, (uint32_t)objects + 3, sound, b);
     say_columns(g, 3, 5, sound, b);

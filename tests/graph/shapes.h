@@ -29,6 +29,7 @@ static inline little *shapes(uint32_t id_size)
     const uint64_t text = little_instance(l, string, DUMP_VALUES(0, bytes, 0)),
                    euro = little_instance(l, string, DUMP_VALUES(0, wide, 1));
     (void)little_instance(l, string, DUMP_VALUES(0, 0xbad0, 0)); /* garbage, and its text is nowhere */
+    (void)little_instance(l, string, DUMP_VALUES(0, little_text(l, 'C', "x"), 0));
     const uint64_t below = little_instance(l, node, DUMP_VALUES(held, text, 1)),
                    last = little_instance(l, leaf, DUMP_VALUES(below, 1ull << 33, held, below, 2));
     const uint64_t array = little_array(l, l->objects, DUMP_VALUES(last, 0, ints, 0xbad0, last, euro), 6),

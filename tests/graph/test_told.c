@@ -78,7 +78,8 @@ static void change_manifest(little_writer *w)
         void        *at = (char *)&w->m + manifest_numbers[i].at;
         const size_t size = manifest_numbers[i].wide ? 8 : 4;
         memcpy(&now, at, size);
-        const uint64_t is[] = { now + 1, now - 1, 0, 1, 2, 4, 8, 256, 257, UINT64_MAX, UINT64_MAX / 4, 1ull << 34 };
+        const uint64_t is[] = { now + 1,    now - 1,        0,          1,    2,        4,       8, 256, 257,
+                                UINT64_MAX, UINT64_MAX / 4, 1ull << 34, w->n, w->n - 1, w->n + 1 };
         lie.done = lie.at < sizeof is / sizeof *is;
         if (lie.done)
             memcpy(at, &is[lie.at], size);
