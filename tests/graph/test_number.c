@@ -51,6 +51,7 @@ Test(number, prints_doubles_as_java_does, .fini = done)
     cr_expect(eq(str, (char *)real(2e23), "2.0E23"));
     cr_expect(eq(str, (char *)real(NAN), "NaN"));
     cr_expect(eq(str, (char *)real(-INFINITY), "-Infinity"));
+    cr_expect(eq(str, (char *)real(INFINITY), "Infinity"));
 }
 
 Test(number, prints_floats_as_java_does, .fini = done)
@@ -116,4 +117,31 @@ Test(number, prints_big_decimals, .fini = done)
     cr_expect(eq(str, (char *)decimal(false, "9996", 2, 3), "100"));
     cr_expect(eq(str, (char *)decimal(false, "1", 2147483647, 0), "too long"));
     cr_expect(eq(str, (char *)decimal(false, "1", INT32_MIN, 0), "too long"));
+}
+
+/* Digits, digits before the point and digits after it: as many as are allowed, and one more. */
+Test(number, big_decimals_are_as_long_as_is_allowed, .fini = done)
+{
+    static const struct {
+        const char *digits;
+        int32_t     scale;
+        uint64_t    max;
+        const char *text;
+    } cases[] = {
+        { "12345", 2, 5, "123.45" }, { "12345", 2, 4, NULL },
+        { "12", -3, 5, "12000" },    { "12", -3, 4, NULL },
+        { "12", 5, 5, "0.00012" },   { "12", 5, 4, NULL },
+        { "0", -9, 1, "0" },         { "0", 0, 1, "0" },
+        { "7", 1, 1, "0.7" },        { "", 0, 9, NULL },
+        { "120", 3, 3, "0.120" },    { "120", 2, 3, "1.20" },
+        { "0", 1, 1, "0.0" },        { "12345678", 0, 8, "12345678" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_buffer_clear(&text);
+        hdx_buffer_text(&text, "");
+        const bool fits =
+            hdx_put_decimal(&text, false, cases[i].digits, strlen(cases[i].digits), cases[i].scale, 0, cases[i].max);
+        cr_expect(fits == (cases[i].text != NULL), "case %zu", i);
+        cr_expect(text.len == 0 ? !fits : fits && strcmp(text.at, cases[i].text) == 0, "case %zu: %s", i, text.at);
+    }
 }

@@ -24,6 +24,7 @@ typedef struct heap {
     uint64_t boxes[8][2];                     /* 0 and another value */
     uint64_t text, empty, null, lost, number; /* Strings; one whose array is not in the dump; an Integer */
     uint64_t thread, old_thread, nameless, dangling;
+    uint64_t letter, letters; /* a String of one character, and its array */
 } heap;
 
 static const struct {
@@ -55,6 +56,8 @@ static heap heap_of(hdx_strip_policy p, hdx_overlay_form v)
     }
     h.text = little_instance(l, string, DUMP_VALUES(h.arrays[CHARS], 0));
     h.empty = little_instance(l, string, DUMP_VALUES(h.arrays[EMPTY], 0));
+    h.letters = little_text(l, 'C', "x");
+    h.letter = little_instance(l, string, DUMP_VALUES(h.letters, 0));
     h.null = little_instance(l, string, DUMP_VALUES(0, 0));
     h.lost = little_instance(l, string, DUMP_VALUES(0xdead0, 0));
     h.thread = little_instance(l, worker, DUMP_VALUES(3, h.text));
@@ -134,9 +137,10 @@ Test(stripped, texts_are_absent_where_their_array_is)
         const struct {
             uint64_t object;
             bool     absent;
-        } texts[] = { { h.text, chars },        { h.empty, false },      { h.null, false },      { h.lost, any },
-                      { h.thread, chars },      { h.old_thread, false }, { h.nameless, any },    { h.dangling, any },
-                      { h.boxes[6][0], false }, { h.l->object, false },  { h.l->objects, false } };
+        } texts[] = { { h.letter, chars },    { h.letters, chars }, { h.text, chars },        { h.empty, false },
+                      { h.null, false },      { h.lost, any },      { h.thread, chars },      { h.old_thread, false },
+                      { h.nameless, any },    { h.dangling, any },  { h.boxes[6][0], false }, { h.l->object, false },
+                      { h.l->objects, false } };
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
             cr_expect(eq(int, hdx_graph_text_absent(h.l->g, little_find(h.l, texts[i].object)), texts[i].absent),
                       "policy %zu, text %zu", p, i);
