@@ -202,43 +202,43 @@ static void say_one(little *l, unsigned i, hdx_buffer *b)
     hdx_graph_close(g);
 }
 
-static uint64_t say_changed_dumps(hdx_buffer *b, bool cut)
+/* One byte of object i's record is another, or the file ends there. */
+static void say_changed_dump(little *l, unsigned i, uint64_t at, bool cut, hdx_buffer *b)
 {
-    uint64_t       told = 0;
     size_t         len;
-    little        *l = shapes(8);
     const uint8_t *bytes = dump_maker_bytes(l->m, &len);
     uint8_t       *other = malloc(len);
     memcpy(other, bytes, len);
-    const uint64_t heap = dump_maker_heap_at(l->m);
-    if (!cut)
+    if (cut) { /* and the index says that it is as long as that */
+        lie.value = at;
+        l = shapes(8);
+        l->lie = tell;
         little_write(l);
+    } else {
+        other[at] ^= 0x11;
+    }
+    dump_maker_save_bytes(l->dump, other, cut ? at : len);
+    say_one(l, i, b);
+    without_folder(b, l->folder);
+    if (cut)
+        little_close(l);
+    free(other);
+}
+
+static uint64_t say_changed_dumps(hdx_buffer *b, bool cut)
+{
+    uint64_t told = 0;
+    size_t   len;
+    little  *l = shapes(8);
+    little_write(l);
+    (void)dump_maker_bytes(l->m, &len);
+    const uint64_t heap = dump_maker_heap_at(l->m);
     for (unsigned i = 5; i < l->count; i++) {
         const uint64_t from = heap + l->at[i].mark;
-        for (uint64_t at = from; l->at[i].mark != UINT64_MAX && at < from + 64 && at < len; at += cut ? 11 : 3) {
-            if (cut) {
-                lie.value = at;
-                l = shapes(8);
-                l->lie = tell;
-                little_write(l);
-                dump_maker_save_bytes(l->dump, other, at);
-                say_one(l, i, b);
-                without_folder(b, l->folder);
-                little_close(l);
-            } else {
-                other[at] ^= 0x11;
-                dump_maker_save_bytes(l->dump, other, len);
-                say_one(l, i, b);
-                other[at] ^= 0x11;
-            }
-            told++;
-        }
+        for (uint64_t at = from; l->at[i].mark != UINT64_MAX && at < from + 64 && at < len; at += cut ? 11 : 3, told++)
+            say_changed_dump(l, i, at, cut, b);
     }
-    if (!cut) {
-        without_folder(b, l->folder);
-        little_close(l);
-    }
-    free(other);
+    little_close(l);
     return told;
 }
 
