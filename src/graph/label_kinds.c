@@ -356,8 +356,7 @@ static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *
     hdx_code         code = step(l, i, name, &id, &what);
     const hdx_class *c;
     *there = false;
-    if (code != HDX_OK || what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL ||
-        c->element_type != 8)
+    if (what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL || c->element_type != 8)
         return code;
     if ((code = hdx_graph_record(l->g, id, &r, there, l->err)) != HDX_OK || !*there)
         return code;
@@ -718,7 +717,8 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
         return code;
     if (what == NOTHING) {
         little = true;
-        if ((code = step(l, i, "digits", &array, &what)) != HDX_OK || what != OBJECT)
+        code = step(l, i, "digits", &array, &what);
+        if (what != OBJECT)
             return code;
     }
     uint64_t         n = hdx_graph_length(l->g, array);

@@ -34,10 +34,8 @@ static int take_digits(const char *text, char *digits)
 /* Digits d1 d2 ... mean d1.d2 ... * 10^exponent. */
 static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponent)
 {
-    int n = (int)strlen(digits);
+    const int n = (int)strlen(digits);
     assert(n >= 2 && n <= DIGITS); /* "%.*e" of one digit at least after the point */
-    while (n > 2 && digits[n - 1] == '0')
-        digits[--n] = '\0';
     if (negative)
         hdx_buffer_text(out, "-");
     if (exponent >= 7 || exponent < -3) {

@@ -210,6 +210,31 @@ Test(limits, an_element_is_found_wherever_it_stands)
         }
 }
 
+/* ... and where there is nothing else. */
+Test(limits, an_element_is_found_as_often_as_it_stands_there)
+{
+    for (uint32_t id_size = 4; id_size <= 8; id_size += 4) {
+        little        *l = little_new_of(id_size);
+        char           want[200] = "";
+        hdx_error      err;
+        hdx_buffer     got = hdx_buffer_of(NULL);
+        uint64_t       refs[20];
+        const uint64_t a = little_instance(l, l->object, NULL);
+        for (unsigned i = 0; i < 20; i++) {
+            refs[i] = a;
+            (void)snprintf(want + strlen(want), sizeof want - strlen(want), "[%u] ", i);
+        }
+        const uint64_t array = little_array(l, l->objects, refs, 20);
+        little_root(l, HDX_ROOT_SYSTEM_CLASS, l->object, 0);
+        little_open(l);
+        cr_assert(hdx_graph_named_refs(l->g, little_find(l, array), little_find(l, a), count_ref, &got, &err) ==
+                  HDX_OK);
+        cr_expect(eq(str, got.at, want));
+        hdx_buffer_free(&got);
+        little_close(l);
+    }
+}
+
 /* ---- numbers ---- */
 
 Test(limits, big_integers_of_both_libraries)
