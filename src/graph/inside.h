@@ -62,9 +62,9 @@ struct hdx_graph {
     hdx_class_table             class_table; /* filled once, under the lock; then `classes` points to it */
     _Atomic(hdx_class_table *)  classes;
     atomic_bool                 classes_failed;
-    _Atomic(const hdx_class **) by_name;  /* sorted by name, then address; as many as classes */
-    hdx_arena                   labels;   /* hdx_graph_class_label; under the lock */
-    hdx_map                     labelled; /* place of a name -> its label */
+    _Atomic(const hdx_class **) by_name;     /* sorted by name, then address; as many as classes */
+    hdx_arena                   labels;      /* hdx_graph_class_label; under the lock */
+    hdx_map                     labelled;    /* place of a name -> its label */
     hdx_locals                  local_roots; /* as class_table */
     _Atomic(hdx_locals *)       locals;
     atomic_int        utf16; /* byte order of UTF-16 in byte[]: 0 not known yet, 1 little-endian, 2 big-endian */
