@@ -59,8 +59,7 @@ static void *map_aligned(uint64_t size)
     uint64_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
     if (before > 0)
         (void)munmap(p, (size_t)before);
-    if (before < HUGE_PAGE)
-        (void)munmap(p + before + size, (size_t)(HUGE_PAGE - before));
+    (void)munmap(p + before + size, (size_t)(HUGE_PAGE - before));
     (void)madvise(p + before, (size_t)size, MADV_HUGEPAGE);
     return p + before;
 }
@@ -71,8 +70,7 @@ static void *pool_take(hdx_mem *mem)
     (void)pthread_mutex_lock(&mem->lock);
     if (mem->pooled > 0)
         page = mem->pool[--mem->pooled];
-    if (mem->wanted > 0)
-        (void)pthread_cond_signal(&mem->taken);
+    (void)pthread_cond_signal(&mem->taken);
     (void)pthread_mutex_unlock(&mem->lock);
     return page;
 }
@@ -110,31 +108,30 @@ static void *map(hdx_mem *mem, uint64_t bytes, bool clear)
     return at;
 }
 
-/* Huge pages from `at` on go into the pool; how many bytes of them did. */
-static uint64_t pool_put(hdx_mem *mem, uint8_t *at, uint64_t size)
+/* Huge pages from `at` on go into the pool; false: there is no room for their addresses, and none did. */
+static bool pool_put(hdx_mem *mem, uint8_t *at, uint64_t size)
 {
-    uint64_t i = 0;
     (void)pthread_mutex_lock(&mem->lock);
-    if (mem->pooled + size / HUGE_PAGE > mem->pool_capacity) {
-        uint64_t next = 2 * (mem->pooled + size / HUGE_PAGE);
-        void    *pool = realloc(mem->pool, (size_t)next * sizeof *mem->pool);
+    const uint64_t then = mem->pooled + size / HUGE_PAGE;
+    if (then > mem->pool_capacity) {
+        void *pool = realloc(mem->pool, (size_t)then * 2 * sizeof *mem->pool);
         if (pool != NULL) {
             mem->pool = pool;
-            mem->pool_capacity = next;
+            mem->pool_capacity = 2 * then;
         }
     }
-    for (; i < size && mem->pooled < mem->pool_capacity; i += HUGE_PAGE)
+    const bool fits = then <= mem->pool_capacity;
+    for (uint64_t i = 0; fits && i < size; i += HUGE_PAGE)
         mem->pool[mem->pooled++] = at + i;
     (void)pthread_mutex_unlock(&mem->lock);
-    return i;
+    return fits;
 }
 
 static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
 {
-    const uint64_t size = is_huge(bytes) ? whole(bytes) : bytes,
-                   kept = is_huge(bytes) && mem != NULL && mem->keep ? pool_put(mem, at, size) : 0;
-    if (kept < size)
-        (void)munmap(at + kept, (size_t)(size - kept));
+    const uint64_t size = is_huge(bytes) ? whole(bytes) : bytes;
+    if (!is_huge(bytes) || mem == NULL || !mem->keep || !pool_put(mem, at, size))
+        (void)munmap(at, (size_t)size);
 }
 
 /*
@@ -166,9 +163,8 @@ static bool make_ready(hdx_mem *mem, uint64_t pages)
     uint8_t *page = space + (2 * HUGE_PAGE - (uintptr_t)space % HUGE_PAGE);
     uint64_t made = 0;
     bool     more = true;
-    while (
-        made < pages && !atomic_load(&mem->stop) &&
-        (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE) > 0))
+    while (made < pages && !atomic_load(&mem->stop) &&
+           (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE)))
         made++;
     for (uint64_t i = 0; i < made; i++) { /* who was given a page has moved it, or will */
         uint8_t *at = page + 2 * i * HUGE_PAGE;
@@ -262,6 +258,8 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
     void *q;
     if (p == NULL)
         return hdx_mem_get(mem, new_bytes);
+    if (new_bytes > SIZE_MAX / 2) /* whole() of it might be 0 */
+        return NULL;
     if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
         /*
          * in place: the pages after the new end go back, the rest of the last one is cleared for whoever grows into it
@@ -270,13 +268,13 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
         uncount(mem, whole(old_bytes) - whole(new_bytes));
         if (whole(old_bytes) > whole(new_bytes))
             unmap(mem, (uint8_t *)p + whole(new_bytes), whole(old_bytes) - whole(new_bytes));
-        if (new_bytes < whole(new_bytes) && new_bytes < old_bytes)
+        if (new_bytes < old_bytes)
             memset((uint8_t *)p + new_bytes, 0,
                    (size_t)((old_bytes < whole(new_bytes) ? old_bytes : whole(new_bytes)) - new_bytes));
         return p;
     }
     if (is_huge(old_bytes) && is_huge(new_bytes)) { /* the pages move, nothing is copied, and never are both there */
-        if (new_bytes > SIZE_MAX / 2 || !count(mem, whole(new_bytes) - whole(old_bytes)))
+        if (!count(mem, whole(new_bytes) - whole(old_bytes)))
             return NULL;
         uint8_t *at = map_aligned(whole(new_bytes));
         if (at == NULL) {
@@ -359,7 +357,7 @@ hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err)
         atomic_load(&mem->refused) == 0 || strncmp(err->message, words, sizeof words - 1) != 0)
         return code;
     char        *had = strrchr(err->message, '('); /* "(65536 bytes)" is what it had, or all of what it wanted */
-    const size_t len = had != NULL && had > err->message ? (size_t)(had - err->message) - 1 : strlen(err->message);
+    const size_t len = had != NULL ? (size_t)(had - err->message) - 1 : strlen(err->message);
     (void)snprintf(err->message + len, sizeof err->message - len,
                    ": %llu bytes more do not fit in the %llu that questions may take",
                    (unsigned long long)atomic_load(&mem->refused), (unsigned long long)mem->limit);

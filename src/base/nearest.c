@@ -11,9 +11,9 @@ unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
     unsigned row[3][FAR + 1];
     if (a.len > FAR || b.len > FAR || (a.len > b.len ? a.len - b.len : b.len - a.len) > limit)
         return limit + 1;
+    unsigned *before = row[2], *above = row[0], *here = row[1]; /* `before` is read from the third row on */
     for (unsigned j = 0; j <= b.len; j++)
-        row[0][j] = row[2][j] = j;
-    unsigned *before = row[2], *above = row[0], *here = row[1];
+        above[j] = j;
     for (unsigned i = 1; i <= a.len; i++) {
         int      x = tolower((unsigned char)a.at[i - 1]);
         unsigned least = here[0] = i;
@@ -45,7 +45,7 @@ void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
 {
     const size_t   len = strlen(n->wanted), other = strlen(candidate);
     const unsigned near = len < 9 ? (unsigned)len / 3 : 3; /* a third of the word: more is another word */
-    if (len > FAR || other > FAR)
+    if (other > FAR)                                       /* and where `wanted` is, no candidate is near enough */
         return;
     unsigned d =
         hdx_edit_distance((hdx_text){ n->wanted, (uint32_t)len }, (hdx_text){ candidate, (uint32_t)other }, near);

@@ -7,12 +7,49 @@
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+/*
+ * What the system says where a test wants it to say something else: these stand instead of those of the C library.
+ */
+typedef struct attribute {
+    ssize_t size; /* of the ACL; -1: */
+    int     with; /* errno */
+    uint8_t version;
+} attribute;
+static const attribute *told;
+static bool             no_proc;
+static unsigned         masks_set;
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+    if (told == NULL)
+        return syscall(SYS_getxattr, path, name, value, size);
+    memset(value, 0, size);
+    *(uint8_t *)value = told->version;
+    errno = told->with;
+    return told->size;
+}
+
+mode_t umask(mode_t mask)
+{
+    masks_set++;
+    return (mode_t)syscall(SYS_umask, mask);
+}
+
+FILE *fopen64(const char *path, const char *how)
+{
+    const int fd = no_proc ? -1 : open(path, how[0] == 'r' ? O_RDONLY : O_RDWR | O_CREAT, 0600);
+    return fd < 0 ? NULL : fdopen(fd, how[0] == 'r' ? "r" : "w");
+}
 
 Test(access, of_two_is_what_both_allow)
 {
@@ -200,4 +237,141 @@ Test(access, of_two_with_the_same_acl_keeps_it)
     hdx_access c = { .mode = 0666, .gid = 5 }, d = { .mode = 0666, .gid = 5, .acl_size = ACL_SIZE };
     hdx_access_narrow(&c, &d);
     cr_expect(c.mode == 0600 && c.acl_size == 0 && c.gid == 0);
+}
+
+Test(access, of_a_file_whose_acl_cannot_be_understood_is_the_owners_alone)
+{
+    static const struct {
+        attribute says;
+        uint32_t  size; /* of the ACL; 1: nobody but the owner */
+    } cases[] = {
+        { { 12, 0, 2 }, 12 },  { { 4, 0, 2 }, 4 },        { { HDX_ACL_MAX, 0, 2 }, HDX_ACL_MAX },
+        { { 0, 0, 0 }, 0 },    { { -1, ENODATA, 0 }, 0 }, { { -1, EOPNOTSUPP, 0 }, 0 },
+        { { -1, EIO, 0 }, 1 }, { { -1, ERANGE, 0 }, 1 },  { { 1, 0, 2 }, 1 },
+        { { 3, 0, 2 }, 1 },    { { 8, 0, 2 }, 1 },        { { 13, 0, 2 }, 1 },
+        { { 12, 0, 1 }, 1 },   { { 4, 0, 3 }, 1 },
+    };
+    char       folder[TEST_FOLDER], path[64];
+    hdx_access a;
+    test_folder_make(folder, "access");
+    (void)snprintf(path, sizeof path, "%s/f", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL && fclose(f) == 0 && chmod(path, 0664) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        told = &cases[i].says;
+        hdx_access_of(path, &a);
+        told = NULL;
+        cr_expect(a.mode == (cases[i].size == 1 ? 0600 : 0664), "case %zu: %o", i, a.mode);
+        cr_expect(a.acl_size == (cases[i].size == 1 ? 0 : cases[i].size), "case %zu: %u", i, a.acl_size);
+    }
+    test_folder_remove(folder);
+}
+
+/* 128 entries are the most that are copied. */
+Test(access, of_a_file_with_as_many_entries_as_there_is_room_for)
+{
+    enum { MOST = 4 + 8 * 129 };
+    char       folder[TEST_FOLDER], from[64], to[64];
+    uint8_t    acl[MOST], have[MOST];
+    hdx_access like;
+    test_folder_make(folder, "access");
+    (void)snprintf(from, sizeof from, "%s/from", folder);
+    (void)snprintf(to, sizeof to, "%s/to", folder);
+    const int a = open(from, O_CREAT | O_RDWR, 0600), b = open(to, O_CREAT | O_RDWR, 0600);
+    cr_assert(a >= 0 && b >= 0 && close(a) == 0 && close(b) == 0);
+    for (unsigned entries = 128; entries <= 129; entries++) {
+        memset(acl, 0, sizeof acl);
+        acl[0] = 2;
+        for (unsigned i = 0; i < entries; i++) {
+            uint8_t *at = acl + 4 + 8 * (size_t)i;
+            at[0] = i == 0 ? 0x01 : i < entries - 3 ? 0x02 : i == entries - 3 ? 0x04 : i == entries - 2 ? 0x10 : 0x20;
+            at[2] = i == 0 ? 6 : 4;
+            if (at[0] == 0x02)
+                at[4] = (uint8_t)i;
+            else
+                memset(at + 4, 0xff, 4);
+        }
+        if (setxattr(from, "system.posix_acl_access", acl, 4 + 8 * (size_t)entries, 0) != 0)
+            cr_skip("no ACLs here");
+        hdx_access_of(from, &like);
+        cr_expect(like.acl_size == (entries == 128 ? HDX_ACL_MAX : 0) && like.mode == (entries == 128 ? 0644 : 0600));
+        if (entries == 129)
+            break;
+        (void)umask(0);
+        hdx_access_give(&like, to);
+        cr_assert(getxattr(to, "system.posix_acl_access", have, sizeof have) == (ssize_t)HDX_ACL_MAX);
+        cr_expect(memcmp(have, acl, HDX_ACL_MAX) == 0);
+    }
+    test_folder_remove(folder);
+}
+
+/* It is read where that changes nothing for other threads; where it cannot be, it is set and set back. */
+Test(access, asks_for_the_umask_without_setting_it_where_it_can)
+{
+    char        folder[TEST_FOLDER], path[64];
+    struct stat st;
+    test_folder_make(folder, "access");
+    (void)snprintf(path, sizeof path, "%s/f", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL && fclose(f) == 0);
+    const hdx_access like = { .mode = 0666, .gid = (uint32_t)getegid() };
+    (void)umask(026);
+    for (unsigned without = 0; without < 2; without++) {
+        masks_set = 0;
+        no_proc = without == 1;
+        hdx_access_give(&like, path);
+        no_proc = false;
+        cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640, "%o", st.st_mode);
+        cr_expect(masks_set == 2 * without);
+        cr_assert(umask(026) == 026);
+    }
+    test_folder_remove(folder);
+}
+
+/* Members of a group that cannot be given are others now, and others get no more than the group had. */
+Test(access, of_a_group_that_cannot_be_given_is_that_of_others)
+{
+    static const struct {
+        uint32_t like, file, folder;
+    } cases[] = { { 0664, 0604, 0705 }, { 0640, 0600, 0700 }, { 0646, 0604, 0705 },
+                  { 0604, 0600, 0700 }, { 0666, 0606, 0707 }, { 0626, 0602, 0702 } };
+    char        folder[TEST_FOLDER], path[64], inner[64];
+    struct stat st;
+    test_folder_make(folder, "access");
+    (void)snprintf(path, sizeof path, "%s/f", folder);
+    (void)snprintf(inner, sizeof inner, "%s/d", folder);
+    const int fd = open(path, O_CREAT | O_RDWR, 0600);
+    cr_assert(fd >= 0 && close(fd) == 0 && mkdir(inner, 0700) == 0);
+    (void)umask(0);
+    hdx_access like = { .mode = 0664, .gid = 54321 };
+    if (geteuid() == 0) {
+        hdx_access_give(&like, path);
+        cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0664 && st.st_gid == 54321);
+        cr_assert(chown(path, 65534, 65534) == 0 && chown(inner, 65534, 65534) == 0 &&
+                  chown(folder, 65534, 65534) == 0 && setgroups(0, NULL) == 0 && setegid(65534) == 0 &&
+                  seteuid(65534) == 0);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        like.mode = cases[i].like;
+        hdx_access_give(&like, path);
+        hdx_access_give(&like, inner);
+        cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == cases[i].file, "%o: %o", cases[i].like, st.st_mode);
+        cr_expect(stat(inner, &st) == 0 && (st.st_mode & 07777) == cases[i].folder, "%o: %o", cases[i].like,
+                  st.st_mode);
+    }
+    static const uint8_t acls[][2][ENTRIES] = {
+        { { 6, 4, 4, 6, 6, 4 }, { 6, 4, 0, 6, 6, 4 } },
+        { { 6, 4, 2, 6, 6, 4 }, { 6, 4, 0, 6, 6, 0 } },
+        { { 6, 4, 2, 6, 6, 6 }, { 6, 4, 0, 6, 6, 2 } },
+    };
+    for (size_t i = 0; i < sizeof acls / sizeof *acls; i++) {
+        like.mode = 0666;
+        like.acl_size = ACL_SIZE;
+        put_acl(like.acl, acls[i][0]);
+        hdx_access_give(&like, path);
+        if (getxattr(path, "system.posix_acl_access", NULL, 0) < 0)
+            cr_skip("no ACLs here");
+        expect_acl(path, acls[i][1]);
+    }
+    test_folder_remove(folder);
 }

@@ -594,6 +594,77 @@ Test(map, that_got_no_memory_is_as_it_was)
     cr_expect(hdx_map_get(&map, 1) == NULL && hdx_map_get(&map, map.empty) == NULL);
 }
 
+/* Five slots of eight are the most, and room is asked for once. */
+Test(map, makes_room_for_what_is_said_and_no_more)
+{
+    static const struct {
+        uint64_t there, more, capacity;
+    } cases[] = {
+        { 0, 0, 64 },  { 0, 1, 64 },   { 0, 40, 64 }, { 0, 41, 128 }, { 0, 80, 128 },  { 0, 81, 256 },
+        { 1, 39, 64 }, { 1, 40, 128 }, { 40, 0, 64 }, { 40, 1, 128 }, { 41, 39, 128 }, { 41, 40, 256 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_mem mem = { 0 };
+        hdx_map map = hdx_map_of(&mem);
+        for (uint64_t n = 0; n < cases[i].there; n++)
+            *hdx_map_put(&map, n, NULL) = n;
+        cr_assert(hdx_map_reserve(&map, cases[i].more) && map.capacity == cases[i].capacity, "case %zu: %llu", i,
+                      (unsigned long long)map.capacity);
+        for (uint64_t n = 0; n < cases[i].more; n++)
+            *hdx_map_put(&map, 1000 + n, NULL) = n;
+        cr_expect(map.capacity == cases[i].capacity, "case %zu", i);
+        cr_expect(mem.used == map.capacity * sizeof(hdx_map_slot) && map.count == cases[i].there + cases[i].more);
+        hdx_map_free(&map);
+        cr_expect(mem.used == 0 && map.count == 0 && !map.moved && map.multiplier == 0);
+    }
+}
+
+/* Where keys are aimed at one slot, the secret is taken once for each size, and kept when the map grows. */
+Test(map, aimed_at_takes_an_odd_secret_once_a_size)
+{
+    uint64_t inverse = 0x9e3779b97f4a7c15ull, multiplier = 0x9e3779b97f4a7c15ull, capacity = 0, moves = 0;
+    hdx_mem  mem = { 0 };
+    hdx_map  map = hdx_map_of(&mem);
+    bool     fresh;
+    for (unsigned i = 0; i < 6; i++)
+        inverse *= 2 - 0x9e3779b97f4a7c15ull * inverse;
+    for (uint64_t i = 1; i <= 3000; i++) {
+        cr_assert(hdx_map_put(&map, i * inverse, &fresh) != NULL && fresh);
+        if (map.multiplier != multiplier) {
+            cr_expect(map.capacity == capacity && map.moved, "moved, not grown");
+            cr_expect(map.multiplier % 2 == 1 && i > 512, "at key %llu", (unsigned long long)i);
+            multiplier = map.multiplier;
+            moves++;
+        }
+        capacity = map.capacity;
+    }
+    cr_expect(moves == 1, "%llu times", (unsigned long long)moves);
+    hdx_map_free(&map);
+
+    map = hdx_map_of(&mem); /* no memory for that: as it was, but for the try */
+    cr_assert(hdx_map_reserve(&map, 2000));
+    uint64_t i = 1;
+    mem.refuse = refuse_all;
+    while (hdx_map_put(&map, i * inverse, &fresh) != NULL)
+        i++;
+    cr_expect(i == 514 && map.count == 513, "at key %llu", (unsigned long long)i);
+    for (uint64_t k = 1; k < i; k++)
+        cr_assert(hdx_map_get(&map, k * inverse) != NULL);
+    hdx_map_free(&map);
+    cr_expect(mem.used == 0);
+}
+
+/* Of numbers in place of memory: nothing is put together from a part of a word. */
+Test(hash, of_bytes_is_what_its_words_make)
+{
+    const uint8_t  bytes[17] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 };
+    const uint64_t one = 0x0807060504030201ull, two = 0x100f0e0d0c0b0a09ull;
+    cr_expect(hdx_hash_bytes(5, bytes, 0) == hdx_mix64(hdx_mix64(5)));
+    cr_expect(hdx_hash_bytes(5, bytes, 3) == hdx_mix64(hdx_mix64(5 ^ 3) ^ 0x030201));
+    cr_expect(hdx_hash_bytes(5, bytes, 8) == hdx_mix64(hdx_mix64(hdx_mix64(5 ^ 8) ^ one)));
+    cr_expect(hdx_hash_bytes(5, bytes, 17) == hdx_mix64(hdx_mix64(hdx_mix64(hdx_mix64(5 ^ 17) ^ one) ^ two) ^ 17));
+}
+
 /* Each byte, each length and the seed make another hash. */
 Test(hash, of_bytes_tells_contents_apart)
 {

@@ -363,3 +363,40 @@ Test(folders, are_shared_file_by_file_and_then_themselves)
     cr_expect(eq(int, hdx_io_share_files(&c.io, p.b, &like), -ENOENT));
     test_folder_remove(p.folder);
 }
+
+/* The longest path that the system takes has 4095 bytes: of what lies deeper it is said, and the rest is done. */
+Test(folders, whose_files_have_paths_that_are_too_long_say_so)
+{
+    place      p = begin();
+    char       path[4200];
+    hdx_access like = { .mode = 0600, .gid = (uint32_t)getegid() };
+    size_t     len = (size_t)snprintf(path, sizeof path, "%s", p.folder);
+    while (len < 4080) { /* to a folder whose path has 4080 bytes */
+        const size_t left = 4080 - len, more = left <= 201 ? left : left < 403 ? 150 : 201;
+        path[len] = '/';
+        memset(path + len + 1, 'f', more - 1);
+        path[len + more] = '\0';
+        len += more;
+        cr_assert(p.io->mkdir(p.io, path) == 0, "%zu", len);
+    }
+    const int folder = open(path, O_RDONLY | O_DIRECTORY);
+    cr_assert(folder >= 0);
+    static const char *const names[] = { "14bytes-of-it.", "15bytes-of-it.." }; /* 4095 bytes, and one more */
+    for (unsigned i = 0; i < 2; i++) {
+        const int fd = openat(folder, names[i], O_CREAT | O_RDWR, 0600), failure = i == 0 ? 0 : -ENAMETOOLONG;
+        cr_assert(fd >= 0 && close(fd) == 0);
+        cr_expect(eq(int, hdx_io_sync_files(p.io, path), failure));
+        cr_expect(eq(int, hdx_io_share_files(p.io, path, &like), failure));
+    }
+    cr_expect(eq(int, hdx_io_remove_folder(p.io, path), -ENAMETOOLONG));
+    cr_expect(eq(int, faccessat(folder, names[0], F_OK, 0), -1));
+    cr_expect(eq(int, faccessat(folder, names[1], F_OK, 0), 0));
+    cr_assert(unlinkat(folder, names[1], 0) == 0);
+    (void)close(folder);
+    for (; len > strlen(p.folder); path[len] = '\0') {
+        (void)rmdir(path);
+        while (path[--len] != '/')
+            ;
+    }
+    test_folder_remove(p.folder);
+}

@@ -118,3 +118,106 @@ Test(pattern, is_matched_once_with_a_long_name)
     cr_expect(gt(u64, hdx_regex_steps(p.regex), steps));
     hdx_pattern_close(&p);
 }
+
+/* On texts that end where their memory does: what lies behind is never looked at. */
+Test(glob, takes_one_character_of_one_to_four_bytes_for_a_question_mark)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool        yes;
+    } cases[] = {
+        { "?", "\xc3\xa9", true },
+        { "?", "\xe2\x82\xac", true },
+        { "?", "\xf0\x9f\x98\x80", true },
+        { "?", "\xf0\x9f\x98\x80\x80", false }, /* no character has five */
+        { "??", "\xf0\x9f\x98\x80\x80", true },
+        { "?b",
+          "\xc3\xa9"
+          "b",
+          true },
+        { "?", "\xc3", true }, /* cut short */
+        { "??", "\xc3", false },
+        { "a?", "a\xe2\x82", true },
+        { "?", "ab", false },
+        { "*?", "\xc3\xa9", true },
+        { "*?", "", false },
+        { "**", "", true },
+        { "a*", "", false },
+        { "a**", "a", true },
+        { "a", "", false },
+        { "", "a", false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t m = strlen(cases[i].pattern), n = strlen(cases[i].text);
+        char        *pattern = malloc(m + (m == 0)), *text = malloc(n + (n == 0));
+        memcpy(pattern, cases[i].pattern, m);
+        memcpy(text, cases[i].text, n);
+        cr_expect(hdx_glob_match((hdx_text){ pattern, (uint32_t)m }, (hdx_text){ text, (uint32_t)n }) == cases[i].yes,
+                  "case %zu: %s", i, cases[i].pattern);
+        free(pattern);
+        free(text);
+    }
+    cr_expect(hdx_is_glob(t("a*")) && hdx_is_glob(t("?")) && hdx_is_glob(t("xy?z")));
+    cr_expect(not(hdx_is_glob(t("")) || hdx_is_glob(t("a.b[c]"))));
+    cr_expect(not(hdx_is_glob((hdx_text){ "ab*", 2 })));
+}
+
+Test(pattern, between_slashes_has_one_byte_at_least)
+{
+    cr_expect(matches("/a/", "xay"));
+    cr_expect(not(matches("/a", "a")));
+    cr_expect(not(matches("a/", "a")));
+    cr_expect(matches("/a", "/a"));
+    cr_expect(matches("/", "/"));
+    cr_expect(matches("/?", "/a"));
+}
+
+static bool refuse_now(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static bool refuse_all(void *context, uint64_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return true;
+}
+
+/* Names from 256 bytes on are remembered; where there is no memory for that, it is said. A failed match is none. */
+Test(pattern, remembers_long_names_alone)
+{
+    hdx_mem     mem = { 0 };
+    hdx_pattern p;
+    hdx_error   err;
+    char        name[HDX_LONG_PATTERNED + 1];
+    bool        yes = true;
+    memset(name, 'a', sizeof name);
+    cr_assert(hdx_pattern_open(&p, "a*b", NULL, &mem, &err) == HDX_OK);
+    cr_expect(hdx_pattern_match(&p, (hdx_text){ name, HDX_LONG_PATTERNED - 1 }, &yes, &err) == HDX_OK && !yes);
+    cr_expect(p.known.count == 0);
+    mem.refuse = refuse_all;
+    yes = true;
+    cr_expect(hdx_pattern_match(&p, (hdx_text){ name, HDX_LONG_PATTERNED }, &yes, &err) == HDX_LIMIT);
+    cr_expect(err.code == HDX_LIMIT && p.known.count == 0);
+    mem.refuse = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        yes = true;
+        cr_expect(hdx_pattern_match(&p, (hdx_text){ name, HDX_LONG_PATTERNED }, &yes, &err) == HDX_OK && !yes);
+        cr_expect(p.known.count == 1);
+    }
+    name[HDX_LONG_PATTERNED - 1] = 'b';
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect(hdx_pattern_match(&p, (hdx_text){ name, HDX_LONG_PATTERNED }, &yes, &err) == HDX_OK && !yes,
+                  "at the same place as before, so it is the same name");
+    cr_expect(hdx_pattern_match(&p, (hdx_text){ name + 1, HDX_LONG_PATTERNED - 1 }, &yes, &err) == HDX_OK && yes);
+    hdx_pattern_close(&p);
+    cr_expect(mem.used == 0);
+    unsigned           left = 0;
+    const hdx_progress stop = { .context = &left, .cancelled = refuse_now };
+    cr_assert(hdx_pattern_open(&p, "/a+$/", &stop, &mem, &err) == HDX_OK);
+    yes = true;
+    cr_expect(hdx_pattern_match(&p, (hdx_text){ name, HDX_LONG_PATTERNED }, &yes, &err) == HDX_CANCELLED && !yes);
+    hdx_pattern_close(&p);
+}
