@@ -147,6 +147,9 @@ Test(access, is_given_less_the_umask)
     cr_assert(symlink(path, link) == 0);
     hdx_access_give(&(hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() }, link);
     cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640, "a link is left alone: %o", st.st_mode);
+    cr_assert(unlink(link) == 0 && mkfifo(link, 0600) == 0);
+    hdx_access_give(&(hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() }, link);
+    cr_expect(stat(link, &st) == 0 && (st.st_mode & 07777) == 0600, "a pipe is left alone: %o", st.st_mode);
     test_folder_remove(folder);
 }
 
@@ -348,8 +351,11 @@ Test(access, of_a_group_that_cannot_be_given_is_that_of_others)
         hdx_access_give(&like, path);
         cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0664 && st.st_gid == 54321);
         cr_assert(chown(path, 65534, 65534) == 0 && chown(inner, 65534, 65534) == 0 &&
-                  chown(folder, 65534, 65534) == 0 && setgroups(0, NULL) == 0 && setegid(65534) == 0 &&
+                  chown(folder, 65534, 65534) == 0 && setgroups(1, &(gid_t){ 777 }) == 0 && setegid(65534) == 0 &&
                   seteuid(65534) == 0);
+        hdx_access_give(&(hdx_access){ .mode = 0660, .gid = 777 }, path);
+        cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0660 && st.st_gid == 777 && st.st_uid == 65534,
+                  "a group of one's own: %o, %u", st.st_mode, (unsigned)st.st_gid);
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         like.mode = cases[i].like;

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { BLOCK = 64 << 10, HEAD = 32 };
 
@@ -92,4 +93,22 @@ Test(arena, refuses_what_no_memory_holds)
         hdx_arena_free(&a);
         cr_expect(!a.refused && mem.used == 0);
     }
+}
+
+/* A copy has its end, at every length, whatever is got next. */
+Test(arena, copies_texts_with_their_end)
+{
+    hdx_mem   mem = { 0 };
+    hdx_arena a = hdx_arena_of(&mem);
+    char     *copies[64], text[64];
+    memset(text, 'x', sizeof text);
+    for (size_t len = 0; len < 64; len++) {
+        copies[len] = hdx_arena_copy(&a, text, len);
+        uint8_t *next = hdx_arena_get(&a, 1);
+        cr_assert(copies[len] != NULL && next != NULL);
+        *next = 'y';
+    }
+    for (size_t len = 0; len < 64; len++)
+        cr_expect(strlen(copies[len]) == len, "%zu: %zu", len, strlen(copies[len]));
+    hdx_arena_free(&a);
 }
