@@ -688,3 +688,118 @@ Test(packed, returns_limit_and_leaks_nothing_at_every_refusal)
         cr_expect(mem.used == 0, "request %llu", (unsigned long long)at);
     }
 }
+
+/* ---- kept and restored ---- */
+
+typedef struct shelf {
+    uint8_t *at;
+    uint64_t len, read, calls, fail_at; /* the call that fails, from 1 */
+} shelf;
+
+static hdx_code shelf_put(void *context, const void *bytes, uint64_t len, hdx_error *err)
+{
+    shelf *s = context;
+    if (++s->calls == s->fail_at)
+        return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "the shelf is full");
+    s->at = realloc(s->at, s->len + len);
+    cr_assert(s->at != NULL);
+    memcpy(s->at + s->len, bytes, len);
+    s->len += len;
+    return HDX_OK;
+}
+
+static hdx_code shelf_get(void *context, void *to, uint64_t len, hdx_error *err)
+{
+    shelf *s = context;
+    if (++s->calls == s->fail_at)
+        return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "the shelf broke");
+    cr_assert(len <= s->len - s->read, "more than was put");
+    memcpy(to, s->at + s->read, len);
+    s->read += len;
+    return HDX_OK;
+}
+
+/* Two pieces, byte for byte; every call that fails is told, every refusal of memory too. */
+Test(packed, lists_are_kept_and_come_back)
+{
+    far        f = { .nodes = HDX_PACKED_PIECE + 2050 };
+    hdx_mem    mem = { 0 };
+    hdx_packed p, q;
+    shelf      s = { 0 };
+    hdx_error  err;
+    cr_assert(packed_made(&p, f.nodes, list_of_far, &f, &mem) == HDX_OK);
+    cr_assert(hdx_packed_keep(&p, shelf_put, &s, &err) == HDX_OK);
+    cr_expect(s.calls == 2 + 2 * 2 && s.len == 16 + p.bases_bytes + 16 + p.piece_bytes[0] + p.piece_bytes[1]);
+    for (uint64_t at = 1; at <= 7; at++) {
+        shelf full = { .fail_at = at };
+        cr_expect(hdx_packed_keep(&p, shelf_put, &full, &err) == (at < 7 ? HDX_IO : HDX_OK), "call %llu",
+                  (unsigned long long)at);
+        cr_expect(full.calls == (at < 7 ? at : 6) && (at < 7 || full.len == s.len));
+        free(full.at);
+    }
+    for (uint64_t at = 1; at <= 7; at++) {
+        cr_assert(hdx_packed_new(&q, f.nodes, &mem, NULL) == HDX_OK);
+        s.read = s.calls = 0;
+        s.fail_at = at;
+        cr_expect(hdx_packed_restore(&q, &mem, shelf_get, &s, &err) == (at < 7 ? HDX_IO : HDX_OK), "call %llu",
+                  (unsigned long long)at);
+        cr_expect(s.calls == (at < 7 ? at : 6));
+        if (at == 7) {
+            cr_expect(s.read == s.len && q.edges == p.edges && q.nodes == p.nodes);
+            cr_expect(memcmp(p.bases, q.bases, p.bases_bytes) == 0);
+            for (unsigned i = 0; i < 2; i++)
+                cr_expect(q.piece_bytes[i] == p.piece_bytes[i] &&
+                          memcmp(q.pieces[i], p.pieces[i], p.piece_bytes[i]) == 0);
+        }
+        hdx_packed_free(&q, &mem);
+    }
+    s.fail_at = 0;
+    for (uint64_t at = 4; at <= 6; at++) { /* the first four requests are for the room, one a piece follows */
+        refuser r = { 0, at };
+        hdx_mem refusing = { .refuse = refuse_one, .context = &r };
+        cr_assert(hdx_packed_new(&q, f.nodes, &refusing, NULL) == HDX_OK);
+        s.read = 0;
+        cr_expect(hdx_packed_restore(&q, &refusing, shelf_get, &s, &err) == (at < 6 ? HDX_LIMIT : HDX_OK));
+        hdx_packed_free(&q, &refusing);
+        cr_expect(refusing.used == 0);
+    }
+    hdx_packed_free(&p, &mem);
+    cr_expect(mem.used == 0);
+    free(s.at);
+}
+
+/* Bytes of other nodes, and a length that no base reaches over. */
+Test(packed, other_lists_are_not_restored)
+{
+    far        f = { .nodes = 100 };
+    hdx_mem    mem = { .limit = 1 << 20 };
+    hdx_packed p, q;
+    shelf      s = { 0 };
+    hdx_error  err = { 0 };
+    cr_assert(packed_from(&p, f.nodes, 0, 3, list_of_far, &f, &mem) == HDX_OK);
+    cr_assert(hdx_packed_keep(&p, shelf_put, &s, &err) == HDX_OK);
+    for (uint64_t nodes = 99; nodes <= 101; nodes++) {
+        cr_assert(hdx_packed_new(&q, nodes, &mem, NULL) == HDX_OK);
+        s.read = 0;
+        cr_expect(hdx_packed_restore(&q, &mem, shelf_get, &s, &err) == (nodes == 100 ? HDX_OK : HDX_NOT_FOUND));
+        hdx_packed_free(&q, &mem);
+    }
+    static const struct {
+        uint64_t bytes;
+        hdx_code code;
+    } cases[] = { { UINT64_MAX, HDX_NOT_FOUND },
+                  { 1ull << 39, HDX_NOT_FOUND },
+                  { (1ull << 39) - 1, HDX_LIMIT },
+                  { 1ull << 21, HDX_LIMIT } };
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert(hdx_packed_new(&q, f.nodes, &mem, NULL) == HDX_OK);
+        s.read = 0;
+        memcpy(s.at + 16 + p.bases_bytes, &cases[i].bytes, 8);
+        err.code = HDX_OK;
+        cr_expect(hdx_packed_restore(&q, &mem, shelf_get, &s, &err) == cases[i].code && err.code == cases[i].code);
+        hdx_packed_free(&q, &mem);
+    }
+    hdx_packed_free(&p, &mem);
+    cr_expect(mem.used == 0);
+    free(s.at);
+}
