@@ -112,3 +112,18 @@ Test(arena, copies_texts_with_their_end)
         cr_expect(strlen(copies[len]) == len, "%zu: %zu", len, strlen(copies[len]));
     hdx_arena_free(&a);
 }
+
+/* A block that was made for one large thing is no block to begin again with. */
+Test(arena, emptied_of_one_large_thing_holds_nothing)
+{
+    for (uint64_t bytes = BLOCK - HEAD; bytes <= BLOCK - HEAD + 1; bytes++) {
+        hdx_mem        mem = { 0 };
+        hdx_arena      a = hdx_arena_of(&mem);
+        const uint64_t kept = bytes > BLOCK - HEAD ? 0 : BLOCK;
+        cr_assert(hdx_arena_get(&a, bytes) != NULL);
+        hdx_arena_empty(&a);
+        cr_expect(mem.used == kept && a.size == kept && (a.last == NULL) == (kept == 0));
+        hdx_arena_free(&a);
+        cr_expect(mem.used == 0);
+    }
+}

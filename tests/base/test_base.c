@@ -609,7 +609,7 @@ Test(map, makes_room_for_what_is_said_and_no_more)
         for (uint64_t n = 0; n < cases[i].there; n++)
             *hdx_map_put(&map, n, NULL) = n;
         cr_assert(hdx_map_reserve(&map, cases[i].more) && map.capacity == cases[i].capacity, "case %zu: %llu", i,
-                      (unsigned long long)map.capacity);
+                  (unsigned long long)map.capacity);
         for (uint64_t n = 0; n < cases[i].more; n++)
             *hdx_map_put(&map, 1000 + n, NULL) = n;
         cr_expect(map.capacity == cases[i].capacity, "case %zu", i);

@@ -75,6 +75,7 @@ Test(regex, says_what_is_wrong_and_where)
         hdx_error  err;
         cr_assert(eq(int, hdx_regex_open(wrong[i].pattern, strlen(wrong[i].pattern), NULL, &r, &err), HDX_USAGE), "%s",
                   wrong[i].pattern);
+        cr_expect(eq(int, err.code, HDX_USAGE));
         cr_expect(strstr(err.message, wrong[i].words) != NULL, "%s: %s", wrong[i].pattern, err.message);
         cr_expect(eq(ptr, r, NULL));
     }
@@ -103,6 +104,7 @@ static void expect_costly(const char *pattern, char fill, const char *start)
     (void)snprintf(whole, sizeof whole, "%s%s", start, pattern);
     hdx_regex *r = opened(whole, NULL);
     cr_expect(eq(int, hdx_regex_match(r, (hdx_text){ text, len }, &yes, &err), HDX_USAGE), "%s", whole);
+    cr_expect(eq(int, err.code, HDX_USAGE));
     cr_expect(strstr(err.message, whole) != NULL && strstr(err.message, "too costly") != NULL, "%s", err.message);
     cr_expect(not(yes));
     cr_expect(le(u64, hdx_regex_steps(r), HDX_REGEX_STEPS + (uint64_t)HDX_REGEX_STEPS_BYTE * len + len));

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <wchar.h>
 
 Test(sizes, are_read_with_and_without_units)
 {
@@ -130,4 +131,14 @@ Test(text, that_is_cleared_is_empty_and_may_fail_anew)
     cr_expect(hdx_buffer_room(&b, UINT64_MAX - 5) == NULL && b.failed);
     hdx_buffer_free(&b);
     cr_expect(mem.used == 0);
+}
+
+Test(text, that_cannot_be_formatted_changes_nothing)
+{
+    hdx_mem    mem = { 0 };
+    hdx_buffer b = hdx_buffer_of(&mem);
+    hdx_buffer_text(&b, "page");
+    hdx_buffer_format(&b, "%lc", (wint_t)0x7fffffff); /* no character of any locale */
+    cr_expect(b.len == 4 && strcmp(b.at, "page") == 0 && !b.failed);
+    hdx_buffer_free(&b);
 }

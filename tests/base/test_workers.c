@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -98,4 +99,26 @@ Test(workers, that_the_system_refuses_run_on_the_caller)
     for (unsigned n = 0; n < 4; n++)
         cr_expect(s.at[n].ran && s.at[n].on_caller && !s.at[n].blocked, "%u", n);
     cr_expect(not(s.at[4].ran));
+}
+
+static int processors; /* that this process may run on; 0: the system does not say */
+
+/* Instead of that of the C library. */
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    (void)pid;
+    CPU_ZERO_S(size, set);
+    for (int i = 0; i < processors; i++)
+        CPU_SET_S((size_t)i, size, set);
+    return processors == 0 ? -1 : 0;
+}
+
+Test(workers, are_one_at_least_and_no_more_than_there_is_room_for)
+{
+    static const int counts[] = { 0, 1, 2, HDX_WORKERS_MAX - 1, HDX_WORKERS_MAX, HDX_WORKERS_MAX + 1, 1000 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        processors = counts[i];
+        const unsigned most = counts[i] == 0 ? 1 : (unsigned)counts[i];
+        cr_expect(hdx_workers_default() == (most < HDX_WORKERS_MAX ? most : HDX_WORKERS_MAX), "%d", counts[i]);
+    }
 }
