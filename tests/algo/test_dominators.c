@@ -550,6 +550,72 @@ Test(predecessors, keep_to_their_room)
     graph_free(&g);
 }
 
+/* All lists at once where the room suffices to the byte; where one number's is missing, two ranges. */
+Test(predecessors, take_their_room_to_the_byte)
+{
+    dice      d = { 26 };
+    graph     g = graph_uneven(70000, 4, &d);
+    search_32 s = { 0 };
+    hdx_mem   mem = { 0 };
+    cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
+    known               k = known_of(&g, (ways){ 4096, 0, 1, false });
+    const hdx_referrers referrers = book_referrers(&k.book);
+    const uint64_t      records = referrers.longest + HDX_PACKED_SLACK + 4 * 65536,
+                   all = referrers.entries + referrers.entries / 3 + 2 * 16384, needed = 4 * (s.reached + all);
+    cr_assert(needed < 2u << 20, "whole huge pages would be counted");
+    for (uint64_t less = 0; less <= 8; less += 4) {
+        reel     have = { 0 };
+        uint64_t count, before = mem.used;
+        k.ways.room = needed + records - less;
+        k.book.reads = 0;
+        mem.peak = before;
+        cr_assert(predecessors_32(&s, &k, &mem, NULL, &have, &count, NULL) == HDX_OK);
+        cr_expect(k.book.reads == (less == 0 ? 1 : 2) * k.book.chunks, "%llu less: %llu readings",
+                  (unsigned long long)less, (unsigned long long)k.book.reads);
+        const uint64_t held = mem.peak - before, reading = referrers.longest + HDX_PACKED_SLACK, writing = 4 * 65536,
+                       most = needed - less + (reading > writing ? reading : writing);
+        cr_expect(held <= most && held + 64 > most, "%llu less: %llu held, %llu", (unsigned long long)less,
+                  (unsigned long long)held, (unsigned long long)most);
+        reel_free(&have);
+    }
+    book_free(&k.book);
+    search_free_32(&s, &mem);
+    cr_expect(mem.used == 0);
+    graph_free(&g);
+}
+
+/*
+ * A list of 4094 referrers is the longest that shares a part of the buffer with others, and 16 384 numbers fill a part:
+ * what comes after it leaves it alone.
+ */
+Test(predecessors, of_one_node_leave_those_of_its_neighbours_alone)
+{
+    for (uint64_t length = 4092; length <= 4097; length++) {
+        graph     g = graph_of(12000, 0);
+        search_64 s = { 0 };
+        reel      have = { 0 };
+        uint64_t  count;
+        for (uint64_t v = 0; v + 1 < g.n; v++) {
+            graph_add(&g, v, v + 1);
+            if (v >= 1000 && v < 1000 + length - 1)
+                for (uint64_t to = 10; to < 16; to++)
+                    graph_add(&g, v, to);
+            if (v >= 5000 && v < 5200)
+                graph_add(&g, v, v % 100 + 9);
+        }
+        graph_root(&g, 0);
+        graph_finish(&g);
+        cr_assert(depth_first_64(&g.wide, NULL, NULL, &s, NULL) == HDX_OK);
+        known k = known_of(&g, (ways){ 64, 1ull << 40, 1, false });
+        cr_assert(predecessors_64(&s, &k, NULL, NULL, &have, &count, NULL) == HDX_OK);
+        check_tape(&g, &s, RECORDS, (uint64_t *)(void *)have.at, count, "neighbours");
+        reel_free(&have);
+        book_free(&k.book);
+        search_free_64(&s, NULL);
+        graph_free(&g);
+    }
+}
+
 /* Lengauer and Tarjan on a graph of many ranges. */
 Test(predecessors, of_many_ranges_give_the_dominators)
 {
