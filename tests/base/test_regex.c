@@ -207,3 +207,19 @@ Test(regex, runs_of_bytes_are_steps_by_their_length)
     }
     free(text);
 }
+
+/* Words have the first 80 bytes of a pattern. */
+Test(regex, of_any_length_is_named_by_its_beginning)
+{
+    char pattern[100];
+    memset(pattern, 'a', sizeof pattern);
+    for (size_t len = 78; len <= 84; len++) {
+        hdx_regex *r;
+        hdx_error  err;
+        char       words[160];
+        pattern[0] = '(';
+        cr_assert(eq(int, hdx_regex_open(pattern, len, NULL, &r, &err), HDX_USAGE));
+        (void)snprintf(words, sizeof words, "\"%.*s\": ", (int)(len < 80 ? len : 80), pattern);
+        cr_expect(strstr(err.message, words) != NULL, "%zu: %s", len, err.message);
+    }
+}
