@@ -69,6 +69,25 @@ Test(depth_first, is_a_true_depth_first_search_on_every_shape)
         }
 }
 
+/* Lists that fill the stack to its last entry, which holds 4096 at first and doubles; the class object comes on top. */
+Test(depth_first, of_lists_as_long_as_the_stack_reaches_all)
+{
+    static const uint64_t lengths[] = { 4094, 4095, 4096, 4097, 8190, 8191, 8192, 8193, 9000 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (uint64_t before = 0; before <= 2; before++) { /* entries of other roots below */
+            graph g = graph_of(lengths[i] + 2 + before, 1);
+            for (uint64_t to = 1; to <= lengths[i]; to++)
+                graph_add(&g, 0, to);
+            g.class_object[0] = lengths[i] + 1;
+            g.class_of[0] = 0;
+            for (uint64_t r = 0; r <= before; r++)
+                graph_root(&g, r == 0 ? 0 : lengths[i] + 1 + r);
+            graph_finish(&g);
+            check_graph(&g, "a full stack");
+            graph_free(&g);
+        }
+}
+
 Test(depth_first, of_no_roots_reaches_nothing)
 {
     graph g = graph_of(3, 0);

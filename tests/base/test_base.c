@@ -518,6 +518,30 @@ Test(sort, orders_pairs_whose_second_numbers_rise_or_fall)
     }
 }
 
+/* What is in order already costs no memory, and stays. */
+Test(sort, of_what_is_sorted_asks_for_nothing)
+{
+    enum { N = 500 };
+    unsigned requests = 0;
+    hdx_mem  mem = { .refuse = count_request, .context = &requests };
+    hdx_pair pairs[N];
+    thing    things[N];
+    for (uint32_t i = 0; i < N; i++) {
+        pairs[i] = (hdx_pair){ i / 3, i };
+        things[i] = (thing){ i, i / 2, i / 2, i };
+    }
+    hdx_sort_pairs(&mem, pairs, N);
+    hdx_sort(&mem, things, N, sizeof *things, offsetof(thing, key), by_key);
+    cr_expect(requests == 0);
+    for (uint32_t i = 0; i < N; i++)
+        cr_assert(pairs[i].first == i / 3 && pairs[i].second == i && things[i].place == i);
+    pairs[N - 1].second = 0;
+    things[N - 1].key = 0;
+    hdx_sort_pairs(&mem, pairs, N);
+    hdx_sort(&mem, things, N, sizeof *things, offsetof(thing, key), by_key);
+    cr_expect(requests == 2);
+}
+
 Test(sort, orders_by_the_number_then_by_comparing)
 {
     static const uint64_t counts[] = { 0, 1, 2, 63, 64, 65, 1000, 5000 },
@@ -539,7 +563,7 @@ Test(map, holds_what_was_put_whatever_the_key)
     bool    fresh;
     for (uint64_t i = 0; i < 20000; i++) {
         uint64_t *v = hdx_map_put(&map, i * 0x10001, &fresh);
-        cr_assert(fresh);
+        cr_assert(fresh && *v == 0);
         *v = i;
     }
     *hdx_map_put(&map, map.empty, &fresh) = 77;
