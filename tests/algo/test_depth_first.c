@@ -83,7 +83,11 @@ Test(depth_first, of_lists_as_long_as_the_stack_reaches_all)
             for (uint64_t r = 0; r <= before; r++)
                 graph_root(&g, r == 0 ? 0 : lengths[i] + 1 + r);
             graph_finish(&g);
-            check_graph(&g, "a full stack");
+            search_32 s = { 0 };
+            cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK && s.reached == g.n);
+            for (uint64_t w = 1; w <= s.reached; w++)
+                cr_assert((s.parent[w] == 0) == hdx_bits_test(g.is_root, s.node[w]));
+            search_free_32(&s, NULL);
             graph_free(&g);
         }
 }
