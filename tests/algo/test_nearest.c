@@ -146,3 +146,23 @@ Test(nearest, keeps_its_queue_when_the_ring_grows_while_wrapped)
     free(parent);
     graph_free(&g);
 }
+
+/* A list that fills the ring to its last entry, and the class object after it. */
+Test(nearest, keeps_the_class_object_behind_a_list_that_fills_the_ring)
+{
+    for (uint64_t children = 65534; children <= 65537; children++) {
+        graph     g = graph_of(children + 2, 1);
+        uint32_t *parent = zeroed(g.n, sizeof *parent);
+        for (uint64_t v = 1; v <= children; v++)
+            graph_add(&g, 0, v);
+        g.class_of[0] = 0;
+        g.class_object[0] = children + 1;
+        graph_root(&g, 0);
+        graph_finish(&g);
+        cr_assert(nearest_32(&g.narrow, NULL, NULL, parent, NULL) == HDX_OK);
+        for (uint64_t v = 0; v < g.n; v++)
+            cr_assert(parent[v] == 0, "%llu children, node %llu", (unsigned long long)children, (unsigned long long)v);
+        free(parent);
+        graph_free(&g);
+    }
+}
