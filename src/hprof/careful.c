@@ -388,10 +388,14 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
     return damage(c, kind, q, sub_word(tag, word), c->size - q, "%s", text);
 }
 
-/* BEYOND in a stream may only mean that the bytes were not seen yet. Gets them; *there says whether they exist. */
-static hdx_code reach(careful *c, hdx_pos pos, uint64_t size, bool *there)
+/*
+ * BEYOND in a stream may only mean that the bytes were not seen yet. Gets them; *there says whether they exist. Where a
+ * long one would cross the end of its record the count may be wrong, and what follows the record must not be passed.
+ */
+static hdx_code reach(careful *c, const heap_record *r, hdx_pos pos, uint64_t size, bool *there)
 {
     const uint8_t *at;
+    uint8_t        last;
     size_t         have;
     hdx_code       code;
     *there = false;
@@ -400,6 +404,9 @@ static hdx_code reach(careful *c, hdx_pos pos, uint64_t size, bool *there)
     if (size <= NEAR) {
         code = hdx_window_at(&c->w, pos, size, &at, &have, c->err);
         *there = have >= size;
+    } else if (pos + size > r->end) {
+        code = look(c, pos, pos + size - 1, 1, &last, &have);
+        *there = have == 1;
     } else {
         code = hdx_window_at(&c->w, pos + size - 1, 1, &at, &have, c->err);
         *there = have >= 1;
@@ -465,7 +472,7 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
                 code = broken(c, r, &pos, stop, size, &done);
                 break;
             }
-            if ((code = reach(c, pos, size, &yes)) != HDX_OK)
+            if ((code = reach(c, r, pos, size, &yes)) != HDX_OK)
                 return code;
             if (!yes)
                 code = broken(c, r, &pos, stop, size, &done);

@@ -318,3 +318,40 @@ Test(halted, walks_go_on_where_they_were_stopped)
         dump_maker_free(m);
     }
 }
+
+/* A walk that is stopped in an array begins with the array again, however little of it is left. */
+Test(halted, walks_go_on_in_arrays_of_any_length)
+{
+    static const uint32_t counts[] = { 65537, 65536, 131073, 131072, 131074, 65535, 196609 };
+    dump_maker           *m = dump_maker_new(8);
+    const uint64_t        object = make_heap(m, 1);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        (void)dump_maker_array(m, object, NULL, counts[i]);
+    gm_bytes    bytes;
+    gm_file     door;
+    hdx_source *source = opened(m, &bytes, &door);
+    surveyed   *s = fresh();
+    hdx_error   err;
+    cr_assert(eq(int, attempt(s, source, 1, 1, UINT32_MAX, NULL), HDX_OK));
+    walked one = { .bytes = calloc(bytes.len, 8), .size = bytes.len };
+    (void)pthread_mutex_init(&one.lock, NULL);
+    cr_assert(eq(int, walk_once(&one, source, &s->survey, 1, UINT32_MAX, NULL, &err), HDX_OK));
+    const unsigned all = asked;
+    for (unsigned patience = 0; patience < all; patience++) {
+        walked   w = { .bytes = calloc(bytes.len, 8), .size = bytes.len };
+        hdx_halt halt = { .next = 0 };
+        (void)pthread_mutex_init(&w.lock, NULL);
+        cr_expect(eq(int, walk_once(&w, source, &s->survey, 1, patience, &halt, &err), HDX_CANCELLED));
+        cr_assert(walk_once(&w, source, &s->survey, 1, UINT32_MAX, &halt, &err) == HDX_OK, "patience %u: %s", patience,
+                  err.message);
+        cr_expect(memcmp(w.bytes, one.bytes, bytes.len * 8) == 0, "patience %u", patience);
+        cr_expect(eq(u64, w.ended, s->survey.stretch_count));
+        (void)pthread_mutex_destroy(&w.lock);
+        free(w.bytes);
+    }
+    (void)pthread_mutex_destroy(&one.lock);
+    free(one.bytes);
+    surveyed_free(s);
+    hdx_source_close(source);
+    dump_maker_free(m);
+}

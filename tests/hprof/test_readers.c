@@ -9,6 +9,8 @@
 #include "support/folder.h"
 #include "surveyed.h"
 
+#include <unistd.h>
+
 static void expect_same(surveyed *a, surveyed *b, const char *what)
 {
     const char *differ = surveys_differ(a, b);
@@ -310,6 +312,42 @@ Test(faults, an_error_of_a_callback_ends_the_reading_and_comes_back)
     }
     const hdx_walk_visitor visitor = { s, walked_nothing, stops, walked_nothing };
     cr_expect(eq(int, hdx_hprof_walk(source, &s->survey, 2, &visitor, NULL, NULL, NULL, &err), HDX_CANCELLED));
+    surveyed_free(s);
+    hdx_source_close(source);
+    dump_maker_free(m);
+}
+
+/* The first call of a worker waits until another one must have met what is odd. */
+static atomic_uint calls;
+static hdx_code    slow_heap(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
+{
+    if (atomic_fetch_add(&calls, 1) == 0)
+        (void)usleep(100000);
+    return surveyed_heap(context, worker, events, n, err);
+}
+
+Test(readers, what_one_worker_finds_odd_stops_the_others)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = make_heap(m, 0);
+    for (unsigned k = 0; k < 190000; k++) /* more than a worker takes at a time */
+        (void)dump_maker_instance(m, object, NULL);
+    dump_maker_segment(m);
+    dump_maker_raw(m, "\x55", 1);
+    size_t         len;
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    gm_bytes       b = { (uint8_t *)(uintptr_t)bytes, len, len };
+    gm_file        door = gm_file_of(&b);
+    hdx_source    *source;
+    surveyed      *s = calloc(1, sizeof *s);
+    (void)pthread_mutex_init(&s->lock, NULL);
+    cr_assert(eq(int, hdx_source_open_io(&door.io, "a", NULL, &source, NULL), HDX_OK));
+    const hdx_survey_options options = { .threads = 2 };
+    const hdx_survey_sink    sink = { s, slow_heap, surveyed_top, surveyed_restart };
+    cr_expect(eq(int, hdx_hprof_survey(source, &options, &sink, &s->survey, &s->err), HDX_OK));
+    cr_expect(eq(u32, s->restarts, 1));
+    cr_expect(eq(u64, s->survey.objects, 190007));
+    cr_expect(eq(u64, s->survey.damage_count, 1));
     surveyed_free(s);
     hdx_source_close(source);
     dump_maker_free(m);

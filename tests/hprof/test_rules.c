@@ -1,7 +1,7 @@
 /*
  * test_rules.c - one test per rule of damage that this room decides (HPROF 9).
  *
- * Every file is read by both readers; they must agree.
+ * Every file is read by both readers, and packed; they must agree.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -12,11 +12,17 @@
 
 static surveyed *both(const void *bytes, size_t len)
 {
+    gm_bytes packed = { 0 };
+    gm_member_put(&packed, bytes, len, &(gm_member){ .stored = true });
     surveyed *a = survey_bytes(bytes, len, (how){ .threads = 2 }),
-             *b = survey_bytes(bytes, len, (how){ .sequential = true });
-    const char *differ = surveys_differ(a, b);
+             *b = survey_bytes(bytes, len, (how){ .sequential = true }),
+             *c = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
+    const char *differ = surveys_differ(a, b), *packed_differ = surveys_differ(b, c);
     cr_expect(differ == NULL, "the readers differ in %s", differ);
+    cr_expect(packed_differ == NULL, "packed it differs in %s", packed_differ);
     surveyed_free(b);
+    surveyed_free(c);
+    gm_free(&packed);
     return a;
 }
 
@@ -467,6 +473,78 @@ Test(tail, r16_zero_bytes_are_a_warning_other_bytes_garbage)
             free(longer);
         }
     dump_maker_free(m);
+}
+
+/* Zero bytes are a tail of a dump that has ended: with its end record, or with its one HEAP_DUMP. */
+Test(tail, r16_zero_bytes_are_a_warning_only_behind_the_end)
+{
+    static const size_t tails[] = { 1, 8, 10, 17, 18, 19, 300000 }; /* 9 may be a record of no known kind */
+    for (unsigned whole = 0; whole < 2; whole++)
+        for (unsigned no_end = 0; no_end < 2; no_end++) {
+            dump_maker *m = dump_maker_new(8);
+            m->whole = whole;
+            m->no_end = no_end;
+            (void)make_heap(m, 0);
+            size_t         len;
+            const uint8_t *bytes = dump_maker_bytes(m, &len);
+            const bool     ended = whole || !no_end;
+            for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+                for (unsigned other = 0; other < 2; other++) {
+                    uint8_t *longer = calloc(1, len + tails[i]);
+                    memcpy(longer, bytes, len);
+                    if (other)
+                        longer[len + (tails[i] > 1000 ? 20 : tails[i] - 1)] = 'x';
+                    surveyed *s = both(longer, len + tails[i]);
+                    cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
+                    cr_expect(eq(u32, s->survey.warning_count, ended && !other), "tail of %zu", tails[i]);
+                    if (ended && !other)
+                        cr_expect(eq(u64, s->survey.damage_count, 0));
+                    else {
+                        cr_expect(eq(u64, s->survey.damage_count, 1), "tail of %zu", tails[i]);
+                        expect_damage(s, 0, tails[i] < 9 ? HDX_DAMAGE_TRUNCATED : HDX_DAMAGE_GARBAGE, len, HEAP_OBJECTS,
+                                      tails[i], tails[i] < 9 ? "RECORD" : "0x00");
+                    }
+                    surveyed_free(s);
+                    free(longer);
+                }
+            dump_maker_free(m);
+        }
+}
+
+/* Every table may be the last record, behind a HEAP_DUMP, to its last byte; without that it is cut. */
+Test(cut, r4_any_record_may_be_the_last)
+{
+    static const struct {
+        uint8_t  tag;
+        uint32_t lengths[2];
+    } records[] = {
+        { HDX_TOP_STRING, { 8, 40 } },          { HDX_TOP_LOAD_CLASS, { 24, 24 } },
+        { HDX_TOP_UNLOAD_CLASS, { 4, 4 } },     { HDX_TOP_FRAME, { 40, 40 } },
+        { HDX_TOP_TRACE, { 12, 12 } },          { HDX_TOP_ALLOC_SITES, { 34, 340 } },
+        { HDX_TOP_HEAP_SUMMARY, { 24, 24 } },   { HDX_TOP_START_THREAD, { 40, 40 } },
+        { HDX_TOP_END_THREAD, { 4, 4 } },       { HDX_TOP_CPU_SAMPLES, { 8, 300000 } },
+        { HDX_TOP_CONTROL_SETTINGS, { 6, 6 } },
+    };
+    static const uint8_t zeros[300000] = { 0 };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            const uint32_t length = records[i].lengths[k];
+            dump_maker    *m = dump_maker_new(8);
+            m->whole = m->no_end = true;
+            (void)make_heap(m, 0);
+            dump_maker_between_record(m, records[i].tag, zeros, length);
+            size_t         len;
+            const uint8_t *bytes = dump_maker_bytes(m, &len);
+            surveyed      *s = both(bytes, len);
+            cr_expect(eq(u64, s->survey.damage_count, 0), "%s", hdx_top_name(records[i].tag));
+            surveyed_free(s);
+            s = both(bytes, len - 1);
+            cr_expect(eq(u64, s->survey.damage_count, 1), "%s", hdx_top_name(records[i].tag));
+            expect_damage(s, 0, HDX_DAMAGE_TRUNCATED, len - 9 - length, HEAP_OBJECTS, 9 + length - 1,
+                          hdx_top_name(records[i].tag));
+            surveyed_free(s);
+            dump_maker_free(m);
+        }
 }
 
 Test(objects, r18_id_0_is_damage_and_not_kept)
