@@ -7,6 +7,7 @@
  */
 #include "hprof/inside.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define DUMPS_TEXT 128u
@@ -35,11 +36,8 @@ bool hdx_survey_damage(hdx_survey *s, const hdx_damage *entry)
 
 void hdx_survey_warn(hdx_survey *s, const char *text)
 {
-    for (unsigned k = 0; k < s->warning_count; k++)
-        if (s->warnings[k] == text)
-            return;
-    if (s->warning_count < sizeof s->warnings / sizeof *s->warnings)
-        s->warnings[s->warning_count++] = text;
+    assert(s->warning_count < sizeof s->warnings / sizeof *s->warnings); /* each ends the reading, or comes after it */
+    s->warnings[s->warning_count++] = text;
 }
 
 void hdx_survey_count(hdx_survey *s, const uint64_t counts[256])
@@ -53,8 +51,6 @@ void hdx_survey_count(hdx_survey *s, const uint64_t counts[256])
 
 void hdx_survey_free(hdx_survey *s)
 {
-    if (s == NULL)
-        return;
     hdx_mem_put(s->mem, s->stretches, s->stretch_capacity * sizeof *s->stretches);
     hdx_mem_put(s->mem, s->damage, s->damage_capacity * sizeof *s->damage);
     hdx_mem_put(s->mem, s->dumps_text, DUMPS_TEXT);

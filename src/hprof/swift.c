@@ -30,7 +30,7 @@ static int by_from(const void *a, const void *b)
 typedef struct swift_worker {
     hdx_stretch *pieces; /* of heap records longer than a stretch may be, in file order */
     uint64_t     count, capacity;
-    uint64_t     counts[256];
+    uint64_t     counts[256], ignored[256]; /* of the chosen dump, of others */
 } swift_worker;
 
 typedef struct swift {
@@ -154,14 +154,12 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan 
     const hdx_stretch *record = &s->records[run->from];
     const bool         chosen = record->heap != OTHER_DUMP,
                cut = chosen && (record->end - record->from > HDX_STRETCH || run->pos != 0);
-    uint64_t    ignored[256], want = 1;
+    uint64_t    want = 1;
     hdx_pos     pos = run->pos != 0 ? run->pos : record->from;
     hdx_stretch piece = { pos, pos, run->heap };
     hdx_code    code;
     scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (HPROF 3.10) */
-    scan->counts = chosen ? worker->counts : ignored;
-    if (!chosen)
-        memset(ignored, 0, sizeof ignored);
+    scan->counts = chosen ? worker->counts : worker->ignored;
     for (;;) {
         const uint8_t *at;
         size_t         have;

@@ -18,9 +18,6 @@ void hdx_window_free(hdx_window *w)
 {
     if (w->at != NULL)
         hdx_mem_put(w->mem, w->at, w->capacity + HDX_WINDOW_PAD);
-    w->at = NULL;
-    w->capacity = 0;
-    w->len = 0;
 }
 
 static hdx_code grow(hdx_window *w, uint64_t capacity, hdx_error *err)

@@ -143,7 +143,8 @@ static unsigned every_fault(const gm_bytes *plain, const char *what)
     unsigned             times = 0;
     gm_member_put(&packed, plain->at, plain->len, &(gm_member){ .level = 1 });
     for (size_t r = 0; r < sizeof readings / sizeof *readings; r++)
-        for (enum fault f = NONE; f < FAULTS; f++)
+        for (enum fault f = NONE; f < FAULTS; f++) {
+            const unsigned already = times;
             for (unsigned n = 0;; n += 1 + n / 8) {
                 hdx_error err = { .message = "" };
                 kind = f;
@@ -156,6 +157,9 @@ static unsigned every_fault(const gm_bytes *plain, const char *what)
                     break;
                 times++;
             }
+            cr_expect(times > already || (f != READ && f != MEMORY && f != STOP), "%s, reading %zu, fault %d", what, r,
+                      (int)f);
+        }
     gm_free(&packed);
     return times;
 }

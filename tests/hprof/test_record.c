@@ -169,6 +169,122 @@ Test(class_dump, constant_pools_are_stepped_over)
     hdx_buffer_free(&b);
 }
 
+/* The record at offset 31 of these bytes. */
+static hdx_code record_in(const hdx_buffer *b, uint64_t len, uint32_t id_size, hdx_event *e, hdx_pos *body_at,
+                          uint64_t *body_len)
+{
+    gm_bytes    bytes = { (uint8_t *)(uintptr_t)b->at, (size_t)len, (size_t)len };
+    gm_file     door = gm_file_of(&bytes);
+    hdx_source *source;
+    hdx_error   err = { .message = "" };
+    cr_assert(eq(int, hdx_source_open_io(&door.io, "a", NULL, &source, NULL), HDX_OK));
+    const hdx_code code = hdx_hprof_record_at(source, id_size, 31, e, body_at, body_len, &err);
+    hdx_source_close(source);
+    if (code != HDX_OK)
+        cr_expect(err.offset == 31 && strstr(err.message, "the dump changed") != NULL, "%s", err.message);
+    return code;
+}
+
+/* Every tag, type and count, with an address or none, whole or without the last byte of it. */
+Test(record, what_it_says_must_be_possible_and_in_the_file)
+{
+    static const uint32_t counts[] = { 0, 1, 7, 100, 0x7fffffff, 0x80000000 };
+    static const uint8_t  tags[] = { HDX_SUB_INSTANCE, HDX_SUB_OBJECT_ARRAY, HDX_SUB_PRIMITIVE_ARRAY,
+                                     HDX_SUB_PRIMITIVE_ARRAY_NODATA },
+                         zeros[800] = { 0 };
+    for (uint32_t i = 4; i <= 8; i += 4)
+        for (size_t t = 0; t < sizeof tags; t++)
+            for (unsigned type = 0; type < (t < 2 ? 1 : 18); type++)
+                for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+                    for (unsigned addr = 0; addr < 2; addr++) {
+                        const uint32_t width = t == 0                    ? 1
+                                               : t == 1                  ? i
+                                               : type < 4 || type > 11   ? 0
+                                               : type == 4 || type == 8  ? 1
+                                               : type == 5 || type == 9  ? 2
+                                               : type == 6 || type == 10 ? 4
+                                                                         : 8;
+                        hdx_buffer     b = hdx_buffer_of(NULL);
+                        hdx_write_head(&b, "1.0.2", i, 0);
+                        if (t == 0) {
+                            hdx_write_instance(&b, i, addr, 1, 0x77, "", 0);
+                            b.len -= 4;
+                            hdx_write_u4(&b, counts[c]);
+                        } else if (t == 1)
+                            hdx_write_object_array_head(&b, i, addr, 1, 0x77, counts[c]);
+                        else
+                            hdx_write_primitive_array_head(&b, i, tags[t], addr, 1, counts[c], (uint8_t)type);
+                        const uint64_t head = b.len, body = t == 3 ? 0 : (uint64_t)counts[c] * width;
+                        if (body <= sizeof zeros)
+                            hdx_buffer_put(&b, zeros, body);
+                        const bool possible = addr != 0 && width != 0 && (t == 0 || counts[c] <= INT32_MAX),
+                                   there = body <= sizeof zeros;
+                        hdx_event  e;
+                        hdx_pos    at = 0;
+                        uint64_t   len = 0;
+                        const bool taken = record_in(&b, b.len, i, &e, &at, &len) == HDX_OK;
+                        cr_expect(taken == (possible && there), "tag %02x, type %u, count %u", tags[t], type,
+                                  counts[c]);
+                        if (possible && there) {
+                            cr_expect(at == head && len == body && e.pos == 31 && e.addr == addr && e.tag == tags[t] &&
+                                      e.count == counts[c] && e.class_addr == (t < 2 ? 0x77 : 0) &&
+                                      e.type == (t < 2 ? 0 : type) && e.frame == -1);
+                            cr_expect(eq(int, record_in(&b, b.len - 1, i, &e, &at, &len), HDX_BAD_DUMP));
+                        }
+                        hdx_buffer_free(&b);
+                    }
+}
+
+Test(record, what_is_no_object_is_none)
+{
+    for (unsigned tag = 0; tag < 256; tag++) {
+        hdx_buffer b = hdx_buffer_of(NULL);
+        hdx_event  e;
+        hdx_pos    at;
+        uint64_t   len;
+        hdx_write_head(&b, "1.0.2", 8, 0);
+        hdx_write_u1(&b, (uint8_t)tag);
+        for (unsigned k = 0; k < 12; k++) /* an address, a type of 4 where one may stand */
+            hdx_write_u8(&b, 0x0404040404040404);
+        if (tag < HDX_SUB_CLASS || (tag > HDX_SUB_PRIMITIVE_ARRAY && tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA))
+            cr_expect(eq(int, record_in(&b, b.len, 8, &e, &at, &len), HDX_BAD_DUMP), "%02x", tag);
+        cr_expect(eq(int, record_in(&b, 31, 8, &e, &at, &len), HDX_BAD_DUMP));
+        hdx_buffer_free(&b);
+    }
+}
+
+/* Class dumps whose sizes are about that of the reads, at the very end of a file or with more behind. */
+Test(record, class_dumps_of_any_size)
+{
+    for (uint32_t fields = 440; fields < 1830; fields += fields == 460 ? 1340 : 1)
+        for (unsigned last = 0; last < 3; last++) {
+            hdx_buffer b = hdx_buffer_of(NULL), f = hdx_buffer_of(NULL);
+            hdx_event  e;
+            hdx_pos    at;
+            uint64_t   len = 0;
+            for (uint32_t k = 0; k < fields; k++) {
+                hdx_write_u8(&f, k);
+                hdx_write_u1(&f, k + 1 == fields && last == 1 ? 12 : 10);
+            }
+            const hdx_class_dump c = { .addr = last == 2 ? 0 : 0x900,
+                                       .field_count = fields,
+                                       .fields = { (const uint8_t *)f.at, (size_t)f.len } };
+            hdx_write_head(&b, "1.0.2", 8, 0);
+            hdx_write_class(&b, 8, &c);
+            const uint64_t size = b.len - 31;
+            for (unsigned more = 0; more < 2; more++) {
+                for (unsigned k = 0; more > 0 && k < 20000; k += 8)
+                    hdx_write_u8(&b, 0);
+                cr_expect(eq(int, record_in(&b, b.len, 8, &e, &at, &len), last == 0 ? HDX_OK : HDX_BAD_DUMP), "%u",
+                          fields);
+                cr_expect(last > 0 || (e.addr == 0x900 && at == 31 && len == size));
+            }
+            cr_expect(eq(int, record_in(&b, 31 + size - 1, 8, &e, &at, &len), HDX_BAD_DUMP), "%u", fields);
+            hdx_buffer_free(&b);
+            hdx_buffer_free(&f);
+        }
+}
+
 Test(names, of_tags)
 {
     cr_expect(eq(str, (char *)hdx_top_name(0x1C), (char *)"HEAP_DUMP_SEGMENT"));

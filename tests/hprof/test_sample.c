@@ -180,3 +180,23 @@ Test(sample, survives_refused_memory)
     gm_free(&file);
     dump_maker_free(m);
 }
+
+/* Of no bytes nothing is taken, nor guessed from. */
+Test(sample, takes_nothing_of_no_bytes)
+{
+    dump_maker    *m = make(true, false);
+    size_t         len;
+    gm_bytes       file = { 0 };
+    hdx_source    *source;
+    hdx_sample     sample;
+    const uint8_t *plain = dump_maker_bytes(m, &len);
+    gm_member_put(&file, plain, len, &(gm_member){ 0 });
+    gm_file door = gm_file_of(&file);
+    cr_assert_eq(hdx_source_open_io(&door.io, "a.hprof.gz", NULL, &source, NULL), HDX_OK);
+    cr_assert_eq(hdx_sample_open(source, 1, 0, NULL, NULL, &sample, NULL), HDX_OK);
+    cr_expect(sample.whole && sample.dump_size == 0 && sample.heap_bytes == 0);
+    hdx_sample_close(&sample);
+    hdx_source_close(source);
+    gm_free(&file);
+    dump_maker_free(m);
+}

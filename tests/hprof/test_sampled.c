@@ -4,6 +4,7 @@
  * every shape with each byte changed in turn. sampled.txt has the checksums (support/checksums.h).
  *
  *     sample 8 segments behind             width of ids, words of the dump (make)
+ *     kinds 0                              files that are no dumps
  *     damaged 4 whole two number=2         the same; how it is read: number=, threads=, in_order
  */
 #include <criterion/criterion.h>
@@ -263,6 +264,63 @@ static uint64_t surveys(hdx_buffer *b, unsigned id_size, const char *words)
     return n;
 }
 
+/* ---- files that are no dumps ---- */
+
+/* Beginnings of files of every kind that is told, cut at any byte, and with each byte changed. */
+static uint64_t kinds(hdx_buffer *b)
+{
+    static const struct {
+        const char *bytes;
+        size_t      len;
+    } files[] = {
+#define FILE_OF(text) { text, sizeof(text) - 1 }
+        FILE_OF("JAVA PROFILE 1.0.1\0\0\0\0\4\0\0\0\0\0\0\0\0"),
+        FILE_OF("JAVA PROFILE 1.0.2\0\0\0\0\010\0\0\1\2\3\4\5\6"),
+        FILE_OF("JAVA PROFILE 1.0\0\0\0\0\4"),
+        FILE_OF("JAVA PROFILE 1.0.4 and longer\0\0"),
+        FILE_OF("JAVA PROFILE 1.0.1, created Fri May  1 2026, which is a text dump of the old agent\n"),
+        FILE_OF("\0\x12portable heap dump\0\0"),
+        FILE_OF("PK\x03\x04\1\2"),
+        FILE_OF("PK\x05\x06\1\2"),
+        FILE_OF("\x28\xb5\x2f\xfd\1"),
+        FILE_OF("\xfd"
+                "7zXZ\1"),
+        FILE_OF("BZh9\1"),
+        FILE_OF("7z\xbc\xaf\x27\x1c\1"),
+        FILE_OF("\x7f"
+                "ELF\2\1"),
+        FILE_OF("FLR\0\0\2"),
+        FILE_OF("\x1f\x8b"),
+        FILE_OF("\x1f\x8b\x09\0\0\0\0\0"),
+        FILE_OF("text\n\r\t ~"),
+        FILE_OF("\x20\x7e\x1f"),
+        FILE_OF("\0\0\0\0\0\0\0\0"),
+#undef FILE_OF
+    };
+    uint64_t n = 0;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        for (size_t at = 0; at <= 2 * files[f].len; at++, n++) {
+            const bool   cut = at <= files[f].len;
+            const size_t len = cut ? at : files[f].len;
+            uint8_t     *exact = malloc(len == 0 ? 1 : len); /* ASan sees a read after it */
+            memcpy(exact, files[f].bytes, len);
+            if (!cut)
+                exact[at - files[f].len - 1] ^= 0x81;
+            gm_bytes packed = { 0 };
+            store(&packed, exact, len, 0);
+            surveyed *s = survey_bytes(exact, len, (how){ .threads = 1 }),
+                     *p = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
+            hdx_buffer_format(b, "%zu %zu ", f, at);
+            put_survey(b, s);
+            put_survey(b, p);
+            surveyed_free(s);
+            surveyed_free(p);
+            gm_free(&packed);
+            free(exact);
+        }
+    return n;
+}
+
 static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
     char     what[16];
@@ -270,6 +328,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     int      at = 0;
     (void)context;
     cr_assert(sscanf(ask, "%15s %u%n", what, &id_size, &at) == 2, "%s", ask);
+    if (strcmp(what, "kinds") == 0)
+        return kinds(b);
     return strcmp(what, "sample") == 0 ? sampled(b, id_size, ask + at) : surveys(b, id_size, ask + at);
 }
 
