@@ -47,7 +47,7 @@ static void number(hdx_buffer *b, uint64_t v)
 static void text(writer *w, const char *t)
 {
     bool fresh;
-    if (t == NULL) {
+    if (t == NULL || w->failed) { /* once one was not kept, the list says nothing of it */
         number(&w->body, 0);
         return;
     }
@@ -118,9 +118,7 @@ static const char *suspects(const leak_inspector *i, const leak_made *t)
                               : s->ref_name != NULL             ? s->ref_name
                                                                 : "");
     }
-    const char *all = hdx_leak_print(i->h, "%s", b.at != NULL && !b.failed ? b.at : "");
-    hdx_buffer_free(&b);
-    return all;
+    return hdx_leak_keep(i->h, &b);
 }
 
 static void put_leak(writer *w, const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count)
@@ -135,9 +133,8 @@ static void put_leak(writer *w, const leak_inspector *i, const leak_rules *rules
     if (at->matcher != 0) {
         hdx_buffer pattern = hdx_buffer_of(NULL);
         hdx_leak_pattern(&rules->matchers[at->matcher - 1], &pattern);
-        text(w, hdx_leak_print(i->h, "%s", pattern.at != NULL ? pattern.at : ""));
+        text(w, hdx_leak_keep(i->h, &pattern));
         text(w, rules->matchers[at->matcher - 1].note);
-        hdx_buffer_free(&pattern);
     } else {
         text(w, NULL);
         text(w, NULL);

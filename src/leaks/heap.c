@@ -305,6 +305,18 @@ const char *hdx_leak_print(leak_heap *h, const char *format, ...)
     return text;
 }
 
+const char *hdx_leak_keep(leak_heap *h, hdx_buffer *b)
+{
+    const char *text = b->failed ? NULL : hdx_arena_copy(&h->arena, b->len > 0 ? b->at : "", b->len);
+    if (text == NULL) {
+        hdx_error err = { .code = HDX_OK };
+        hdx_leak_fail(h, hdx_no_memory(&err, "texts", b->len), &err);
+        text = "";
+    }
+    hdx_buffer_free(b);
+    return text;
+}
+
 /* A String whose `count` is 0 is "" whatever its array holds (SHARK 1.9). */
 const char *hdx_leak_text(leak_heap *h, hdx_id id)
 {

@@ -148,6 +148,8 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
         hdx_leak_encode(i, rules, made, made_count, &facts, s.dangling, out);
         if (out->failed)
             code = hdx_no_memory(err, "the answer", out->len);
+        else if (i->h->code != HDX_OK)
+            code = (*err = i->h->err, i->h->code);
     }
     hdx_mem_put(NULL, made, (s.path_count + s.lost_count) * sizeof *made);
     hdx_mem_put(NULL, facts.at, facts.capacity * sizeof *facts.at);

@@ -226,6 +226,8 @@ const char *hdx_leak_text(leak_heap *h, hdx_id id);
 const char *hdx_leak_get_text(leak_heap *h, hdx_id id, const char *owner, const char *field);
 /* Printed into the arena; "" where memory is refused (code says so). */
 const char *hdx_leak_print(leak_heap *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What stands in the buffer, likewise, and the buffer is free. */
+const char *hdx_leak_keep(leak_heap *h, hdx_buffer *b);
 void        hdx_leak_fail(leak_heap *h, hdx_code code, const hdx_error *err);
 /*
  * Elements of an object array as ids (HDX_NO_ID: null, dangling), at most `most`; freed by hdx_mem_put(NULL, , *count *

@@ -95,16 +95,14 @@ static const char *simple(const char *name)
 /* Reasons that lost, joined. */
 static const char *lost_reasons(leak_heap *h, const leak_look *l, hdx_leak_status status)
 {
-    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer  b = hdx_buffer_of(NULL);
+    const char *before = status == HDX_LEAK_LEAKING ? "against leaking: " : "for leaking: ";
     for (uint32_t n = 0; n < l->reason_count; n++)
-        if (l->reasons[n].means != status)
-            hdx_buffer_format(&b, "%s%s", b.len > 0 ? "; " : "", l->reasons[n].text);
-    const char *text = b.failed
-                           ? ""
-                           : hdx_leak_print(h, "%s: %s", status == HDX_LEAK_LEAKING ? "against leaking" : "for leaking",
-                                            b.at != NULL ? b.at : "");
-    hdx_buffer_free(&b);
-    return text;
+        if (l->reasons[n].means != status) {
+            hdx_buffer_format(&b, "%s%s", before, l->reasons[n].text);
+            before = "; ";
+        }
+    return hdx_leak_keep(h, &b);
 }
 
 static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_hop *hop, uint32_t *count)
@@ -117,14 +115,17 @@ static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_h
     hdx_leak_note *all = hdx_arena_get(&m->h->arena, ((uint64_t)l->label_count + 1) * sizeof *all);
     hdx_buffer     pattern = hdx_buffer_of(NULL);
     hdx_leak_pattern(matcher, &pattern);
-    if (all != NULL && !pattern.failed) {
-        all[0] =
-            (hdx_leak_note){ "library.match", hdx_leak_print(m->h, "known leak: %s", pattern.at), HDX_LEAK_UNKNOWN };
-        if (l->label_count > 0)
-            memcpy(all + 1, l->labels, l->label_count * sizeof *all);
-        ++*count;
+    const char *text = hdx_leak_keep(m->h, &pattern);
+    if (all == NULL) {
+        hdx_error err = { .code = HDX_OK };
+        hdx_leak_fail(m->h, hdx_no_memory(&err, "labels", *count * sizeof *all), &err);
+        *count = 0;
+        return NULL;
     }
-    hdx_buffer_free(&pattern);
+    all[0] = (hdx_leak_note){ "library.match", hdx_leak_print(m->h, "known leak: %s", text), HDX_LEAK_UNKNOWN };
+    if (l->label_count > 0)
+        memcpy(all + 1, l->labels, l->label_count * sizeof *all);
+    ++*count;
     return all;
 }
 
@@ -203,6 +204,8 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
         const leak_state_of *st = &m->states[j];
         const leak_hop      *hop = j + 1 < count ? &p->hops[j] : NULL;
         hdx_leak_step       *s = &steps[j];
+        if (l == NULL)
+            return *err = m->h->err, m->h->code;
         *s = (hdx_leak_step){ .address = hdx_graph_address(m->h->g, id),
                               .class_name = class_text(m, number_of(m->h, id)),
                               .what = hdx_leak_what_of(m->h, id),
@@ -272,10 +275,10 @@ static hdx_code make_trace(maker *m, const leak_path *p, hdx_error *err)
         hdx_buffer pattern = hdx_buffer_of(NULL);
         out->kind = HDX_LEAK_LIBRARY;
         hdx_leak_pattern(&m->s->rules->matchers[out->matcher - 1], &pattern);
+        const char *text = hdx_leak_keep(m->h, &pattern);
         hdx_leak_sha1_begin(&sha);
-        hdx_leak_sha1_put(&sha, pattern.at != NULL ? pattern.at : "", (size_t)pattern.len);
+        hdx_leak_sha1_put(&sha, text, strlen(text));
         hdx_leak_sha1_end(&sha, out->signature);
-        hdx_buffer_free(&pattern);
     }
     m->count++;
     return HDX_OK;

@@ -16,6 +16,7 @@
 #include "support/checksums.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
+#include "support/refusing.h"
 
 enum { MOST = 700, KINDS = 80, PROCESS = 0x7ff000 };
 enum { JDK, OLD, HARMONY, NEITHER };
@@ -755,3 +756,48 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 }
 
 Test(heaps, are_searched_as_before) { checksums_check(HDX_TREE "/tests/leaks/heaps.txt", text_of, NULL); }
+
+/* The search and its rows, with one request for memory refused: an error in words, or the same answer without it. */
+Test(heaps, are_not_searched_with_memory_that_is_refused)
+{
+    static const char *const asks[] = { "5 jdk watched android matched ruled mapped sizes", "23 jdk all sizes long",
+                                        "31 harmony classes kept android matched mapped",
+                                        "60 jdk filters android ruled sizes wide" };
+    unsigned                 refused = 0, in_spite = 0;
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        searched   s;
+        hdx_buffer whole = hdx_buffer_of(NULL);
+        open_world(&s, asks[i]);
+        s.o.threads = 1;
+        s.o.no_memory_of_it = true;
+        (void)put_search(&whole, s.g, &s.o, asks[i]);
+        s.o.no_memory_of_it = strstr(asks[i], "kept") == NULL;
+        for (unsigned n = 0;; n += 1) {
+            hdx_leaks *leaks = NULL;
+            hdx_rows  *rows = NULL;
+            hdx_error  err = { .message = "" };
+            refusing_from(n);
+            hdx_code code = hdx_leaks_search(s.g, &s.o, &leaks, &err);
+            if (code == HDX_OK)
+                code = hdx_leaks_rows((const hdx_leaks *const[]){ leaks }, NULL, 1, n % 2 == 0, &rows, &err);
+            const bool was_refused = refusing_end();
+            if (code == HDX_OK) {
+                hdx_buffer b = hdx_buffer_of(NULL);
+                (void)put_leaks(&b, leaks);
+                cr_expect(b.len == whole.len && memcmp(b.at, whole.at, b.len) == 0, "%s: %u granted", asks[i], n);
+                hdx_buffer_free(&b);
+            } else
+                cr_expect(was_refused && code == HDX_LIMIT && err.message[0] != '\0', "%s: %u granted: %s %s", asks[i],
+                          n, hdx_code_name(code), err.message);
+            refused += was_refused;
+            in_spite += was_refused && code == HDX_OK;
+            hdx_rows_close(rows);
+            hdx_leaks_free(leaks);
+            if (!was_refused)
+                break;
+        }
+        hdx_buffer_free(&whole);
+        close_world(&s);
+    }
+    cr_expect(in_spite < 10, "%u of %u answers came in spite of it", in_spite, refused);
+}
