@@ -92,6 +92,14 @@ static uint64_t mapped(const hdx_graph *g)
     return all;
 }
 
+uint64_t hdx_leak_need(uint64_t n, uint64_t stated, bool by_dominators)
+{
+    const uint64_t id = n < UINT32_MAX / 2 ? 4 : 8;
+    const uint64_t references = n + 2 * (stated > n ? stated - n : 0); /* without those to classes, and as many nulls */
+    return BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) +
+           (by_dominators ? n * (10 * id) + references * 4 * id : 0);
+}
+
 /*
  * A refusal in words that help: for the whole of the search, from what the index says of the heap; with dominators of
  * all objects, if it came to them.
@@ -99,12 +107,8 @@ static uint64_t mapped(const hdx_graph *g)
 static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_graph_summary_of(s->h->g);
-    const uint64_t           n = sum->objects, id = n < UINT32_MAX / 2 ? 4 : 8;
-    const uint64_t           references =
-        n + 2 * (sum->references > n ? sum->references - n : 0); /* without those to classes, and as many nulls */
-    uint64_t need = s->apart + BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) + s->mem->used / 4;
-    if (s->by_dominators)
-        need += n * (10 * id) + references * 4 * id;
+    uint64_t                 need =
+        s->apart + hdx_leak_need(sum->objects, sum->references, s->by_dominators) + atomic_load(&s->mem->used) / 4;
     if (need < o->memory + o->memory / 4)
         need = o->memory + o->memory / 4;
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,

@@ -470,4 +470,7 @@ void hdx_leak_sha1_end(leak_sha1 *s, char hex[41]);
 /* The answer `leaks`, declared: columns, document, parameters. Dumps and files are read by who asks. */
 extern const hdx_answer hdx_leaks_answer;
 
+/* Bytes that a search takes, about, in a heap of so many objects and references. */
+uint64_t hdx_leak_need(uint64_t objects, uint64_t references, bool by_dominators);
+
 #endif

@@ -2,6 +2,7 @@
  * test_files.c - mapping files, files of matchers and rules, signatures, answers as bytes: what stands in them, and
  * what is refused.
  */
+#include "algo/packed.h"
 #include "leaks/leaks.h"
 
 #include <criterion/criterion.h>
@@ -263,6 +264,153 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
         cr_expect_str_eq(err.where, "mine.txt");
         hdx_leak_rules_free(&r);
     }
+}
+
+/* What is read of "sdk=" and a version, or that it is refused. */
+Test(matchers, say_versions_of_at_most_65535)
+{
+    static const struct {
+        const char *words;
+        int         least, most; /* -1: refused */
+    } cases[] = {
+        { "sdk=0", 0, 0 },          { "sdk=65535", 65535, 65535 },
+        { "sdk=65536", -1, 0 },     { "sdk=99999", -1, 0 },
+        { "sdk=012345", -1, 0 },    { "sdk=00012", 12, 12 },
+        { "sdk=1..2", 1, 2 },       { "sdk=1..", 1, 0 },
+        { "sdk=..9", 0, 9 },        { "sdk=..", 0, 0 },
+        { "sdk=1.2", -1, 0 },       { "sdk=1...2", -1, 0 },
+        { "sdk=1..65536", -1, 0 },  { "sdk=65536..65535", -1, 0 },
+        { "sdk=/", -1, 0 },         { "sdk=:", -1, 0 },
+        { "sdk=1:", -1, 0 },        { "sdk=9", 9, 9 },
+        { "sdk=", 0, 0 },           { "sdk=.", -1, 0 },
+        { "sdk=3 sdk=5..6", 5, 6 }, { "note sdk=3", 0, 0 },
+        { "=sdk", 0, 0 },           { "sdk", 0, 0 },
+        { "sd=3", 0, 0 },           { "sdks=3", 0, 0 },
+    };
+    size_t own;
+    (void)hdx_leak_matchers(&own);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leak_rules r;
+        hdx_error  err = { .message = "" };
+        char       line[100];
+        (void)snprintf(line, sizeof line, "\n\nlibrary instance-field a#b %s", cases[i].words);
+        const hdx_code code = read_lines(line, false, &r, &err);
+        cr_expect(eq(int, code, cases[i].least < 0 ? HDX_USAGE : HDX_OK), "%s", cases[i].words);
+        if (code == HDX_OK) {
+            const hdx_leak_matcher *m = &r.matchers[own];
+            cr_expect(eq(int, m->sdk_min, cases[i].least), "%s", cases[i].words);
+            cr_expect(eq(int, m->sdk_max, cases[i].most), "%s", cases[i].words);
+            cr_expect(m->everywhere == (strncmp(cases[i].words, "sdk=", 4) != 0), "%s", cases[i].words);
+            cr_expect(m->everywhere == (m->note[0] != '\0'), "%s: %s", cases[i].words, m->note);
+        } else
+            cr_expect(strncmp(err.message, "line 3: ", 8) == 0, "%s", err.message);
+        hdx_leak_rules_free(&r);
+    }
+}
+
+Test(matchers, name_a_member_on_either_side_of_the_sign)
+{
+    static const char *const right[] = { "a#b", "a.b#c", "a#b#c", "a#1" }, *const wrong[] = { "#", "a#", "#b", "ab" };
+    for (unsigned n = 0; n < 4; n++) {
+        leak_rules r;
+        hdx_error  err;
+        char       line[100];
+        (void)snprintf(line, sizeof line, "ignored instance-field %s", right[n]);
+        cr_expect(eq(int, read_lines(line, false, &r, &err), HDX_OK), "%s", line);
+        hdx_leak_rules_free(&r);
+        (void)snprintf(line, sizeof line, "ignored static-field %s", wrong[n]);
+        cr_expect(eq(int, read_lines(line, false, &r, &err), HDX_USAGE), "%s", line);
+        hdx_leak_rules_free(&r);
+    }
+    leak_rules r;
+    hdx_error  err;
+    cr_expect(eq(int, read_lines("ignored java-local", false, &r, &err), HDX_USAGE));
+    cr_expect_str_eq(err.message, "line 1: the name of a thread is expected: ''");
+    hdx_leak_rules_free(&r);
+}
+
+/* A line is read whole, however it ends, up to 65535 bytes. */
+Test(rules, are_lines_of_at_most_65535_bytes)
+{
+    static char text[65536 + 40];
+    for (uint32_t len = 65534; len <= 65536; len++)
+        for (unsigned newline = 0; newline < 2; newline++) {
+            leak_rules        r;
+            hdx_error         err;
+            hdx_leaks_options o = { .finder = HDX_LEAKS_WATCHED };
+            memset(text, 'x', sizeof text);
+            memcpy(text, "label a.B\nlabel a.C x = 1 ", 26);
+            text[10 + len] = '\n';
+            memcpy(text + 11 + len, "label a.D", 9);
+            o.rule_file = (hdx_leak_file){ "r", text, 10 + len + (newline ? 1 : 10) };
+            if (!newline)
+                o.rule_file.len = 10 + len;
+            const hdx_code code = hdx_leak_rules_read(&o, &r, &err);
+            cr_expect(eq(int, code, len > 65535 ? HDX_USAGE : HDX_OK), "%u", len);
+            if (code == HDX_OK) {
+                cr_expect(eq(u64, r.rule_count, 2));
+                cr_expect(eq(sz, strlen(r.rules[1].text), len - 16));
+            } else
+                cr_expect(strncmp(err.message, "line 2: a line of more than 65535 bytes", 39) == 0, "%s", err.message);
+            hdx_leak_rules_free(&r);
+        }
+    for (unsigned at = 0; at < 9; at++) { /* a byte 0 anywhere */
+        leak_rules        r;
+        hdx_error         err;
+        char              zero[] = "label a.B";
+        hdx_leaks_options o = { .rule_file = { "r", zero, 9 } };
+        zero[at] = '\0';
+        cr_expect(eq(int, hdx_leak_rules_read(&o, &r, &err), HDX_USAGE), "%u", at);
+        cr_expect(strncmp(err.message, "line 1: a byte 0", 16) == 0, "%s", err.message);
+        hdx_leak_rules_free(&r);
+    }
+}
+
+Test(rules, say_why_in_their_own_text_or_in_that_of_the_line)
+{
+    static const struct {
+        const char *line, *text;
+    } cases[] = {
+        { "label a.B", "a.B as a rule says " },
+        { "label a.B x", "x" },
+        { "label a.B x y", "x y" },
+        { "label a.B x =  1", "a.B.x = 1" },
+        { "label a.B x = 1 y", "y" },
+        { "label a.B x != null the end", "the end" },
+        { "label a.B+ x >= -3", "a.B.x >= -3" },
+        { "label a.B x == 1", "x == 1" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leak_rules r;
+        hdx_error  err;
+        cr_assert(eq(int, read_lines(cases[i].line, true, &r, &err), HDX_OK), "%s", cases[i].line);
+        cr_expect(strcmp(r.rules[0].text, cases[i].text) == 0, "%s: \"%s\"", cases[i].line, r.rules[0].text);
+        hdx_leak_rules_free(&r);
+    }
+}
+
+Test(need, grows_with_objects_and_references)
+{
+    const uint64_t beside = 32ull << 20;
+    static const struct {
+        uint64_t objects, references;
+        bool     by_dominators;
+        uint64_t own; /* beside the lists */
+        uint64_t entries;
+    } cases[] = {
+        { 0, 0, false, 0, 0 },
+        { 1000000, 1000000, false, 10000000, 1000000 },
+        { 1000000, 4000000, false, 10000000, 7000000 },
+        { 1000000, 1, false, 10000000, 1000000 },
+        { 1000000, 4000000, true, 10000000 + 40000000 + 112000000, 7000000 },
+        { UINT32_MAX / 2 - 1, 0, false, 10ull * (UINT32_MAX / 2 - 1), UINT32_MAX / 2 - 1 },
+        { UINT32_MAX / 2, 0, false, 18ull * (UINT32_MAX / 2), UINT32_MAX / 2 },
+        { 3000000000, 3000000001, true, 18 * 3000000000 + 80 * 3000000000 + 32 * 3000000002, 3000000002 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect(eq(u64, hdx_leak_need(cases[i].objects, cases[i].references, cases[i].by_dominators),
+                     beside + cases[i].own + hdx_packed_bytes(cases[i].objects, cases[i].entries)),
+                  "case %zu", i);
 }
 
 /* ---- statuses ---- */

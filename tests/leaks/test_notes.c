@@ -110,6 +110,17 @@ static const struct {
     { REASONS, 1, NOT_PRINTED, "a reason that is not there" },
     { REASONS, BIG, NOT_PRINTED, "more reasons than bytes" },
     { LABELS, 1ull << 33, NOT_PRINTED, "more labels than bytes" },
+    { WATCHED, UINT64_MAX, TAKEN, "as many as there may be" },
+    { BYTES, 1ull << 63, TAKEN, "as many bytes" },
+    { TRACE_SIZED, 1, TAKEN, "a trace with sizes" },
+    { TRACE_SIZED, 2, FOUND_ANEW, "a trace that is neither with sizes nor without" },
+    { SIZED, 1, TAKEN, "with sizes" },
+    { KIND, 1, TAKEN, "of a library" },
+    { NOTE, 4, TAKEN, "a note" },
+    { NOTE, 5, FOUND_ANEW, "a note that is not there" },
+    { FLAGS, 2 | 2 << 2 | 32 | 16 | 64, TAKEN, "an array, to blame, with sizes" },
+    { INHERITED, 4, TAKEN, "inherited" },
+    { INHERITED, 5, NOT_PRINTED, "inherited from a text that is not there" },
 };
 #define CRAFTED (sizeof crafted / sizeof *crafted)
 
@@ -230,6 +241,41 @@ Test(notes, with_right_sums_that_make_no_sense_are_not_believed)
             hdx_rows_close(rows);
         hdx_leaks_free(leaks);
         hdx_buffer_free(&body);
+    }
+}
+
+/* A number of 64 bits takes ten bytes, the last of which is 1. */
+Test(notes, with_numbers_of_more_than_64_bits_are_not_believed)
+{
+    static const struct {
+        uint64_t value;
+        uint8_t  last;
+        bool     taken;
+    } cases[] = { { UINT64_MAX, 1, true },     { UINT64_MAX, 0, true },     { UINT64_MAX, 2, false },
+                  { UINT64_MAX, 0x81, false }, { UINT64_MAX, 0x80, false }, { 1ull << 63, 1, true },
+                  { 1ull << 63, 3, false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_buffer body = hdx_buffer_of(NULL), plain = hdx_buffer_of(NULL);
+        craft(&plain, leak, NOTHING, 0);
+        craft(&body, leak, BYTES, cases[i].value);
+        size_t at = 0;
+        while (body.at[at] == plain.at[at]) /* to the number that differs */
+            at++;
+        cr_assert(body.at[at + 9] == 1);
+        body.at[at + 9] = (char)cases[i].last;
+        uint8_t *copy = hdx_mem_get(NULL, body.len);
+        memcpy(copy, body.at, body.len);
+        leak_answer *a = hdx_leak_decode(copy, body.len);
+        cr_expect(cases[i].taken == (a != NULL), "case %zu", i);
+        if (a == NULL)
+            hdx_mem_put(NULL, copy, body.len);
+        else {
+            const uint64_t bytes = (cases[i].value & INT64_MAX) | (uint64_t)cases[i].last << 63;
+            cr_expect(eq(u64, a->out.leaks[0].retained_bytes, bytes));
+        }
+        hdx_leaks_free(a != NULL ? &a->out : NULL);
+        hdx_buffer_free(&body);
+        hdx_buffer_free(&plain);
     }
 }
 
