@@ -132,6 +132,9 @@ Test(class_dump, is_cut_at_no_length_but_the_whole)
     cr_expect(eq(u64, c.size, b.len));
     cr_expect(eq(u64, c.addr, 0xA));
     cr_expect(eq(u64, c.domain, 0xE));
+    cr_expect(eq(sz, c.statics.len, 9 + 7));
+    cr_expect(eq(sz, c.fields.len, 5));
+    cr_expect(c.super == 0xB && c.loader == 0xC && c.signers == 0xD && c.instance_size == 20 && c.field_count == 1);
     uint64_t name;
     uint8_t  type;
     hdx_view value;

@@ -134,6 +134,12 @@ Test(header, r1_refuses_what_is_no_dump_and_says_what_it_is)
     expect_refused("JAVA PROFILE 9.9.9\0\0\0\0\4\0\0\0\0\0\0\0\0", 31, "9.9.9");
     expect_refused("\0\0\0\0\0\0\0\0", 8, "zero");
     expect_refused("FLR\0\0\2\0\0", 8, "flight recording");
+    static uint8_t many[600]; /* more than is looked at */
+    expect_refused(many, sizeof many, "zero bytes");
+    memset(many, 'x', sizeof many);
+    expect_refused(many, sizeof many, "text file");
+    many[511] = 1;
+    expect_refused(many, sizeof many, "not a heap dump");
     gm_bytes once = { 0 }, twice = { 0 };
     gm_member_put(&once, "JAVA PROFILE 1.0.2", 19, &(gm_member){ 0 });
     gm_member_put(&twice, once.at, once.len, &(gm_member){ 0 });

@@ -801,3 +801,102 @@ Test(heaps, are_not_searched_with_memory_that_is_refused)
     }
     cr_expect(in_spite < 10, "%u of %u answers came in spite of it", in_spite, refused);
 }
+
+static unsigned asked, patience;
+static bool     impatient(void *context)
+{
+    (void)context;
+    return asked++ >= patience;
+}
+
+Test(heaps, are_not_searched_to_the_end_when_somebody_stops_it)
+{
+    static const char *const asks[] = { "5 jdk watched android matched sizes", "23 jdk all sizes long",
+                                        "60 jdk filters android ruled sizes wide", "7 jdk lists sizes long" };
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        searched           s;
+        const hdx_progress progress = { NULL, NULL, impatient };
+        hdx_leaks         *leaks;
+        hdx_error          err;
+        open_world(&s, asks[i]);
+        s.o.progress = &progress;
+        s.o.threads = 1;
+        asked = 0;
+        patience = UINT32_MAX;
+        cr_assert(hdx_leaks_search(s.g, &s.o, &leaks, &err) == HDX_OK);
+        hdx_leaks_free(leaks);
+        const unsigned all = asked;
+        cr_expect(all >= 6, "%s: asked %u times", asks[i], all);
+        for (patience = 0; patience < all; patience++) {
+            asked = 0;
+            cr_expect(hdx_leaks_search(s.g, &s.o, &leaks, &err) == HDX_CANCELLED && leaks == NULL,
+                      "%s: stopped at %u of %u", asks[i], patience, all);
+        }
+        close_world(&s);
+    }
+}
+
+/* Which bitmaps are large depends on the screen: more than a tenth larger, of sizes that there are. */
+Test(heaps, have_large_bitmaps_where_there_is_a_screen)
+{
+    static const struct {
+        uint64_t wide, high;
+        unsigned large; /* of the bitmaps below */
+    } screens[] = { { 20, 20, 5 },
+                    { 0, 20, 0 },
+                    { 20, 0, 0 },
+                    { UINT32_MAX, 20, 0 },
+                    { 20, UINT32_MAX, 0 },
+                    { 0, 0, 0 },
+                    { 1, 1, 8 },
+                    { 10, 40, 5 },
+                    { 3000000000, 1, 0 },
+                    { 1, 3000000000, 0 },
+                    { 20, 21, 1 },
+                    { INT32_MAX, INT32_MAX, 0 },
+                    { UINT32_MAX, UINT32_MAX, 0 } };
+    static const uint64_t bitmaps[][2] = { { 20, 20 }, { 440, 1 }, { 441, 1 },          { 1, 441 },
+                                           { 0, 900 }, { 900, 0 }, { UINT32_MAX, 900 }, { 900, UINT32_MAX },
+                                           { 21, 21 }, { 22, 21 }, { 21, 1000 },        { UINT32_MAX, UINT32_MAX },
+                                           { 2, 1 } };
+    for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
+        searched         s = { .g = NULL };
+        char             dump[64], index[64];
+        hdx_index_report report;
+        hdx_error        err;
+        dump_maker      *m = dump_maker_new(8);
+        const uint64_t   object = dump_maker_class(m, "java.lang.Object", 0, "");
+        m->version = "1.0.3";
+        const uint64_t bitmap = dump_maker_class(m, "android.graphics.Bitmap", object, "mWidth:I mHeight:I"),
+                       metrics = dump_maker_class(m, "android.util.DisplayMetrics", object,
+                                                  i % 2 == 0 ? "widthPixels:I heightPixels:I"
+                                                             : "density:I widthPixels:I heightPixels:I");
+        for (size_t k = 0; k < sizeof bitmaps / sizeof *bitmaps; k++)
+            (void)dump_maker_instance(m, bitmap, bitmaps[k]);
+        (void)dump_maker_instance(m, metrics,
+                                  i % 2 == 0 ? VALUES(screens[i].wide, screens[i].high)
+                                             : VALUES(7, screens[i].wide, screens[i].high));
+        test_folder_make_fast(s.folder, "heaps");
+        (void)snprintf(dump, sizeof dump, "%s/a.hprof", s.folder);
+        (void)snprintf(index, sizeof index, "%s/a.hdx", s.folder);
+        dump_maker_save(m, dump);
+        dump_maker_free(m);
+        const hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1 };
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_graph_open(index, dump, &s.g, &err) == HDX_OK, "%s", err.message);
+        s.o = (hdx_leaks_options){ .finder = HDX_LEAKS_FILTERS, .no_memory_of_it = true, .threads = 1 };
+        hdx_leaks *leaks;
+        cr_assert(hdx_leaks_search(s.g, &s.o, &leaks, &err) == HDX_OK, "%s", err.message);
+        unsigned large = 99, count = 0;
+        for (uint64_t k = 0; k < leaks->metadata_count; k++) {
+            if (strcmp(leaks->metadata[k].name, "Large bitmap count") == 0)
+                large = (unsigned)strtoul(leaks->metadata[k].text, NULL, 10);
+            if (strcmp(leaks->metadata[k].name, "Bitmap count") == 0)
+                count = (unsigned)strtoul(leaks->metadata[k].text, NULL, 10);
+        }
+        cr_expect(large == screens[i].large, "screen %zu: %u large ones", i, large);
+        cr_expect(count == sizeof bitmaps / sizeof *bitmaps, "screen %zu: %u", i, count);
+        hdx_leaks_free(leaks);
+        close_world(&s);
+    }
+}
