@@ -152,6 +152,35 @@ Test(large, arrays_of_some_mib_in_a_stream)
     }
 }
 
+/* A segment that claims more than the file has, and in it a tag that is none: all that follows is lost. */
+Test(large, segments_longer_than_the_file_with_an_unknown_tag_in_them)
+{
+    static const uint32_t more[] = { 1, 100000, 3u << 20, 6u << 20, 1u << 30 };
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        for (unsigned behind = 0; behind < 2; behind++) {
+            dump_maker *m = dump_maker_new(8);
+            size_t      len;
+            (void)dump_maker_primitives(m, 'B', NULL, 10);
+            const uint64_t at = dump_maker_mark(m);
+            dump_maker_raw(m, "\x55", 1);
+            (void)dump_maker_primitives(m, 'B', NULL, behind ? 700000 : 3);
+            const uint64_t whole = dump_maker_mark(m) - 9;
+            dump_maker_segment_says(m, (uint32_t)whole + 9 + more[i]); /* 9: the record that ends the file */
+            const uint8_t *bytes = dump_maker_bytes(m, &len);
+            gm_bytes       b = { (uint8_t *)(uintptr_t)bytes, len, len };
+            surveyed      *s = both(&b, "more", i);
+            cr_assert(eq(int, s->code, HDX_OK));
+            cr_expect(eq(u64, s->survey.objects, 1));
+            cr_assert(eq(u64, s->survey.damage_count, 2)); /* and the end record is missing */
+            const hdx_damage *d = s->survey.damage;
+            cr_expect(d[0].kind == HDX_DAMAGE_UNKNOWN_TAG && d[1].kind == HDX_DAMAGE_TRUNCATED && d[1].offset == len);
+            cr_expect(eq(u64, d[0].offset, dump_maker_heap_at(m) + at));
+            cr_expect(eq(u64, d[0].lost_bytes, len - dump_maker_heap_at(m) - at), "%s", d[0].expected);
+            surveyed_free(s);
+            dump_maker_free(m);
+        }
+}
+
 /*
  * Segments with one array that claims 5 MiB, of which 5 bytes are in the segment: at each the reader looks 5 MiB ahead
  * whether a record begins there. Behind the one numbered `right` three do; the 256 looks are just enough for them, or
