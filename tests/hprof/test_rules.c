@@ -191,6 +191,57 @@ Test(cut, r4_cut_in_a_record_or_without_end_record)
     dump_maker_free(m);
 }
 
+/* Where the container is cut or broken the missing end record says nothing more; where its sum is wrong it does. */
+Test(cut, r4_a_container_that_is_cut_says_enough)
+{
+    enum { SOUND, SUM, CUT, BROKEN, CASES };
+    static const struct {
+        hdx_damage_kind kind;
+        bool            end_is_missed;
+    } cases[CASES] = { { HDX_DAMAGE_TRUNCATED, true },
+                       { HDX_DAMAGE_CRC, true },
+                       { HDX_DAMAGE_TRUNCATED, false },
+                       { HDX_DAMAGE_GZIP, false } };
+    dump_maker *m = dump_maker_new(8);
+    m->no_end = true;
+    (void)make_heap(m, 0);
+    size_t         len;
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    for (unsigned i = 0; i < CASES; i++) {
+        gm_bytes packed = { 0 };
+        if (i == BROKEN) { /* a stored block with all of it, and one of no kind */
+            static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0 };
+            const unsigned       n = (unsigned)len;
+            gm_put(&packed, head, sizeof head);
+            gm_byte(&packed, n & 255);
+            gm_byte(&packed, n >> 8);
+            gm_byte(&packed, ~n & 255);
+            gm_byte(&packed, (~n >> 8) & 255);
+            gm_put(&packed, bytes, len);
+            for (unsigned k = 0; k < 30; k++)
+                gm_byte(&packed, 7);
+        } else
+            gm_member_put(&packed, bytes, len, &(gm_member){ .stored = true });
+        if (i == SUM)
+            packed.at[packed.len - 5] ^= 1;
+        if (i == CUT)
+            packed.len -= 6;
+        surveyed *s = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
+        unsigned  missed = 0, of_kind = 0;
+        cr_assert(eq(int, s->code, HDX_OK));
+        for (uint64_t k = 0; k < s->survey.damage_count; k++) {
+            missed += strcmp(s->survey.damage[k].record, "HEAP_DUMP_END") == 0;
+            of_kind += s->survey.damage[k].kind == cases[i].kind;
+        }
+        cr_expect(eq(u32, missed, cases[i].end_is_missed), "case %u", i);
+        cr_expect(gt(u32, of_kind, 0), "case %u", i);
+        cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
+        surveyed_free(s);
+        gm_free(&packed);
+    }
+    dump_maker_free(m);
+}
+
 Test(tags, r5_unknown_record_is_skipped_where_its_length_leads_on)
 {
     dump_maker *m = dump_maker_new(4);

@@ -234,6 +234,7 @@ Test(notes, with_right_sums_that_make_no_sense_are_not_believed)
         cr_expect(eq(int, code, crafted[i].outcome == NOT_PRINTED ? HDX_DAMAGED : HDX_OK), "%s: steps",
                   crafted[i].what);
         hdx_leak_steps_free(&steps);
+        cr_expect(steps.count == 0 && steps.at == NULL);
         hdx_rows      *rows;
         const hdx_code printed = hdx_leaks_rows((const hdx_leaks *const *)&leaks, NULL, 1, true, &rows, &h.err);
         cr_expect(eq(int, printed, code), "%s: the document", crafted[i].what);
