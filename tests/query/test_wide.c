@@ -1,0 +1,154 @@
+/*
+ * test_wide.c - what questions do of many objects at once, and what they say where they do not say all: objects side
+ * by side that are marked by several workers, paths of which some are left out, histograms of classes without an index.
+ */
+#include "heap.h"
+#include "query/query.h"
+
+#include <heapdex/query.h>
+
+/* An array of `count` nodes, each with one more behind it; every third of those belongs to two nodes. */
+static void make_wide(heap *h, uint32_t count)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   node = dump_maker_class(m, "app.Node", object, "next:L"),
+                   array = dump_maker_class(m, "java.lang.Object[]", object, "");
+    uint64_t *nodes = calloc(count, sizeof *nodes), last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % 3 != 1 || last == 0)
+            last = dump_maker_instance(m, object, NULL);
+        nodes[i] = dump_maker_instance(m, node, DUMP_VALUES(last));
+    }
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_array(m, array, nodes, count), 0, 0);
+    free(nodes);
+    heap_open(h, m);
+}
+
+static bool impatient(void *context) { return *(bool *)context; }
+
+Test(mark, reaches_the_same_by_any_number_of_workers)
+{
+    enum { COUNT = 40000 };
+    heap h;
+    make_wide(&h, COUNT);
+    const uint64_t n = hdx_graph_objects(h.g), words = (n + 63) / 64;
+    uint64_t      *seen = calloc(words, 8), *first = calloc(words, 8), *without = calloc(words, 8);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        uint64_t count = 0;
+        h.q.threads = threads;
+        memset(seen, 0, words * 8);
+        cr_assert(eq(int, hdx_mark(&h.q, without, seen, &h.err), HDX_OK));
+        for (uint64_t i = 0; i < words; i++)
+            count += (unsigned)__builtin_popcountll(seen[i]);
+        uint64_t live = 0;
+        for (hdx_id id = 0; id < n; id++) {
+            live += hdx_graph_live(h.g, id);
+            cr_assert(hdx_graph_live(h.g, id) == ((seen[id / 64] >> id % 64 & 1) != 0), "object %llu",
+                      (unsigned long long)id);
+        }
+        cr_expect(eq(u64, count, live));
+        cr_expect(ge(u64, count, COUNT * 5 / 3));
+    }
+    for (hdx_id id = 0; id < n; id += 5) /* and around some that are left out */
+        without[id / 64] |= 1ull << id % 64;
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        h.q.threads = threads;
+        memset(seen, 0, words * 8);
+        cr_assert(eq(int, hdx_mark(&h.q, without, seen, &h.err), HDX_OK));
+        for (uint64_t i = 0; i < words; i++)
+            cr_assert(eq(u64, seen[i] & without[i], 0));
+        if (threads == 1)
+            memcpy(first, seen, words * 8);
+        cr_expect(memcmp(first, seen, words * 8) == 0, "%u threads", threads);
+    }
+    bool               stop = true;
+    const hdx_progress progress = { .context = &stop, .cancelled = impatient };
+    h.q.progress = &progress;
+    memset(seen, 0, words * 8);
+    memset(without, 0, words * 8);
+    cr_expect(eq(int, hdx_mark(&h.q, without, seen, &h.err), HDX_CANCELLED));
+    free(seen);
+    free(first);
+    free(without);
+    heap_close(&h);
+}
+
+Test(paths, that_are_left_out_are_counted)
+{
+    static const struct {
+        size_t      targets;
+        uint32_t    paths;
+        uint64_t    limit;
+        const char *title;
+    } cases[] = {
+        { 3, 1, 0, NULL },
+        { 3, 1, 3, NULL },
+        { 3, 1, 4, NULL },
+        { 3, 1, 2, "2 of 3 paths (--limit 0 shows all)" },
+        { 3, 1, 1, "1 of 3 paths (--limit 0 shows all)" },
+        { 3, 2, 1, "1 path of more (--limit 0 shows all)" },
+        { 3, 2, 2, "2 paths of more (--limit 0 shows all)" },
+        { 1, 2, 1, "1 of 2 paths (--limit 0 shows all)" },
+        { 1, 2, 2, NULL },
+    };
+    heap   h;
+    hdx_id ids[3];
+    make_wide(&h, 6);
+    size_t shared = 0;
+    for (hdx_id id = 0; id < hdx_graph_objects(h.g) && shared < 3; id++)
+        if (hdx_graph_live(h.g, id) && hdx_graph_kind(h.g, id) == HDX_INSTANCE)
+            ids[shared++] = id;
+    cr_assert(eq(sz, shared, 3)); /* the first of them is what two nodes have */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hdx_path_options options = { .paths = cases[i].paths, .limit = cases[i].limit };
+        hdx_rows              *rows;
+        cr_assert(eq(int, hdx_query_path(&h.q, ids, cases[i].targets, &options, &rows, &h.err), HDX_OK), "%s",
+                  h.err.message);
+        const char *title = hdx_rows_title(rows);
+        cr_expect(title == cases[i].title ||
+                      (title != NULL && cases[i].title != NULL && strcmp(title, cases[i].title) == 0),
+                  "case %zu: %s", i, title);
+        hdx_rows_close(rows);
+    }
+    ids[1] = hdx_graph_objects(h.g);
+    hdx_rows *rows;
+    cr_expect(eq(int, hdx_query_path(&h.q, ids, 2, NULL, &rows, &h.err), HDX_NOT_FOUND));
+    heap_close(&h);
+}
+
+/* The same rows as with an index, where everything in the dump is counted. */
+Test(histogram, of_classes_alone_is_that_of_all_objects)
+{
+    heap h;
+    make_wide(&h, 10);
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(h.g, &count);
+    h.q.scope = HDX_ALL;
+    for (hdx_by by = HDX_BY_NONE; by <= HDX_BY_HEAP; by++)
+        for (unsigned p = 0; p < 2; p++) {
+            hdx_rows      *with, *alone;
+            const hdx_code code = hdx_query_histogram_of(classes, count, by, p == 0 ? NULL : "app.*", &alone, &h.err);
+            if (by == HDX_BY_HEAP) {
+                cr_expect(eq(int, code, HDX_USAGE));
+                cr_expect(strstr(h.err.message, "needs an index") != NULL);
+                continue;
+            }
+            if (hdx_query_histogram(&h.q, by, p == 0 ? NULL : "app.*", false, &with, &h.err) != HDX_OK) {
+                cr_expect(eq(int, code, HDX_USAGE));
+                continue;
+            }
+            cr_assert(eq(int, code, HDX_OK), "%s", h.err.message);
+            hdx_buffer a = rows_text(with), b = rows_text(alone);
+            if (by == HDX_BY_LOADER) /* what a loader is called is not in classes */
+                cr_expect(strcmp(b.at, p == 0 ? "0x0,-,5,24,472,-,100.00,-\n" : "0x0,-,1,10,240,-,50.85,-\n") == 0,
+                          "%s", b.at);
+            else
+                cr_expect(strcmp(a.at, b.at) == 0, "by %d: %s, not %s", (int)by, b.at, a.at);
+            hdx_buffer_free(&a);
+            hdx_buffer_free(&b);
+            hdx_rows_close(with);
+            hdx_rows_close(alone);
+        }
+    heap_close(&h);
+}
