@@ -71,8 +71,7 @@ hdx_code hdx_window_move(hdx_window *w, hdx_pos pos, uint64_t want, const uint8_
     while (w->stream != NULL && pos - w->from > w->len && !w->ended) { /* a stream is read up to pos */
         w->from += w->len;
         w->len = 0;
-        const size_t n = pos - w->from < w->chunk ? (size_t)(pos - w->from) : w->chunk;
-        if ((code = fill(w, n, err)) != HDX_OK)
+        if ((code = fill(w, w->chunk, err)) != HDX_OK)
             return code;
     }
     if (pos >= w->from && pos - w->from <= w->len) {

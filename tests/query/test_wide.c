@@ -4,6 +4,7 @@
  */
 #include "heap.h"
 #include "query/query.h"
+#include "query/questions.h"
 
 #include <heapdex/query.h>
 
@@ -150,5 +151,79 @@ Test(histogram, of_classes_alone_is_that_of_all_objects)
             hdx_rows_close(with);
             hdx_rows_close(alone);
         }
+    heap_close(&h);
+}
+
+/* Retained sizes are asked for by name or by the column. */
+Test(histogram, says_where_retained_sizes_are_not_known)
+{
+    static const struct {
+        hdx_argument   at[3];
+        size_t         count;
+        hdx_refs_scope scope;
+        const char    *said; /* NULL: it may be asked */
+    } cases[] = {
+        { { { "by", "heap" } }, 1, HDX_GARBAGE, NULL },
+        { { { "scan", NULL } }, 1, HDX_LIVE, NULL },
+        { { { "retained", NULL } }, 1, HDX_LIVE, NULL },
+        { { { "retained", NULL } }, 1, HDX_ALL, NULL },
+        { { { "retained", NULL } }, 1, HDX_GARBAGE, "garbage retains nothing: leave `retained` out" },
+        { { { "by", "heap" }, { "retained", NULL } },
+          2,
+          HDX_LIVE,
+          "retained sizes are not known by heap: leave `retained` out" },
+        { { { "by", "package" }, { "retained", NULL } }, 2, HDX_LIVE, NULL },
+        { { { "scan", NULL }, { "retained", NULL } },
+          2,
+          HDX_LIVE,
+          "--scan does not know retained sizes: leave --scan out" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hdx_arguments a = { &hdx_question_histogram.declared, cases[i].at, cases[i].count };
+        const hdx_query     q = { .scope = cases[i].scope };
+        hdx_error           err = { .message = "" };
+        cr_expect(eq(int, hdx_histogram_check(&q, &a, &err), cases[i].said == NULL ? HDX_OK : HDX_USAGE), "case %zu",
+                  i);
+        cr_expect(strcmp(err.message, cases[i].said == NULL ? "" : cases[i].said) == 0, "%s", err.message);
+    }
+}
+
+/* Where no path is left the title says whether that is because of what was excluded. */
+Test(paths, that_are_not_there_are_said)
+{
+    heap           h;
+    hdx_id         ids[2] = { HDX_NO_ID, HDX_NO_ID };
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   node = dump_maker_class(m, "app.Node", object, "next:L");
+    const uint64_t         last = dump_maker_instance(m, object, NULL), lost = dump_maker_instance(m, object, NULL);
+    const char *const      next[] = { "app.Node#next" };
+    const hdx_path_options plain = { .paths = 1 }, all = { .paths = 1, .exclude = HDX_EXCLUDE_WEAK },
+                           field = { .paths = 1, .exclude_fields = next, .exclude_field_count = 1 };
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, node, DUMP_VALUES(last)), 0, 0);
+    heap_open(&h, m);
+    cr_assert(hdx_graph_find(h.g, last, &ids[0]) && hdx_graph_find(h.g, lost, &ids[1]));
+    const struct {
+        const hdx_id           *ids;
+        size_t                  count;
+        const hdx_path_options *options;
+        const char             *said; /* of nothing; NULL: there is one */
+    } cases[] = {
+        { ids, 1, &plain, NULL },
+        { ids, 1, &field, "no GC root reaches it without the excluded references" },
+        { ids, 2, &field, "no GC root reaches any of them without the excluded references" },
+        { ids + 1, 1, &plain, "no GC root reaches it" },
+        { ids + 1, 1, &all, "no GC root reaches it without the excluded references" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_rows       *rows;
+        const hdx_cell *cells;
+        cr_assert(eq(int, hdx_query_path(&h.q, cases[i].ids, cases[i].count, cases[i].options, &rows, &h.err), HDX_OK));
+        const bool none = !hdx_rows_next(rows, &cells);
+        cr_expect(none == (cases[i].said != NULL), "case %zu", i);
+        if (none)
+            cr_expect(strcmp(hdx_rows_nothing(rows), cases[i].said) == 0, "%s", hdx_rows_nothing(rows));
+        hdx_rows_close(rows);
+    }
     heap_close(&h);
 }
