@@ -8,6 +8,7 @@
 #include "support/dump_maker.h"
 #include "support/gzip_maker.h"
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,8 +123,10 @@ static inline void survey_source(surveyed *s, hdx_source *source, how h)
                                          .mem = h.mem };
     const hdx_survey_sink    sink = { s, surveyed_heap, surveyed_top, surveyed_restart };
     s->code = hdx_hprof_survey(source, &options, &sink, &s->survey, &s->err);
-    if (s->code != HDX_OK)
+    if (s->code != HDX_OK) {
+        cr_expect(s->err.code == s->code, "the words say %s: %s", hdx_code_name(s->err.code), s->err.message);
         return;
+    }
     if (s->count > 0)
         qsort(s->events, s->count, sizeof *s->events, by_position);
     const hdx_walk_visitor visitor = { s, walked_nothing, walked_events, walked_nothing };

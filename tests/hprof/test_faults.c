@@ -92,7 +92,7 @@ static hdx_code sample_all(hdx_source *source, uint64_t bytes, hdx_mem *mem, hdx
         return code;
     uint8_t *all = malloc(sample.size + 1);
     if (!sample.whole && sample.io.read_at(&sample.io, 0, all, sample.size, 0) != (int64_t)sample.size)
-        code = HDX_IO;
+        code = hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "the sample cannot be read");
     free(all);
     hdx_sample_close(&sample);
     return code;
@@ -151,8 +151,9 @@ static unsigned every_fault(const gm_bytes *plain, const char *what)
                 before = n;
                 fired = false;
                 const hdx_code code = read_all(readings[r].packed ? &packed : plain, readings[r], &err);
-                cr_expect(code == (fired ? codes[f] : HDX_OK), "%s, reading %zu, fault %d, %u went well: %s %s", what,
-                          r, (int)f, n, hdx_code_name(code), err.message);
+                cr_expect(code == (fired ? codes[f] : HDX_OK) && err.code == code,
+                          "%s, reading %zu, fault %d, %u went well: %s %s", what, r, (int)f, n, hdx_code_name(code),
+                          err.message);
                 if (!fired)
                     break;
                 times++;

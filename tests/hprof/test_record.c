@@ -184,7 +184,8 @@ static hdx_code record_in(const hdx_buffer *b, uint64_t len, uint32_t id_size, h
     const hdx_code code = hdx_hprof_record_at(source, id_size, 31, e, body_at, body_len, &err);
     hdx_source_close(source);
     if (code != HDX_OK)
-        cr_expect(err.offset == 31 && strstr(err.message, "the dump changed") != NULL, "%s", err.message);
+        cr_expect(err.code == code && err.offset == 31 && strstr(err.message, "the dump changed") != NULL, "%s",
+                  err.message);
     return code;
 }
 

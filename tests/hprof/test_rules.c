@@ -194,14 +194,15 @@ Test(cut, r4_cut_in_a_record_or_without_end_record)
 /* Where the container is cut or broken the missing end record says nothing more; where its sum is wrong it does. */
 Test(cut, r4_a_container_that_is_cut_says_enough)
 {
-    enum { SOUND, SUM, CUT, BROKEN, CASES };
+    enum { SOUND, SUM, CUT, BROKEN, SUM_AND_CUT, CASES };
     static const struct {
         hdx_damage_kind kind;
         bool            end_is_missed;
     } cases[CASES] = { { HDX_DAMAGE_TRUNCATED, true },
                        { HDX_DAMAGE_CRC, true },
                        { HDX_DAMAGE_TRUNCATED, false },
-                       { HDX_DAMAGE_GZIP, false } };
+                       { HDX_DAMAGE_GZIP, false },
+                       { HDX_DAMAGE_CRC, false } };
     dump_maker *m = dump_maker_new(8);
     m->no_end = true;
     (void)make_heap(m, 0);
@@ -220,11 +221,15 @@ Test(cut, r4_a_container_that_is_cut_says_enough)
             gm_put(&packed, bytes, len);
             for (unsigned k = 0; k < 30; k++)
                 gm_byte(&packed, 7);
+        } else if (i == SUM_AND_CUT) { /* in two members */
+            gm_member_put(&packed, bytes, len / 2, &(gm_member){ .stored = true });
+            packed.at[packed.len - 5] ^= 1;
+            gm_member_put(&packed, bytes + len / 2, len - len / 2, &(gm_member){ .stored = true });
         } else
             gm_member_put(&packed, bytes, len, &(gm_member){ .stored = true });
         if (i == SUM)
             packed.at[packed.len - 5] ^= 1;
-        if (i == CUT)
+        if (i == CUT || i == SUM_AND_CUT)
             packed.len -= 6;
         surveyed *s = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
         unsigned  missed = 0, of_kind = 0;

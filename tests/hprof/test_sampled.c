@@ -141,6 +141,7 @@ static void put_sample(hdx_buffer *b, hdx_source *source, uint32_t number, uint6
     hdx_sample     s;
     hdx_error      err = { .offset = HDX_NOWHERE };
     const hdx_code code = hdx_sample_open(source, number, bytes, &mem, NULL, &s, &err);
+    cr_expect(code == HDX_OK || err.code == code, "%s", err.message);
     hdx_buffer_format(b, "%u %llu: %s %s\n", number, (ull)bytes, hdx_code_name(code),
                       code != HDX_OK ? err.message : "");
     if (code != HDX_OK)

@@ -260,6 +260,7 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
         leak_rules r;
         hdx_error  err = { .code = HDX_OK };
         cr_expect(eq(int, read_lines(cases[i].lines, cases[i].rules, &r, &err), HDX_USAGE), "%s", cases[i].lines);
+        cr_expect(err.code == HDX_USAGE);
         cr_expect_str_eq(err.message, cases[i].said);
         cr_expect_str_eq(err.where, "mine.txt");
         hdx_leak_rules_free(&r);

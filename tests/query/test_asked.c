@@ -37,6 +37,8 @@ static uint64_t ask(void *context, const char *line, hdx_buffer *b)
     if (code == HDX_OK)
         code = answer_text(rows, b, &n, &err);
     if (code != HDX_OK)
+        cr_expect(err.code == code, "%s: the words say %s", line, hdx_code_name(err.code));
+    if (code != HDX_OK)
         hdx_buffer_format(b, "%s %s %llu: %s (%s)\n", hdx_code_name(code), err.where, (unsigned long long)err.offset,
                           err.message, err.hint);
     hdx_rows_close(rows);

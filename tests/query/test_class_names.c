@@ -25,6 +25,7 @@ static void named(const char *const *names, const uint32_t *supers, const char *
                                       .number = count,
                                       .super = supers == NULL ? HDX_NO_CLASS : supers[count] };
     const hdx_code code = hdx_classes_named(classes, count, pattern, subclasses, NULL, &mem, &numbers, &found, &err);
+    cr_expect(err.code == code, "%s: the words say %s", pattern, hdx_code_name(err.code));
     if (code != HDX_OK)
         (void)snprintf(is, sizeof is, "%s: %s (%s)", hdx_code_name(code), err.message, err.hint);
     for (size_t i = 0; i < found; i++)
