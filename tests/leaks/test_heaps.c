@@ -777,11 +777,11 @@ Test(heaps, are_not_searched_with_memory_that_is_refused)
             hdx_leaks *leaks = NULL;
             hdx_rows  *rows = NULL;
             hdx_error  err = { .message = "" };
-            refusing_from(n);
+            refusing_memory(n + 1);
             hdx_code code = hdx_leaks_search(s.g, &s.o, &leaks, &err);
             if (code == HDX_OK)
                 code = hdx_leaks_rows((const hdx_leaks *const[]){ leaks }, NULL, 1, n % 2 == 0, &rows, &err);
-            const bool was_refused = refusing_end();
+            const bool was_refused = refusing_ends();
             if (code == HDX_OK) {
                 hdx_buffer b = hdx_buffer_of(NULL);
                 (void)put_leaks(&b, leaks);

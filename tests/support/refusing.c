@@ -23,13 +23,16 @@ static bool is_last(_Atomic unsigned *left)
     return false;
 }
 
-/* The linker puts these in the place of calloc and malloc (--wrap). */
+/* The linker puts these in the place of calloc, malloc and realloc (--wrap). */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
+void *__real_realloc(void *at, size_t size);
+void *__wrap_realloc(void *at, size_t size);
 void *__wrap_calloc(size_t count, size_t size) { return is_last(&memory_left) ? NULL : __real_calloc(count, size); }
 void *__wrap_malloc(size_t size) { return is_last(&memory_left) ? NULL : __real_malloc(size); }
+void *__wrap_realloc(void *at, size_t size) { return is_last(&memory_left) ? NULL : __real_realloc(at, size); }
 
 static int r_open(hdx_io *io, const char *path) { return is_last(&input_left) ? -EIO : real.open(io, path); }
 static int r_stat(hdx_io *io, const char *path, struct stat *out)
