@@ -66,6 +66,17 @@ void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id
 void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
                            uint64_t *inbound);
 
+/*
+ * Bytes from .. from + want of what the record of an instance or array holds: its fields, the most derived class first,
+ * or its elements. *got is less where that ends, and 0 where there is no record or a tool cut the content out.
+ */
+hdx_code  hdx_graph_content(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
+                            hdx_error *err);
+hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *bytes); /* of as many as the type has */
+/* hdx_near_begin of the dump (source/source.h): for a thread that reads many values at rising positions. */
+struct hdx_near *hdx_graph_near_begin(hdx_graph *g);
+void             hdx_graph_near_end(struct hdx_near *near);
+
 /* Ids of addresses as a dump writes them; HDX_NO_ID where no object is. */
 void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
 

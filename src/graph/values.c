@@ -129,6 +129,31 @@ hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first,
     return code;
 }
 
+hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
+                           hdx_error *err)
+{
+    hdx_record r;
+    bool       there;
+    *got = 0;
+    hdx_code code = hdx_graph_record(g, id, &r, &there, err);
+    if (code != HDX_OK || !there || r.event.tag == HDX_SUB_CLASS || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA)
+        return code;
+    return body(&r, from, to, want, got, err);
+}
+
+hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *bytes)
+{
+    return hdx_value_of(type, bytes, g->m->id_size);
+}
+
+struct hdx_near *hdx_graph_near_begin(hdx_graph *g)
+{
+    hdx_source *source;
+    return hdx_graph_source(g, &source, NULL) == HDX_OK ? hdx_near_begin(source) : NULL;
+}
+
+void hdx_graph_near_end(struct hdx_near *near) { hdx_near_end(near); }
+
 /* ---- one instance, field by field ---- */
 
 hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *there, hdx_error *err)
