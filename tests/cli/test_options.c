@@ -23,7 +23,7 @@ static const char *needs(const hdx_answer *a)
         { "refs", "class:java.lang.String --in" }, { "path", "thread:main '#100'" },
         { "retained", "'#100' thread:main" },      { "leaks", "--finder classes --class 'bookshop.*'" },
         { "export", "--table objects" },           { "strip", "--policy koom -o small.hprof" },
-        { "restore", "-o whole.hprof" },
+        { "restore", "-o whole.hprof" },           { "entries", "'#6746'" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)

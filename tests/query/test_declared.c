@@ -280,7 +280,11 @@ static void make(heap *h, bool android)
 
 /* ---- every form of every question ---- */
 
-static const char *a_value(const hdx_parameter *p) { return p->kind == HDX_PARAMETER_OBJECTS ? "0x1040" : "app.*"; }
+/* An object, a class pattern; entries are those of an array. */
+static const char *a_value(const hdx_answer *a, const hdx_parameter *p)
+{
+    return p->kind != HDX_PARAMETER_OBJECTS ? "app.*" : strcmp(a->name, "entries") == 0 ? "0x1100" : "0x1040";
+}
 
 /*
  * What the answer cannot be asked without, the condition of the form, and one flag more; false: the flag is another
@@ -297,7 +301,7 @@ static bool arguments_for(const hdx_answer *a, const hdx_form *form, const hdx_p
         const bool one = (p->flags & HDX_PARAMETER_EITHER) && !either && (flag == NULL || flag->needs == NULL);
         either |= one;
         if ((p->flags & HDX_PARAMETER_REQUIRED) || needed || one)
-            at[(*count)++] = (hdx_argument){ p->name, a_value(p) };
+            at[(*count)++] = (hdx_argument){ p->name, a_value(a, p) };
     }
     if (form->parameter != NULL)
         at[(*count)++] = (hdx_argument){ form->parameter, form->is };

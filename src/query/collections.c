@@ -1,0 +1,675 @@
+/*
+ * collections.c - how full collections are, over the whole heap: rows of collections, or sums by class or holder.
+ *
+ * Objects come by in windows: in the order of ids those whose class has a layout are gathered, threads look at pieces
+ * of them in the order of the dump, and rows or sums are made of what they found, in the order of ids again. So only
+ * records of collections and what their sizes need are read, and memory is that of one window. What takes many steps
+ * (a queue without a size, a long table) is looked at after the others, one by one, in steps that all of them share.
+ */
+#include "query/contents.h"
+
+#include "base/bits.h"
+#include "base/first_error.h"
+#include "graph/graph.h"
+#include "model/model.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WINDOW     32768u
+#define PIECE      512u
+#define FEW_STEPS  2048u /* that threads take for one collection */
+#define CLIMB      1000u /* references from a collection to who holds it */
+#define MANY       4096u /* static fields of a class that are compared */
+#define ARRAY_READ 4096u
+
+enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHALLOW, RETAINED, BACKING, NOTE, COLUMNS };
+
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the collection"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE, "list, map, set, queue or array"),
+    [SIZE] = HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                        "elements, or entries of a map; null where that is not known"),
+    [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                            "elements, entries or buckets that its array has room for; null without an array"),
+    [USED] = HDX_COLUMN("used", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                        "of these, places or buckets that are not empty; null for one that another collection backs"),
+    [FILL] = HDX_COLUMN("fill", REAL, NONE, HDX_COLUMN_NULLABLE, "size by capacity, where there is one"),
+    [COLLISIONS] = HDX_COLUMN("collisions", REAL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                              "entries that share a bucket with one before them, by size; null without buckets"),
+    [WASTE] = HDX_COLUMN("waste", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                         "bytes of places in its array that hold nothing; null where another collection backs it"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without array and elements"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if it were gone; null for garbage"),
+    [BACKING] = HDX_COLUMN("backing", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                           "the collection that has its elements, as a HashMap those of a HashSet; null: it has them"),
+    [NOTE] = HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                        "why its size is not known: unknown layout, values absent, damaged, too many steps"),
+};
+
+#define SUMS                                                                                                           \
+    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections of it"),                                                \
+        HDX_COLUMN("empty", UNSIGNED, COUNT, 0, "of these, with no element"),                                          \
+        HDX_COLUMN("single", UNSIGNED, COUNT, 0, "of these, with one element"),                                        \
+        HDX_COLUMN("size", UNSIGNED, COUNT, 0, "elements or entries of all of them"),                                  \
+        HDX_COLUMN("capacity", UNSIGNED, COUNT, 0, "what their arrays have room for"),                                 \
+        HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "bytes of places in their arrays that hold nothing"),                  \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without arrays and elements"),                      \
+        HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, with a size that is not known")
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the collections"),
+    SUMS,
+};
+static const hdx_column holder_columns[] = {
+    HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "CLASS.FIELD that holds them, directly or in other collections, on the shortest way from a GC root"),
+    SUMS,
+};
+static const hdx_column total_members[] = {
+    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections of all rows"),
+    HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "what their arrays waste"),
+    HDX_COLUMN("unknown", UNSIGNED, COUNT, 0, "collections with a size that is not known"),
+};
+static const hdx_column document[] = { HDX_NESTED(
+    "total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit; with --by", total_members) };
+
+static const hdx_form forms[] = {
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { "by", "holder", holder_columns, HDX_COUNT(holder_columns) },
+    { NULL, NULL, columns, COLUMNS },
+};
+
+/* ---- gathering ---- */
+
+typedef struct found {
+    hdx_id               id;
+    hdx_pos              at;
+    uint64_t             holder; /* who_holds */
+    bool                 later;  /* more than FEW_STEPS */
+    hdx_collection_facts facts;
+} found;
+
+typedef struct sums {
+    uint64_t key; /* class number or holder */
+    uint64_t collections, empty, single, size, capacity, waste, shallow, unknown;
+} sums;
+
+typedef enum grouping { BY_NONE, BY_CLASS, BY_HOLDER } grouping;
+
+typedef struct survey {
+    hdx_ask           ask;
+    hdx_layouts       layouts;
+    hdx_bound_layouts bound;
+    uint8_t          *wanted; /* by class number */
+    uint32_t          classes;
+    bool              arrays, scan;
+    grouping          by;
+    uint64_t          least, most;
+    hdx_id            at, end; /* next object to look at */
+    found            *window;
+    uint64_t          count, given; /* of the window */
+    unsigned          workers;
+    hdx_contents     *readers; /* one for each worker */
+    uint64_t          steps;   /* left for what takes many */
+    _Atomic uint64_t  piece;
+    hdx_first_error   fault;
+    uint64_t          unknown; /* collections without a size for want of a layout */
+    HDX_LIST(sums)    groups;
+    hdx_map           grouped;
+} survey;
+
+static void survey_close(void *state)
+{
+    survey  *s = state;
+    hdx_mem *mem = s->ask.q.mem;
+    for (unsigned i = 0; s->readers != NULL && i < s->workers; i++)
+        hdx_contents_close(&s->readers[i]);
+    if (s->readers != NULL)
+        hdx_mem_put(mem, s->readers, s->workers * sizeof *s->readers);
+    hdx_mem_put(mem, s->window, WINDOW * sizeof *s->window);
+    hdx_mem_put(mem, s->wanted, s->classes);
+    hdx_list_free(mem, HDX_LIST_REF(&s->groups));
+    hdx_map_free(&s->grouped);
+    hdx_layouts_unbind(&s->bound);
+    hdx_layouts_free(&s->layouts);
+    free(s);
+}
+
+/* The next WINDOW collections, or those that are left. */
+static hdx_code gather(survey *s, hdx_error *err)
+{
+    uint32_t classes[HDX_RUN];
+    uint64_t live[HDX_RUN / 64];
+    hdx_code code = HDX_OK;
+    s->count = s->given = 0;
+    while (code == HDX_OK && s->at < s->end && s->count + HDX_RUN <= WINDOW) {
+        const uint32_t n = (uint32_t)(s->end - s->at < HDX_RUN ? s->end - s->at : HDX_RUN);
+        hdx_graph_read_classes(s->ask.g, s->at, n, classes);
+        hdx_graph_read_live(s->ask.g, s->at, n, live);
+        for (uint32_t i = 0; i < n; i++) {
+            if (classes[i] >= s->classes || !s->wanted[classes[i]])
+                continue;
+            if (s->ask.q.scope != HDX_ALL && (live[i / 64] >> (i % 64) & 1) != (s->ask.q.scope == HDX_LIVE))
+                continue;
+            if (hdx_graph_kind(s->ask.g, s->at + i) == HDX_CLASS_OBJECT)
+                continue;
+            s->window[s->count] = (found){ .id = s->at + i };
+            s->count++;
+        }
+        s->at += n;
+        code = hdx_ask_stopped(&s->ask.q, err);
+    }
+    return code;
+}
+
+/* ---- who holds a collection ---- */
+
+/*
+ * On the shortest way from a GC root (of garbage: by its first referrers) the nearest object that is no part of a
+ * collection: class << 32 | place, the number of the field among those that the class itself declares, or of the
+ * static. ROOT: no object holds it.
+ */
+#define ROOT      UINT64_MAX
+#define STATIC    0x80000000u
+#define SOMEWHERE 0x7fffffffu /* an element, or in no field that could be read */
+
+static bool is_inner(const survey *s, hdx_id id)
+{
+    const hdx_class *c = hdx_graph_class(s->ask.g, hdx_graph_class_of(s->ask.g, id));
+    return c != NULL && hdx_graph_kind(s->ask.g, id) != HDX_CLASS_OBJECT &&
+           (c->kind != HDX_INSTANCE || (c->number < s->bound.classes && s->bound.of[c->number].layout != NULL) ||
+            (c->name.len > 10 && memcmp(c->name.at, "java.util.", 10) == 0));
+}
+
+/* Which field of which class of the chain refers to it. */
+static hdx_code place_in_object(survey *s, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
+{
+    hdx_graph     *g = s->ask.g;
+    const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
+    uint8_t        bytes[1024];
+    uint64_t       got = 0, from = 0;
+    hdx_code       code = hdx_graph_content(g, holder, 0, bytes, sizeof bytes, &got, err);
+    for (const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, holder)); code == HDX_OK && c != NULL;
+         c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) {
+        if ((c->flags & HDX_CLASS_OPAQUE) != 0)
+            break;
+        for (uint32_t f = 0; f < c->field_count; f++) {
+            const unsigned size = hdx_type_size(c->fields[f].type, id_size);
+            if (from + size > got)
+                return HDX_OK;
+            if (c->fields[f].type == 2 && hdx_graph_value_of(g, 2, bytes + from).as.address == wanted) {
+                *out = (uint64_t)c->number << 32 | f;
+                return HDX_OK;
+            }
+            from += size;
+        }
+    }
+    return code;
+}
+
+static hdx_code place_in_statics(survey *s, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
+{
+    const hdx_class *c = hdx_graph_class_object(s->ask.g, holder);
+    hdx_values       v = { 0 };
+    if (c == NULL || c->static_count > MANY)
+        return HDX_OK;
+    hdx_code code = hdx_graph_statics(s->ask.g, holder, &v, err);
+    for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
+        if (v.at[i].value.type == 2 && !v.at[i].value.absent && v.at[i].value.as.address == wanted) {
+            *out = (uint64_t)c->number << 32 | STATIC | i;
+            break;
+        }
+    hdx_values_free(&v);
+    return code;
+}
+
+static hdx_id referrer(const survey *s, hdx_id id)
+{
+    hdx_refs refs;
+    hdx_id   from;
+    if (hdx_graph_live(s->ask.g, id)) {
+        from = hdx_graph_nearest(s->ask.g, id);
+        return from == id ? HDX_NO_ID : from;
+    }
+    hdx_graph_inbound(s->ask.g, id, HDX_ALL, &refs);
+    return hdx_refs_next(&refs, &from) ? from : HDX_NO_ID;
+}
+
+static hdx_code who_holds(survey *s, hdx_id id, uint64_t *out, hdx_error *err)
+{
+    hdx_graph *g = s->ask.g;
+    hdx_error  mine;
+    hdx_id     held = id, holder = referrer(s, id);
+    hdx_code   code = HDX_OK;
+    for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(s, holder); i++) {
+        held = holder;
+        holder = referrer(s, held);
+    }
+    *out = ROOT;
+    if (holder == HDX_NO_ID)
+        return HDX_OK;
+    const hdx_class *own = hdx_graph_kind(g, holder) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, holder) : NULL;
+    *out = (uint64_t)(own != NULL ? own->number : hdx_graph_class_of(g, holder)) << 32 | SOMEWHERE;
+    if (own != NULL)
+        code = place_in_statics(s, holder, hdx_graph_address(g, held), out, &mine);
+    else if (hdx_graph_kind(g, holder) == HDX_INSTANCE)
+        code = place_in_object(s, holder, hdx_graph_address(g, held), out, &mine);
+    return hdx_label_without_dump(g, code, &mine, err);
+}
+
+static hdx_code holder_cell(survey *s, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const hdx_class *c = holder == ROOT ? NULL : hdx_graph_class(s->ask.g, (uint32_t)(holder >> 32));
+    const uint32_t   place = (uint32_t)holder;
+    hdx_text         name = { "", 0 };
+    if (c == NULL) {
+        *out = holder == ROOT ? hdx_cell_string("GC root") : hdx_cell_null();
+        return HDX_OK;
+    }
+    const hdx_text of = c->name;
+    if ((place & STATIC) != 0 && (place & ~STATIC) < c->static_count)
+        name = c->statics[place & ~STATIC].name;
+    else if (place < c->field_count)
+        name = c->fields[place].name;
+    const uint64_t len = (uint64_t)of.len + 1 + name.len;
+    char          *text = hdx_arena_get(arena, len);
+    if (text == NULL || len > UINT32_MAX)
+        return hdx_no_memory(err, "a holder", len);
+    memcpy(text, of.at, of.len);
+    text[of.len] = '.';
+    memcpy(text + of.len + 1, name.at, name.len);
+    *out = hdx_cell_text((hdx_text){ text, (uint32_t)(name.len == 0 ? of.len : len) });
+    return HDX_OK;
+}
+
+/* ---- looking ---- */
+
+/* An object array: elements that are not null. */
+static hdx_code array_facts(survey *s, hdx_id id, hdx_collection_facts *f, hdx_error *err)
+{
+    hdx_graph     *g = s->ask.g;
+    const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
+    uint8_t        bytes[ARRAY_READ];
+    const uint64_t length = hdx_graph_length(g, id);
+    uint64_t       used = 0, got = 0;
+    hdx_error      mine;
+    *f = (hdx_collection_facts){ .backing = HDX_NO_ID, .arrays = true, .capacity = length };
+    for (uint64_t i = 0; i < length; i += got / id_size) {
+        const uint64_t left = (length - i) * id_size;
+        hdx_code       code =
+            hdx_graph_content(g, id, i * id_size, bytes, left < sizeof bytes ? left : sizeof bytes, &got, &mine);
+        if (code != HDX_OK && (code = hdx_label_without_dump(g, code, &mine, err)) != HDX_OK)
+            return code;
+        if (got < id_size) {
+            f->note = HDX_NOTE_ABSENT;
+            return HDX_OK;
+        }
+        for (uint64_t k = 0; k + id_size <= got; k += id_size)
+            used += hdx_graph_value_of(g, 2, bytes + k).as.address != 0;
+    }
+    f->sized = f->scanned = true;
+    f->size = f->used = used;
+    f->waste = (length - used) * hdx_graph_summary_of(g)->reference_size;
+    return HDX_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const found *x = *(const found *const *)a, *y = *(const found *const *)b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->id > y->id) - (x->id < y->id);
+}
+
+static hdx_code look(survey *s, hdx_contents *c, found *f, hdx_error *err)
+{
+    hdx_code code = s->arrays ? array_facts(s, f->id, &f->facts, err)
+                              : hdx_contents_facts(c, f->id, s->scan, FEW_STEPS, &f->facts, err);
+    f->later = !s->arrays && f->facts.note == HDX_NOTE_LONG;
+    if (code == HDX_OK && s->by == BY_HOLDER)
+        code = who_holds(s, f->id, &f->holder, err);
+    return code;
+}
+
+static hdx_code look_at_piece(survey *s, hdx_contents *c, uint64_t from, uint64_t end, hdx_error *err)
+{
+    found   *order[PIECE];
+    hdx_code code = hdx_ask_stopped(&s->ask.q, err);
+    for (uint64_t i = from; i < end; i++) {
+        order[i - from] = &s->window[i];
+        (void)hdx_graph_position(s->ask.g, s->window[i].id, &s->window[i].at);
+    }
+    qsort(order, end - from, sizeof *order, by_place);
+    for (uint64_t i = 0; code == HDX_OK && i < end - from; i++)
+        code = look(s, c, order[i], err);
+    return code;
+}
+
+static void look_at_pieces(void *context, unsigned worker)
+{
+    survey          *s = context;
+    hdx_error        err = { .offset = HDX_NOWHERE };
+    uint64_t         piece;
+    struct hdx_near *near = hdx_graph_near_begin(s->ask.g);
+    while (!hdx_first_error_any(&s->fault) && (piece = atomic_fetch_add(&s->piece, 1)) * PIECE < s->count) {
+        const uint64_t end = s->count - piece * PIECE < PIECE ? s->count : (piece + 1) * PIECE;
+        const hdx_code code = look_at_piece(s, &s->readers[worker], piece * PIECE, end, &err);
+        hdx_first_error_put(&s->fault, code, &err);
+    }
+    hdx_graph_near_end(near);
+}
+
+/* The next window looked at; count 0: there is none. */
+static hdx_code next_window(survey *s, hdx_error *err)
+{
+    hdx_code code = gather(s, err);
+    if (code != HDX_OK || s->count == 0)
+        return code;
+    atomic_store(&s->piece, 0);
+    hdx_workers_run(s->count > 2 * PIECE ? s->workers : 1, look_at_pieces, s);
+    if ((code = hdx_first_error_take(&s->fault, err)) != HDX_OK)
+        return code;
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
+        found *f = &s->window[i];
+        if (f->later) {
+            code = hdx_contents_facts(&s->readers[0], f->id, s->scan, s->steps, &f->facts, err);
+            s->steps -= s->readers[0].steps < s->steps ? s->readers[0].steps : s->steps;
+            if (code == HDX_OK)
+                code = hdx_ask_stopped(&s->ask.q, err);
+        }
+        s->unknown += f->facts.note == HDX_NOTE_UNKNOWN;
+    }
+    return code;
+}
+
+static bool in_bounds(const survey *s, const found *f)
+{
+    if (s->least == 0 && s->most == UINT64_MAX)
+        return true;
+    return f->facts.sized && f->facts.size >= s->least && f->facts.size <= s->most;
+}
+
+/* ---- rows ---- */
+
+static hdx_code say_unknown(const survey *s)
+{
+    char line[160];
+    if (s->unknown == 0 || s->ask.q.notice == NULL)
+        return HDX_OK;
+    (void)snprintf(line, sizeof line,
+                   "%" PRIu64 " collections have a layout that no table knows (--by class --where 'unknown > 0')",
+                   s->unknown);
+    s->ask.q.notice(s->ask.q.notice_context, line);
+    return HDX_OK;
+}
+
+static hdx_code collections_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    survey *s = state;
+    found  *f;
+    (void)arena;
+    hdx_code code = hdx_ask_turn(&s->ask, err);
+    if (code != HDX_OK)
+        return code;
+    do {
+        if (s->given == s->count && (code = next_window(s, err)) != HDX_OK)
+            return code;
+        if (s->count == 0) {
+            (void)say_unknown(s);
+            return hdx_ask_end(&s->ask, more, err);
+        }
+        f = &s->window[s->given++];
+    } while (!in_bounds(s, f));
+    const hdx_collection_facts *c = &f->facts;
+    const char *kind = s->arrays ? "array" : hdx_collection_kind_name(c->layout == NULL ? 0 : c->layout->kind);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        cells[i] = hdx_cell_null();
+    cells[ADDRESS] = hdx_id_cell(s->ask.g, f->id);
+    cells[CLASS] = hdx_class_of_cell(s->ask.g, f->id);
+    cells[KIND] = hdx_cell_string(kind);
+    if (c->sized)
+        cells[SIZE] = hdx_cell_uint(c->size);
+    if (c->arrays)
+        cells[CAPACITY] = hdx_cell_uint(c->capacity);
+    if (c->scanned) {
+        cells[USED] = hdx_cell_uint(c->used);
+        cells[WASTE] = hdx_cell_uint(c->waste);
+    }
+    if (c->sized && c->arrays && c->capacity > 0)
+        cells[FILL] = hdx_cell_real((double)c->size / (double)c->capacity);
+    if (c->sized && c->scanned && c->hashed)
+        cells[COLLISIONS] =
+            hdx_cell_real(c->size == 0 || c->size < c->used ? 0 : (double)(c->size - c->used) / (double)c->size);
+    if (hdx_column_wanted(&s->ask.q, SHALLOW))
+        cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(s->ask.g, f->id));
+    if (hdx_column_wanted(&s->ask.q, RETAINED))
+        cells[RETAINED] = hdx_retained_cell(s->ask.g, f->id);
+    cells[BACKING] = hdx_id_cell(s->ask.g, c->backing);
+    cells[NOTE] = hdx_cell_string(hdx_collection_note_name(c->note));
+    *more = true;
+    return HDX_OK;
+}
+
+/* ---- sums ---- */
+
+static hdx_code add_up(survey *s, const found *f, hdx_error *err)
+{
+    bool           fresh;
+    const uint64_t key = s->by == BY_HOLDER ? f->holder : hdx_graph_class_of(s->ask.g, f->id);
+    uint64_t      *at = hdx_map_put(&s->grouped, key, &fresh);
+    if (at == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&s->groups))))
+        return hdx_no_memory(err, "sums of collections", (s->groups.count + 1) * sizeof(sums));
+    if (fresh) {
+        *at = s->groups.count;
+        s->groups.at[s->groups.count++] = (sums){ .key = key };
+    }
+    sums                       *g = &s->groups.at[*at];
+    const hdx_collection_facts *c = &f->facts;
+    g->collections++;
+    g->shallow += hdx_graph_shallow(s->ask.g, f->id);
+    g->unknown += !c->sized;
+    g->empty += c->sized && c->size == 0;
+    g->single += c->sized && c->size == 1;
+    g->size += c->sized ? c->size : 0;
+    g->capacity += c->arrays && c->backing == HDX_NO_ID ? c->capacity : 0;
+    g->waste += c->waste;
+    return HDX_OK;
+}
+
+static int by_waste(const void *a, const void *b)
+{
+    const sums *x = a, *y = b;
+    if (x->waste != y->waste)
+        return x->waste > y->waste ? -1 : 1;
+    if (x->collections != y->collections)
+        return x->collections > y->collections ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
+{
+    hdx_table *t = NULL;
+    sums       all = { 0 };
+    hdx_code   code;
+    while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
+        for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
+            if (in_bounds(s, &s->window[i]))
+                code = add_up(s, &s->window[i], err);
+    if (code == HDX_OK && (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
+        code = hdx_table_in(s->ask.q.mem, s->by == BY_CLASS ? class_columns : holder_columns, HDX_COUNT(class_columns),
+                            &t, err);
+    if (code != HDX_OK)
+        return code;
+    if (s->groups.count > 0)
+        qsort(s->groups.at, s->groups.count, sizeof *s->groups.at, by_waste);
+    for (uint64_t i = 0; code == HDX_OK && i < s->groups.count; i++) {
+        const sums *g = &s->groups.at[i];
+        hdx_cell    cells[HDX_COUNT(class_columns)] = { hdx_cell_null(),          hdx_cell_uint(g->collections),
+                                                        hdx_cell_uint(g->empty),  hdx_cell_uint(g->single),
+                                                        hdx_cell_uint(g->size),   hdx_cell_uint(g->capacity),
+                                                        hdx_cell_uint(g->waste),  hdx_cell_uint(g->shallow),
+                                                        hdx_cell_uint(g->unknown) };
+        if (s->by == BY_CLASS)
+            cells[0] = hdx_class_cell(s->ask.g, (uint32_t)g->key);
+        else
+            code = holder_cell(s, g->key, hdx_table_arena(t), &cells[0], err);
+        all.collections += g->collections;
+        all.waste += g->waste;
+        all.unknown += g->unknown;
+        if (code == HDX_OK)
+            code = hdx_table_add(t, cells, err);
+    }
+    if (code != HDX_OK) {
+        hdx_table_free(t);
+        return code;
+    }
+    if ((code = hdx_table_rows(t, out, err)) != HDX_OK)
+        return code;
+    hdx_member *total = hdx_arena_get(hdx_rows_arena(*out), 3 * sizeof *total);
+    if (total == NULL) {
+        hdx_rows_close(*out);
+        *out = NULL;
+        return hdx_no_memory(err, "a total", 3 * sizeof *total);
+    }
+    total[0] = (hdx_member){ "collections", hdx_cell_uint(all.collections) };
+    total[1] = (hdx_member){ "waste", hdx_cell_uint(all.waste) };
+    total[2] = (hdx_member){ "unknown", hdx_cell_uint(all.unknown) };
+    if ((code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 3), err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    (void)say_unknown(s);
+    return code;
+}
+
+/* ---- opening ---- */
+
+/* Which classes are asked for: those with a layout that is no view, of the kind and the name that the caller gave. */
+static hdx_code want_classes(survey *s, const hdx_arguments *a, hdx_error *err)
+{
+    const char      *pattern = hdx_argument_text(a, "class");
+    const int        kind = hdx_argument_choice(a, "kind");
+    const hdx_class *classes = hdx_graph_classes(s->ask.g, &s->classes);
+    uint32_t        *numbers = NULL;
+    size_t           count = 0;
+    hdx_code         code = HDX_OK;
+    if ((s->wanted = hdx_mem_get(s->ask.q.mem, s->classes)) == NULL)
+        return hdx_no_memory(err, "classes of collections", s->classes);
+    if (pattern != NULL)
+        code = hdx_query_classes_named(&s->ask.q, pattern, hdx_argument_flag(a, "subclasses"), &numbers, &count, err);
+    for (size_t i = 0; i < count; i++)
+        s->wanted[numbers[i]] = 1;
+    for (uint32_t c = 0; code == HDX_OK && c < s->classes; c++) {
+        const hdx_layout *l = s->bound.of[c].layout;
+        const bool        named = pattern == NULL || s->wanted[c];
+        s->wanted[c] = named && (s->arrays ? classes[c].kind == HDX_OBJECT_ARRAY
+                                           : l != NULL && !l->hidden && (kind < 0 || (int)l->kind == kind));
+    }
+    hdx_numbers_free(numbers);
+    return code;
+}
+
+static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
+{
+    hdx_mem *mem = s->ask.q.mem;
+    hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), mem, err);
+    if (code != HDX_OK || (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK ||
+        (code = want_classes(s, a, err)) != HDX_OK)
+        return code;
+    s->end = hdx_graph_objects(s->ask.g);
+    s->steps = hdx_contents_steps(s->ask.g);
+    s->window = hdx_mem_array(mem, WINDOW, sizeof *s->window);
+    s->workers = hdx_ask_threads(&s->ask.q);
+    s->readers = hdx_mem_array(mem, s->workers, sizeof *s->readers);
+    if (s->window == NULL || s->readers == NULL)
+        return hdx_no_memory(err, "collections", WINDOW * sizeof *s->window);
+    for (unsigned i = 0; code == HDX_OK && i < s->workers; i++)
+        code = hdx_contents_open(&s->readers[i], s->ask.g, &s->bound, mem, err);
+    return code;
+}
+
+static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    static const grouping keys[] = { BY_CLASS, BY_HOLDER };
+    hdx_ask               ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    survey *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return hdx_no_memory(err, "collections", sizeof *s);
+    s->ask = ask;
+    s->grouped = hdx_map_of(q->mem);
+    s->layouts.mem = q->mem;
+    const int by = hdx_argument_choice(a, "by");
+    s->by = by < 0 ? BY_NONE : keys[by];
+    s->arrays = hdx_argument_flag(a, "arrays");
+    s->least = hdx_argument_number(a, "min-size");
+    s->most = hdx_argument_text(a, "max-size") == NULL ? UINT64_MAX : hdx_argument_number(a, "max-size");
+    s->scan = s->by != BY_NONE || hdx_column_wanted(q, USED) || hdx_column_wanted(q, COLLISIONS) ||
+              hdx_column_wanted(q, WASTE);
+    code = begin(s, a, err);
+    if (code == HDX_OK && s->by != BY_NONE)
+        code = sum_rows(s, out, err);
+    if (code != HDX_OK || s->by != BY_NONE) {
+        survey_close(s);
+        return hdx_say_nothing(code, out, err, "there are no such collections");
+    }
+    hdx_rows_maker maker = { columns, COLUMNS, s, collections_next, survey_close, 0 };
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
+        hdx_rows_set_wanted(*out, q->wanted.columns);
+    return hdx_say_nothing(code, out, err, "there are no such collections");
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "class holder",
+      .sentence = "sums by class, or by the field that holds them" },
+    HDX_PARAMETER_OF_CLASS(0, "collections of these classes only"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too" },
+    { .name = "kind",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KIND",
+      .choices = "list map set queue",
+      .excludes = "arrays",
+      .sentence = "collections of this kind only" },
+    { .name = "min-size",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .sentence = "only those with so many elements or more" },
+    { .name = "max-size",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .sentence = "only those with so many elements or fewer" },
+    { .name = "arrays",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "object arrays instead: how many of their elements are not null" },
+    { .name = "layouts",
+      .kind = HDX_PARAMETER_FILE,
+      .value = "FILE",
+      .excludes = "arrays",
+      .sentence = "where further classes keep size and elements" },
+};
+
+const hdx_question hdx_question_collections = {
+    .declared = {
+        .name = "collections",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
+        .sentence = "size, capacity and waste of collections, each or by class or holder",
+        .more = "Collections of Java, Android, Kotlin, Scala, Guava, fastutil, Eclipse Collections and Netty are "
+                "known; FILE adds others. One whose layout is not known is counted, with no size. A HashSet has its "
+                "elements in a HashMap, which has a row of its own: waste stands there, so that sums are of distinct bytes.",
+        .examples = { "heapdex collections app.hprof --by class", "heapdex collections app.hprof --by holder "
+                                                                  "--max-size 0" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_collections,
+};

@@ -1,0 +1,137 @@
+/*
+ * layouts.h - where collections keep their size and their elements: a table of lines, ours and the user's.
+ *
+ *     CLASS KIND WORD...
+ *     java.util.HashMap    map   size=size buckets=table next=next key=key value=value
+ *     java.util.ArrayList  list  size=size slots=elementData
+ *     java.util.HashSet    set   of=map take=keys
+ *
+ * CLASS is a name or a glob; the line holds for subclasses too, unless a nearer class has one. KIND is list, map, set
+ * or queue. Of several lines of one class the first holds whose fields the class has (versions of a library), lines of
+ * the user before ours. A PATH is the name of a field, of a field of what it refers to (a.b), of every element of an
+ * array (a[].b).
+ *
+ *   size=EXPR      terms with + between: a number, PATH (a number, or a boolean as 0 or 1), #PATH (length of an array),
+ *                  ?PATH (1 if it refers to something), %PATH (bits that are set in a long). Nothing: elements are
+ *                  counted
+ *   slots=PATHS    arrays of elements from the beginning on; from=PATH: from that place, and on at the beginning of the
+ *                  array; to=PATH: up to that place; bits=PATH: only those whose bit is set in a long or long[]
+ *   sparse=PATHS   arrays of elements between nulls
+ *   pairs=PATHS    arrays of key, value, key, value; chain=CLASS#STATIC: this key says that the value is such an array
+ *   keys=PATH values=PATH  arrays side by side; last=PATH: whether the last slot has an entry whatever its key is
+ *   buckets=PATHS  arrays of nodes; next=FIELD leads to the next node; bin=FIELD: of a node that has it, the nodes
+ *                  begin there
+ *   first=PATH next=FIELD  a chain of nodes       root=PATH left=FIELD right=FIELD  a tree
+ *   fields=PATHS   elements themselves; of a map key, value, key, value
+ *   of=PATH        another collection holds the elements; take=keys or take=values of a map; from=PATH: without those
+ *                  before
+ *   key=PATHS value=PATHS  in a node, the first that its class has; free=key, free=value, free=none: what is null in
+ *                  what is no entry
+ *   nothing=CLASS#STATIC, null=CLASS#STATIC  this object stands for no element, for null
+ *   hidden         a view or an inner part: not a collection of its own, but its entries can be asked for
+ *   unknown        where the elements are nobody knows: counted, with neither size nor elements
+ */
+#ifndef HDX_QUERY_LAYOUTS_H
+#define HDX_QUERY_LAYOUTS_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "query/query.h"
+
+typedef enum hdx_collection_kind {
+    HDX_COLLECTION_LIST,
+    HDX_COLLECTION_MAP,
+    HDX_COLLECTION_SET,
+    HDX_COLLECTION_QUEUE
+} hdx_collection_kind;
+const char *hdx_collection_kind_name(hdx_collection_kind kind);
+
+#define HDX_PATH_STEPS 8u
+#define HDX_PATHS_MOST 10u
+#define HDX_STEP_EACH  UINT16_MAX /* every element of the array that the path has come to */
+typedef struct hdx_field_path {
+    unsigned count;                /* 0: not given */
+    uint16_t step[HDX_PATH_STEPS]; /* numbers of names */
+} hdx_field_path;
+typedef struct hdx_field_paths {
+    unsigned       count;
+    hdx_field_path at[HDX_PATHS_MOST];
+} hdx_field_paths;
+
+typedef struct hdx_size_term {
+    char           sign; /* 0: a number, '=': a value, '#', '?' or '%' */
+    uint64_t       number;
+    hdx_field_path path;
+} hdx_size_term;
+
+typedef enum hdx_way {
+    HDX_WAY_NONE, /* elements cannot be found */
+    HDX_WAY_SLOTS,
+    HDX_WAY_SPARSE,
+    HDX_WAY_PAIRS,
+    HDX_WAY_COLUMNS,
+    HDX_WAY_BUCKETS,
+    HDX_WAY_CHAIN,
+    HDX_WAY_TREE,
+    HDX_WAY_FIELDS,
+    HDX_WAY_OF
+} hdx_way;
+typedef enum hdx_take { HDX_TAKE_ALL, HDX_TAKE_KEYS, HDX_TAKE_VALUES } hdx_take;
+typedef enum hdx_free { HDX_FREE_PRESET, HDX_FREE_KEY, HDX_FREE_VALUE, HDX_FREE_NONE } hdx_free;
+
+typedef struct hdx_static_name { /* CLASS#STATIC */
+    const char *class_name;      /* NULL: not given */
+    hdx_text    field;
+} hdx_static_name;
+
+typedef struct hdx_layout {
+    hdx_text            class_name;
+    bool                glob, hidden, unknown;
+    hdx_collection_kind kind;
+    unsigned            term_count;
+    hdx_size_term       term[6];
+    hdx_way             way;
+    hdx_take            take;
+    hdx_free            free;
+    hdx_field_paths     source, values, key, value;
+    hdx_field_path      from, to, bits, last, next, left, right, bin;
+    hdx_static_name     nothing, null, chain;
+} hdx_layout;
+
+typedef struct hdx_layouts {
+    hdx_mem             *mem;
+    hdx_arena            arena; /* texts */
+    HDX_LIST(hdx_layout) lines;
+    HDX_LIST(hdx_text)   names;
+    hdx_map              named; /* hash of a name -> its number + 1; of those that share a hash the last */
+} hdx_layouts;
+
+/* Ours. Lines of a user are read before: of two lines for one class the earlier holds. */
+hdx_code hdx_layouts_begin(hdx_layouts *l, hdx_mem *mem, hdx_error *err);
+/* HDX_USAGE says which line of `name` is not understood. */
+hdx_code hdx_layouts_read(hdx_layouts *l, const char *name, const char *text, size_t len, hdx_error *err);
+hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err);
+/* The lines of a file (path NULL: none), then ours. Freed in any case. */
+hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, hdx_mem *mem, hdx_error *err);
+void     hdx_layouts_free(hdx_layouts *l);
+
+#define HDX_LAYOUTS_OF_LIBRARIES 11
+extern const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES];
+
+/* ---- which line holds for a class of a graph ---- */
+typedef struct hdx_layout_of_class {
+    const hdx_layout *layout; /* NULL: no collection */
+    uint32_t class;           /* that the line is about: the class itself or one above it */
+    uint64_t skip;            /* bytes of fields that classes below it have */
+} hdx_layout_of_class;
+typedef struct hdx_bound_layouts {
+    const hdx_layouts   *layouts;
+    hdx_layout_of_class *of; /* by class number */
+    uint32_t             classes;
+} hdx_bound_layouts;
+hdx_code hdx_layouts_bind(const hdx_layouts *l, hdx_ask *ask, hdx_bound_layouts *out, hdx_error *err);
+void     hdx_layouts_unbind(hdx_bound_layouts *b);
+/* Place of a field among those of an object of the class or one above it, the nearest first. */
+bool hdx_layout_field(hdx_graph *g, uint32_t class, hdx_text name, uint64_t *offset, uint8_t *type);
+
+#endif
