@@ -1,5 +1,5 @@
 /*
- * collections.c - how full collections are, over the whole heap: rows of collections, or sums by class or holder.
+ * collections.c - collections of the whole heap: how full each is, sums by class or holder; keys that many maps have.
  *
  * Objects come by in windows: in the order of ids those whose class has a layout are gathered, threads look at pieces
  * of them in the order of the dump, and rows or sums are made of what they found, in the order of ids again. So only
@@ -67,6 +67,13 @@ static const hdx_column holder_columns[] = {
                "CLASS.FIELD that holds them, directly or in other collections, on the shortest way from a GC root"),
     SUMS,
 };
+static const hdx_column key_columns[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the key, or the first of several that say the same"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says of itself: a text, a number"),
+    HDX_COLUMN("maps", UNSIGNED, COUNT, 0, "maps that have it as a key"),
+    HDX_COLUMN("keys", UNSIGNED, COUNT, 0, "distinct objects among these keys"),
+};
 static const hdx_column total_members[] = {
     HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections of all rows"),
     HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "what their arrays waste"),
@@ -96,7 +103,7 @@ typedef struct sums {
     uint64_t collections, empty, single, size, capacity, waste, shallow, unknown;
 } sums;
 
-typedef enum grouping { BY_NONE, BY_CLASS, BY_HOLDER } grouping;
+typedef enum grouping { BY_NONE, BY_CLASS, BY_HOLDER, BY_KEY } grouping;
 
 typedef struct survey {
     hdx_ask           ask;
@@ -106,12 +113,14 @@ typedef struct survey {
     uint32_t          classes;
     bool              arrays, scan;
     grouping          by;
+    int               kind; /* -1: all */
     uint64_t          least, most;
     hdx_id            at, end; /* next object to look at */
     found            *window;
     uint64_t          count, given; /* of the window */
     unsigned          workers;
     hdx_contents     *readers; /* one for each worker */
+    hdx_ids          *keys;    /* of maps, found by each worker in this window */
     uint64_t          steps;   /* left for what takes many */
     _Atomic uint64_t  piece;
     hdx_first_error   fault;
@@ -126,6 +135,10 @@ static void survey_close(void *state)
     hdx_mem *mem = s->ask.q.mem;
     for (unsigned i = 0; s->readers != NULL && i < s->workers; i++)
         hdx_contents_close(&s->readers[i]);
+    for (unsigned i = 0; s->keys != NULL && i < s->workers; i++)
+        hdx_ids_drop(&s->keys[i]);
+    if (s->keys != NULL)
+        hdx_mem_put(mem, s->keys, s->workers * sizeof *s->keys);
     if (s->readers != NULL)
         hdx_mem_put(mem, s->readers, s->workers * sizeof *s->readers);
     hdx_mem_put(mem, s->window, WINDOW * sizeof *s->window);
@@ -321,17 +334,38 @@ static int by_place(const void *a, const void *b)
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code look(survey *s, hdx_contents *c, found *f, hdx_error *err)
+/* Keys of a map that is no wrapper: the map inside has them. */
+static hdx_code keys_of(survey *s, hdx_contents *c, const found *f, hdx_ids *keys, hdx_error *err)
 {
-    hdx_code code = s->arrays ? array_facts(s, f->id, &f->facts, err)
-                              : hdx_contents_facts(c, f->id, s->scan, FEW_STEPS, &f->facts, err);
-    f->later = !s->arrays && f->facts.note == HDX_NOTE_LONG;
-    if (code == HDX_OK && s->by == BY_HOLDER)
-        code = who_holds(s, f->id, &f->holder, err);
+    hdx_entry_walk w;
+    hdx_entry      e;
+    hdx_id         id;
+    bool           more = false;
+    const bool     sized = f->facts.sized && f->facts.size > 0 && f->facts.size <= s->most;
+    if (!sized || f->facts.backing != HDX_NO_ID || f->facts.layout->kind != HDX_COLLECTION_MAP)
+        return HDX_OK;
+    hdx_code code = hdx_entry_walk_begin(&w, c, f->id, 4 * f->facts.size + FEW_STEPS, err);
+    while (code == HDX_OK && (code = hdx_entry_walk_next(&w, &e, &more, err)) == HDX_OK && more)
+        if (e.has_key && e.key.type == 2 && e.key.as.address != 0 && hdx_graph_find(s->ask.g, e.key.as.address, &id))
+            code = hdx_ids_push(keys, id, err);
+    hdx_entry_walk_end(&w);
     return code;
 }
 
-static hdx_code look_at_piece(survey *s, hdx_contents *c, uint64_t from, uint64_t end, hdx_error *err)
+static hdx_code look(survey *s, unsigned worker, found *f, hdx_error *err)
+{
+    hdx_contents *c = &s->readers[worker];
+    hdx_code      code = s->arrays ? array_facts(s, f->id, &f->facts, err)
+                                   : hdx_contents_facts(c, f->id, s->scan, FEW_STEPS, &f->facts, err);
+    f->later = !s->arrays && f->facts.note == HDX_NOTE_LONG;
+    if (code == HDX_OK && s->by == BY_HOLDER)
+        code = who_holds(s, f->id, &f->holder, err);
+    if (code == HDX_OK && s->by == BY_KEY && !f->later)
+        code = keys_of(s, c, f, &s->keys[worker], err);
+    return code;
+}
+
+static hdx_code look_at_piece(survey *s, unsigned worker, uint64_t from, uint64_t end, hdx_error *err)
 {
     found   *order[PIECE];
     hdx_code code = hdx_ask_stopped(&s->ask.q, err);
@@ -341,7 +375,7 @@ static hdx_code look_at_piece(survey *s, hdx_contents *c, uint64_t from, uint64_
     }
     qsort(order, end - from, sizeof *order, by_place);
     for (uint64_t i = 0; code == HDX_OK && i < end - from; i++)
-        code = look(s, c, order[i], err);
+        code = look(s, worker, order[i], err);
     return code;
 }
 
@@ -353,7 +387,7 @@ static void look_at_pieces(void *context, unsigned worker)
     struct hdx_near *near = hdx_graph_near_begin(s->ask.g);
     while (!hdx_first_error_any(&s->fault) && (piece = atomic_fetch_add(&s->piece, 1)) * PIECE < s->count) {
         const uint64_t end = s->count - piece * PIECE < PIECE ? s->count : (piece + 1) * PIECE;
-        const hdx_code code = look_at_piece(s, &s->readers[worker], piece * PIECE, end, &err);
+        const hdx_code code = look_at_piece(s, worker, piece * PIECE, end, &err);
         hdx_first_error_put(&s->fault, code, &err);
     }
     hdx_graph_near_end(near);
@@ -542,13 +576,147 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
     return code;
 }
 
+/* ---- keys ---- */
+
+#define LABELS 2048u /* made together */
+
+typedef struct same_key {
+    hdx_id id;
+    uint32_t class;
+    hdx_text label; /* len 0: none, and no other key is the same */
+    uint64_t maps, keys;
+} same_key;
+
+typedef struct key_groups {
+    HDX_LIST(same_key) at;
+    hdx_map            by_hash; /* of class and label -> place in `at` + 1 */
+    hdx_arena          arena;
+} key_groups;
+
+/* Two labels may share a hash: then the next number is looked for. */
+static hdx_code add_key(survey *s, key_groups *g, hdx_id id, uint64_t maps, const char *text, hdx_error *err)
+{
+    const uint32_t class = hdx_graph_class_of(s->ask.g, id);
+    const hdx_text label = { text == NULL ? "" : text, text == NULL ? 0 : (uint32_t)strlen(text) };
+    uint64_t       hash = label.len == 0 ? hdx_mix64(id) : hdx_hash_bytes(class, label.at, label.len);
+    for (;; hash++) {
+        bool      fresh;
+        uint64_t *place = hdx_map_put(&g->by_hash, hash, &fresh);
+        if (place == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&g->at))))
+            return hdx_no_memory(err, "keys of maps", (g->at.count + 1) * sizeof(same_key));
+        if (fresh) {
+            const char *copy = hdx_arena_copy(&g->arena, label.at, label.len);
+            if (copy == NULL)
+                return hdx_no_memory(err, "labels of keys", label.len);
+            g->at.at[g->at.count++] = (same_key){ id, class, { copy, label.len }, maps, 1 };
+            *place = g->at.count;
+            return HDX_OK;
+        }
+        same_key *k = &g->at.at[*place - 1];
+        if (label.len > 0 && k->class == class && k->label.len == label.len &&
+            memcmp(k->label.at, label.at, label.len) == 0) {
+            k->maps += maps;
+            k->keys++;
+            return HDX_OK;
+        }
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const sums *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Objects that are keys, each with the number of maps that have it, in s->groups. */
+static hdx_code count_keys(survey *s, hdx_error *err)
+{
+    for (unsigned w = 0; w < s->workers; w++) {
+        for (uint64_t i = 0; i < s->keys[w].count; i++) {
+            bool      fresh;
+            uint64_t *at = hdx_map_put(&s->grouped, s->keys[w].at[i], &fresh);
+            if (at == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&s->groups))))
+                return hdx_no_memory(err, "keys of maps", (s->groups.count + 1) * sizeof(sums));
+            if (fresh) {
+                *at = s->groups.count;
+                s->groups.at[s->groups.count++] = (sums){ .key = s->keys[w].at[i] };
+            }
+            s->groups.at[*at].collections++;
+        }
+        s->keys[w].count = 0;
+    }
+    return HDX_OK;
+}
+
+static hdx_code group_keys(survey *s, key_groups *g, hdx_error *err)
+{
+    hdx_id    ids[LABELS];
+    char     *texts[LABELS];
+    hdx_error mine;
+    hdx_code  code = HDX_OK;
+    if (s->groups.count > 0)
+        qsort(s->groups.at, s->groups.count, sizeof *s->groups.at, by_id);
+    for (uint64_t from = 0, n; code == HDX_OK && from < s->groups.count; from += n) {
+        n = s->groups.count - from < LABELS ? s->groups.count - from : LABELS;
+        for (uint64_t i = 0; i < n; i++)
+            ids[i] = s->groups.at[from + i].key;
+        if ((code = hdx_ask_stopped(&s->ask.q, err)) != HDX_OK)
+            return code;
+        code = hdx_label_without_dump(s->ask.g, hdx_graph_labels(s->ask.g, ids, n, texts, &mine), &mine, err);
+        for (uint64_t i = 0; i < n; i++) {
+            if (code == HDX_OK)
+                code = add_key(s, g, ids[i], s->groups.at[from + i].collections, texts[i], err);
+            hdx_text_free(texts[i]);
+        }
+    }
+    return code;
+}
+
+static int by_maps(const void *a, const void *b)
+{
+    const same_key *x = a, *y = b;
+    if (x->maps != y->maps)
+        return x->maps > y->maps ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
+{
+    key_groups g = { .by_hash = hdx_map_of(s->ask.q.mem), .arena = hdx_arena_of(s->ask.q.mem) };
+    hdx_table *t = NULL;
+    hdx_code   code;
+    while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
+        if ((code = count_keys(s, err)) != HDX_OK)
+            break;
+    if (code == HDX_OK && (code = group_keys(s, &g, err)) == HDX_OK &&
+        (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
+        code = hdx_table_in(s->ask.q.mem, key_columns, HDX_COUNT(key_columns), &t, err);
+    if (code == HDX_OK && g.at.count > 0)
+        qsort(g.at.at, g.at.count, sizeof *g.at.at, by_maps);
+    for (uint64_t i = 0; code == HDX_OK && i < g.at.count && g.at.at[i].maps > 1; i++) {
+        const same_key *k = &g.at.at[i];
+        hdx_cell cells[HDX_COUNT(key_columns)] = { hdx_id_cell(s->ask.g, k->id), hdx_class_cell(s->ask.g, k->class),
+                                                   hdx_cell_null(), hdx_cell_uint(k->maps), hdx_cell_uint(k->keys) };
+        code = hdx_label_cell(s->ask.g, k->id, hdx_table_arena(t), &cells[2], err);
+        if (code == HDX_OK)
+            code = hdx_table_add(t, cells, err);
+    }
+    hdx_list_free(s->ask.q.mem, HDX_LIST_REF(&g.at));
+    hdx_map_free(&g.by_hash);
+    hdx_arena_free(&g.arena);
+    if (code == HDX_OK)
+        return hdx_table_rows(t, out, err);
+    if (t != NULL)
+        hdx_table_free(t);
+    return code;
+}
+
 /* ---- opening ---- */
 
 /* Which classes are asked for: those with a layout that is no view, of the kind and the name that the caller gave. */
 static hdx_code want_classes(survey *s, const hdx_arguments *a, hdx_error *err)
 {
     const char      *pattern = hdx_argument_text(a, "class");
-    const int        kind = hdx_argument_choice(a, "kind");
     const hdx_class *classes = hdx_graph_classes(s->ask.g, &s->classes);
     uint32_t        *numbers = NULL;
     size_t           count = 0;
@@ -563,7 +731,7 @@ static hdx_code want_classes(survey *s, const hdx_arguments *a, hdx_error *err)
         const hdx_layout *l = s->bound.of[c].layout;
         const bool        named = pattern == NULL || s->wanted[c];
         s->wanted[c] = named && (s->arrays ? classes[c].kind == HDX_OBJECT_ARRAY
-                                           : l != NULL && !l->hidden && (kind < 0 || (int)l->kind == kind));
+                                           : l != NULL && !l->hidden && (s->kind < 0 || (int)l->kind == s->kind));
     }
     hdx_numbers_free(numbers);
     return code;
@@ -581,35 +749,50 @@ static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
     s->window = hdx_mem_array(mem, WINDOW, sizeof *s->window);
     s->workers = hdx_ask_threads(&s->ask.q);
     s->readers = hdx_mem_array(mem, s->workers, sizeof *s->readers);
-    if (s->window == NULL || s->readers == NULL)
+    s->keys = hdx_mem_array(mem, s->workers, sizeof *s->keys);
+    if (s->window == NULL || s->readers == NULL || s->keys == NULL)
         return hdx_no_memory(err, "collections", WINDOW * sizeof *s->window);
+    for (unsigned i = 0; i < s->workers; i++)
+        s->keys[i] = hdx_ids_of(mem);
     for (unsigned i = 0; code == HDX_OK && i < s->workers; i++)
         code = hdx_contents_open(&s->readers[i], s->ask.g, &s->bound, mem, err);
     return code;
 }
 
-static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+/* NULL: refused, or out of memory. */
+static survey *survey_new(const hdx_query *q, hdx_error *err)
 {
-    static const grouping keys[] = { BY_CLASS, BY_HOLDER };
-    hdx_ask               ask;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    survey *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return hdx_no_memory(err, "collections", sizeof *s);
+    hdx_ask ask;
+    survey *s = NULL;
+    if (hdx_ask_begin(q, &ask, err) != HDX_OK)
+        return NULL;
+    if ((s = calloc(1, sizeof *s)) == NULL) {
+        (void)hdx_no_memory(err, "collections", sizeof *s);
+        return NULL;
+    }
     s->ask = ask;
     s->grouped = hdx_map_of(q->mem);
     s->layouts.mem = q->mem;
+    return s;
+}
+
+static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    static const grouping keys[] = { BY_CLASS, BY_HOLDER };
+    hdx_error             mine;
+    survey               *s = survey_new(q, err = err == NULL ? &mine : err);
+    *out = NULL;
+    if (s == NULL)
+        return err->code;
     const int by = hdx_argument_choice(a, "by");
     s->by = by < 0 ? BY_NONE : keys[by];
     s->arrays = hdx_argument_flag(a, "arrays");
+    s->kind = hdx_argument_choice(a, "kind");
     s->least = hdx_argument_number(a, "min-size");
     s->most = hdx_argument_text(a, "max-size") == NULL ? UINT64_MAX : hdx_argument_number(a, "max-size");
     s->scan = s->by != BY_NONE || hdx_column_wanted(q, USED) || hdx_column_wanted(q, COLLISIONS) ||
               hdx_column_wanted(q, WASTE);
-    code = begin(s, a, err);
+    hdx_code code = begin(s, a, err);
     if (code == HDX_OK && s->by != BY_NONE)
         code = sum_rows(s, out, err);
     if (code != HDX_OK || s->by != BY_NONE) {
@@ -622,6 +805,32 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
     return hdx_say_nothing(code, out, err, "there are no such collections");
 }
 
+static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_error mine;
+    survey   *s = survey_new(q, err = err == NULL ? &mine : err);
+    *out = NULL;
+    if (s == NULL)
+        return err->code;
+    s->by = BY_KEY;
+    s->kind = HDX_COLLECTION_MAP;
+    s->most = hdx_argument_number(a, "max-size");
+    hdx_code code = begin(s, a, err);
+    if (code == HDX_OK)
+        code = key_rows(s, out, err);
+    survey_close(s);
+    return hdx_say_nothing(code, out, err, "no key is in two maps");
+}
+
+#define SUBCLASSES                                                                                                     \
+    {                                                                                                                  \
+        .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too"      \
+    }
+#define LAYOUTS(without)                                                                                               \
+    {                                                                                                                  \
+        .name = "layouts", .kind = HDX_PARAMETER_FILE, .value = "FILE", .excludes = without,                           \
+        .sentence = "where further classes keep size and elements"                                                     \
+    }
 static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
@@ -629,7 +838,7 @@ static const hdx_parameter parameters[] = {
       .choices = "class holder",
       .sentence = "sums by class, or by the field that holds them" },
     HDX_PARAMETER_OF_CLASS(0, "collections of these classes only"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too" },
+    SUBCLASSES,
     { .name = "kind",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KIND",
@@ -647,11 +856,7 @@ static const hdx_parameter parameters[] = {
     { .name = "arrays",
       .kind = HDX_PARAMETER_FLAG,
       .sentence = "object arrays instead: how many of their elements are not null" },
-    { .name = "layouts",
-      .kind = HDX_PARAMETER_FILE,
-      .value = "FILE",
-      .excludes = "arrays",
-      .sentence = "where further classes keep size and elements" },
+    LAYOUTS("arrays"),
 };
 
 const hdx_question hdx_question_collections = {
@@ -660,8 +865,9 @@ const hdx_question hdx_question_collections = {
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "size, capacity and waste of collections, each or by class or holder",
         .more = "Collections of Java, Android, Kotlin, Scala, Guava, fastutil, Eclipse Collections and Netty are "
-                "known; FILE adds others. One whose layout is not known is counted, with no size. A HashSet has its "
-                "elements in a HashMap, which has a row of its own: waste stands there, so that sums are of distinct bytes.",
+                "known; FILE adds others. One whose layout is not known is counted, with no size. A HashSet has "
+                "its elements in a HashMap, which has a row of its own: waste stands there, so that sums are of "
+                "distinct bytes.",
         .examples = { "heapdex collections app.hprof --by class", "heapdex collections app.hprof --by holder "
                                                                   "--max-size 0" },
         .forms = forms,
@@ -672,4 +878,35 @@ const hdx_question hdx_question_collections = {
         .parameter_count = HDX_COUNT(parameters),
     },
     .open = open_collections,
+};
+
+static const hdx_parameter key_parameters[] = {
+    { .name = "max-size",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "64",
+      .least = 1,
+      .most = UINT32_MAX,
+      .sentence = "maps with so many entries or fewer; 64 by default" },
+    HDX_PARAMETER_OF_CLASS(0, "maps of these classes only"),
+    SUBCLASSES,
+    LAYOUTS(NULL),
+};
+static const hdx_form key_form = { NULL, NULL, key_columns, HDX_COUNT(key_columns) };
+
+const hdx_question hdx_question_map_keys = {
+    .declared = {
+        .name = "map-keys",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "keys that many small maps have in common",
+        .more = "A key in thousands of small maps says that a class with a field would do. Keys of one class that say "
+                "the same, such as equal texts, are one row; those in a single map are left out.",
+        .examples = { "heapdex map-keys app.hprof --limit 10", "heapdex map-keys app.hprof --max-size 8 --where "
+                                                               "'maps > 1000'" },
+        .forms = &key_form,
+        .form_count = 1,
+        .parameters = key_parameters,
+        .parameter_count = HDX_COUNT(key_parameters),
+    },
+    .open = open_keys,
 };

@@ -19,12 +19,11 @@ static const hdx_column columns[COLUMNS] = {
     [INDEX] = HDX_COLUMN("index", UNSIGNED, NONE, 0, "number of the entry, from 0, in the order of the collection"),
     [KEY] = HDX_COLUMN("key", ANY, NONE, HDX_COLUMN_NULLABLE,
                        "key of the entry: an address, or a number of a map with such keys; null for lists"),
-    [KEY_CLASS] = HDX_COLUMN("key_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
-                             "class of the key"),
+    [KEY_CLASS] = HDX_COLUMN("key_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "class of the key"),
     [KEY_LABEL] =
         HDX_COLUMN("key_label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what the key says of itself: a text, a number"),
     [VALUE] = HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                         "value or element: an address, or a number of a collection of such"),
+                         "value or element that is no object of the dump: a number, a boolean; null where it is one"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the value, where it is an object"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the value"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
@@ -164,7 +163,7 @@ static hdx_code entries_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     if (key != HDX_NO_ID)
         cells[KEY_CLASS] = hdx_class_of_cell(e->ask.g, key);
     cells[KEY_LABEL] = e->label[2 * i];
-    if (x->has_value)
+    if (x->has_value && value == HDX_NO_ID)
         cells[VALUE] = hdx_value_cell(arena, &x->value);
     if (value != HDX_NO_ID) {
         cells[ADDRESS] = hdx_id_cell(e->ask.g, value);

@@ -225,7 +225,8 @@ static hdx_buffer entries_of(heap *h, uint64_t id, const char *layouts)
         hdx_buffer_text(&b, b.len > 0 ? " " : "");
         put_cell(&b, named(rows, cells, "key"));
         hdx_buffer_text(&b, "=");
-        put_cell(&b, named(rows, cells, "value"));
+        const hdx_cell *object = named(rows, cells, "address");
+        put_cell(&b, object->kind != HDX_CELL_NULL ? object : named(rows, cells, "value"));
         if (b.len > 4000)
             break;
     }
@@ -494,6 +495,37 @@ Test(sums, count_bytes_of_a_wrapped_collection_once)
     cr_expect(strstr(b.at, "java.util.HashMap,map,2,4,1,0.50,0.50,24,") != NULL, "%s", b.at);
     hdx_buffer_free(&b);
     hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+Test(sums, of_keys_take_equal_texts_of_small_maps_as_one)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    hdx_rows      *rows;
+    const uint64_t map = dump_maker_class(k.m, "java.util.HashMap", k.object, "table:L size:I");
+    const uint64_t node = dump_maker_class(k.m, "java.util.HashMap$Node", k.object, "key:L value:L next:L");
+    const uint64_t only = dump_maker_string(k.m, k.string, "only");
+    const uint64_t both = dump_maker_instance(k.m, k.object, NULL);
+    uint64_t       names[3];
+    for (unsigned i = 0; i < 3; i++) {
+        names[i] = dump_maker_string(k.m, k.string, "name");
+        uint64_t chain = dump_maker_instance(k.m, node, DUMP_VALUES(names[i], 0, 0));
+        if (i < 2)
+            chain = dump_maker_instance(k.m, node, DUMP_VALUES(both, 0, chain));
+        if (i == 0)
+            chain = dump_maker_instance(k.m, node, DUMP_VALUES(only, 0, chain));
+        const uint64_t table = dump_maker_array(k.m, k.objects, DUMP_VALUES(chain), 1);
+        of(&k, map, DUMP_VALUES(table, 3 - i));
+    }
+    heap_open(&h, k.m);
+    char want[200];
+    (void)snprintf(want, sizeof want, "0x%llx,java.lang.String,name,3,3\n0x%llx,java.lang.Object,-,2,1\n",
+                   (unsigned long long)names[0], (unsigned long long)both);
+    cr_assert(eq(int, open_with(&h, &hdx_question_map_keys, NULL, 0, &rows), HDX_OK), "%s", h.err.message);
+    expect_rows(rows, want);
+    ok(ask(map_keys, &rows, { "max-size", "1" }));
+    expect_rows(rows, "");
     heap_close(&h);
 }
 
