@@ -3,7 +3,8 @@
  * objects: what a program put in, and what entries of its dump say. A collection whose layout is not here is not
  * guessed: java.util.AbstractCollection and its like catch the most of them, so that they are counted.
  *
- * A line of a name stands before one for versions that have other fields.
+ * A line of a name stands before one for versions that have other fields: java.util of JDK 5 to 25, and of Android with
+ * the classes of Harmony and of OpenJDK.
  */
 #include "query/layouts.h"
 
@@ -13,6 +14,7 @@ const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES] = {
     "java.util.ArrayList list size=size slots=array\n"
     "java.util.Vector list size=elementCount slots=elementData\n"
     "java.util.LinkedList list size=size first=first next=next value=item\n"
+    "java.util.LinkedList list size=size\n"
     "java.util.ArrayDeque queue slots=elements from=head to=tail\n"
     "java.util.PriorityQueue queue size=size slots=queue\n"
     "java.util.Arrays$ArrayList list slots=a\n"
@@ -23,13 +25,18 @@ const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES] = {
     "java.util.IdentityHashMap map size=size pairs=table null=java.util.IdentityHashMap#NULL_KEY\n"
     "java.util.WeakHashMap map size=size buckets=table next=next key=referent value=value free=key"
     " null=java.util.WeakHashMap#NULL_KEY\n"
+    "java.util.WeakHashMap map size=elementCount\n"
     "java.util.Properties map of=map\n"
     "java.util.Hashtable map size=count buckets=table next=next key=key value=value\n"
+    "java.util.Hashtable map size=size buckets=table next=next key=key value=value\n"
     "java.util.EnumMap map size=size keys=keyUniverse values=vals free=value null=java.util.EnumMap#NULL\n"
+    "java.util.EnumMap map size=mappingsCount keys=keys values=values free=value\n"
     "java.util.RegularEnumSet set size=%elements slots=universe bits=elements\n"
     "java.util.JumboEnumSet set size=size slots=universe bits=elements\n"
     "java.util.HashSet set of=map take=keys\n"
+    "java.util.HashSet set of=backingMap take=keys\n"
     "java.util.TreeSet set of=m take=keys\n"
+    "java.util.TreeSet set of=backingMap take=keys\n"
     "java.util.HashMap$KeySet set of=this$0 take=keys hidden\n"
     "java.util.HashMap$Values list of=this$0 take=values hidden\n"
     "java.util.HashMap$EntrySet set unknown hidden\n"
@@ -77,8 +84,6 @@ const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES] = {
     "java.util.concurrent.ConcurrentHashMap$ValuesView list of=map take=values hidden\n"
     "java.util.concurrent.ConcurrentSkipListMap map size=adder.base+adder.cells[].value first=head.node.next"
     " next=next key=key value=val,value free=value\n"
-    "java.util.concurrent.ConcurrentSkipListMap$KeySet set of=m take=keys hidden\n"
-    "java.util.concurrent.ConcurrentSkipListMap$Values list of=m take=values hidden\n"
     "java.util.concurrent.ConcurrentSkipListSet set of=m take=keys\n"
     "java.util.concurrent.CopyOnWriteArrayList list slots=array\n"
     "java.util.concurrent.CopyOnWriteArrayList list slots=elements\n"
@@ -182,7 +187,8 @@ const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES] = {
     "com.google.common.cache.LocalCache$LocalManualCache map of=localCache hidden\n",
     /* ---- fastutil ---- */
     "it.unimi.dsi.fastutil.*OpenHashMap map size=size keys=key values=value last=containsNullKey\n"
-    "it.unimi.dsi.fastutil.*OpenCustomHashMap map size=size keys=key values=value last=containsNullKey\n"
+    "it.unimi.dsi.fastutil.objects.Object2ObjectOpenCustomHashMap map size=size keys=key values=value "
+    "last=containsNullKey\n"
     "it.unimi.dsi.fastutil.*OpenHashSet set size=size sparse=key last=containsNull\n"
     "it.unimi.dsi.fastutil.*ArrayMap map size=size keys=key values=value free=none\n"
     "it.unimi.dsi.fastutil.*ArrayList list size=size slots=a\n"
