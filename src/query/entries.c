@@ -267,7 +267,7 @@ const hdx_question hdx_question_entries = {
         .sentence = "keys and values of one map, elements of one list, set, queue or array",
         .more = "In the order of the collection, whatever its layout: wrappers and views show what they wrap. "
                 "Addresses of values are in the column address, so that the answer is input of other questions.",
-        .examples = { "heapdex entries app.hprof 0x7f3a10", "heapdex entries app.hprof 0x7f3a10 --sort retained "
+        .examples = { "heapdex entries app.hprof '#6746'", "heapdex entries app.hprof '#6746' --sort retained "
                                                             "--limit 5" },
         .forms = &form,
         .form_count = 1,
