@@ -59,7 +59,7 @@ hdx_code hdx_pattern_open(hdx_pattern *p, const char *text, const hdx_progress *
     return HDX_OK;
 }
 
-static hdx_code look(const hdx_pattern *p, hdx_text name, bool *yes, hdx_error *err)
+hdx_code hdx_pattern_look(const hdx_pattern *p, hdx_text name, bool *yes, hdx_error *err)
 {
     if (p->regex != NULL)
         return hdx_regex_match(p->regex, name, yes, err);
@@ -71,11 +71,11 @@ hdx_code hdx_pattern_match(hdx_pattern *p, hdx_text name, bool *yes, hdx_error *
 {
     bool fresh;
     if (name.len < HDX_LONG_PATTERNED)
-        return look(p, name, yes, err);
+        return hdx_pattern_look(p, name, yes, err);
     uint64_t *known = hdx_map_put(&p->known, (uint64_t)(uintptr_t)name.at, &fresh);
     if (known == NULL)
         return hdx_no_memory(err, "names of classes", sizeof(hdx_map_slot));
-    const hdx_code code = fresh ? look(p, name, yes, err) : HDX_OK;
+    const hdx_code code = fresh ? hdx_pattern_look(p, name, yes, err) : HDX_OK;
     if (code == HDX_OK && fresh)
         *known = *yes;
     *yes = code == HDX_OK && *known != 0;

@@ -30,6 +30,8 @@ typedef struct hdx_pattern {
 hdx_code hdx_pattern_open(hdx_pattern *p, const char *text, const hdx_progress *progress, hdx_mem *mem, hdx_error *err);
 /* Names keep their place while the pattern is open. */
 hdx_code hdx_pattern_match(hdx_pattern *p, hdx_text name, bool *yes, hdx_error *err);
+/* The same of any text: nothing is remembered. */
+hdx_code hdx_pattern_look(const hdx_pattern *p, hdx_text text, bool *yes, hdx_error *err);
 void     hdx_pattern_close(hdx_pattern *p);
 
 #endif

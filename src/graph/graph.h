@@ -29,6 +29,7 @@
  *   number.c                numbers as Java prints them
  *   names.c                 names of references
  *   rescan.c                the whole dump once more
+ *   contents.c              what all Strings and primitive arrays hold
  *   remember.c              answers kept
  *   verify.c, verify_tree.c  whether an index is what it says
  */
@@ -118,6 +119,60 @@ typedef struct hdx_dump_reader {
 /* HDX_BAD_DUMP where the dump is not at hand or changed. tick may be NULL; it counts bytes of the file, twice. */
 hdx_code hdx_graph_rescan(hdx_graph *g, unsigned threads, const hdx_dump_reader *reader, hdx_ticker *tick,
                           hdx_error *err);
+
+/*
+ * What Strings and primitive arrays hold, of many of them: their records alone are read, in the order of the dump, on
+ * several threads, and of a compressed dump each piece is inflated once. Calls of one worker (below HDX_WORKERS_MAX) do
+ * not overlap; an error ends the reading.
+ */
+typedef enum hdx_coding { HDX_CHARS_BE, HDX_LATIN1, HDX_UTF16_LE, HDX_UTF16_BE } hdx_coding;
+typedef enum hdx_text_state {
+    HDX_TEXT_THERE,
+    HDX_TEXT_NONE,   /* its value is null: a String that was just made */
+    HDX_TEXT_ABSENT, /* the dump has no bytes of its value, or of its array */
+    HDX_TEXT_UNKNOWN /* no layout that is known (doc/hprof.md, section 6) */
+} hdx_text_state;
+typedef struct hdx_text_at {
+    hdx_id         string, array; /* array: HDX_NO_ID unless the text is there */
+    hdx_text_state state;
+    hdx_coding     coding;
+    bool           whole; /* it is all of the array */
+    uint64_t       first, units;
+} hdx_text_at;
+/* A primitive array, in one or more parts, in a row: bytes `from` .. `from` + len - 1 of its elements, big-endian. */
+typedef struct hdx_array_part {
+    hdx_id         id;
+    uint8_t        type;   /* of its elements, HPROF's: 4 boolean .. 11 long */
+    uint32_t       length; /* elements */
+    bool           absent; /* of its content there is nothing in the dump, or not all: one part without bytes */
+    bool           last;
+    uint64_t       from;
+    const uint8_t *bytes; /* parts but the last are of HDX_PART_BYTES */
+    uint64_t       len;
+} hdx_array_part;
+#define HDX_PART_BYTES (64u << 10)
+typedef struct hdx_contents_reader {
+    void           *context;
+    hdx_refs_scope  scope;   /* Strings that are read */
+    hdx_refs_scope  arrays;  /* arrays that are */
+    bool            strings; /* is `text` called for Strings */
+    unsigned        types;   /* bit t: is `part` called for arrays of that element type */
+    const uint64_t *only;    /* bits over ids: of arrays only these; NULL: all */
+    hdx_code (*text)(void *context, unsigned worker, const hdx_text_at *text, hdx_error *err);
+    hdx_code (*part)(void *context, unsigned worker, const hdx_array_part *part, hdx_error *err);
+} hdx_contents_reader;
+/* HDX_BAD_DUMP where the dump is not at hand or changed. mem, tick may be NULL; tick counts bytes of the dump. */
+hdx_code hdx_graph_contents(hdx_graph *g, unsigned threads, const hdx_contents_reader *reader, hdx_mem *mem,
+                            hdx_ticker *tick, hdx_error *err);
+/* The same of one String, out of its record; none where it is no String. */
+hdx_code hdx_graph_text_at(hdx_graph *g, hdx_id string, hdx_text_at *out, hdx_error *err);
+/* Is a class one of Strings: java.lang.String, whoever loads it? */
+bool hdx_class_of_strings(const hdx_class *c);
+/* Units of text as UTF-8 after what `out` has; *high carries half a pair from part to part, 0 at first and last. */
+void hdx_put_units(hdx_coding coding, const uint8_t *bytes, uint64_t units, bool last, hdx_buffer *out, uint16_t *high);
+hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err); /* of two bytes of UTF-16 in a byte[] */
+/* Shallow size of a primitive array of so many elements. */
+uint64_t hdx_graph_size_of_array(const hdx_graph *g, uint8_t type, uint64_t length);
 
 /*
  * Answers remembered beside an index (notes): files retained-class .. retained-superclass, one for each hdx_note, and

@@ -162,7 +162,6 @@ hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first,
                              uint64_t *got, hdx_error *err);
 
 /* ---- text ---- */
-typedef enum hdx_coding { HDX_CHARS_BE, HDX_LATIN1, HDX_UTF16_LE, HDX_UTF16_BE } hdx_coding;
 /* UTF-16 units in an array of the dump. */
 typedef struct hdx_chars {
     hdx_record array;

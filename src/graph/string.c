@@ -26,7 +26,7 @@
  * Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8
  * when the high byte is first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once.
  */
-static hdx_code utf16_order(hdx_graph *g, hdx_coding *out, hdx_error *err)
+hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err)
 {
     int known = atomic_load(&g->utf16);
     *out = known == 2 ? HDX_UTF16_BE : HDX_UTF16_LE;
@@ -92,7 +92,7 @@ hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx
             return code;
         out->coding = HDX_LATIN1;
         if (coder != 0) {
-            if ((code = utf16_order(text->g, &out->coding, err)) != HDX_OK)
+            if ((code = hdx_graph_utf16(text->g, &out->coding, err)) != HDX_OK)
                 return code;
             out->units /= 2;
         }
@@ -216,6 +216,27 @@ static hdx_code read_text(const hdx_chars *c, uint64_t max, hdx_buffer *out, boo
     }
     hdx_put_utf8_end(out, &high);
     *whole = from == c->units;
+    return HDX_OK;
+}
+
+hdx_code hdx_graph_text_at(hdx_graph *g, hdx_id id, hdx_text_at *out, hdx_error *err)
+{
+    hdx_instance     i;
+    hdx_chars        chars;
+    bool             there;
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    *out = (hdx_text_at){ .string = id, .array = HDX_NO_ID, .state = HDX_TEXT_NONE };
+    if (c == NULL || !hdx_class_of_strings(c))
+        return HDX_OK;
+    hdx_code code = hdx_instance_open(g, id, &i, &there, err);
+    if (code != HDX_OK || !there || !hdx_instance_as(&i, "java.lang.String") ||
+        (code = hdx_chars_of(&i, &chars, &there, err)) != HDX_OK || !there)
+        return code;
+    out->state = hdx_graph_find(g, chars.array.event.addr, &out->array) ? HDX_TEXT_THERE : HDX_TEXT_ABSENT;
+    out->coding = chars.coding;
+    out->first = chars.first;
+    out->units = chars.units;
+    out->whole = chars.first == 0 && chars.units == chars.array.event.count / (chars.coding >= HDX_UTF16_LE ? 2 : 1);
     return HDX_OK;
 }
 

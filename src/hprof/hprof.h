@@ -229,6 +229,19 @@ hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned t
 hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at,
                              uint64_t *body_len, hdx_error *err);
 
+/*
+ * Records of instances and primitive arrays at many positions, mostly rising: one such reader for each thread.
+ * *is false: what is at the position is neither (then the dump changed since it was indexed). Bytes of a body live
+ * until the next call; of at most 256 KB at a time, and fewer than wanted only where the dump ends.
+ */
+typedef struct hdx_records hdx_records;
+hdx_code hdx_records_open(hdx_source *source, uint32_t id_size, hdx_mem *mem, hdx_ticker *tick, hdx_records **out,
+                          hdx_error *err);
+void     hdx_records_close(hdx_records *r); /* NULL: nothing */
+hdx_code hdx_records_at(hdx_records *r, hdx_pos pos, hdx_event *out, hdx_pos *body_at, uint64_t *body_len, bool *is,
+                        hdx_error *err);
+hdx_code hdx_records_body(hdx_records *r, hdx_pos pos, uint64_t want, hdx_view *out, hdx_error *err);
+
 /* A CLASS_DUMP taken apart; everything borrowed from the bytes. */
 typedef struct hdx_class_dump {
     hdx_addr addr, super, loader, signers, domain;

@@ -12,6 +12,7 @@
  *   walk.c        the second walk
  *   sample.c      a short dump out of a long one
  *   record.c      one record at a position
+ *   records.c     many of them, at rising positions
  */
 #ifndef HDX_HPROF_INSIDE_H
 #define HDX_HPROF_INSIDE_H

@@ -11,12 +11,12 @@
  *   merged.c     the rows of that tree
  *   flow.c       through whom each object is held
  *   labels.c     the column `label`, for the rows that are left
- *   layouts.c layouts_known.c contents.c  where collections keep what they hold, and what that is
- *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
- *   suspects.c   the questions
- *   accumulation.c suspect_words.c   of suspects: where it accumulates and what; in words (suspects.h)
+ *   info.c histogram.c loaders.c dominators.c holders.c object.c objects.c refs.c search.c path.c retained.c roots.c
+ *   threads.c suspects.c collections.c entries.c map_keys.c strings.c duplicates.c arrays.c   the questions
  *   table.c      whole tables
- *   collections.c entries.c table.c      the questions
+ *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
+ *   layouts.c layouts_known.c contents.c   where collections keep what they hold, and what that is
+ *   array_contents.c equal.c equal_holders.c sums.c   which contents are equal, and who has them
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
  * a count of rounds, so that every loop asks now and then whether to stop. Labels are read from the dump, so they are

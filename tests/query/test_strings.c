@@ -1,0 +1,339 @@
+/*
+ * test_strings.c - Strings in every layout, equal contents and wasteful arrays, on heaps whose numbers are counted by
+ * hand; the same in little memory.
+ */
+#include "asks.h"
+#include "query/sums.h"
+
+static hdx_code open_text(heap *h, const char *name, const hdx_argument *at, size_t count, hdx_rows **rows)
+{
+    const hdx_question *question = question_named(name);
+    const hdx_arguments a = { &question->declared, at, count };
+    cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
+    return question->open(&h->q, &a, rows, &h->err);
+}
+#define ASK(name, ...)                                                                                                 \
+    open_text(&h, name, (const hdx_argument[]){ __VA_ARGS__ },                                                         \
+              sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument), &rows)
+
+typedef struct base_classes {
+    uint64_t object, holder;
+} base_classes;
+
+static base_classes begin(dump_maker *m)
+{
+    base_classes b;
+    b.object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", b.object, "");
+    (void)dump_maker_class(m, "java.lang.ClassLoader", b.object, "");
+    b.holder = dump_maker_class(m, "java.lang.Object[]", b.object, "");
+    static const char *const arrays[] = { "char[]", "byte[]", "int[]", "long[]", "double[]" };
+    for (unsigned i = 0; i < HDX_COUNT(arrays); i++)
+        (void)dump_maker_class(m, arrays[i], b.object, "");
+    return b;
+}
+
+/* A root holds all of these. */
+static void hold(dump_maker *m, const base_classes *b, const uint64_t *ids, uint32_t count)
+{
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_array(m, b->holder, ids, count), 0, 0);
+}
+
+static uint64_t chars(dump_maker *m, const char *text)
+{
+    uint64_t units[64];
+    uint32_t n = 0;
+    for (; text[n] != '\0'; n++)
+        units[n] = (uint8_t)text[n];
+    return dump_maker_primitives(m, 'C', units, n);
+}
+
+static uint64_t bytes(dump_maker *m, const char *text, uint32_t n)
+{
+    uint64_t units[64];
+    for (uint32_t i = 0; i < n; i++)
+        units[i] = (uint8_t)text[i];
+    return dump_maker_primitives(m, 'B', units, n);
+}
+
+/* ---- JDK 5 and 6: parts of arrays ---- */
+
+static uint64_t part(dump_maker *m, uint64_t string, uint64_t array, uint64_t offset, uint64_t count)
+{
+    return dump_maker_instance(m, string, DUMP_VALUES(array, offset, count));
+}
+
+static void open_parts(heap *h)
+{
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L offset:I count:I");
+    const uint64_t     early = part(m, string, 0x9000, 2, 3); /* before its array in the file */
+    const char         content[] = "xxabcabczzzzzzzzzzzzzzzzzzzzzz";
+    uint64_t           units[30];
+    for (unsigned i = 0; i < HDX_COUNT(units); i++)
+        units[i] = (uint8_t)content[i];
+    const uint64_t shared = dump_maker_primitives_at(m, 0x9000, 'C', units, HDX_COUNT(units));
+    const uint64_t own = chars(m, "abc"), lie = chars(m, "lie"), other = chars(m, "other");
+    const uint64_t all[] = { early,
+                             part(m, string, shared, 5, 3),
+                             part(m, string, own, 0, 3),
+                             part(m, string, own, 0, 3),
+                             part(m, string, lie, 1, 0x7fffffff),      /* past the end: "ie" */
+                             part(m, string, lie, 0xffffffff, 3),      /* a negative offset is none */
+                             part(m, string, other, 0x7fffffff, 4),    /* nothing is left */
+                             part(m, string, shared, 0, 0xffffffff) }; /* a negative count: empty */
+    hold(m, &b, all, HDX_COUNT(all));
+    heap_open(h, m);
+}
+
+Test(strings, that_show_the_same_text_are_equal_whether_they_share_an_array_or_not)
+{
+    heap      h;
+    hdx_rows *rows;
+    open_parts(&h);
+    /* "abc": two parts of one array, two Strings that share another; "": two parts. A String is 8 + 8 + 4 + 4 + 16. */
+    ok(ASK("duplicates", { "holders", NULL }));
+    hdx_buffer text = rows_text(rows);
+    cr_expect(strstr(text.at, ",4,1,3,") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "abc,4,1,3,") != NULL && strstr(text.at, ",java.lang.Object[]\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "String,,2,0,0,") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+Test(strings, that_show_parts_are_found_by_their_text)
+{
+    heap      h;
+    hdx_rows *rows;
+    open_parts(&h);
+    ok(ASK("strings", { "match", "abc" }));
+    hdx_buffer text = rows_text(rows);
+    unsigned   n = 0;
+    for (const char *at = text.at; (at = strchr(at, '\n')) != NULL; at++)
+        n++;
+    cr_expect(eq(u32, n, 4), "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    ok(ASK("strings", { "match", "/^i?e$/" }));
+    text = rows_text(rows);
+    cr_expect(strstr(text.at, ",ie,2,char[],") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+Test(strings, that_show_parts_leave_slack)
+{
+    heap      h;
+    hdx_rows *rows;
+    open_parts(&h);
+    ok(ASK("arrays", { "waste", "slack" }));
+    hdx_buffer text = rows_text(rows);
+    /* Of thirty characters six are shown: 96 bytes, and 64 would do; "other": all of it is nobody's. */
+    cr_expect(strstr(text.at, "0x9000,char[],xxabcabczzzzzzzzzzzzzzzzzzzzzz,30,6,96,32,") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, ",char[],other,5,0,") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+/* ---- JDK 9 on: a coder ---- */
+
+static void open_coded(heap *h)
+{
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B hash:I");
+    const uint64_t     latin = bytes(m, "A\0B\0", 4); /* as Latin-1 "A\0B\0", as UTF-16 "AB" */
+    const uint64_t     euro = bytes(m, "\xac\x20", 2);
+    const uint64_t     constant = dump_maker_primitives(m, 'I', DUMP_VALUES(7, 7, 7, 7, 7, 7), 6);
+    const uint64_t     same = dump_maker_primitives(m, 'J', DUMP_VALUES(1, 2), 2),
+                   same2 = dump_maker_primitives(m, 'J', DUMP_VALUES(1, 2), 2),
+                   as_double = dump_maker_primitives(m, 'D', DUMP_VALUES(1, 2), 2),
+                   zeros = dump_maker_primitives(m, 'J', NULL, 2), zeros2 = dump_maker_primitives(m, 'J', NULL, 3);
+    const uint64_t all[] = { dump_maker_instance(m, string, DUMP_VALUES(latin, 0, 0)),
+                             dump_maker_instance(m, string, DUMP_VALUES(bytes(m, "A\0B\0", 4), 1, 0)),
+                             dump_maker_instance(m, string, DUMP_VALUES(euro, 1, 0)),
+                             dump_maker_instance(m, string, DUMP_VALUES(euro, 1, 0)),
+                             dump_maker_instance(m, string, DUMP_VALUES(0, 0, 0)),        /* no value */
+                             dump_maker_instance(m, string, DUMP_VALUES(0x77770, 0, 0)),  /* no object */
+                             dump_maker_instance(m, string, DUMP_VALUES(constant, 0, 0)), /* no layout */
+                             same,
+                             same2,
+                             as_double,
+                             zeros,
+                             zeros2 };
+    hold(m, &b, all, HDX_COUNT(all));
+    heap_open(h, m);
+}
+
+Test(strings, of_other_coders_are_other_texts_and_what_is_no_text_is_counted)
+{
+    heap      h;
+    hdx_rows *rows;
+    open_coded(&h);
+    ok(ASK("duplicates", { "holders", "false" }));
+    /* Arrays of other types or lengths are not equal, though all their elements are. */
+    hdx_buffer text = rows_text(rows);
+    cr_expect(strstr(text.at, "java.lang.String,\xe2\x82\xac,2,1,1,") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "long[],-,2,-,2,") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_buffer total = hdx_buffer_of(NULL);
+    put_cell(&total, extra(rows, "total"));
+    cr_expect(strstr(total.at, "strings=4 string_values=3 ") != NULL, "%s", total.at);
+    cr_expect(strstr(total.at, "deduplication=0 absent=1 unknown=1 array_duplicates=1 ") != NULL, "%s", total.at);
+    hdx_buffer_free(&total);
+    hdx_rows_close(rows);
+    ok(ASK("strings", { "match", "AB" }));
+    text = rows_text(rows);
+    cr_expect(strstr(text.at, ",AB,2,UTF-16,") != NULL && strchr(text.at, '\n')[1] == '\0', "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+Test(arrays, tell_what_is_constant_and_what_latin1_could_hold)
+{
+    heap      h;
+    hdx_rows *rows;
+    open_coded(&h);
+    ok(ASK("arrays", { "waste", "constant" }));
+    hdx_buffer text = rows_text(rows);
+    cr_expect(strstr(text.at, ",int[],-,6,0,") != NULL && strstr(text.at, ",long[],-,3,0,") != NULL, "%s", text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+/* ---- many ---- */
+
+#define MANY 3000u
+
+/* Texts "t0" .. "t999", three Strings of each, and an array of numbers beside each. */
+static void open_many(heap *h)
+{
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B hash:I");
+    uint64_t          *all = calloc(2 * MANY, sizeof *all);
+    char               text[16];
+    for (unsigned i = 0; i < MANY; i++) {
+        (void)snprintf(text, sizeof text, "t%u", i % (MANY / 3));
+        all[2 * i] = dump_maker_string(m, string, text);
+        all[2 * i + 1] = dump_maker_primitives(m, 'J', DUMP_VALUES(i % (MANY / 2), 0), 2);
+    }
+    hold(m, &b, all, 2 * MANY);
+    free(all);
+    heap_open(h, m);
+}
+
+static hdx_code many_in(heap *h, hdx_mem *mem, hdx_buffer *b)
+{
+    hdx_rows          *rows = NULL;
+    const hdx_argument none[] = { { "holders", "false" } };
+    h->q.mem = mem;
+    const hdx_code code = open_text(h, "duplicates", none, 1, &rows);
+    if (code == HDX_OK) {
+        *b = rows_text(rows);
+        put_cell(b, extra(rows, "total"));
+    }
+    hdx_rows_close(rows);
+    cr_expect(eq(u64, mem->used, 0));
+    return code;
+}
+
+Test(duplicates, are_the_same_in_any_memory_that_does)
+{
+    heap       h;
+    hdx_mem    mem = { .limit = 0 };
+    hdx_buffer whole = hdx_buffer_of(NULL);
+    unsigned   less = 0;
+    open_many(&h);
+    h.q.threads = 1;
+    ok(many_in(&h, &mem, &whole));
+    cr_expect(strstr(whole.at, "strings=3000 string_values=1000 ") != NULL, "%s", whole.at);
+    cr_expect(strstr(whole.at, "array_duplicates=1500 ") != NULL);
+    const uint64_t most = mem.peak;
+    for (uint64_t limit = most; limit > most / 16; limit -= most / 32) {
+        hdx_buffer b = hdx_buffer_of(NULL);
+        mem = (hdx_mem){ .limit = limit };
+        const hdx_code code = many_in(&h, &mem, &b);
+        cr_expect(mem.peak <= limit);
+        cr_expect(code == HDX_OK ? strcmp(b.at, whole.at) == 0 : code == HDX_LIMIT, "%llu", (unsigned long long)limit);
+        less += code == HDX_OK && limit < most;
+        hdx_buffer_free(&b);
+    }
+    cr_expect(gt(u32, less, 0));
+    hdx_buffer_free(&whole);
+    h.q.mem = NULL;
+    heap_close(&h);
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return true;
+}
+
+Test(duplicates, stop_when_they_are_told)
+{
+    static const char *const names[] = { "duplicates", "arrays", "strings" };
+    heap                     h;
+    hdx_rows                *rows = NULL;
+    const hdx_progress       progress = { .cancelled = stop };
+    open_many(&h);
+    h.q.progress = &progress;
+    for (unsigned i = 0; i < HDX_COUNT(names); i++) {
+        const hdx_argument match[] = { { "match", "t1*" } };
+        cr_expect(eq(int, open_text(&h, names[i], match, i == 2 ? 1 : 0, &rows), HDX_CANCELLED), "%s", names[i]);
+        cr_expect(rows == NULL);
+    }
+    h.q.progress = NULL;
+    heap_close(&h);
+}
+
+/* ---- sums ---- */
+
+static hdx_sum sum_of(const hdx_sum_key *key, unsigned size, const uint8_t *at, uint64_t len)
+{
+    hdx_sum s = { { 0, 0 } };
+    hdx_sum_add(key, &s, size, at, len);
+    return s;
+}
+
+Test(sums, of_a_part_follow_from_two_beginnings)
+{
+    hdx_sum_key key;
+    uint8_t     content[256];
+    hdx_sum_key_make(&key);
+    for (unsigned i = 0; i < sizeof content; i++)
+        content[i] = (uint8_t)(i * i + 7 * i);
+    for (unsigned from = 0; from < 128; from += 3)
+        for (unsigned end = from; end <= 128; end += 5) {
+            const hdx_sum a = sum_of(&key, 2, content, 2ull * from), b = sum_of(&key, 2, content, 2ull * end),
+                          want = sum_of(&key, 2, content + 2ull * from, 2ull * (end - from)),
+                          got = hdx_sum_between(&key, &a, &b, end - from);
+            cr_expect(got.at[0] == want.at[0] && got.at[1] == want.at[1], "%u to %u", from, end);
+        }
+}
+
+Test(sums, are_the_same_in_pieces_and_others_for_other_contents)
+{
+    hdx_sum_key key, other;
+    uint8_t     content[64] = { 1, 2, 3 };
+    hdx_sum_key_make(&key);
+    hdx_sum_key_make(&other);
+    cr_expect(key.power[0][1] != other.power[0][1] && key.power[0][1] != key.power[1][1]);
+    const hdx_sum whole = sum_of(&key, 4, content, 63);
+    hdx_sum       pieces = sum_of(&key, 4, content, 16);
+    hdx_sum_add(&key, &pieces, 4, content + 16, 47);
+    cr_expect(pieces.at[0] == whole.at[0] && pieces.at[1] == whole.at[1]);
+    for (unsigned bit = 0; bit < 63 * 8; bit++) {
+        content[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        const hdx_sum s = sum_of(&key, 4, content, 63);
+        cr_expect(s.at[0] != whole.at[0] && s.at[1] != whole.at[1], "bit %u", bit);
+        content[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
