@@ -242,6 +242,12 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name
  */
 HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole,
                                   bool *is_string, hdx_error *err);
+/* How much of a long text a label has. */
+typedef enum hdx_whole {
+    HDX_CUT,         /* the first 1,024 characters, as in MAT */
+    HDX_WHOLE_TEXTS, /* all of a text; of a byte[], which is none, its first 1,024 bytes */
+    HDX_WHOLE_BYTES  /* all */
+} hdx_whole;
 /*
  * MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), in UTF-8:
  * U+0000 is C0 80, half of a surrogate pair three bytes. *text NULL: none.

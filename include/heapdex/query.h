@@ -23,6 +23,7 @@ typedef struct hdx_query {
     hdx_refs_scope      scope;    /* HDX_LIVE by default */
     unsigned            threads;  /* 0: as many as processors */
     const hdx_progress *progress; /* may be NULL */
+    hdx_whole           whole;    /* texts in rows: HDX_CUT by default; conditions on a cut text see that */
     /* Told what a person should know of the question, one line each; may be NULL. */
     void (*notice)(void *context, const char *line);
     void           *notice_context;

@@ -32,6 +32,7 @@ typedef struct hdx_render_options {
     hdx_format  format;
     bool        human_sizes; /* 1.5 MB in tables; machine formats always bytes */
     bool        raw;         /* csv and tsv: a text may begin as a formula of a spreadsheet does */
+    bool        full_text;   /* tables show all of a text, however long */
     bool        color;
     bool        ascii; /* the terminal shows nothing else: tables have \uNNNN for other characters */
     unsigned    width; /* of the terminal, for tables; 0: none, only very long texts are cut */

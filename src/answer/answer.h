@@ -66,8 +66,10 @@ hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code);
 
 /* ---- shape.c ---- */
 const char *hdx_answer_last(const hdx_arguments *a, const char *name); /* NULL: not given */
-hdx_wanted  hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena);
-hdx_code    hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
+/* How whole texts must be for conditions and order: none goes by a part of one. */
+hdx_whole  hdx_answer_decides_by(const hdx_arguments *a, const hdx_form *form);
+hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena);
+hdx_code   hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
 
 /* ---- head.c ---- */
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);

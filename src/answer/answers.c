@@ -19,6 +19,10 @@ static const hdx_parameter common[] = {
       "objects that rows and counts include; live by default" },
     { "document", HDX_PARAMETER_FLAG, 0, NULL, NULL, "true", NULL, NULL, 0, 0,
       "what the document holds beside its rows; false where only those are wanted" },
+    { "texts", HDX_PARAMETER_CHOICE, 0, "WHICH", "cut whole all", NULL, NULL, NULL, 0, 0,
+      "how much of a long text a label has: its first 1,024 characters; all of it; of a byte[] all, too. A condition "
+      "or "
+      "an order of labels is of all of them" },
 };
 
 /* ---- the list ---- */
@@ -219,9 +223,12 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     hdx_code   code = hdx_session_graph(s, 0, &g, err);
     if (code != HDX_OK)
         return code;
-    hdx_query q = hdx_answer_query(s, a, g);
-    hdx_arena arena = hdx_arena_of(NULL); /* texts of bounds */
-    q.wanted = hdx_answer_wanted(a, hdx_answer_form(a->answer, a->at, a->count), &arena);
+    hdx_query       q = hdx_answer_query(s, a, g);
+    hdx_arena       arena = hdx_arena_of(NULL); /* texts of bounds */
+    const hdx_form *form = hdx_answer_form(a->answer, a->at, a->count);
+    q.wanted = hdx_answer_wanted(a, form, &arena);
+    const hdx_whole decides = hdx_answer_decides_by(a, form);
+    q.whole = decides > q.whole ? decides : q.whole;
     code = question->open(&q, a, out, err);
     hdx_arena_free(&arena);
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);

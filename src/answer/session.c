@@ -161,12 +161,11 @@ void hdx_answer_release(hdx_session *s, size_t place)
 hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
 {
     static const char words[] = "live all garbage"; /* hdx_refs_scope in its order */
-    int               scope = 0;
-    for (size_t i = 0; i < a->count; i++)
-        if (strcmp(a->at[i].name, "reachable") == 0)
-            scope = hdx_word_place(words, a->at[i].value, strlen(a->at[i].value));
+    static const char lengths[] = "cut whole all";  /* hdx_whole in its order */
+    const char       *scope = hdx_answer_last(a, "reachable"), *whole = hdx_answer_last(a, "texts");
     return (hdx_query){ .graph = g,
-                        .scope = (hdx_refs_scope)scope,
+                        .scope = (hdx_refs_scope)(scope != NULL ? hdx_word_place(words, scope, strlen(scope)) : 0),
+                        .whole = (hdx_whole)(whole != NULL ? hdx_word_place(lengths, whole, strlen(whole)) : 0),
                         .threads = s->options.threads,
                         .progress = &s->progress,
                         .mem = &s->mem,

@@ -65,6 +65,21 @@ hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_a
     return wanted;
 }
 
+hdx_whole hdx_answer_decides_by(const hdx_arguments *a, const hdx_form *form)
+{
+    const use u = use_of(a, form->columns, form->column_count);
+    hdx_whole whole = HDX_CUT;
+    for (unsigned i = 0; i < form->column_count && i < 64; i++) {
+        const hdx_column *c = &form->columns[i];
+        if ((u.decide >> i & 1) == 0 || c->type != HDX_TYPE_TEXT || (c->flags & HDX_COLUMN_CLASS_NAME) != 0)
+            continue;
+        if ((c->flags & HDX_COLUMN_LABEL) != 0)
+            return HDX_WHOLE_BYTES;
+        whole = HDX_WHOLE_TEXTS; /* names of threads and loaders */
+    }
+    return whole;
+}
+
 /* ---- shaping ---- */
 
 /* Sizes and counts fall, names and addresses rise, unless the caller says it. */

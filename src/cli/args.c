@@ -199,6 +199,7 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_FORMAT: call->format = formats[place("table json jsonl csv tsv", value)]; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
     case CLI_OPT_RAW: call->raw = true; break;
+    case CLI_OPT_FULL_TEXT: call->full_text = true; break;
     case CLI_OPT_UNITS: call->bytes = strcmp(value, "bytes") == 0; break;
     case CLI_OPT_THREADS: call->index.threads = (unsigned)number(value); break;
     case CLI_OPT_MEMORY: call->index.memory = number(value); break;

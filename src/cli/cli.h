@@ -40,6 +40,7 @@ typedef enum cli_option_id {
     CLI_OPT_FORMAT,
     CLI_OPT_OUTPUT,
     CLI_OPT_UNITS,
+    CLI_OPT_FULL_TEXT,
     CLI_OPT_RAW,
     CLI_OPT_THREADS,
     CLI_OPT_MEMORY,
@@ -100,6 +101,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     const char       *output; /* NULL: standard output */
     bool              bytes;  /* --units bytes */
     bool              raw;    /* --raw */
+    bool              full_text;
     bool              no_pager;
     bool              quiet, verbose;
     cli_when          progress, color;

@@ -13,7 +13,8 @@
  */
 #include "cli/cli.h"
 
-#define CHAIN 3u /* shorter ones are written out */
+#define CHAIN  3u   /* shorter ones are written out */
+#define WIDEST 160u /* columns of a text that others are aligned with */
 
 typedef struct step {
     uint64_t          text, reference; /* where they begin in `texts` */
@@ -198,7 +199,8 @@ static bool put_steps(page *p)
             continue;
         const uint32_t rest = put_after(p, s, &after);
         const uint32_t narrow = hdx_render_object_least(p->texts.at + s->text, s->text_len, s->object) + rest;
-        widest = s->object.width + rest > widest ? s->object.width + rest : widest;
+        const uint32_t wide = p->options->full_text && s->object.width > WIDEST ? WIDEST : s->object.width;
+        widest = wide + rest > widest ? wide + rest : widest;
         least = narrow > least ? narrow : least;
     }
     const uint32_t beside = SIZE + 2 * MORE + address;
@@ -215,9 +217,9 @@ static bool put_steps(page *p)
         hdx_buffer_format(&p->line, "%*s%s  ", size < SIZE ? (int)(SIZE - size) : 0, "", cell.len > 0 ? cell.at : "");
         const uint32_t rest = put_after(p, s, &after);
         uint32_t       width = hdx_render_object_in(&p->line, p->texts.at + s->text, s->text_len, s->object,
-                                              p->options->width == 0 ? s->object.width
-                                                    : widest > rest        ? widest - rest
-                                                                           : 0,
+                                              p->options->width == 0 || p->options->full_text ? s->object.width
+                                                    : widest > rest                                 ? widest - rest
+                                                                                                    : 0,
                                                     p->options->ascii) +
                          rest;
         if (after.len > 0)

@@ -126,6 +126,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     hdx_render_options options = { .format = c->format,
                                    .human_sizes = !c->bytes,
                                    .raw = c->raw,
+                                   .full_text = c->full_text,
                                    .color = colored(c),
                                    .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
                                    .rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL,
@@ -200,6 +201,8 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         c->arguments[c->argument_count++] = (hdx_argument){ "limit", CLI_TABLE_ROWS_TEXT };
     if (c->format != HDX_FORMAT_JSON)
         c->arguments[c->argument_count++] = (hdx_argument){ "document", "false" };
+    if (c->full_text || c->format != HDX_FORMAT_TABLE)
+        c->arguments[c->argument_count++] = (hdx_argument){ "texts", c->full_text ? "all" : "whole" };
     return HDX_OK;
 }
 

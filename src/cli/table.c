@@ -43,6 +43,7 @@ static const struct own {
       TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
     { CLI_OPT_UNITS, 0, NULL, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
+    { CLI_OPT_FULL_TEXT, 0, NULL, "leaks", FLAG("full-text", "long texts as they are, in tables, too") },
     { CLI_OPT_RAW, 0, NULL, NULL,
       FLAG("raw", "csv, tsv: texts as they are, even those that a spreadsheet takes for formulas") },
     { CLI_OPT_THREADS, 0, NULL, NO_BUILD,
@@ -108,11 +109,12 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const struct own *o = &own[i];
         for (size_t k = 0; o->is.name == NULL && k < common_count; k++)
-            if (common[k].kind != HDX_PARAMETER_FLAG && /* `document` follows from --format */
-                !takes(answer, common[k].name) &&
+            if (strcmp(common[k].name, "document") != 0 && /* they follow from --format */
+                strcmp(common[k].name, "texts") != 0 && !takes(answer, common[k].name) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 || strcmp(common[k].name, "reachable") != 0))
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
         if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) ||
+            (o->id == CLI_OPT_FULL_TEXT && answer != NULL && (answer->flags & HDX_ANSWER_VALUES) == 0) ||
             (o->not != NULL && answer != NULL && among(o->not, answer->name)) || takes(answer, o->is.name) ||
             has(options, n, o->is.name))
             continue;

@@ -48,6 +48,13 @@ void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t 
 /* "class NAME" of a class with a long name, kept with the graph: classes and rows that share a name share its label. */
 #define HDX_LONG_NAME 1024u
 hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err);
+/*
+ * Appends a label as hdx_graph_label has it, but with all of its text: `out` counts it, `progress` (may be NULL) is
+ * asked whether to stop. One that was made cut is the same unless it has HDX_CUT_LABEL bytes.
+ */
+#define HDX_CUT_LABEL 1024u
+hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const hdx_progress *progress, hdx_buffer *out,
+                               bool *some, hdx_error *err);
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 void     hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */

@@ -182,6 +182,8 @@ void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *hi
 void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high);
 /* A whole text of a label, which ends at its first NUL: U+0000 is C0 80. */
 void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n);
+/* A part of it; `high` as above. */
+void hdx_put_label_part(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high);
 
 /* Numbers as java.lang.Double, Float and BigDecimal print them; where memory is refused, out->failed. */
 void hdx_put_double(hdx_buffer *out, double value);

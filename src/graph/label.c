@@ -114,6 +114,37 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
     return found >= FIRST_RULE ? &rules[found - FIRST_RULE] : NULL;
 }
 
+hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t *read)
+{
+    const bool     whole = l->whole == HDX_WHOLE_BYTES || (l->whole == HDX_WHOLE_TEXTS && !dots);
+    const uint64_t most = whole || c->units < HDX_LABEL_CHARS ? c->units : HDX_LABEL_CHARS;
+    uint16_t       units[HDX_LABEL_CHARS], high = 0;
+    unsigned       got = HDX_LABEL_CHARS;
+    for (*read = 0; *read < most && got == HDX_LABEL_CHARS; *read += got) {
+        const uint64_t left = most - *read;
+        const unsigned now = left < HDX_LABEL_CHARS ? (unsigned)left : HDX_LABEL_CHARS;
+        hdx_code       code = hdx_chars_read(c, *read, now, units, &got, l->err);
+        if (code != HDX_OK)
+            return code;
+        for (unsigned i = 0; dots && i < got; i++)
+            if (units[i] < 0x20 || units[i] > 0x7e)
+                units[i] = '.';
+        hdx_put_label_part(l->out, units, got, &high);
+        if (l->out->failed)
+            return hdx_no_memory(l->err, "a label", l->out->len);
+        if (l->progress != NULL && l->progress->cancelled != NULL && l->progress->cancelled(l->progress->context))
+            return hdx_tick_stop(l->err);
+        if (whole && l->out->len > HDX_LABEL_WHOLE)
+            return hdx_hint(l->err,
+                            hdx_fail(l->err, HDX_LIMIT, "", HDX_NOWHERE,
+                                     "the text of object 0x%llx is longer than 4 GiB, and no row can hold it",
+                                     (unsigned long long)c->array.event.addr),
+                            "heapdex object DUMP OBJECT --text -o FILE writes it");
+    }
+    hdx_put_utf8_end(l->out, &high);
+    return HDX_OK;
+}
+
 /*
  * char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what
  * cannot be printed.
@@ -134,13 +165,11 @@ static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *som
     if (zeros == got)
         return HDX_OK;
     *some = true;
-    for (unsigned i = 0; element == 8 && i < got; i++)
-        if (units[i] < 0x20 || units[i] > 0x7e)
-            units[i] = '.';
-    hdx_put_label(l->out, units, got);
-    if (element == 5 && c.units > HDX_LABEL_CHARS)
+    uint64_t read;
+    code = hdx_label_units(l, &c, element == 8, &read);
+    if (code == HDX_OK && element == 5 && l->whole == HDX_CUT && c.units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
-    return HDX_OK;
+    return code;
 }
 
 static hdx_code make(hdx_labels *l, hdx_id id, bool *some)
@@ -181,7 +210,7 @@ hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some)
         code = make(l, id, some);
         l->depth--;
     }
-    if (l->out->len > HDX_LABEL_BYTES)
+    if (l->out->len > l->most)
         *some = false;
     if (!*some && l->out->at != NULL) {
         l->out->len = before;
@@ -193,7 +222,7 @@ hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some)
 hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err)
 {
     hdx_buffer out = hdx_buffer_of(NULL);
-    hdx_labels l = { .g = g, .out = &out, .err = err };
+    hdx_labels l = { .g = g, .out = &out, .err = err, .most = HDX_LABEL_BYTES };
     bool       some;
     *text = NULL;
     hdx_buffer_put(&out, "", 0);
@@ -209,6 +238,15 @@ hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err)
     }
     hdx_buffer_free(&out);
     return code;
+}
+
+hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const hdx_progress *progress, hdx_buffer *out,
+                               bool *some, hdx_error *err)
+{
+    hdx_labels l = { .g = g, .out = out, .err = err, .whole = whole, .most = HDX_LABEL_WHOLE, .progress = progress };
+    hdx_buffer_put(out, "", 0);
+    hdx_code code = hdx_label_append(&l, id, some);
+    return code == HDX_OK && out->failed ? hdx_no_memory(err, "a label", out->len) : code;
 }
 
 #define MANY 32u /* labels, of which some lie near each other in the dump */

@@ -6,21 +6,31 @@
 
 #include "graph/inside.h"
 
-#define HDX_LABEL_CHARS 1024u /* of a text (MAT 10.4) */
+#define HDX_LABEL_CHARS 1024u /* of a text, where it is not wanted whole (MAT 10.4) */
 #define HDX_LABEL_DEPTH 8u    /* labels inside labels: an AtomicReference may hold itself */
 #define HDX_LABEL_STEPS 64u   /* objects looked at for one label */
 #define HDX_LABEL_BYTES (1u << 20)
+#define HDX_LABEL_WHOLE (UINT32_MAX - 1u) /* bytes of a whole one: as many as a cell can say */
 
 typedef struct hdx_labels {
-    hdx_graph  *g;
-    hdx_buffer *out;
-    unsigned    depth; /* labels being made inside each other now */
-    unsigned    steps; /* objects looked at so far */
-    hdx_error  *err;
+    hdx_graph          *g;
+    hdx_buffer         *out;
+    unsigned            depth; /* labels being made inside each other now */
+    unsigned            steps; /* objects looked at so far */
+    hdx_error          *err;
+    hdx_whole           whole;
+    uint64_t            most;     /* bytes of the label */
+    const hdx_progress *progress; /* of a long one; NULL: nobody stops it */
 } hdx_labels;
 
 /* Appends the label of an object; *some false: it has none, and nothing was appended. */
 hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some);
+
+/*
+ * The first characters of a text, all where it is wanted whole; *read: how many. dots: of a byte[], whose bytes are
+ * shown as dots where they cannot be printed.
+ */
+hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t *read);
 
 /*
  * A rule appends the label of an instance, which it sees as one of the class that has the rule: fields that subclasses

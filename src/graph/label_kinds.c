@@ -135,13 +135,11 @@ hdx_code hdx_label_constant(hdx_labels *l, const hdx_instance *i, const char *te
 
 static hdx_code put_chars(hdx_labels *l, const hdx_chars *c, bool *some)
 {
-    uint16_t units[HDX_LABEL_CHARS];
-    unsigned got;
-    hdx_code code = hdx_chars_read(c, 0, HDX_LABEL_CHARS, units, &got, l->err);
-    if (code != HDX_OK || (got == 0 && c->units > 0))
+    uint64_t read = 0;
+    hdx_code code = hdx_label_units(l, c, false, &read);
+    if (code != HDX_OK || (read == 0 && c->units > 0))
         return code;
-    hdx_put_label(l->out, units, got);
-    if (c->units > HDX_LABEL_CHARS)
+    if (l->whole == HDX_CUT && c->units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
     *some = true;
     return HDX_OK;

@@ -181,18 +181,23 @@ void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high)
     *high = 0;
 }
 
-void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n)
+void hdx_put_label_part(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high)
 {
-    uint16_t high = 0;
     for (size_t from = 0, i = 0; i <= n; i++)
         if (i == n || units[i] == 0) {
-            hdx_put_utf8(out, units + from, i - from, &high);
+            hdx_put_utf8(out, units + from, i - from, high);
             if (i < n) {
-                hdx_put_utf8_end(out, &high);
+                hdx_put_utf8_end(out, high);
                 hdx_buffer_put(out, "\xc0\x80", 2);
             }
             from = i + 1;
         }
+}
+
+void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n)
+{
+    uint16_t high = 0;
+    hdx_put_label_part(out, units, n, &high);
     hdx_put_utf8_end(out, &high);
 }
 

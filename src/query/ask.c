@@ -156,6 +156,38 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
     return HDX_OK;
 }
 
+/* A text of the graph in memory of its own, with the NULs that a cell may hold; its length after. */
+static uint64_t with_nuls(char *text, uint64_t len)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < len; i++)
+        if ((uint8_t)text[i] == 0xc0 && i + 1 < len && (uint8_t)text[i + 1] == 0x80) {
+            text[n++] = '\0';
+            i++;
+        } else {
+            text[n++] = text[i];
+        }
+    return n;
+}
+
+hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_buffer text = hdx_buffer_of(q->mem);
+    hdx_error  mine;
+    bool       some;
+    hdx_code   code = hdx_label_without_dump(
+          q->graph, hdx_graph_whole_label(q->graph, id, q->whole, q->progress, &text, &some, &mine), &mine, err);
+    if (code == HDX_OK && some) {
+        char *copy = hdx_arena_copy(arena, text.at, text.len);
+        if (copy == NULL)
+            code = hdx_no_memory(err, "a label", text.len);
+        else
+            *out = hdx_cell_text((hdx_text){ copy, (uint32_t)with_nuls(copy, text.len) }); /* HDX_LABEL_WHOLE */
+    }
+    hdx_buffer_free(&text);
+    return code;
+}
+
 /* From the text that the graph gave, which is used up. */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
@@ -171,15 +203,7 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
     hdx_text_free(text);
     if (copy == NULL)
         return hdx_no_memory(err, "a label", len);
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) /* a cell may hold a NUL */
-        if ((uint8_t)copy[i] == 0xc0 && (uint8_t)copy[i + 1] == 0x80 && i + 1 < len) {
-            copy[n++] = '\0';
-            i++;
-        } else {
-            copy[n++] = copy[i];
-        }
-    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)n }); /* labels are cut far below 4 GiB (MAT 10.4) */
+    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)with_nuls(copy, len) }); /* cut far below 4 GiB (MAT 10.4) */
     return HDX_OK;
 }
 
@@ -193,13 +217,19 @@ hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mi
     return code;
 }
 
-hdx_code hdx_label_cell(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+hdx_code hdx_label_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_error mine;
     char     *text = NULL;
     *out = hdx_cell_null();
-    hdx_code code = hdx_label_without_dump(g, hdx_graph_label(g, id, &text, &mine), &mine, err);
-    return code != HDX_OK ? code : hdx_label_of_text(g, id, text, arena, out, err);
+    hdx_code code = hdx_label_without_dump(q->graph, hdx_graph_label(q->graph, id, &text, &mine), &mine, err);
+    if (code != HDX_OK)
+        return code;
+    if (q->whole != HDX_CUT && text != NULL && strlen(text) >= HDX_CUT_LABEL) {
+        hdx_text_free(text);
+        return hdx_label_whole(q, id, arena, out, err);
+    }
+    return hdx_label_of_text(q->graph, id, text, arena, out, err);
 }
 
 hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)

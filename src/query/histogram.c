@@ -424,7 +424,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     cells[n++] = h->has_retained ? hdx_cell_uint(l->retained) : hdx_cell_null();
     cells[n++] = hdx_cell_real(h->whole == 0 ? 0 : 100.0 * (double)bytes / (double)h->whole);
     if (named && h->ask.g != NULL && hdx_column_wanted(&h->ask.q, n) &&
-        (code = hdx_loader_cell(h->ask.g, l->loader, arena, &cells[n], err)) != HDX_OK)
+        (code = hdx_loader_cell(&h->ask.q, l->loader, arena, &cells[n], err)) != HDX_OK)
         return code;
     *more = true;
     return HDX_OK;

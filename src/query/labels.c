@@ -2,6 +2,7 @@
  * labels.c - the column `label` of rows of objects. Labels are read from the dump, in the order of the dump and by all
  * threads: a table whose rows are in another order would go over a compressed dump once for every few of them.
  */
+#include "graph/graph.h"
 #include "query/query.h"
 
 #include <stdlib.h>
@@ -124,6 +125,17 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
     return code;
 }
 
+/* All of a long text, of one row at a time: however many rows have one, there is room for it. */
+static hdx_code finish(void *context, const hdx_cell *key, hdx_arena *arena, hdx_cell *cell, hdx_error *err)
+{
+    const hdx_query *q = context;
+    hdx_id           id;
+    if (cell->kind != HDX_CELL_TEXT || cell->as.text.len < HDX_CUT_LABEL || key->kind != HDX_CELL_ADDRESS ||
+        !hdx_graph_find(q->graph, key->as.address, &id))
+        return HDX_OK;
+    return hdx_label_whole(q, id, arena, cell, err);
+}
+
 hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err)
 {
     hdx_query *copy = malloc(sizeof *copy);
@@ -133,7 +145,7 @@ hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows,
         return hdx_no_memory(err, "labels", sizeof *copy);
     }
     *copy = *q;
-    const hdx_filler filler = { fill, free, copy };
+    const hdx_filler filler = { fill, free, copy, q->whole == HDX_CUT ? NULL : finish };
     return hdx_rows_fill(rows, "address", "label", &filler, all_at_once ? HDX_LABELS_AT_ONCE : 0,
                          all_at_once ? HDX_LABELS_AT_ONCE : HDX_LABELS_MANY, err);
 }

@@ -203,13 +203,14 @@ static bool is_empty(const hdx_cell *c)
  * What a loader is called: its label where MAT has a rule for its class; ClassLoader.name (JDK 9 and later: "app",
  * "platform", layers); the first URL it searches; the first module it defines.
  */
-static hdx_code name_cell(hdx_graph *g, hdx_id loader_id, hdx_id module, hdx_arena *arena, hdx_cell *out,
+static hdx_code name_cell(const hdx_query *q, hdx_id loader_id, hdx_id module, hdx_arena *arena, hdx_cell *out,
                           hdx_error *err)
 {
-    hdx_id    id = HDX_NO_ID;
-    hdx_error mine;
-    hdx_pos   pos;
-    hdx_code  code = hdx_label_cell(g, loader_id, arena, out, err);
+    hdx_graph *g = q->graph;
+    hdx_id     id = HDX_NO_ID;
+    hdx_error  mine;
+    hdx_pos    pos;
+    hdx_code   code = hdx_label_cell(q, loader_id, arena, out, err);
     if (code != HDX_OK || out->kind != HDX_CELL_NULL || !hdx_graph_position(g, loader_id, &pos))
         return code; /* object 0 has no record */
     for (int from = 0; code == HDX_OK && is_empty(out) && from < 3; from++) {
@@ -220,20 +221,21 @@ static hdx_code name_cell(hdx_graph *g, hdx_id loader_id, hdx_id module, hdx_are
         default: id = module; break;
         }
         if (code == HDX_OK && id != HDX_NO_ID)
-            code = hdx_label_cell(g, id, arena, out, err);
+            code = hdx_label_cell(q, id, arena, out, err);
     }
     return code;
 }
 
-hdx_code hdx_loader_cell(hdx_graph *g, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    hdx_cell name = hdx_cell_null(), of = hdx_cell_null();
-    hdx_id   id;
+    hdx_graph *g = q->graph;
+    hdx_cell   name = hdx_cell_null(), of = hdx_cell_null();
+    hdx_id     id;
     *out = hdx_cell_string(address == 0 ? "boot loader" : "no object of the dump");
     if (address == 0 || !hdx_graph_find(g, address, &id))
         return HDX_OK;
     of = hdx_class_of_cell(g, id);
-    const hdx_code code = name_cell(g, id, HDX_NO_ID, arena, &name, err);
+    const hdx_code code = name_cell(q, id, HDX_NO_ID, arena, &name, err);
     if (code != HDX_OK)
         return code;
     const hdx_text class_name = of.kind == HDX_CELL_TEXT ? of.as.text : (hdx_text){ "?", 1 };
@@ -276,7 +278,7 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
         return hdx_ask_end(&r->ask, more, err);
     const loader *l = &r->at[r->next++];
     cells[0] = hdx_cell_address(l->address);
-    if ((code = name_cell(r->ask.g, l->id, l->module, arena, &cells[1], err)) != HDX_OK ||
+    if ((code = name_cell(&r->ask.q, l->id, l->module, arena, &cells[1], err)) != HDX_OK ||
         (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
         return code;
     cells[3] = hdx_cell_uint(l->classes);

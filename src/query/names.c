@@ -337,12 +337,14 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
     uint64_t          count = 0, found = 0;
     const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
     hdx_arena         arena = hdx_arena_of(q->mem);
+    hdx_query         whole = *q; /* of two long names the ends may differ */
     char              near[160] = "";
     unsigned          best = 4;
     hdx_code          code = HDX_OK;
+    whole.whole = HDX_WHOLE_TEXTS;
     for (uint64_t i = 0; threads != NULL && code == HDX_OK && i < count; i++) {
         hdx_cell label;
-        if ((code = hdx_label_cell(q->graph, threads[i].object, &arena, &label, err)) != HDX_OK ||
+        if ((code = hdx_label_cell(&whole, threads[i].object, &arena, &label, err)) != HDX_OK ||
             label.kind != HDX_CELL_TEXT)
             continue;
         if (hdx_text_is(label.as.text, name)) {

@@ -110,7 +110,7 @@ static hdx_code target_of(documents *d, const hdx_value *value, hdx_arena *arena
         return HDX_OK;
     members[0].value = hdx_class_of_cell(g, id);
     members[2].value = hdx_retained_cell(g, id);
-    hdx_code code = hdx_label_cell(g, id, arena, &members[1].value, err);
+    hdx_code code = hdx_label_cell(&d->ask.q, id, arena, &members[1].value, err);
     return code == HDX_OK ? hdx_ask_turn(&d->ask, err) : code;
 }
 
@@ -250,7 +250,7 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     const uint64_t length = hdx_graph_length(g, id);
     cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
-        (code = hdx_label_cell(g, id, arena, &cells[LABEL], err)) != HDX_OK ||
+        (code = hdx_label_cell(&d->ask.q, id, arena, &cells[LABEL], err)) != HDX_OK ||
         (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
         return code;
     *more = true;

@@ -152,7 +152,7 @@ static hdx_code make_step(writer *w, hdx_id id, hdx_id next, step *out, hdx_erro
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, id));
     cells[RETAINED] = hdx_retained_cell(g, id);
     cells[REFERENCE] = hdx_cell_null();
-    if ((code = hdx_label_cell(g, id, w->arena, &cells[LABEL], err)) != HDX_OK)
+    if ((code = hdx_label_cell(&w->ask->q, id, w->arena, &cells[LABEL], err)) != HDX_OK)
         return code;
     if (next != HDX_NO_ID && (code = reference_cell(w, id, next, &reference, &cells[REFERENCE], err)) != HDX_OK)
         return code;
@@ -211,7 +211,7 @@ static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
     m[2] = (hdx_member){ "thread_name", hdx_cell_null() };
     hdx_code code = hdx_root_types_cell(w->ask->g, id, false, w->arena, &m[0].value, err);
     if (code == HDX_OK && thread)
-        code = hdx_label_cell(w->ask->g, id, w->arena, &m[2].value, err);
+        code = hdx_label_cell(&w->ask->q, id, w->arena, &m[2].value, err);
     *out = hdx_cell_object(m, 3);
     return code;
 }

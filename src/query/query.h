@@ -63,10 +63,11 @@ hdx_cell     hdx_class_of_cell(hdx_graph *g, hdx_id id);
 hdx_cell     hdx_id_cell(const hdx_graph *g, hdx_id id);       /* its address; null for HDX_NO_ID */
 hdx_cell     hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage */
 /* A class loader in words: boot loader, java.net.URLClassLoader "plugin-13"; without a name its address. */
-hdx_code hdx_loader_cell(hdx_graph *g, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err);
-hdx_code hdx_label_cell(
-    hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out,
-    hdx_error *err); /* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand */
+hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+/* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand. As whole as the query says. */
+hdx_code hdx_label_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+/* Of an object whose label has a text that was cut: all of it, as the query says. */
+hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /* A label from the text that the graph gave, which is used up: MAT's, for class objects "class NAME". */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /*
@@ -265,7 +266,8 @@ extern const hdx_column hdx_path_members[HDX_PATH_MEMBERS];
 typedef struct hdx_thread_facts { /* fields of a thread object; null cells where the dump lacks them */
     hdx_cell name, daemon, priority, state, context_class_loader;
 } hdx_thread_facts;
-hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err);
+hdx_code hdx_thread_facts_of(const hdx_query *q, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out,
+                             hdx_error *err);
 typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
     hdx_id  thread;
     int32_t frame;

@@ -134,7 +134,7 @@ static hdx_code loader_keyword(keywords *k, hdx_addr address, hdx_error *err)
     hdx_id   id;
     if (address == 0 || !hdx_graph_find(k->s->ask.g, address, &id))
         return HDX_OK;
-    const hdx_code code = hdx_label_cell(k->s->ask.g, id, k->arena, &label, err);
+    const hdx_code code = hdx_label_cell(&k->s->ask.q, id, k->arena, &label, err);
     keyword(k, label.kind == HDX_CELL_TEXT ? label.as.text : hdx_suspect_class(k->s->ask.g, id));
     return code;
 }
@@ -297,7 +297,7 @@ static void put_size(words *w, uint64_t bytes)
 static hdx_code put_thread(words *w, hdx_id id, hdx_error *err)
 {
     hdx_cell       label = hdx_cell_null();
-    const hdx_code code = hdx_label_cell(w->s->ask.g, id, w->arena, &label, err);
+    const hdx_code code = hdx_label_cell(&w->s->ask.q, id, w->arena, &label, err);
     if (label.kind == HDX_CELL_TEXT) {
         hdx_buffer_text(&w->b, "thread \"");
         put_text(&w->b, label.as.text);

@@ -108,11 +108,12 @@ static hdx_code read_facts(hdx_graph *g, hdx_id thread, hdx_thread_facts *out, h
     return code;
 }
 
-hdx_code hdx_thread_facts_of(hdx_graph *g, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err)
+hdx_code hdx_thread_facts_of(const hdx_query *q, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err)
 {
-    hdx_error mine;
+    hdx_graph *g = q->graph;
+    hdx_error  mine;
     *out = (hdx_thread_facts){ hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null() };
-    hdx_code code = hdx_label_cell(g, thread, arena, &out->name, err);
+    hdx_code code = hdx_label_cell(q, thread, arena, &out->name, err);
     if (code != HDX_OK)
         return code;
     code = read_facts(g, thread, out, &mine);
@@ -213,7 +214,7 @@ static hdx_code locals_cells(const thread_rows *t, hdx_id thread, int32_t frame,
         m[1] = (hdx_member){ "class", hdx_class_of_cell(t->ask.g, id) };
         m[2].key = "label";
         m[3] = (hdx_member){ "retained", hdx_retained_cell(t->ask.g, id) };
-        code = hdx_label_cell(t->ask.g, id, arena, &m[2].value, err);
+        code = hdx_label_cell(&t->ask.q, id, arena, &m[2].value, err);
     }
     *addresses = hdx_cell_list(cells, n);
     *objects = hdx_cell_list(cells + n, n);
@@ -301,7 +302,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     if (t->next == t->count)
         return hdx_ask_end(&t->ask, more, err);
     const hdx_thread *thread = &t->threads[t->next++];
-    if ((code = hdx_thread_facts_of(t->ask.g, thread->object, arena, &facts, err)) != HDX_OK)
+    if ((code = hdx_thread_facts_of(&t->ask.q, thread->object, arena, &facts, err)) != HDX_OK)
         return code;
     cells[0] = hdx_id_cell(t->ask.g, thread->object);
     cells[1] = facts.name;

@@ -14,6 +14,8 @@ void hdx_render_json_cell(hdx_buffer *out, const hdx_cell *cell);
 /* ---- shown.c: cells as people read them; what appends gives its width in columns of a terminal ---- */
 uint32_t hdx_render_text(hdx_buffer *to, const char *at, size_t len, bool ascii);
 uint32_t hdx_render_cell(hdx_buffer *to, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
+/* All of it, however long. */
+uint32_t hdx_render_full_text(hdx_buffer *to, const char *at, size_t len, bool ascii);
 uint32_t hdx_render_columns(const char *at, size_t len); /* of a text that hdx_render_text wrote */
 /* How many bytes the first or last of its columns take, as many as fit. */
 size_t hdx_render_bytes(const char *at, size_t len, uint32_t columns, bool from_end);

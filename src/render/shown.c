@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST 4096u /* bytes of a text that people are shown */
+#define MOST 4096u        /* bytes of a text that people are shown */
+#define FULL (256u << 20) /* where they want all of it: escaped and measured it must be far below 4 GiB */
 
 /* Characters that act on a terminal, or turn the text around, instead of being seen. */
 static bool steers(uint32_t point)
@@ -47,11 +48,25 @@ static unsigned put_escaped(hdx_buffer *to, const uint8_t *p, unsigned n)
 
 uint32_t hdx_render_text(hdx_buffer *to, const char *at, size_t len, bool ascii)
 {
+    if (len <= MOST)
+        return hdx_render_full_text(to, at, len, ascii);
+    for (len = MOST; len > MOST - 3 && ((uint8_t)at[len] & 0xc0) == 0x80;)
+        len--;
+    const uint32_t width = hdx_render_full_text(to, at, len, ascii);
+    hdx_buffer_text(to, ascii ? "..." : "…");
+    return width + (ascii ? 3 : 1);
+}
+
+static uint32_t shown_text(hdx_buffer *to, hdx_text text, const hdx_render_options *options)
+{
+    return (options->full_text && text.len <= FULL ? hdx_render_full_text : hdx_render_text)(to, text.at, text.len,
+                                                                                             options->ascii);
+}
+
+uint32_t hdx_render_full_text(hdx_buffer *to, const char *at, size_t len, bool ascii)
+{
     const uint8_t *p = (const uint8_t *)at;
     uint32_t       width = 0;
-    bool           cut = len > MOST;
-    for (len = cut ? MOST : len; cut && len > MOST - 3 && (p[len] & 0xc0) == 0x80;)
-        len--;
     for (size_t i = 0; i < len;) {
         uint32_t       point = 0;
         const unsigned n = hdx_utf8(p + i, len - i, &point);
@@ -67,10 +82,7 @@ uint32_t hdx_render_text(hdx_buffer *to, const char *at, size_t len, bool ascii)
         }
         i += n == 0 ? 1 : n;
     }
-    if (!cut)
-        return width;
-    hdx_buffer_text(to, ascii ? "..." : "…");
-    return width + (ascii ? 3 : 1);
+    return width;
 }
 
 uint32_t hdx_render_columns(const char *at, size_t len)
@@ -161,7 +173,7 @@ uint32_t hdx_render_cell(hdx_buffer *to, const hdx_cell *c, hdx_unit unit, const
     hdx_buffer     json = hdx_buffer_of(NULL);
     uint32_t       width;
     switch (c->kind) {
-    case HDX_CELL_TEXT: return hdx_render_text(to, c->as.text.at, c->as.text.len, options->ascii);
+    case HDX_CELL_TEXT: return shown_text(to, c->as.text, options);
     case HDX_CELL_NULL: hdx_buffer_text(to, "-"); break;
     case HDX_CELL_ABSENT: hdx_buffer_text(to, "absent"); break;
     case HDX_CELL_BOOL: hdx_buffer_text(to, c->as.boolean ? "true" : "false"); break;
@@ -276,7 +288,7 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
         return o;
     const char *quote = is_text_class(name) || !is_word(text) ? "\"" : "";
     hdx_buffer_format(to, " %s", quote);
-    o.width += 1 + 2 * (uint32_t)strlen(quote) + hdx_render_text(to, text.at, text.len, options->ascii);
+    o.width += 1 + 2 * (uint32_t)strlen(quote) + shown_text(to, text, options);
     hdx_buffer_text(to, quote);
     return o;
 }

@@ -141,7 +141,7 @@ static uint32_t put_cut(layout *l, shown s, uint32_t width)
 static uint32_t put_text(layout *l, const drawn *d, shown s)
 {
     const bool bounded = l->options->width != 0 || d->width == LONGEST;
-    if (s.parts.width <= d->width || d->number || !bounded) {
+    if (s.parts.width <= d->width || d->number || !bounded || l->options->full_text) {
         hdx_out_bytes(l->out, s.at, s.len);
         return s.parts.width;
     }

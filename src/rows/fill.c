@@ -23,6 +23,7 @@ typedef struct filling {
     hdx_cell  *row;
     uint64_t   offset_capacity, key_capacity, made_capacity, count, at;
     hdx_arena  arena; /* what `made` points to */
+    hdx_arena  one;   /* what one of them points to that was finished */
     bool       ended;
 } filling;
 
@@ -35,6 +36,7 @@ static void free_filling(filling *f)
     hdx_mem_put(f->mem, f->keys, f->key_capacity * sizeof *f->keys);
     hdx_mem_put(f->mem, f->made, f->made_capacity * sizeof *f->made);
     hdx_arena_free(&f->arena);
+    hdx_arena_free(&f->one);
     free(f->row);
     free(f);
 }
@@ -93,9 +95,14 @@ static hdx_code fill_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     if (packed == NULL)
         return hdx_no_memory(err, "a row", rows->column_count * sizeof *packed);
     memcpy(f->row, packed, rows->column_count * sizeof *packed);
-    f->row[f->column] = f->made[f->at++];
+    f->row[f->column] = f->made[f->at];
+    if (f->filler.finish != NULL) {
+        hdx_arena_empty(&f->one);
+        code = f->filler.finish(f->filler.context, &f->keys[f->at], &f->one, &f->row[f->column], err);
+    }
+    f->at++;
     *row = f->row;
-    return HDX_OK;
+    return code;
 }
 
 static void fill_close(hdx_rows *rows)
@@ -123,6 +130,7 @@ hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, con
         f->mem = (*rows)->mem;
         f->store = hdx_buffer_of(f->mem);
         f->arena = hdx_arena_of(f->mem);
+        f->one = hdx_arena_of(f->mem);
     }
     code = code != HDX_OK ? hdx_rows_drop(rows, code) : hdx_rows_over(rows, HDX_SHAPE_FILL, f, err);
     if (code != HDX_OK) {

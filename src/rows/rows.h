@@ -66,6 +66,11 @@ typedef struct hdx_filler {
                      hdx_error *err);
     void (*close)(void *context); /* may be NULL; called on failure too */
     void *context;
+    /*
+     * What is too long to be made of many rows: *cell, which `fill` made, once more, when its row goes out. It lives
+     * until the next call, the arena is empty. May be NULL.
+     */
+    hdx_code (*finish)(void *context, const hdx_cell *key, hdx_arena *arena, hdx_cell *cell, hdx_error *err);
 } hdx_filler;
 /*
  * Column `column` from column `key`, whose cells point to nothing; `first` rows at once (0: few), later up to `most`.

@@ -822,7 +822,7 @@ static void fill_closed(void *context) { ((filled *)context)->closed++; }
 static hdx_rows *make_filled(counting *c, filled *f, uint64_t first, uint64_t most, bool limited)
 {
     hdx_rows        *rows = make(c);
-    const hdx_filler filler = { fill_squares, fill_closed, f };
+    const hdx_filler filler = { fill_squares, fill_closed, f, NULL };
     if (limited)
         cr_assert(eq(int, hdx_rows_limit(&rows, 40, NULL), HDX_OK));
     cr_assert(eq(int, hdx_rows_fill(&rows, columns[3].name, columns[2].name, &filler, first, most, NULL), HDX_OK));
@@ -885,7 +885,7 @@ Test(filled, a_failure_ends_the_rows_with_its_error)
     hdx_rows_close(rows);
     counting unnamed = { .count = 1 };
     rows = make(&unnamed);
-    const hdx_filler filler = { fill_squares, fill_closed, &f };
+    const hdx_filler filler = { fill_squares, fill_closed, &f, NULL };
     cr_expect(eq(int, hdx_rows_fill(&rows, "nobody", columns[2].name, &filler, 0, 10, &err), HDX_USAGE));
     cr_expect(rows == NULL && f.closed == 2, "closed on failure too");
 }
