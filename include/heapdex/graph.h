@@ -24,6 +24,7 @@
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
 #include <heapdex/heap.h>
+#include <heapdex/progress.h>
 #include <heapdex/source.h>
 #include <heapdex/strip.h>
 
@@ -258,6 +259,22 @@ HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error
  * as `text` above; where it fails all are NULL.
  */
 HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err);
+/*
+ * What a text or an array of primitives holds, whole, in pieces to `put` (false: it could not be written, HDX_IO): of
+ * String, StringBuilder, StringBuffer and char[] UTF-8, half of a surrogate pair as U+FFFD; of other arrays the bytes
+ * as they stand in the dump, numbers with their high byte first. put NULL: *what alone is told. A part is never given
+ * for the whole: HDX_BAD_DUMP where a damaged dump ends within it.
+ */
+typedef enum hdx_content {
+    HDX_CONTENT_NONE,   /* the object is none of these, or the null text */
+    HDX_CONTENT_ABSENT, /* it was stripped from the dump */
+    HDX_CONTENT_TEXT,
+    HDX_CONTENT_BYTES,
+    HDX_CONTENT_PICTURE /* hdx_query_content (query.h) */
+} hdx_content;
+typedef bool     hdx_put(void *context, const char *bytes, size_t len);
+HDX_API hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, const hdx_progress *progress, hdx_put *put, void *context,
+                                   hdx_content *what, hdx_error *err);
 /*
  * The dump as bytes (source.h), owned by the graph. Of a compressed one with the seek points of the index: any range is
  * read by inflating at most 1 MiB before it, and what no longer is what it was when the index was built is

@@ -80,6 +80,12 @@ HDX_API hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_i
                                       hdx_error *err);
 HDX_API hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements,
                                   hdx_rows **out, hdx_error *err);
+/*
+ * What an object holds as a file of its own: as hdx_graph_content, and of an android.graphics.Bitmap whose pixels are
+ * in the dump the picture as PNG. HDX_NOT_FOUND: it is nothing of that kind, or was stripped from the dump.
+ */
+HDX_API hdx_code hdx_query_content(const hdx_query *q, hdx_id id, hdx_put *put, void *context, hdx_content *what,
+                                   hdx_error *err);
 HDX_API hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
                                    hdx_error *err);
 HDX_API hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, hdx_rows **out, hdx_error *err);

@@ -199,6 +199,7 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_FORMAT: call->format = formats[place("table json jsonl csv tsv", value)]; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
     case CLI_OPT_RAW: call->raw = true; break;
+    case CLI_OPT_TEXT: call->text = true; break;
     case CLI_OPT_FULL_TEXT: call->full_text = true; break;
     case CLI_OPT_UNITS: call->bytes = strcmp(value, "bytes") == 0; break;
     case CLI_OPT_THREADS: call->index.threads = (unsigned)number(value); break;
@@ -234,6 +235,22 @@ static hdx_code check_value(const cli_option *o, const char *value, hdx_error *e
     if (o->is->kind == HDX_PARAMETER_FILE && value != NULL && *value == '\0')
         return usage(err, "option '--%s' needs a file name", alone.name);
     return hdx_answer_check(&only, &argument, 1, "--", err);
+}
+
+/* What is as it is has neither rows nor a format. */
+static bool is_of_rows(const cli_option *o)
+{
+    return o->id == CLI_OPT_ANSWER || o->id == CLI_OPT_FORMAT || o->id == CLI_OPT_UNITS || o->id == CLI_OPT_RAW ||
+           o->id == CLI_OPT_FULL_TEXT || o->id == CLI_OPT_SCHEMA;
+}
+
+static hdx_code check_text(const cli_call *call, const given *options, size_t count, hdx_error *err)
+{
+    cli_option o;
+    for (size_t i = 0; call->text && i < count; i++)
+        if (cli_option_named(call->answer, options[i].name, options[i].len, &o) && is_of_rows(&o))
+            return usage(err, "--text and --%s exclude each other", o.is->name);
+    return HDX_OK;
 }
 
 /* What no single option can tell. */
@@ -315,6 +332,8 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     }
     if (call->wants == CLI_WANTS_HELP || call->wants == CLI_WANTS_VERSION)
         return HDX_OK;
+    if ((code = check_text(call, options, option_count, err)) != HDX_OK)
+        return code;
     if (look) {
         if ((code = check_look(call, words, word_count, err)) != HDX_OK)
             return code;

@@ -13,6 +13,7 @@
  *     path_page.c  paths to GC roots, a line a step
  *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, suspects_page.c, leaks_page.c, about.c
  *                  are pages
+ *     content.c    what one object holds, as it is
  *     about.c      the answer of info as a page
  *     look.c       a dump without a command: several answers in short, and what to ask next
  *     output.c     standard output, or a file that is whole or not there
@@ -41,6 +42,7 @@ typedef enum cli_option_id {
     CLI_OPT_OUTPUT,
     CLI_OPT_UNITS,
     CLI_OPT_FULL_TEXT,
+    CLI_OPT_TEXT,
     CLI_OPT_RAW,
     CLI_OPT_THREADS,
     CLI_OPT_MEMORY,
@@ -102,6 +104,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     bool              bytes;  /* --units bytes */
     bool              raw;    /* --raw */
     bool              full_text;
+    bool              text; /* --text of object: what it holds, and no row */
     bool              no_pager;
     bool              quiet, verbose;
     cli_when          progress, color;
@@ -255,6 +258,10 @@ hdx_code cli_object_page(hdx_rows *rows, const hdx_render_options *options, cons
 
 /* ---- threads_page.c ---- */
 hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
+
+/* ---- content.c ---- */
+/* What the one object holds that the arguments name. */
+hdx_code cli_put_content(const cli_run *run, const hdx_query *q, const hdx_sink *sink, hdx_error *err);
 
 /* ---- path_page.c ---- */
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

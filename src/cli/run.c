@@ -216,6 +216,21 @@ static void guard_output(cli_run *run, const char *output)
     cli_unfinished(part);
 }
 
+/* What one object holds. */
+static hdx_code content(cli_run *run, hdx_error *err)
+{
+    const cli_call *c = run->call;
+    const hdx_sink  sink = cli_output_sink(run->output);
+    hdx_graph      *g = NULL;
+    hdx_code        code = hdx_session_graph(run->session, 0, &g, err);
+    cli_building(false);
+    cli_console_erase(run->console);
+    const hdx_query q = { .graph = g, .progress = &c->index.progress, .notice = notice, .notice_context = run };
+    if (code == HDX_OK)
+        code = cli_put_content(run, &q, &sink, err);
+    return put_in_place(run, code, err);
+}
+
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_session_events events = { run, opening, opened, early };
@@ -231,6 +246,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     cli_guard(run->session);
     if (c->wants == CLI_WANTS_LOOK)
         return (code = look(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
+    if (c->text)
+        return (code = content(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
     guard_output(run, cli_given(c, "output"));
     cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
     code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);

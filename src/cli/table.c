@@ -36,6 +36,9 @@ static const struct own {
     { CLI_OPT_JUNIT, 0, "leaks", NULL, TEXT("junit", FILE, "FILE", "write the leaks as JUnit XML, too") },
     { CLI_OPT_FAIL_ON, 0, "leaks", NULL,
       CHOICE("fail-on", "KIND", "application library any", "exit 1 when there is such a leak") },
+    { CLI_OPT_TEXT, 0, "object", NULL,
+      FLAG("text", "what a String, an array of primitives or an Android bitmap (as PNG) holds, as it is; with -o to a "
+                   "file") },
     { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl", "csv by default") },
     { CLI_OPT_FORMAT, 0, NULL, NULL,
       CHOICE("format", "FORMAT", "table json jsonl csv tsv", "how rows are written; table by default") },

@@ -13,6 +13,10 @@
  *   labels.c     the column `label`, for the rows that are left
  *   info.c histogram.c loaders.c dominators.c holders.c object.c objects.c refs.c search.c path.c retained.c roots.c
  *   threads.c suspects.c collections.c entries.c strings.c duplicates.c arrays.c   the questions
+ *   content.c    what one object holds, as a file of its own
+ *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
+ *   suspects.c   the questions
+ *   accumulation.c suspect_words.c   of suspects: where it accumulates and what; in words (suspects.h)
  *   table.c      whole tables
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
  *   layouts.c layouts_known.c contents.c   where collections keep what they hold, and what that is
