@@ -236,10 +236,12 @@ typedef struct cli_run {
 hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx_error *err);
 /* The name in one line of an earlier output; false: none there. The result lies in the line, which is changed. */
 typedef struct cli_columns { /* where names stand; all zero before the first line */
-    char     separator;      /* ' ' of a table, ',' or '\t'; 0: no head was seen, the first word of a line */
-    unsigned field, at;      /* which field; in a table, characters before it */
+    char     separator; /* ' ' of a table, ',' or '\t', '=' of pages; 0: no head was seen, the first word of a line */
+    unsigned field, at; /* which field; in a table, characters before it */
 } cli_columns;
 bool cli_name_in_line(cli_columns *columns, char *line, char **name);
+/* Whether a row of csv goes on behind the end of this line: it stands within quotes. */
+bool cli_row_goes_on(const cli_columns *columns, const char *line);
 
 /* ---- page.c ---- */
 /* A key of an object, a cell of a row, an extra of rows; a null cell where there is none. */

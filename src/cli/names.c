@@ -118,10 +118,15 @@ static char *at_column(char *line, unsigned column)
     return p;
 }
 
-/* The value of the key "address" of the row itself, not of what is nested in it. */
-static char *address_of_row(char *line)
+/*
+ * The value of the key "address" of the row itself, not of what is nested in it. *document: a whole document stands in
+ * this line, which is no row.
+ */
+static char *address_of_row(char *line, bool *document)
 {
-    unsigned depth = 0;
+    static const char rows[] = "\"rows\"";
+    unsigned          depth = 0;
+    *document = false;
     for (char *p = line; *p != '\0'; p++) {
         if (*p == '{' || *p == '[')
             depth++;
@@ -135,6 +140,7 @@ static char *address_of_row(char *line)
         if (*end == '\0')
             return NULL;
         char *value = end + 1 + strspn(end + 1, " :");
+        *document = *document || (depth == 1 && *value == '[' && strncmp(p, rows, sizeof rows - 1) == 0);
         if (depth == 1 && is_address_column(p + 1, (size_t)(end - p) - 1) && *value == '"')
             return value + 1;
         p = end;
@@ -151,14 +157,39 @@ static char *last_address(char *line)
     return at;
 }
 
+/* A page of lines, a key and its value each: only that of the object itself counts. */
+static char *on_page(cli_columns *c, char *line)
+{
+    static const char key[] = "address ";
+    char             *value = line + sizeof key - 1;
+    if ((c->separator != '\0' && c->separator != '=') || strncmp(line, key, sizeof key - 1) != 0)
+        return NULL;
+    value += strspn(value, " ");
+    if (!is_name(value) || strchr(value, ' ') != NULL)
+        return NULL;
+    c->separator = '=';
+    return value;
+}
+
+bool cli_row_goes_on(const cli_columns *columns, const char *line)
+{
+    bool within = false;
+    for (; columns->separator == ',' && *line != '\0'; line++)
+        within ^= *line == '"';
+    return within;
+}
+
 bool cli_name_in_line(cli_columns *c, char *line, char **name)
 {
     size_t len = strlen(line);
     while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
         line[--len] = '\0';
     char *text = line + strspn(line, " ");
-    if (*text == '{') { /* a row of jsonl, or of the document that --format json writes */
-        char *value = address_of_row(text);
+    if (*text == '{' && c->separator == '\0') { /* a row of jsonl, or of the document that --format json writes */
+        bool  document;
+        char *value = address_of_row(text, &document);
+        if (document)
+            return false;
         if (value == NULL && (value = strstr(text, "\"0x")) != NULL)
             value++;
         if (value == NULL)
@@ -167,17 +198,27 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
         (*name)[strcspn(*name, "\"")] = '\0';
         return is_name(*name);
     }
-    if (is_head(c, line))
+    if ((text = on_page(c, line)) != NULL || c->separator == '=')
+        return (*name = text) != NULL;
+    if (c->separator == '\0' && is_head(c, line))
         return false;
+    text = line + strspn(line, " ");
     if (c->separator == ' ') {
         char *cell = at_column(line, c->at);
+        if (!is_name(cell) && is_head(c, line)) /* of another answer; a label may read as one does */
+            return false;
         if (!is_name(cell)) /* a text before it has letters of two columns; the address is the last */
             cell = last_address(line);
         if ((text = cell) == NULL)
             return false;
         text[strcspn(text, " ")] = '\0';
     } else if (c->separator != '\0') {
-        if ((text = field_of(line, c->separator, c->field)) == NULL)
+        cli_columns another = *c;
+        const bool  head = is_head(&another, line);
+        text = field_of(line, c->separator, c->field);
+        if (head && (text == NULL || !is_name(text)))
+            *c = another;
+        if (text == NULL)
             return false;
     } else if (*text == '"') {
         text = field_of(text, ',', 0);
@@ -225,6 +266,12 @@ static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size
         if (stop == NULL)
             stop = end; /* the buffer has a NUL there */
         *stop = '\0';
+        while (stop < end && cli_row_goes_on(&columns, line)) {
+            char *next = memchr(stop + 1, '\n', (size_t)(end - stop - 1));
+            *stop = '\n';
+            stop = next != NULL ? next : end;
+            *stop = '\0';
+        }
         rows = in_rows(line, rows);
         if (rows && cli_name_in_line(&columns, line, &found)) {
             const char *copy = hdx_arena_copy(arena, found, strlen(found));
