@@ -18,6 +18,7 @@ enum {
     SHALLOW,
     RETAINED,
     DOMINATOR,
+    BY_ROOT,
     HEAP,
     ROOTS,
     REACHABLE,
@@ -60,9 +61,11 @@ static const hdx_column columns[COLUMNS] = {
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                             "bytes that would be free if it were gone; null for garbage"),
-    [DOMINATOR] = HDX_COLUMN(
-        "dominator", ANY, NONE, HDX_COLUMN_NULLABLE,
-        "address of its immediate dominator; root where nothing but the GC roots dominates, null for garbage"),
+    [DOMINATOR] =
+        HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                   "address of its immediate dominator; null where nothing but the GC roots dominates it, and "
+                   "for garbage"),
+    [BY_ROOT] = HDX_COLUMN("dominated_by_root", BOOL, NONE, 0, "nothing but the GC roots dominates it"),
     [HEAP] =
         HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
     [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root that it is, locals of threads included", root_item),
@@ -212,12 +215,6 @@ static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena
     return code;
 }
 
-static hdx_cell dominator_cell(const hdx_graph *g, hdx_id id)
-{
-    hdx_id d = hdx_graph_dominator(g, id);
-    return d == HDX_VIRTUAL_ROOT ? hdx_cell_string("root") : hdx_id_cell(g, d);
-}
-
 static hdx_cell heap_cell(hdx_graph *g, hdx_id id)
 {
     uint64_t              count = 0;
@@ -244,7 +241,8 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     cells[KIND] = hdx_cell_string(hdx_object_kind_name(kind));
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, id));
     cells[RETAINED] = hdx_retained_cell(g, id);
-    cells[DOMINATOR] = dominator_cell(g, id);
+    cells[DOMINATOR] = hdx_id_cell(g, hdx_graph_dominator(g, id));
+    cells[BY_ROOT] = hdx_cell_bool(hdx_graph_dominator(g, id) == HDX_VIRTUAL_ROOT);
     cells[HEAP] = heap_cell(g, id);
     cells[REACHABLE] = hdx_cell_bool(hdx_graph_live(g, id));
     const uint64_t length = hdx_graph_length(g, id);
