@@ -56,11 +56,20 @@ typedef struct hdx_index_step_report {
     uint64_t wall_ns, cpu_ns, peak_bytes, written_bytes;
 } hdx_index_step_report;
 
+/* Of an index that was there: why its dump is taken for the one that it was made from. */
+typedef enum hdx_index_likeness {
+    HDX_LIKE_NOTHING, /* the dump is not at hand, or the index was made now */
+    HDX_LIKE_SIZE,    /* a file of that name and size lies beside the index folder that was named */
+    HDX_LIKE_SAMPLES, /* its size, and samples of its content */
+    HDX_LIKE_INODE    /* its size, time and inode: it was not touched */
+} hdx_index_likeness;
+
 typedef struct hdx_index_report {
     char                  path[4096]; /* of the index folder */
     char                  dump[4096]; /* the dump that belongs to it; "" where only the index is at hand */
     bool                  reused;     /* a valid one was there */
-    uint64_t              bytes;      /* of all its files */
+    hdx_index_likeness    likeness;
+    uint64_t              bytes; /* of all its files */
     uint64_t              objects, live_objects, references;
     uint64_t              wall_ns, peak_rss;
     unsigned              step_count;

@@ -1,5 +1,6 @@
 /* index.c - answers about the index itself: index, estimate, verify, remove. */
 #include "answer/answer.h"
+#include "graph/graph.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,12 @@ static const hdx_column step_keys[] = {
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "written to files of the index"),
     HDX_COLUMN("peak_bytes", UNSIGNED, BYTES, 0, "the most memory that was in use"),
 };
+static const hdx_column checked_keys[] = {
+    HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "what the dump shares with the one that was indexed: inode (size, time and inode), samples (size and "
+               "samples of its content), size; null where it is not at hand"),
+    HDX_COLUMN("files", UNSIGNED, COUNT, 0, "files of the index, all of the right length; verify reads them"),
+};
 static const hdx_column index_keys[] = {
     HDX_COLUMN("path", TEXT, NONE, 0, "the folder"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "of all its files"),
@@ -30,7 +37,9 @@ static const hdx_column index_keys[] = {
     HDX_COLUMN("references", UNSIGNED, COUNT, 0, "distinct references between live objects"),
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time of the build"),
     HDX_COLUMN("peak_rss", UNSIGNED, BYTES, 0, "the most memory that the build had resident"),
-    HDX_COLUMN("reused", BOOL, NONE, 0, "a valid index was there; the other numbers are of the build that made it"),
+    HDX_COLUMN("reused", BOOL, NONE, 0, "an index was there; the other numbers are of the build that made it"),
+    HDX_NESTED("checked", OBJECT, HDX_COLUMN_NULLABLE, "what was looked at of an index that was there; null of another",
+               checked_keys),
     HDX_NESTED("steps", LIST, 0, "steps of the build that made it", step_keys),
 };
 static const hdx_column index_document[] = { HDX_NESTED("index", OBJECT, 0, "the index and its build", index_keys) };
@@ -64,13 +73,29 @@ const hdx_answer hdx_answer_index = {
     .parameter_count = HDX_COUNT(index_parameters),
 };
 
-static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *err)
+static const char *const likeness_words[] = { NULL, "size", "samples", "inode" };
+
+/* What the first line says of an index that was there: what was looked at, and no more. */
+static void put_checked(char *to, size_t size, const hdx_index_report *r, unsigned files)
+{
+    static const char *const words[] = {
+        "its dump is not at hand",
+        "the dump beside it has the size of the one it was made from",
+        "made from this dump (its size and samples of its content agree)",
+        "made from this dump (its size, time and inode agree)",
+    };
+    (void)snprintf(to, size, "was there: %s, %u files of the right length; heapdex verify reads them",
+                   words[r->likeness], files);
+}
+
+/* files: of an index that was there. */
+static hdx_code index_of(const hdx_index_report *r, unsigned files, hdx_rows *rows, hdx_error *err)
 {
     hdx_arena  *arena = hdx_rows_arena(rows);
     hdx_cell   *steps = hdx_arena_get(arena, (r->step_count + 1) * sizeof *steps);
-    hdx_member *index = hdx_arena_get(arena, 9 * sizeof *index);
+    hdx_member *index = hdx_arena_get(arena, 10 * sizeof *index), *checked = hdx_arena_get(arena, 2 * sizeof *checked);
     char        title[512], human[16], peak[16];
-    if (steps == NULL || index == NULL)
+    if (steps == NULL || index == NULL || checked == NULL)
         return hdx_no_memory(err, "the steps of the build", 0);
     for (unsigned i = 0; i < r->step_count; i++) {
         const hdx_index_step_report *step = &r->steps[i];
@@ -92,8 +117,11 @@ static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *e
     index[5] = (hdx_member){ "seconds", hdx_cell_real(seconds(r->wall_ns)) };
     index[6] = (hdx_member){ "peak_rss", hdx_cell_uint(r->peak_rss) };
     index[7] = (hdx_member){ "reused", hdx_cell_bool(r->reused) };
-    index[8] = (hdx_member){ "steps", hdx_cell_list(steps, r->step_count) };
-    hdx_code code = hdx_rows_add_extra(rows, "index", hdx_cell_object(index, 9), err);
+    checked[0] = (hdx_member){ "dump", hdx_cell_string(likeness_words[r->likeness]) };
+    checked[1] = (hdx_member){ "files", hdx_cell_uint(files) };
+    index[8] = (hdx_member){ "checked", r->reused ? hdx_cell_object(checked, 2) : hdx_cell_null() };
+    index[9] = (hdx_member){ "steps", hdx_cell_list(steps, r->step_count) };
+    hdx_code code = hdx_rows_add_extra(rows, "index", hdx_cell_object(index, 10), err);
     if (code != HDX_OK)
         return code;
     hdx_human_size(r->bytes, human);
@@ -101,7 +129,7 @@ static hdx_code index_of(const hdx_index_report *r, hdx_rows *rows, hdx_error *e
     int len = snprintf(title, sizeof title, "%.300s: %llu objects (%llu live), %s, ", r->path,
                        (unsigned long long)r->objects, (unsigned long long)r->live_objects, human);
     if (r->reused)
-        (void)snprintf(title + len, sizeof title - (size_t)len, "was there and is valid");
+        put_checked(title + len, sizeof title - (size_t)len, r, files);
     else
         (void)snprintf(title + len, sizeof title - (size_t)len, "built in %.2f s with %s", seconds(r->wall_ns), peak);
     return hdx_rows_set_title(rows, title, err);
@@ -128,10 +156,13 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
     hdx_graph  *g;
     const char *name;
     uint64_t    wall, cpu, bytes;
+    unsigned    files = 0;
     s->options.force = hdx_argument_flag(a, "force");
     s->options.until = until_of(a);
     hdx_code code = hdx_session_graph(s, 0, &g, err);
     s->options.force = false;
+    if (code == HDX_OK)
+        code = hdx_graph_check_files(g, &files, err);
     if (code == HDX_OK && hdx_argument_text(a, "with") != NULL)
         code = keep_class_retained(s, a, g, err);
     if (code != HDX_OK || (code = hdx_table_new(index_columns, HDX_COUNT(index_columns), &table, err)) != HDX_OK)
@@ -142,7 +173,7 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
                                            hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) },
                              err);
     code = hdx_answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : hdx_answer_or_close(out, index_of(hdx_session_report(s, 0), *out, err));
+    return code != HDX_OK ? code : hdx_answer_or_close(out, index_of(hdx_session_report(s, 0), files, *out, err));
 }
 
 /* ---- estimate ---- */

@@ -56,6 +56,11 @@ hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, 
 #define HDX_CUT_LABEL 1024u
 hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const hdx_progress *progress, hdx_buffer *out,
                                bool *some, hdx_error *err);
+/*
+ * Has each file of the index the length that the manifest says? HDX_DAMAGED names the first that has not. The catalog
+ * was read whole when the graph was opened, what is in the others nobody has looked at. *count: files, it included.
+ */
+hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *err);
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 void     hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */

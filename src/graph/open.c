@@ -203,6 +203,28 @@ bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t 
     return true;
 }
 
+hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *err)
+{
+    *count = 2; /* the catalog, and the file with its checksum */
+    for (unsigned k = 0; k < HDX_KINDS; k++) {
+        const uint64_t bytes = g->m->files[k].bytes;
+        char           path[4096], name[64];
+        struct stat    st;
+        if (g->m->files[k].name[0] == '\0')
+            continue;
+        (void)snprintf(name, sizeof name, "%s.hdx", g->m->files[k].name);
+        const int n = snprintf(path, sizeof path, "%s/%s", g->folder, name);
+        if (n < 0 || (size_t)n >= sizeof path || g->place.io->stat(g->place.io, path, &st) < 0)
+            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is missing: it should have %llu bytes",
+                            (unsigned long long)bytes);
+        if ((uint64_t)st.st_size != bytes)
+            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "%lld bytes, it should have %llu",
+                            (long long)st.st_size, (unsigned long long)bytes);
+        ++*count;
+    }
+    return HDX_OK;
+}
+
 bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns,
                     uint64_t *bytes)
 {

@@ -353,6 +353,9 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     struct stat st;
     if (io->stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
         report->dump[0] = '\0';
+    report->likeness = report->dump[0] == '\0'                    ? HDX_LIKE_NOTHING
+                       : hdx_place_untouched(io, report->dump, m) ? HDX_LIKE_INODE
+                                                                  : HDX_LIKE_SIZE;
     report_from(m, report);
     add_catalog_bytes(io, report);
     report->reused = true;
@@ -411,6 +414,8 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     (void)snprintf(report->path, sizeof report->path, "%s", home.path);
     if (state == HDX_INDEX_VALID) {
         report->reused = true;
+        report->likeness =
+            hdx_place_untouched(io, options->dump, hdx_catalog_manifest(catalog)) ? HDX_LIKE_INODE : HDX_LIKE_SAMPLES;
         report_from(hdx_catalog_manifest(catalog), report);
         hdx_place_narrow(io, &home);
     }

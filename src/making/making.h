@@ -190,6 +190,8 @@ int hdx_place_clear(hdx_io *io, const char *path);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */
 hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
 /* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
+/* Has nobody touched the dump since: size, time and inode alike? */
+bool     hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m);
 hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);
 
 /* ---- counts.c ---- */

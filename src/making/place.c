@@ -168,6 +168,18 @@ hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m
                     "wait until it is written whole");
 }
 
+static bool untouched(const struct stat *st, const hdx_manifest *m)
+{
+    return (uint64_t)st->st_size == m->file_size && (uint64_t)st->st_ino == m->file_inode &&
+           (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec == m->file_mtime_ns;
+}
+
+bool hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m)
+{
+    struct stat st;
+    return io->stat(io, path, &st) >= 0 && untouched(&st, m);
+}
+
 /*
  * Does the dump still say what it said when it was indexed? Size, time and inode alike are taken for yes; else content
  * is sampled.
@@ -183,8 +195,7 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
         return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
     if ((uint64_t)st.st_size != m->file_size)
         return HDX_OK;
-    if ((uint64_t)st.st_ino == m->file_inode &&
-        (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns) {
+    if (untouched(&st, m)) {
         *same = true;
         return HDX_OK;
     }

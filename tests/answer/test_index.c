@@ -121,8 +121,10 @@ static void expect_index(hdx_rows *rows, bool reused)
     hdx_human_size(r->bytes, human);
     hdx_human_size(r->peak_rss, peak);
     if (reused)
-        (void)snprintf(want, sizeof want, "%s: %llu objects (%llu live), %s, was there and is valid", r->path,
-                       (ull)r->objects, (ull)r->live_objects, human);
+        (void)snprintf(want, sizeof want,
+                       "%s: %llu objects (%llu live), %s, was there: made from this dump (its size, time and "
+                       "inode agree), 16 files of the right length; heapdex verify reads them",
+                       r->path, (ull)r->objects, (ull)r->live_objects, human);
     else
         (void)snprintf(want, sizeof want, "%s: %llu objects (%llu live), %s, built in %.2f s with %s", r->path,
                        (ull)r->objects, (ull)r->live_objects, human, (double)(r->wall_ns / 1000) / 1e6, peak);
@@ -199,6 +201,43 @@ Test(index, stops_after_the_step_that_until_names)
         cr_expect(has_file(g, "outbound") == cases[i].outbound, "%s", cases[i].step);
         cr_expect(has_file(g, "inbound") == cases[i].inbound, "%s", cases[i].step);
         cr_expect(has_file(g, "dominator") == cases[i].dominator, "%s", cases[i].step);
+    }
+}
+
+Test(index, that_was_there_is_said_to_be_what_was_looked_at)
+{
+    hdx_rows *rows = run("rows index");
+    cr_expect_eq(extra(rows, "index", "checked")->kind, HDX_CELL_NULL);
+    hdx_rows_close(rows);
+    hdx_session_close(s);
+    cr_assert(system("touch -d '2001-01-01' app.hprof.gz") == 0);
+    open_session(0);
+    rows = run("rows index");
+    const hdx_cell *checked = extra(rows, "index", "checked");
+    cr_assert(checked->kind == HDX_CELL_OBJECT && checked->as.object.count == 2);
+    cr_expect(is_text(&checked->as.object.at[0].value, "samples"));
+    cr_expect(eq(u64, checked->as.object.at[1].value.as.natural, 16));
+    cr_expect(strstr(hdx_rows_title(rows), "its size and samples of its content agree") != NULL);
+    hdx_rows_close(rows);
+}
+
+/* Questions open a file when they need it: that it is gone they would say one day. */
+Test(index, of_which_a_file_is_missing_or_short_is_damaged)
+{
+    static const char *const faults[] = { "mv app.hprof.gz.hdx/retained.hdx kept",
+                                          "mv kept app.hprof.gz.hdx/retained.hdx && truncate -s -1 "
+                                          "app.hprof.gz.hdx/outbound.hdx" };
+    static const char *const files[] = { "retained.hdx", "outbound.hdx" };
+    hdx_rows_close(run("rows index"));
+    for (size_t i = 0; i < HDX_COUNT(faults); i++) {
+        asked     a;
+        hdx_rows *rows;
+        hdx_session_close(s);
+        cr_assert(system(faults[i]) == 0);
+        open_session(0);
+        asked_read(&a, "rows index");
+        cr_expect(eq(int, hdx_answer_run(s, a.name, a.at, a.count, &rows, &err), HDX_DAMAGED));
+        cr_expect_str_eq(err.where, files[i]);
     }
 }
 
