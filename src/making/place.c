@@ -385,11 +385,10 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
         return code;
     if ((rc = make_parents(io, home->path, NULL)) < 0)
         return hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)),
+            err, hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)),
             "--index-dir DIR puts the index elsewhere");
     if (!is_own_cache(home->path))
-        return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "the cache folder belongs to another user"),
+        return hdx_hint(err, hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "the cache folder belongs to another user"),
                         "--index-dir DIR puts the index elsewhere");
     io->share(io, parent_of(home->path, line, sizeof line), &(hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() });
     if ((code = hdx_place_lock(io, options, home, err)) != HDX_OK)
@@ -449,8 +448,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     if (rc == -EPERM && (code = hdx_place_foreign(home->part, err)) != HDX_OK)
         return code;
     return hdx_hint(err,
-                    hdx_fail(err, rc == -ENOSPC || rc == -EDQUOT || rc == -EIO ? HDX_IO : HDX_USAGE, home->part,
-                             HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
+                    hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
                     "--index-dir DIR puts the index elsewhere");
 }
 

@@ -249,6 +249,23 @@ Test(errors, a_disk_that_is_too_small_is_6_before_the_work)
     }
 }
 
+/* Neither beside the dump nor in the cache is room for an index: nothing in the call is wrong but the place. */
+Test(errors, a_place_that_cannot_be_written_is_7)
+{
+    tool_copy_bookshop("app.hprof");
+    ran r = tool_sh("\"$H\" histogram app.hprof --index-dir /proc/nowhere/app.hdx");
+    cr_expect(r.code == 7 && strstr(r.err, "cannot make the index folder") != NULL && lines_of(r.err) == 2, "%d %s",
+              r.code, r.err);
+    ran_free(&r);
+    r = tool_sh("mkdir small && mount -t tmpfs tmpfs small || { rmdir small; exit 77; }; cp app.hprof small; "
+                "mount -o remount,ro small; XDG_CACHE_HOME=/proc/nowhere \"$H\" histogram small/app.hprof -o out; "
+                "code=$?; umount small; rmdir small; exit $code");
+    cr_expect(r.code == 77 || (r.code == 7 && strstr(r.err, "cannot make the cache folder") != NULL), "%d %s", r.code,
+              r.err);
+    cr_expect(access("out", F_OK) != 0);
+    ran_free(&r);
+}
+
 /* There is space as far as anybody can say beforehand, and no room for one more file. */
 Test(errors, a_disk_that_became_full_is_7)
 {

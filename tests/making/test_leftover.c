@@ -174,7 +174,7 @@ Test(leftover, and_index_in_a_cache_of_another_user_are_not_used)
     cr_assert(chown(part, 65534, 65534) == 0 && hdx_index_build(&options, &report, &err) == HDX_OK);
     (void)snprintf(path, sizeof path, "%s/heapdex", cache);
     cr_assert(chown(path, 65534, 65534) == 0);
-    cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE &&
+    cr_expect(hdx_index_build(&options, &report, &err) == HDX_IO &&
                   strstr(err.message, "cache folder belongs to another user") != NULL,
               "%s", err.message);
 }
