@@ -234,12 +234,30 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }
 
+/*
+ * Conditions, order and columns, on rows that are none: what is wrong with them is known before an index is built or
+ * removed, or a dump stripped.
+ */
+static hdx_code check_shape(const hdx_arguments *a, hdx_error *err)
+{
+    const hdx_form *form = hdx_answer_form(a->answer, a->at, a->count);
+    hdx_table      *table;
+    hdx_rows       *rows = NULL;
+    hdx_code        code = HDX_OK;
+    if (form->column_count == 0 || (code = hdx_table_new(form->columns, form->column_count, &table, err)) != HDX_OK)
+        return code;
+    if ((code = hdx_table_rows(table, &rows, err)) == HDX_OK &&
+        (code = hdx_answer_shape(a, NULL, &rows, err)) == HDX_OK)
+        hdx_rows_close(rows);
+    return code;
+}
+
 static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const hdx_question *question =
         e->declared == &hdx_answer_export ? table_named(hdx_answer_last(a, "table")) : e->question;
     hdx_code code = check(a, "", err);
-    if (code != HDX_OK)
+    if (code != HDX_OK || (code = check_shape(a, err)) != HDX_OK)
         return code;
     if (question != NULL && question != &hdx_question_histogram)
         return ask(s, question, a, out, err);

@@ -268,12 +268,27 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_opt
     return hdx_argument_texts(a, "drop-class", &s->arena, &o->drop_classes, &o->drop_count, err);
 }
 
+/* What one policy alone does: with another, names that should have gone would stay and nobody would know. */
+static hdx_code check_policy(const hdx_arguments *a, hdx_error *err)
+{
+    static const struct {
+        const char *flag, *policy;
+    } only[] = { { "keep-bitmaps", "matrix" }, { "map-names", "redact" }, { "plain", "tailor" } };
+    const char *policy = hdx_argument_text(a, "policy");
+    for (unsigned i = 0; i < HDX_COUNT(only); i++)
+        if (hdx_argument_flag(a, only[i].flag) && (policy == NULL || strcmp(policy, only[i].policy) != 0))
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s is of the policy %s, and %s was said",
+                            only[i].flag, only[i].policy, policy == NULL ? "none" : policy);
+    return HDX_OK;
+}
+
 hdx_code hdx_answer_run_strip(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_strip_options options;
     hdx_strip_report  report;
-    hdx_code          code = options_of(s, a, &options, err);
-    if (code != HDX_OK || (code = hdx_strip_write(&options, &report, err)) != HDX_OK)
+    hdx_code          code = check_policy(a, err);
+    if (code != HDX_OK || (code = options_of(s, a, &options, err)) != HDX_OK ||
+        (code = hdx_strip_write(&options, &report, err)) != HDX_OK)
         return code;
     if (report.truncated)
         hdx_answer_notice(s, "warning: the container holds one dump; what follows the first one is left out");

@@ -57,7 +57,7 @@ static const struct own {
       TEXT("max-uncompressed", SIZE, "SIZE", "refuse dumps that inflate to more") },
     { CLI_OPT_DUMP_NUMBER, 0, NULL, NO_INDEX,
       NUMBER("dump-number", "N", 1, UINT32_MAX, "which heap of a file that holds several; 1 by default") },
-    { CLI_OPT_INDEX_DIR, 0, NULL, NO_INDEX, TEXT("index-dir", TEXT, "DIR", "the index folder itself") },
+    { CLI_OPT_INDEX_DIR, 0, NULL, NO_INDEX " estimate", TEXT("index-dir", TEXT, "DIR", "the index folder itself") },
     { CLI_OPT_NO_BUILD, 0, NULL, NO_BUILD " estimate",
       FLAG("no-build", "answer from an existing index, or exit with 3") },
     { CLI_OPT_NO_WAIT, 0, NULL, NO_INDEX " estimate",

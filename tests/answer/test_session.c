@@ -247,7 +247,8 @@ Test(session, answers_early_what_the_first_pass_of_a_build_knows_and_nothing_els
         hdx_session_listen(s, &events);
         (void)run(cases[i].ask);
         cr_expect(eq(uint, times, cases[i].early), "%s", cases[i].ask);
-        cr_expect(hdx_session_report(s, 0) != NULL, "%s", cases[i].ask);
+        const bool built = strstr(cases[i].ask, "nothing") == NULL; /* no index is built for a wrong question */
+        cr_expect_eq(hdx_session_report(s, 0) != NULL, built, "%s", cases[i].ask);
         hdx_session_close(s);
         s = NULL;
     }

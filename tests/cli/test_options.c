@@ -150,3 +150,172 @@ Test(options, that_say_nothing_together_are_refused)
         ran_free(&r);
     }
 }
+
+/*
+ * What shows that an option is heeded: the call `with` it says or does another thing than the same call `without`. Of
+ * options whose effect no answer shows (threads, colours where there are none) a value that it cannot have is refused.
+ */
+typedef struct proof {
+    const char *command, *option; /* command NULL: of all that have no row of their own */
+    const char *without, *with;   /* after `heapdex NAME app.hprof.gz`; NULL: what needs() says, and the option */
+    const char *value;            /* behind needs(), where `with` is NULL; NULL: it only has to be refused */
+    bool        makes;            /* a file or folder "made" */
+} proof;
+
+static const proof proofs[] = {
+    { NULL, "format", NULL, NULL, "json", false },
+    { "export", "format", NULL, NULL, "tsv", false },
+    { NULL, "output", NULL, NULL, "made", true },
+    { "strip", "output", "--policy koom", "--policy koom -o made", NULL, true },
+    { "restore", "output", "", "-o made", NULL, false },
+    { NULL, "columns", NULL, NULL, "nothing_of_this_name", false },
+    { NULL, "sort", NULL, NULL, "nothing_of_this_name", false },
+    { NULL, "where", NULL, NULL, "'nothing_of_this_name = 1'", false },
+    { NULL, "limit", NULL, NULL, "x", false },
+    { NULL, "reachable", NULL, NULL, "some", false },
+    { NULL, "units", NULL, NULL, NULL, false },
+    { "histogram", "units", NULL, NULL, "bytes", false },
+    { NULL, "raw", NULL, NULL, "", false }, /* of a table: refused */
+    { "export", "raw", NULL, NULL, NULL, false },
+    { NULL, "full-text", NULL, NULL, NULL, false },
+    { "objects", "full-text", "--class 'char[]' --limit 0", "--class 'char[]' --limit 0 --full-text", NULL, false },
+    { NULL, "threads", NULL, NULL, NULL, false },
+    { NULL, "memory", NULL, NULL, "1K --index-dir fresh", false },
+    { "estimate", "memory", NULL, NULL, "1K", false },
+    { NULL, "max-uncompressed", NULL, NULL, "1K --index-dir fresh", false },
+    { "estimate", "max-uncompressed", NULL, NULL, "1K", false },
+    { "detect", "max-uncompressed", NULL, NULL, "1K", false },
+    { "strip", "max-uncompressed", NULL, NULL, "1K", false },
+    { "restore", "max-uncompressed", NULL, NULL, "1K", false },
+    { NULL, "dump-number", NULL, NULL, "9", false },
+    { NULL, "index-dir", NULL, NULL, "made", true },
+    { "verify", "index-dir", NULL, NULL, "made", true },
+    { "remove", "index-dir", "", "--index-dir made", NULL, false },
+    { NULL, "no-build", NULL, NULL, "--index-dir fresh", false },
+    { NULL, "no-wait", NULL, NULL, NULL, false },
+    { NULL, "progress", NULL, NULL, NULL, false },
+    { NULL, "color", NULL, NULL, NULL, false },
+    { "histogram", "color", NULL, NULL, "always", false },
+    { NULL, "no-pager", NULL, NULL, NULL, false },
+    { NULL, "quiet", NULL, NULL, NULL, false },
+    { NULL, "verbose", NULL, NULL, NULL, false },
+    { NULL, "schema", NULL, NULL, "", false },
+    { NULL, "help", NULL, NULL, "", false },
+    { NULL, "version", NULL, NULL, "", false },
+    { "index", "force", "", "--force", NULL, false },
+    { "index", "until", "--index-dir a --format csv", "--index-dir b --until objects --format csv", NULL, false },
+    { "index", "with", "--index-dir a -o /dev/null; ls a", "--index-dir b --with class-retained -o /dev/null; ls b",
+      NULL, false },
+    { "estimate", "until", NULL, NULL, "objects", false },
+    { "histogram", "by", NULL, NULL, "package", false },
+    { "histogram", "class", NULL, NULL, "'java.util.*'", false },
+    { "histogram", "retained", NULL, NULL, "", false },
+    { "histogram", "scan", NULL, NULL, "", false },
+    { "dominators", "by", NULL, NULL, "package", false },
+    { "dominators", "depth", NULL, NULL, "2", false },
+    { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
+    { "object", "text", "0xfeac0be0", "0xfeac0be0 --text", NULL, false },
+    { "objects", "class", NULL, "--class java.lang.Thread", NULL, false },
+    { "objects", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,
+      false },
+    { "refs", "by", NULL, NULL, "class", false },
+    { "refs", "out", NULL, "class:java.lang.String --out", NULL, false },
+    { "refs", "in", "class:java.lang.String --out", "class:java.lang.String --in", NULL, false },
+    { "path", "exclude", NULL, NULL, NULL, false },
+    { "path", "exclude-field", "0xfeb18ea8", "0xfeb18ea8 --exclude-field 'bookshop.Bookshop$Desk#visitors'", NULL,
+      false },
+    { "path", "paths", "0xfeb18ea8", "0xfeb18ea8 --paths 2", NULL, false },
+    { "path", "limit", NULL, NULL, "1", false },
+    { "path", "merge", NULL, NULL, "", false },
+    { "retained", "class", NULL, "--class java.lang.String", NULL, false },
+    { "retained", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,
+      false },
+    { "roots", "by", NULL, NULL, "type", false },
+    { "threads", "stacks", NULL, NULL, "", false },
+    { "threads", "locals", NULL, NULL, "", false },
+    { "leaks", "finder", "--finder classes --class 'bookshop.*'", "--finder watched", NULL, false },
+    { "leaks", "class", NULL, "--finder classes --class java.lang.Thread", NULL, false },
+    { "leaks", "matchers", NULL, NULL, "no.such.file", false },
+    { "leaks", "filters", NULL, NULL, "no.such.file", false },
+    { "leaks", "mapping", NULL, NULL, "no.such.file", false },
+    { "leaks", "no-retained", NULL, NULL, "", false },
+    { "leaks", "key", "", "--key nobody", NULL, false },
+    { "leaks", "min-watch", NULL, NULL, NULL, false },
+    { "leaks", "junit", NULL, NULL, "made", true },
+    { "leaks", "fail-on", NULL, NULL, "any", false },
+    { "export", "table", NULL, "--table roots", NULL, false },
+    { "verify", "full", NULL, NULL, NULL, false },
+    { "detect", "full", NULL, NULL, NULL, false },
+    { "strip", "policy", NULL, "--policy shark -o small.hprof", NULL, false },
+    { "strip", "keep-class", "--policy matrix -o small.hprof", "--policy matrix -o small.hprof --keep-class 'byte[]'",
+      NULL, false },
+    { "strip", "drop-class", NULL, NULL, "'byte[]'", false },
+    { "strip", "keep-bitmaps", NULL, NULL, "", false }, /* of matrix alone */
+    { "strip", "map-names", NULL, NULL, "", false },    /* of redact alone */
+    { "strip", "plain", NULL, NULL, "", false },        /* of tailor alone */
+};
+
+static const proof *proof_of(const char *command, const char *option)
+{
+    const proof *general = NULL;
+    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++)
+        if (strcmp(proofs[i].option, option) != 0)
+            continue;
+        else if (proofs[i].command != NULL && strcmp(proofs[i].command, command) == 0)
+            return &proofs[i];
+        else if (proofs[i].command == NULL)
+            general = &proofs[i];
+    return general;
+}
+
+static ran asked_with(const char *command, const char *words)
+{
+    const bool remove = strcmp(command, "remove") == 0; /* what is there */
+    return tool_sh("rm -rf made fresh; %s \"$H\" %s app.hprof.gz %s",
+                   remove ? "\"$H\" index app.hprof.gz -o /dev/null;" : "", command, words);
+}
+
+static void expect_heeded(const hdx_answer *a, const cli_option *o, const proof *p)
+{
+    char without[512], with[512];
+    (void)snprintf(without, sizeof without, "%s", p->without != NULL ? p->without : needs(a));
+    if (p->with != NULL)
+        (void)snprintf(with, sizeof with, "%s", p->with);
+    else
+        (void)snprintf(with, sizeof with, "%s --%s %s", needs(a), o->is->name,
+                       p->value != NULL                       ? p->value
+                       : o->is->value == NULL                 ? "=yes"
+                       : o->is->kind == HDX_PARAMETER_CLASSES ? "/(/"
+                                                              : "nonsense");
+    if (p->with == NULL && p->value == NULL && o->is->value == NULL) /* a flag takes no value */
+        (void)snprintf(with, sizeof with, "%s --%s=yes", needs(a), o->is->name);
+    ran is = asked_with(a->name, with);
+    if (p->makes) {
+        cr_expect(is.code <= 1 && access("made", F_OK) == 0, "%s %s: %d %s", a->name, with, is.code, is.err);
+    } else if (p->with == NULL && p->value == NULL) {
+        cr_expect(is.code == 2, "%s %s: %d", a->name, with, is.code);
+    } else {
+        ran was = asked_with(a->name, without);
+        cr_expect(is.code != was.code || strcmp(is.out, was.out) != 0, "%s %s says what it says without: %d %s",
+                  a->name, with, is.code, is.err);
+        ran_free(&was);
+    }
+    ran_free(&is);
+}
+
+Test(options, each_with_each_command_is_heeded_or_refused, .timeout = 600)
+{
+    size_t                   count;
+    const hdx_answer *const *all = hdx_answers(&count);
+    for (size_t i = 0; i < count; i++) {
+        cli_option   options[CLI_OPTIONS_MAX];
+        const size_t n = cli_options_of(all[i], options);
+        for (size_t k = 0; k < n; k++) {
+            const proof *p = proof_of(all[i]->name, options[k].is->name);
+            cr_expect(p != NULL, "nothing shows that %s heeds --%s: it needs a row above", all[i]->name,
+                      options[k].is->name);
+            if (p != NULL)
+                expect_heeded(all[i], &options[k], p);
+        }
+    }
+}
