@@ -142,7 +142,7 @@ HDX_API void              hdx_rows_close(hdx_rows *rows); /* NULL: nothing */
 HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
 /* What the JSON document begins with ("heapdex", "command", "dump", "damage", "warnings"); key NULL at the end. */
 HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
-/* A line for people above a table ("Histogram of all objects ..."); NULL: none. */
+/* A line for people above a table ("Histogram of all objects ..."), or several, an end of line between; NULL: none. */
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 /*
  * Where there is not one row: why, and what to ask instead, as a line for people ("nothing is dominated by it"). When

@@ -75,17 +75,16 @@ const hdx_answer hdx_answer_index = {
 
 static const char *const likeness_words[] = { NULL, "size", "samples", "inode" };
 
-/* What the first line says of an index that was there: what was looked at, and no more. */
+/* What the title says of an index that was there: what was looked at, and no more. */
 static void put_checked(char *to, size_t size, const hdx_index_report *r, unsigned files)
 {
     static const char *const words[] = {
         "its dump is not at hand",
-        "the dump beside it has the size of the one it was made from",
-        "made from this dump (its size and samples of its content agree)",
-        "made from this dump (its size, time and inode agree)",
+        "the dump beside it has the right size",
+        "made from this dump (size and samples)",
+        "made from this dump (size, time, inode)",
     };
-    (void)snprintf(to, size, "was there: %s, %u files of the right length; heapdex verify reads them",
-                   words[r->likeness], files);
+    (void)snprintf(to, size, "was there\n%s; %u files of the right length, not read", words[r->likeness], files);
 }
 
 /* files: of an index that was there. */

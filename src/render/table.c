@@ -486,6 +486,22 @@ static void put_nothing(hdx_rows *rows, hdx_out *out)
     hdx_out_string(out, ")\n");
 }
 
+/* One line or several. */
+static void put_title(hdx_out *out, const char *title, hdx_buffer *text, bool ascii)
+{
+    const char *line = title;
+    for (size_t len; line != NULL && *line != '\0'; line += len + (line[len] == '\n')) {
+        len = strcspn(line, "\n");
+        hdx_buffer_clear(text);
+        if (hdx_render_text(text, line, len, ascii) > 0 && !text->failed)
+            hdx_out_bytes(out, text->at, text->len);
+        hdx_out_string(out, "\n");
+    }
+    if (line != title)
+        hdx_out_string(out, "\n");
+    hdx_buffer_clear(text);
+}
+
 /* ---- the table ---- */
 
 static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample *s, hdx_buffer *text, hdx_error *err)
@@ -543,13 +559,7 @@ hdx_code hdx_render_table(hdx_rows *rows, const hdx_cell *first, const hdx_rende
         code = hdx_no_memory(err, "a table", (uint64_t)SAMPLE * l.count * sizeof *s.cells);
         goto done;
     }
-    if (hdx_rows_title(rows) != NULL &&
-        hdx_render_text(&text, hdx_rows_title(rows), strlen(hdx_rows_title(rows)), options->ascii) > 0 &&
-        !text.failed) {
-        hdx_out_bytes(out, text.at, text.len);
-        hdx_out_string(out, "\n\n");
-        hdx_buffer_clear(&text);
-    }
+    put_title(out, hdx_rows_title(rows), &text, options->ascii);
     code = put_rows(&l, rows, first, &s, &text, err);
 done:
     hdx_buffer_free(&l.fitted);

@@ -122,8 +122,8 @@ static void expect_index(hdx_rows *rows, bool reused)
     hdx_human_size(r->peak_rss, peak);
     if (reused)
         (void)snprintf(want, sizeof want,
-                       "%s: %llu objects (%llu live), %s, was there: made from this dump (its size, time and "
-                       "inode agree), 16 files of the right length; heapdex verify reads them",
+                       "%s: %llu objects (%llu live), %s, was there\nmade from this dump "
+                       "(size, time, inode); 16 files of the right length, not read",
                        r->path, (ull)r->objects, (ull)r->live_objects, human);
     else
         (void)snprintf(want, sizeof want, "%s: %llu objects (%llu live), %s, built in %.2f s with %s", r->path,
@@ -217,7 +217,7 @@ Test(index, that_was_there_is_said_to_be_what_was_looked_at)
     cr_assert(checked->kind == HDX_CELL_OBJECT && checked->as.object.count == 2);
     cr_expect(is_text(&checked->as.object.at[0].value, "samples"));
     cr_expect(eq(u64, checked->as.object.at[1].value.as.natural, 16));
-    cr_expect(strstr(hdx_rows_title(rows), "its size and samples of its content agree") != NULL);
+    cr_expect(strstr(hdx_rows_title(rows), "(size and samples)") != NULL);
     hdx_rows_close(rows);
 }
 
