@@ -84,8 +84,8 @@ void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uin
  * Bytes from .. from + want of what the record of an instance or array holds: its fields, the most derived class first,
  * or its elements. *got is less where that ends, and 0 where there is no record or a tool cut the content out.
  */
-hdx_code  hdx_graph_content(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
-                            hdx_error *err);
+hdx_code  hdx_graph_record_bytes(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
+                                 hdx_error *err);
 hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *bytes); /* of as many as the type has */
 /* hdx_near_begin of the dump (source/source.h): for a thread that reads many values at rising positions. */
 struct hdx_near *hdx_graph_near_begin(hdx_graph *g);

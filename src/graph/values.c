@@ -129,8 +129,8 @@ hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first,
     return code;
 }
 
-hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
-                           hdx_error *err)
+hdx_code hdx_graph_record_bytes(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
+                                hdx_error *err)
 {
     hdx_record r;
     bool       there;

@@ -408,17 +408,17 @@ static void all_absent(hdx_array_contents *c)
 hdx_code hdx_array_contents_read(hdx_array_contents *c, bool again, hdx_array_visit *visit, void *context,
                                  hdx_error *err)
 {
-    hdx_mem                        *mem = c->ask.q.mem;
-    reading                         r = { .c = c, .visit = visit, .context = context, .again = again };
+    hdx_mem                  *mem = c->ask.q.mem;
+    reading                   r = { .c = c, .visit = visit, .context = context, .again = again };
     const hdx_contents_reader reader = { .context = &r,
-                                               .scope = c->ask.q.scope,
-                                               .arrays = scope_of_arrays(c),
-                                               .strings = !again,
-                                               .types = c->types,
-                                               .text = see_text,
-                                               .part = see_part };
-    hdx_ticker                      tick;
-    const uint64_t                  bytes = hdx_graph_summary_of(c->ask.g)->dump_size;
+                                         .scope = c->ask.q.scope,
+                                         .arrays = scope_of_arrays(c),
+                                         .strings = !again,
+                                         .types = c->types,
+                                         .text = see_text,
+                                         .part = see_part };
+    hdx_ticker                tick;
+    const uint64_t            bytes = hdx_graph_summary_of(c->ask.g)->dump_size;
     if ((r.workers = hdx_mem_array(mem, c->threads, sizeof *r.workers)) == NULL)
         return hdx_no_memory(err, "contents", c->threads * sizeof *r.workers);
     if (!again)

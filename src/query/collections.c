@@ -203,7 +203,7 @@ static hdx_code place_in_object(survey *s, hdx_id holder, hdx_addr wanted, uint6
     const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
     uint8_t        bytes[1024];
     uint64_t       got = 0, from = 0;
-    hdx_code       code = hdx_graph_content(g, holder, 0, bytes, sizeof bytes, &got, err);
+    hdx_code       code = hdx_graph_record_bytes(g, holder, 0, bytes, sizeof bytes, &got, err);
     for (const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, holder)); code == HDX_OK && c != NULL;
          c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) {
         if ((c->flags & HDX_CLASS_OPAQUE) != 0)
@@ -312,7 +312,7 @@ static hdx_code array_facts(survey *s, hdx_id id, hdx_collection_facts *f, hdx_e
     for (uint64_t i = 0; i < length; i += got / id_size) {
         const uint64_t left = (length - i) * id_size;
         hdx_code       code =
-            hdx_graph_content(g, id, i * id_size, bytes, left < sizeof bytes ? left : sizeof bytes, &got, &mine);
+            hdx_graph_record_bytes(g, id, i * id_size, bytes, left < sizeof bytes ? left : sizeof bytes, &got, &mine);
         if (code != HDX_OK && (code = hdx_label_without_dump(g, code, &mine, err)) != HDX_OK)
             return code;
         if (got < id_size) {
@@ -697,7 +697,7 @@ static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
         const same_key *k = &g.at.at[i];
         hdx_cell cells[HDX_COUNT(key_columns)] = { hdx_id_cell(s->ask.g, k->id), hdx_class_cell(s->ask.g, k->class),
                                                    hdx_cell_null(), hdx_cell_uint(k->maps), hdx_cell_uint(k->keys) };
-        code = hdx_label_cell(s->ask.g, k->id, hdx_table_arena(t), &cells[2], err);
+        code = hdx_label_cell(&s->ask.q, k->id, hdx_table_arena(t), &cells[2], err);
         if (code == HDX_OK)
             code = hdx_table_add(t, cells, err);
     }

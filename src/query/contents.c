@@ -59,7 +59,7 @@ static void begin(hdx_contents *c, uint64_t most, hdx_error *err)
 static bool content(hdx_contents *c, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got)
 {
     hdx_error      mine;
-    const hdx_code code = hdx_graph_content(c->g, id, from, to, want, got, &mine);
+    const hdx_code code = hdx_graph_record_bytes(c->g, id, from, to, want, got, &mine);
     if (code == HDX_OK)
         return true;
     *got = 0;

@@ -301,6 +301,6 @@ hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx
 {
     h->c = *c;
     *c = (hdx_array_contents){ .objects = 0 };
-    const hdx_filler filler = { fill, close_holders, h };
+    const hdx_filler filler = { .fill = fill, .close = close_holders, .context = h };
     return hdx_rows_fill(rows, "address", "holder", &filler, 0, AT_ONCE, err);
 }

@@ -230,9 +230,9 @@ static void end(matching *m)
 
 static hdx_code read_thrice(matching *m, hdx_error *err)
 {
-    hdx_graph                      *g = m->ask->g;
-    hdx_mem                        *mem = m->ask->q.mem;
-    const uint64_t                  bytes = hdx_graph_summary_of(g)->dump_size;
+    hdx_graph                *g = m->ask->g;
+    hdx_mem                  *mem = m->ask->q.mem;
+    const uint64_t            bytes = hdx_graph_summary_of(g)->dump_size;
     hdx_contents_reader       uses = { .context = m, .scope = m->ask->q.scope, .strings = true, .text = see_use };
     const hdx_contents_reader arrays = {
         .context = m, .arrays = HDX_ALL, .types = 1u << 5 | 1u << 8, .only = m->any, .part = see_array
