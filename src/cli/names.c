@@ -157,18 +157,24 @@ static char *last_address(char *line)
     return at;
 }
 
-/* A page of lines, a key and its value each: only that of the object itself counts. */
+/*
+ * Pages of objects and of threads: what begins at the edge names the object, as in `Thread "main"  0xfe10  #353` and
+ * `"main" prio=5 RUNNABLE   retained 288 B   0xfe10`; indented lines are about it.
+ */
 static char *on_page(cli_columns *c, char *line)
 {
-    static const char key[] = "address ";
-    char             *value = line + sizeof key - 1;
-    if ((c->separator != '\0' && c->separator != '=') || strncmp(line, key, sizeof key - 1) != 0)
+    char *at = line[0] == ' ' || (c->separator != '\0' && c->separator != '=') ? NULL : last_address(line);
+    if (at == NULL)
         return NULL;
-    value += strspn(value, " ");
-    if (!is_name(value) || strchr(value, ' ') != NULL)
+    const size_t len = 2 + strspn(at + 2, "0123456789abcdef");
+    const bool   object = strncmp(at + len, "  #", 3) == 0 && at[len + 3 + strspn(at + len + 3, "0123456789")] == '\0';
+    const bool   thread =
+        at[len] == '\0' && at - line > 3 && strncmp(at - 3, "   ", 3) == 0 && (line[0] == '"' || line[0] == '(');
+    if (!object && !thread)
         return NULL;
+    at[len] = '\0';
     c->separator = '=';
-    return value;
+    return at;
 }
 
 bool cli_row_goes_on(const cli_columns *columns, const char *line)

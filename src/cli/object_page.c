@@ -103,7 +103,8 @@ static void put_why_alive(page *p)
 static void put_head(page *p)
 {
     const hdx_cell *length = cell(p, "length"), *retained = cell(p, "retained");
-    const uint32_t  room = p->options->width == 0 ? UINT32_MAX : p->options->width - 28;
+    const uint32_t  beside = 28, width = p->options->width;
+    const uint32_t  room = width == 0 || p->options->full_text ? UINT32_MAX : width > beside ? width - beside : 0;
     (void)put_object(p, cell(p, "class"), cell(p, "label"), room);
     hdx_buffer_text(&p->out, "  ");
     put_value(p, cell(p, "address"), HDX_UNIT_NONE);
@@ -132,7 +133,7 @@ static void put_reference(page *p, const hdx_cell *target, const hdx_cell *addre
     const hdx_cell *class_name = cli_member(target, "class"), *retained = cli_member(target, "retained");
     uint32_t        at =
         class_name->kind == HDX_CELL_NULL ? 0 : put_object(p, class_name, cli_member(target, "label"), columns);
-    at = put_spaces(p, at, class_name->kind == HDX_CELL_NULL ? 0 : columns);
+    at = put_spaces(p, at, class_name->kind == HDX_CELL_NULL || columns == UINT32_MAX ? 0 : columns);
     hdx_buffer_text(&p->out, at > 0 ? "  " : "");
     hdx_buffer_text(&p->out, p->options->color ? "\x1b[2m" : "");
     const uint64_t start = p->out.len;
@@ -167,6 +168,8 @@ static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t before)
         widest = o.width > widest ? o.width : widest;
         least = narrow > least ? narrow : least;
     }
+    if (p->options->full_text)
+        return UINT32_MAX;
     widest = widest < VALUE_MOST ? widest : VALUE_MOST;
     if (p->options->width == 0 || beside + widest <= p->options->width)
         return widest;

@@ -69,8 +69,9 @@ Test(long_text, is_whole_in_every_machine_format_of_every_command_with_labels)
             ran            r = tool_sh("\"$H\" %s --format %s", asked[i], formats[f]);
             const bool     paths = f == 0 && strncmp(asked[i], "path", 4) == 0; /* the document has them beside rows */
             const unsigned n = smiles(r.out), one = (LONG - 2) / 2;
-            cr_expect(r.code == 0 && (paths ? n >= 2 * one && n % one == 0 : n == one), "%s %s: %d, %u characters",
-                      asked[i], formats[f], r.code, n);
+            const bool     value = strncmp(asked[i], "object ", 7) == 0; /* its char[] has the text as well */
+            cr_expect(r.code == 0 && (paths ? n >= 2 * one && n % one == 0 : n == (value ? 2 * one : one)),
+                      "%s %s: %d, %u characters", asked[i], formats[f], r.code, n);
             cr_expect(strstr(r.out, "z") != NULL && strstr(r.out, "...") == NULL, "%s %s", asked[i], formats[f]);
             ran_free(&r);
         }
@@ -84,7 +85,7 @@ Test(long_text, is_cut_in_tables_unless_they_are_asked_for_all)
     ran narrow = tool_sh("COLUMNS=60 \"$H\" path a.hprof 0x100 --full-text");
     cr_expect(smiles(cut.out) < 160 && strstr(cut.out, "…") != NULL, "%s", cut.out);
     cr_expect_eq(smiles(whole.out), (LONG - 2) / 2);
-    cr_expect_eq(smiles(card.out), (LONG - 2) / 2);
+    cr_expect_eq(smiles(card.out), 2 * ((LONG - 2) / 2));
     cr_expect_eq(smiles(narrow.out), (LONG - 2) / 2);
     ran_free(&cut);
     ran_free(&whole);

@@ -73,8 +73,9 @@ Test(pipes, give_the_same_objects_in_every_format, .timeout = 300)
     make("a.hprof");
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const bool rows_alone = strncmp(asked[i], "export", 6) == 0;
-        ran        want = tool_sh(
-                   "\"$H\" %s --limit 0 --format jsonl | \"$H\" object a.hprof - --format csv --columns address", asked[i]);
+        ran        want = tool_sh("\"$H\" %s --limit 0 --format jsonl | "
+                                         "\"$H\" object a.hprof - --format csv --columns address",
+                                  asked[i]);
         cr_assert(want.code == 0 && lines_of(want.out) > 1, "%s: %s", asked[i], want.err);
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             if (rows_alone && f < 2)
