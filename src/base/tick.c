@@ -57,7 +57,7 @@ bool hdx_tick(hdx_ticker *t, uint64_t more)
     if (t == NULL || t->progress == NULL)
         return false;
     atomic_fetch_add_explicit(&t->done, more, memory_order_relaxed);
-    if (t->progress->report != NULL && hdx_now_ns() - atomic_load(&t->shown_ns) >= BETWEEN_NS &&
+    if (t->progress->report != NULL && t->at.step != NULL && hdx_now_ns() - atomic_load(&t->shown_ns) >= BETWEEN_NS &&
         pthread_mutex_trylock(&t->one) == 0) {
         atomic_store(&t->shown_ns, hdx_now_ns());
         show(t);

@@ -134,7 +134,7 @@ typedef struct cli_console {
     bool            terminal; /* standard error is one */
     bool            line;     /* a progress line stands there and must go before anything else is written */
     unsigned        step;     /* of the last report */
-    uint64_t        step_ns, shown_ns;
+    uint64_t        began_ns, step_ns, shown_ns;
     bool            held;  /* an answer has the terminal: progress is not shown, notices come after it */
     hdx_buffer      later; /* those notices */
     pthread_mutex_t one;   /* notices and progress come from different threads */

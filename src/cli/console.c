@@ -314,6 +314,7 @@ void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress
         to[width - 1] = '\0';
 }
 
+#define AT_ONCE_NS 300000000u
 static void show(void *context, const hdx_progress_report *r)
 {
     cli_console *c = context;
@@ -340,6 +341,8 @@ static void show(void *context, const hdx_progress_report *r)
                      r->step != NULL ? r->step : "", r->number, r->steps, (unsigned long long)r->done,
                      (unsigned long long)r->total, r->unit != NULL ? r->unit : "", (double)(now - c->step_ns) / 1e9);
         say(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    } else if (c->terminal && c->progress == CLI_AUTO && now - c->began_ns < AT_ONCE_NS) {
+        ; /* nobody waits yet: a line would flash */
     } else if (c->terminal) {
         unsigned width = cli_terminal_width(STDERR_FILENO);
         cli_progress_line(line, sizeof line, width != 0 ? width : 80, r, now - c->step_ns);
@@ -404,7 +407,8 @@ void cli_console_hold(cli_console *c, bool on)
 
 void cli_console_open(cli_console *c, const cli_call *call)
 {
-    *c = (cli_console){ .terminal = isatty(STDERR_FILENO) == 1, .later = hdx_buffer_of(NULL) };
+    *c =
+        (cli_console){ .terminal = isatty(STDERR_FILENO) == 1, .later = hdx_buffer_of(NULL), .began_ns = hdx_now_ns() };
     (void)pthread_mutex_init(&c->one, NULL);
     if (call != NULL) {
         c->quiet = call->quiet;

@@ -51,13 +51,13 @@ static void put_value(page *p, const hdx_cell *c, hdx_unit unit) { cli_put_value
 
 /* ---- the head ---- */
 
-/* Class and label as far as there is room; a text that is its own label stands for itself. Gives its columns. */
-static uint32_t put_object(page *p, const hdx_cell *class_name, const hdx_cell *label, uint32_t columns)
+/* Class and label as far as there is room; bare: a text stands for itself. Gives its columns. */
+static uint32_t put_object(page *p, const hdx_cell *class_name, const hdx_cell *label, uint32_t columns, bool bare)
 {
     hdx_buffer_clear(&p->object);
     hdx_buffer_clear(&p->fitted);
     hdx_render_object o = hdx_render_object_text(&p->object, class_name, label, p->options);
-    const uint32_t    skip = is_text(class_name, "java.lang.String") && label->kind == HDX_CELL_TEXT ? 7 : 0;
+    const uint32_t    skip = bare && is_text(class_name, "java.lang.String") && label->kind == HDX_CELL_TEXT ? 7 : 0;
     if (skip > 0 && p->object.len > skip) { /* "text" needs no `String` before it */
         o.name_len = 0;
         o.width -= skip;
@@ -105,7 +105,7 @@ static void put_head(page *p)
     const hdx_cell *length = cell(p, "length"), *retained = cell(p, "retained");
     const uint32_t  beside = 28, width = p->options->width;
     const uint32_t  room = width == 0 || p->options->full_text ? UINT32_MAX : width > beside ? width - beside : 0;
-    (void)put_object(p, cell(p, "class"), cell(p, "label"), room);
+    (void)put_object(p, cell(p, "class"), cell(p, "label"), room, false);
     hdx_buffer_text(&p->out, "  ");
     put_value(p, cell(p, "address"), HDX_UNIT_NONE);
     hdx_buffer_text(&p->out, "  #");
@@ -132,7 +132,7 @@ static void put_reference(page *p, const hdx_cell *target, const hdx_cell *addre
 {
     const hdx_cell *class_name = cli_member(target, "class"), *retained = cli_member(target, "retained");
     uint32_t        at =
-        class_name->kind == HDX_CELL_NULL ? 0 : put_object(p, class_name, cli_member(target, "label"), columns);
+        class_name->kind == HDX_CELL_NULL ? 0 : put_object(p, class_name, cli_member(target, "label"), columns, true);
     at = put_spaces(p, at, class_name->kind == HDX_CELL_NULL || columns == UINT32_MAX ? 0 : columns);
     hdx_buffer_text(&p->out, at > 0 ? "  " : "");
     hdx_buffer_text(&p->out, p->options->color ? "\x1b[2m" : "");

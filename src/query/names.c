@@ -62,7 +62,15 @@ static hdx_text name_meant(const hdx_class *classes, uint32_t count, const char 
     return (hdx_text){ NULL, 0 };
 }
 
-/* An edit distance over whole names, and over last parts when no package was typed. */
+static hdx_text inner_name(hdx_text simple)
+{
+    for (uint32_t i = simple.len; i-- > 0;)
+        if (simple.at[i] == '$')
+            return (hdx_text){ simple.at + i + 1, simple.len - i - 1 };
+    return simple;
+}
+
+/* An edit distance over whole names, and over last parts (of nested classes, too) when no package was typed. */
 static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *pattern, hdx_error *err)
 {
     char             bare[128];
@@ -77,8 +85,11 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     for (uint32_t i = 0; i < count && n > 0; i++) {
         unsigned d = hdx_edit_distance(typed, classes[i].name, best);
         if (!has_dot && classes[i].name.len < HDX_LONG_PATTERNED) {
-            unsigned simple = hdx_edit_distance(typed, simple_name(classes[i].name), best);
-            d = simple < d ? simple : d;
+            const hdx_text simple = simple_name(classes[i].name);
+            const unsigned last = hdx_edit_distance(typed, simple, best),
+                           inner = hdx_edit_distance(typed, inner_name(simple), best);
+            d = last < d ? last : d;
+            d = inner < d ? inner : d;
         }
         if (d < best ||
             (d == best && nearest == NULL)) { /* numbers go by falling instance count: the first is the likeliest */

@@ -142,7 +142,8 @@ Test(pager, comes_when_the_progress_line_is_gone_and_none_comes_after_it)
     /* it stays until the build that goes on beside it is over */
     static const char pager[] = "#!/bin/sh\ncat >/dev/null\nuntil [ -e other ]; do sleep 0.02; done\necho PAGED\n";
     tool_write("pager", pager, sizeof pager - 1);
-    terminal *t = screen("HEAPDEX_PAGER='./pager' \"$H\" histogram app.hprof.gz --reachable all --index-dir other");
+    terminal *t = screen("HEAPDEX_PAGER='./pager' \"$H\" histogram app.hprof.gz --reachable all --index-dir other "
+                         "--progress always");
     cr_expect(eq(int, terminal_end(t), 0));
     const char *begins = strstr(t->shown, "PAGED");
     cr_assert(begins != NULL && strstr(t->shown, "\x1b[K") != NULL, "%s", t->shown);
