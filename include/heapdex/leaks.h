@@ -162,8 +162,15 @@ typedef struct hdx_leak {
     const char *suspects; /* "Registry.INSTANCE Plain.a": the blamed references of the first trace */
 } hdx_leak;
 
+typedef enum hdx_leak_fact_kind {
+    HDX_LEAK_FACT_TEXT,
+    HDX_LEAK_FACT_NUMBER,
+    HDX_LEAK_FACT_UNKNOWN /* the dump does not say; text is "Unknown", as LeakCanary has it */
+} hdx_leak_fact_kind;
 typedef struct hdx_leak_fact {
-    const char *name, *text;
+    const char        *name, *text; /* text: of a number, too, as people read it */
+    hdx_leak_fact_kind kind;
+    uint64_t           number;
 } hdx_leak_fact;
 
 typedef struct hdx_leaks {
@@ -207,9 +214,9 @@ HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);
 /*
  * As rows, one a leak: kind, signature, objects, dumps, retained, retained_objects, class, root, matcher, suspects. The
  * same leak of several dumps (kind and signature) is one row. With `documents` the extras "metadata", "watched",
- * "leaks" and, of several dumps, "dumps" besides (heapdex leaks --schema shows it): metadata and watched are lists
- * then, one entry a dump, a leak has "dumps" with its counts in each, a trace "dump". The rows borrow from `leaks` and
- * `names`. names: count of them; looked at when count > 1.
+ * "dumps" and "leaks" besides (heapdex leaks --schema shows them), in the same form for one and for several dumps:
+ * metadata is what all dumps say alike, watched the sums, dumps has both of each. The rows borrow from `leaks` and
+ * `names`, of which there are count; names may be NULL, and dumps have none then.
  */
 HDX_API hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents,
                                 hdx_rows **out, hdx_error *err);

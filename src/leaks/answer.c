@@ -9,7 +9,7 @@
  *     texts    count, (length, bytes)...                    each different text once; a text is named by its number +
  *              1, 0 is none
  *     counts   watched, retained, dangling, facts, leaks
- *     fact     name, text
+ *     fact     name, text, kind, number
  *     leak     kind, signature, pattern, note, suspects, sized, bytes, objects, traces
  *     trace    root type, address, class, signature, sized, bytes, objects, steps, length of the steps in bytes
  *     step     flags, address, class, conflict, inherited, bytes, objects, reasons, labels, then of a reference: kind,
@@ -21,7 +21,7 @@
 #include "leaks/leaks.h"
 
 #define STEP_LEAST    9u /* bytes of the shortest step */
-#define RULES_VERSION 1u /* of the built-in rules: raised when a search may answer differently */
+#define RULES_VERSION 2u /* of the built-in rules: raised when a search may answer differently */
 
 /* ---- writing ---- */
 
@@ -186,6 +186,8 @@ void hdx_leak_encode(const leak_inspector *i, const leak_rules *rules, const lea
     for (uint64_t n = 0; n < facts->count; n++) {
         text(&w, facts->at[n].name);
         text(&w, facts->at[n].text);
+        number(&w.body, (uint64_t)facts->at[n].kind);
+        number(&w.body, facts->at[n].number);
     }
     for (uint64_t n = 0, end; n < count; n = end) {
         for (end = n + 1; end < count && at[end].kind == at[n].kind && at[end].leak == at[n].leak; end++)
@@ -327,13 +329,15 @@ leak_answer *hdx_leak_decode(uint8_t *bytes, uint64_t size)
     a->out.watched = take(&t);
     a->out.watched_retained = take(&t);
     a->out.dangling = take(&t);
-    const uint64_t facts = take_up_to(&t, t.left.len / 2), leaks = take_up_to(&t, t.left.len / 16);
+    const uint64_t facts = take_up_to(&t, t.left.len / 4), leaks = take_up_to(&t, t.left.len / 16);
     hdx_leak_fact *fact = hdx_arena_get(&a->arena, facts * sizeof *fact);
     hdx_leak      *leak = hdx_arena_get(&a->arena, leaks * sizeof *leak);
     t.failed |= fact == NULL || leak == NULL;
     for (uint64_t i = 0; i < facts && !t.failed; i++) {
         fact[i].name = take_word(&t);
         fact[i].text = take_word(&t);
+        fact[i].kind = (hdx_leak_fact_kind)take_up_to(&t, HDX_LEAK_FACT_UNKNOWN);
+        fact[i].number = take(&t);
     }
     for (uint64_t i = 0; i < leaks && !t.failed; i++)
         take_leak(&t, &leak[i]);

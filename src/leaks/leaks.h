@@ -416,16 +416,16 @@ hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err);
 /* ---- trace.c ---- */
 /* What the search found, in the arena of the heap: answer.c makes an answer of it. */
 typedef struct leak_made {
-    hdx_leak_kind        kind;
-    char                 signature[41]; /* of the leak; the trace has its own */
-    uint32_t             matcher;       /* + 1 */
-    const char          *root_type;
-    const hdx_leak_step *steps;
-    uint64_t             step_count;
-    bool                 sized;
-    uint64_t             retained_bytes, retained_objects;
-    char                 own_signature[41];
-    uint64_t             order, leak; /* place it was found at; that of the first of its leak */
+    hdx_leak_kind  kind;
+    char           signature[41]; /* of the leak; the trace has its own */
+    uint32_t       matcher;       /* + 1 */
+    const char    *root_type;
+    hdx_leak_step *steps;
+    uint64_t       step_count;
+    bool           sized;
+    uint64_t       retained_bytes, retained_objects;
+    char           own_signature[41];
+    uint64_t       order, leak; /* place it was found at; that of the first of its leak */
 } leak_made;
 /* Traces grouped by leak, application leaks first; *out from hdx_mem_get(NULL), path_count + lost_count of them. */
 hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err);

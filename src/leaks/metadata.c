@@ -39,16 +39,26 @@ hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
     return h->code != HDX_OK ? (*err = h->err, h->code) : HDX_OK;
 }
 
-static hdx_code put(leak_facts *f, const char *name, const char *text, hdx_error *err)
+static hdx_code put(leak_facts *f, hdx_leak_fact fact, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&f->at, &f->capacity, f->count, sizeof *f->at))
         return hdx_no_memory(err, "metadata", f->count * sizeof *f->at);
-    f->at[f->count++] = (hdx_leak_fact){ name, text };
+    f->at[f->count++] = fact;
     return HDX_OK;
 }
 
-static const char *number(leak_heap *h, uint64_t n) { return hdx_leak_print(h, "%llu", (unsigned long long)n); }
-static const char *known(const char *text) { return text != NULL ? text : "Unknown"; }
+static hdx_leak_fact text(const char *name, const char *value)
+{
+    return value != NULL ? (hdx_leak_fact){ name, value, HDX_LEAK_FACT_TEXT, 0 }
+                         : (hdx_leak_fact){ name, "Unknown", HDX_LEAK_FACT_UNKNOWN, 0 };
+}
+
+/* `words`: what people read behind it. */
+static hdx_leak_fact counted(leak_heap *h, const char *name, uint64_t n, const char *words)
+{
+    return (hdx_leak_fact){ name, hdx_leak_print(h, "%llu%s", (unsigned long long)n, words), HDX_LEAK_FACT_NUMBER, n };
+}
+static hdx_leak_fact number(leak_heap *h, const char *name, uint64_t n) { return counted(h, name, n, ""); }
 
 typedef struct totals {
     uint64_t classes, instances, primitive_arrays, object_arrays, threads, bytes;
@@ -128,11 +138,11 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
     }
     if (count == 0)
         return HDX_OK;
-    if ((code = put(out, "Bitmap count", number(h, count), err)) != HDX_OK ||
-        (code = put(out, "Bitmap total bytes", number(h, bytes), err)) != HDX_OK ||
-        (code = put(out, "Large bitmap count", number(h, large), err)) != HDX_OK)
+    if ((code = put(out, number(h, "Bitmap count", count), err)) != HDX_OK ||
+        (code = put(out, number(h, "Bitmap total bytes", bytes), err)) != HDX_OK ||
+        (code = put(out, number(h, "Large bitmap count", large), err)) != HDX_OK)
         return code;
-    return put(out, "Large bitmap total bytes", number(h, large_bytes), err);
+    return put(out, number(h, "Large bitmap total bytes", large_bytes), err);
 }
 
 static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
@@ -150,8 +160,10 @@ static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
         const hdx_id set = hdx_leak_get_object(h, id, database, "mConfigurationLocked");
         const char  *label = hdx_leak_get_text(h, set, "android.database.sqlite.SQLiteDatabaseConfiguration", "label");
         const bool   open = hdx_leak_get_object(h, id, database, "mConnectionPoolLocked") != HDX_NO_ID;
-        code = put(out, hdx_leak_print(h, "Db %llu", (unsigned long long)++n),
-                   hdx_leak_print(h, "%s %s", open ? "open" : "closed", known(label)), err);
+        code = put(out,
+                   text(hdx_leak_print(h, "Db %llu", (unsigned long long)++n),
+                        hdx_leak_print(h, "%s %s", open ? "open" : "closed", label != NULL ? label : "Unknown")),
+                   err);
     }
     return code;
 }
@@ -164,11 +176,11 @@ hdx_code hdx_leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
     hdx_code   code;
     if (!h->android)
         return HDX_OK;
-    const totals t = count_all(h);
-    const char  *sdk =
-        hdx_leak_static(h, hdx_leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10
-             ? hdx_leak_print(h, "%lld", (long long)v.as.integer)
-             : NULL;
+    const totals  t = count_all(h);
+    hdx_leak_fact sdk = text("Build.VERSION.SDK_INT", NULL);
+    if (hdx_leak_static(h, hdx_leak_class_raw(h, "android.os.Build$VERSION"), "SDK_INT", &v) && v.type == 10 &&
+        v.as.integer >= 0)
+        sdk = number(h, sdk.name, (uint64_t)v.as.integer);
     const char *maker =
         hdx_leak_text(h, hdx_leak_static_object(h, hdx_leak_class_raw(h, "android.os.Build"), "MANUFACTURER"));
     const char *build = hdx_leak_text(h, hdx_leak_static_object(h, hdx_leak_class_raw(h, "android.os.Build"), "ID"));
@@ -179,24 +191,23 @@ hdx_code hdx_leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
     at = hdx_leak_get_object(h, hdx_leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"),
                              "android.app.ActivityThread$AppBindData", "appInfo");
     const char *process = hdx_leak_get_text(h, at, "android.content.pm.ApplicationInfo", "processName");
-    if ((code = put(out, "Build.VERSION.SDK_INT", known(sdk), err)) != HDX_OK ||
-        (code = put(out, "Build.MANUFACTURER", known(maker), err)) != HDX_OK ||
-        (code = put(out, "Build.ID", known(build), err)) != HDX_OK ||
-        (code = put(out, "LeakCanary version", known(version), err)) != HDX_OK ||
-        (code = put(out, "App process name", known(process), err)) != HDX_OK ||
-        (code = put(out, "Class count", number(h, t.classes), err)) != HDX_OK ||
-        (code = put(out, "Instance count", number(h, t.instances), err)) != HDX_OK ||
-        (code = put(out, "Primitive array count", number(h, t.primitive_arrays), err)) != HDX_OK ||
-        (code = put(out, "Object array count", number(h, t.object_arrays), err)) != HDX_OK ||
-        (code = put(out, "Thread count", number(h, t.threads), err)) != HDX_OK ||
-        (code = put(out, "Heap total bytes", number(h, t.bytes), err)) != HDX_OK ||
+    if ((code = put(out, sdk, err)) != HDX_OK || (code = put(out, text("Build.MANUFACTURER", maker), err)) != HDX_OK ||
+        (code = put(out, text("Build.ID", build), err)) != HDX_OK ||
+        (code = put(out, text("LeakCanary version", version), err)) != HDX_OK ||
+        (code = put(out, text("App process name", process), err)) != HDX_OK ||
+        (code = put(out, number(h, "Class count", t.classes), err)) != HDX_OK ||
+        (code = put(out, number(h, "Instance count", t.instances), err)) != HDX_OK ||
+        (code = put(out, number(h, "Primitive array count", t.primitive_arrays), err)) != HDX_OK ||
+        (code = put(out, number(h, "Object array count", t.object_arrays), err)) != HDX_OK ||
+        (code = put(out, number(h, "Thread count", t.threads), err)) != HDX_OK ||
+        (code = put(out, number(h, "Heap total bytes", t.bytes), err)) != HDX_OK ||
         (code = hdx_leak_native_sizes(h, &native, err)) != HDX_OK || (code = bitmaps(h, &native, out, err)) != HDX_OK ||
         (code = databases(h, out, err)) != HDX_OK)
         goto out;
     if (i->cleared_retained > 0)
         code =
-            put(out, "Count of retained yet cleared",
-                hdx_leak_print(h, "%llu KeyedWeakReference instances", (unsigned long long)i->cleared_retained), err);
+            put(out, counted(h, "Count of retained yet cleared", i->cleared_retained, " KeyedWeakReference instances"),
+                err);
     if (code == HDX_OK && h->code != HDX_OK)
         code = (*err = h->err, h->code);
 out:

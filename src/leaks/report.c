@@ -58,9 +58,9 @@ static const hdx_column step_members[] = {
     HDX_NESTED("reasons", LIST, 0, "why it has this status", reason_members),
     HDX_NESTED("labels", LIST, 0, "what else is known of it", label_members),
     HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if it were gone; null where it does not leak"),
+               "bytes that would be free if it were gone; null: it leaks in no trace"),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "objects that would be gone with it; null where it does not leak"),
+               "objects that would be gone with it; null: it leaks in no trace"),
     HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
                reference_members),
 };
@@ -78,7 +78,7 @@ static const hdx_column trace_members[] = {
                "objects that would be gone with it; null without sizes"),
     HDX_NESTED("steps", LIST, 0, "objects on the path, from the one the root holds to the one that leaks",
                step_members),
-    HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_OPTIONAL, "which dump it is from; only of several dumps"),
+    HDX_COLUMN("dump", TEXT, NONE, 0, "which dump it is from"),
 };
 static const hdx_column in_dump_members[] = {
     HDX_COLUMN("dump", TEXT, NONE, 0, "the dump"),
@@ -99,23 +99,24 @@ static const hdx_column leak_members[] = {
     HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
     HDX_NESTED("traces", LIST, 0, "the path to each of them", trace_members),
-    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the same leak in each dump that has it; only of several dumps",
-               in_dump_members),
+    HDX_NESTED("dumps", LIST, 0, "the same leak in each dump that has it", in_dump_members),
 };
-static const hdx_column fact_item[] = { HDX_ITEM(TEXT, "what the dump says of it") };
+static const hdx_column fact_item[] = { { NULL, HDX_TYPE_ANY, HDX_UNIT_NONE, HDX_COLUMN_NULLABLE,
+                                          "what the dump says of it: a text, a number; null: it does not say", NULL,
+                                          0 } };
 static const hdx_column watched_members[] = {
     HDX_COLUMN("count", UNSIGNED, COUNT, 0, "references to watched objects, cleared ones too"),
     HDX_COLUMN("retained", UNSIGNED, COUNT, 0, "those whose object is retained"),
 };
-static const hdx_column dump_item[] = { HDX_ITEM(TEXT, "a dump") };
+static const hdx_column dump_members[] = {
+    HDX_COLUMN("dump", TEXT, NONE, 0, "the dump"),
+    HDX_NESTED("metadata", OBJECT, 0, "device, build and application, as this dump tells", fact_item),
+    HDX_NESTED("watched", OBJECT, 0, "how many objects were watched in it", watched_members),
+};
 static const hdx_column document[] = {
-    /* ANY: an object of one dump, a list of them of several */
-    HDX_NESTED("metadata", ANY, 0,
-               "device, build and application, as the dump tells; of several dumps a list with one for each",
-               fact_item),
-    HDX_NESTED("watched", ANY, 0, "how many objects were watched; of several dumps a list with one for each",
-               watched_members),
-    HDX_NESTED("dumps", LIST, HDX_COLUMN_OPTIONAL, "the dumps; only of several", dump_item),
+    HDX_NESTED("metadata", OBJECT, 0, "device, build and application: what all dumps say alike", fact_item),
+    HDX_NESTED("watched", OBJECT, 0, "how many objects were watched, in all dumps together", watched_members),
+    HDX_NESTED("dumps", LIST, 0, "each dump, with what it says itself", dump_members),
     HDX_NESTED("leaks", LIST, 0, "the leaks: of the application, of libraries, unreachable objects", leak_members),
 };
 
@@ -155,6 +156,8 @@ static hdx_cell members(maker *m, const hdx_member *from, uint64_t count)
     memcpy(at, from, count * sizeof *at);
     return hdx_cell_object(at, count);
 }
+
+static hdx_cell name_of(const maker *m, size_t dump) { return hdx_cell_string(m->names != NULL ? m->names[dump] : ""); }
 
 static hdx_cell number_or_null(bool there, uint64_t n) { return there ? hdx_cell_uint(n) : hdx_cell_null(); }
 
@@ -223,8 +226,8 @@ static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
                                { "retained_bytes", number_or_null(t->sized, t->retained_bytes) },
                                { "retained_objects", number_or_null(t->sized, t->retained_objects) },
                                { "steps", hdx_cell_list(steps, steps != NULL ? t->step_count : 0) },
-                               { "dump", hdx_cell_string(m->count > 1 ? m->names[dump] : NULL) } };
-    return members(m, all, m->count > 1 ? 6 : 5);
+                               { "dump", name_of(m, dump) } };
+    return members(m, all, sizeof all / sizeof *all);
 }
 
 static uint64_t traces_of(const one *from, uint64_t count)
@@ -251,7 +254,7 @@ static hdx_cell leak(maker *m, const one *from, uint64_t count)
     uint64_t        next = 0;
     for (uint64_t i = 0; traces != NULL && dumps != NULL && i < count; i++) {
         const hdx_leak  *l = from[i].leak;
-        const hdx_member in[] = { { "dump", hdx_cell_string(m->count > 1 ? m->names[from[i].dump] : NULL) },
+        const hdx_member in[] = { { "dump", name_of(m, from[i].dump) },
                                   { "objects", hdx_cell_uint(l->trace_count) },
                                   { "retained_bytes", number_or_null(l->sized, l->retained_bytes) } };
         dumps[i] = members(m, in, 3);
@@ -268,39 +271,60 @@ static hdx_cell leak(maker *m, const one *from, uint64_t count)
                                { "retained_objects", number_or_null(k->sized, bytes_of(from, count, true)) },
                                { "traces", hdx_cell_list(traces, next) },
                                { "dumps", hdx_cell_list(dumps, count) } };
-    return members(m, all, m->count > 1 ? 8 : 7);
+    return members(m, all, sizeof all / sizeof *all);
 }
 
-static hdx_cell metadata(maker *m, const hdx_leaks *l)
+static hdx_cell fact(const hdx_leak_fact *f)
 {
-    hdx_member *at = room(m, l->metadata_count, sizeof *at);
-    for (uint64_t i = 0; at != NULL && i < l->metadata_count; i++)
-        at[i] = (hdx_member){ l->metadata[i].name, hdx_cell_string(l->metadata[i].text) };
-    return hdx_cell_object(at, at != NULL ? l->metadata_count : 0);
+    return f->kind == HDX_LEAK_FACT_NUMBER ? hdx_cell_uint(f->number)
+           : f->kind == HDX_LEAK_FACT_TEXT ? hdx_cell_string(f->text)
+                                           : hdx_cell_null();
 }
 
-static hdx_cell watched(maker *m, const hdx_leaks *l)
+static bool says(const hdx_leaks *l, const hdx_leak_fact *f)
 {
-    const hdx_member both[] = { { "count", hdx_cell_uint(l->watched) },
-                                { "retained", hdx_cell_uint(l->watched_retained) } };
+    for (uint64_t i = 0; i < l->metadata_count; i++)
+        if (strcmp(l->metadata[i].name, f->name) == 0)
+            return strcmp(l->metadata[i].text, f->text) == 0;
+    return false;
+}
+
+/* Facts of the first of these dumps that all others have, too. */
+static hdx_cell metadata(maker *m, const hdx_leaks *const *of, size_t count)
+{
+    hdx_member *at = room(m, of[0]->metadata_count, sizeof *at);
+    uint64_t    n = 0;
+    for (uint64_t i = 0; at != NULL && i < of[0]->metadata_count; i++) {
+        const hdx_leak_fact *f = &of[0]->metadata[i];
+        bool                 alike = true;
+        for (size_t d = 1; d < count; d++)
+            alike = alike && says(of[d], f);
+        if (alike)
+            at[n++] = (hdx_member){ f->name, fact(f) };
+    }
+    return hdx_cell_object(at, n);
+}
+
+static hdx_cell watched(maker *m, const hdx_leaks *const *of, size_t count)
+{
+    uint64_t all = 0, retained = 0;
+    for (size_t d = 0; d < count; d++) {
+        all += of[d]->watched;
+        retained += of[d]->watched_retained;
+    }
+    const hdx_member both[] = { { "count", hdx_cell_uint(all) }, { "retained", hdx_cell_uint(retained) } };
     return members(m, both, 2);
 }
 
-static hdx_cell per_dump(maker *m, hdx_cell (*of)(maker *, const hdx_leaks *))
+static hdx_cell dumps_of(maker *m)
 {
     hdx_cell *at = room(m, m->count, sizeof *at);
-    if (m->count == 1)
-        return of(m, m->leaks[0]);
-    for (size_t i = 0; at != NULL && i < m->count; i++)
-        at[i] = of(m, m->leaks[i]);
-    return hdx_cell_list(at, at != NULL ? m->count : 0);
-}
-
-static hdx_cell dump_names(maker *m)
-{
-    hdx_cell *at = room(m, m->count, sizeof *at);
-    for (size_t i = 0; at != NULL && i < m->count; i++)
-        at[i] = hdx_cell_string(m->names[i]);
+    for (size_t i = 0; at != NULL && i < m->count; i++) {
+        const hdx_member dump[] = { { "dump", name_of(m, i) },
+                                    { "metadata", metadata(m, &m->leaks[i], 1) },
+                                    { "watched", watched(m, &m->leaks[i], 1) } };
+        at[i] = members(m, dump, 3);
+    }
     return hdx_cell_list(at, at != NULL ? m->count : 0);
 }
 
@@ -317,17 +341,15 @@ static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
             ;
         leaks[n++] = leak(m, &m->at[i], end - i);
     }
-    const hdx_cell about = per_dump(m, metadata), seen = per_dump(m, watched);
-    const hdx_cell dumps = m->count > 1 ? dump_names(m) : hdx_cell_null();
+    const hdx_cell about = metadata(m, m->leaks, m->count), seen = watched(m, m->leaks, m->count), dumps = dumps_of(m);
     hdx_leak_steps_free(&m->steps);
     if (m->code != HDX_OK)
         return m->code;
     if (m->failed)
         return hdx_no_memory(err, "the document", m->all * sizeof *leaks);
     if ((code = hdx_rows_add_extra(rows, "metadata", about, err)) != HDX_OK ||
-        (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK)
-        return code;
-    if (m->count > 1 && (code = hdx_rows_add_extra(rows, "dumps", dumps, err)) != HDX_OK)
+        (code = hdx_rows_add_extra(rows, "watched", seen, err)) != HDX_OK ||
+        (code = hdx_rows_add_extra(rows, "dumps", dumps, err)) != HDX_OK)
         return code;
     return hdx_rows_add_extra(rows, "leaks", hdx_cell_list(leaks, n), err);
 }

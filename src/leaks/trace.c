@@ -67,6 +67,7 @@ typedef struct maker {
     const char       **names; /* by class number */
     leak_state_of     *states;
     uint64_t           state_capacity;
+    hdx_map            sized; /* objects that are unknown or leak in some trace */
     leak_made         *at;
     uint64_t           count;
 } maker;
@@ -185,6 +186,7 @@ static void most(uint64_t *to, uint64_t v) { *to = v > *to ? v : *to; }
 static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, leak_made *out, hdx_error *err)
 {
     leak_sha1    sha;
+    bool         fresh;
     const size_t count = (size_t)p->count;
     for (size_t j = 0; j < count; j++) {
         const leak_look *l = hdx_leak_look_at(m->i, p->objects[j]);
@@ -220,17 +222,8 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
             s->inherited =
                 hdx_leak_print(m->h, "%s %s %s leaking", simple(class_text(m, number_of(m->h, p->objects[st->from]))),
                                st->from > j ? "below" : "above", st->status == HDX_LEAK_LEAKING ? "is" : "is not");
-        if (m->s->retained && st->status != HDX_LEAK_NOT_LEAKING) {
-            const uint64_t *bytes = hdx_map_get(&m->s->bytes, id), *objects = hdx_map_get(&m->s->counts, id);
-            s->sized = bytes != NULL && objects != NULL;
-            s->retained_bytes = s->sized ? *bytes : 0;
-            s->retained_objects = s->sized ? *objects : 0;
-        }
-        if (s->sized && st->status == HDX_LEAK_LEAKING) {
-            out->sized = true;
-            most(&out->retained_bytes, s->retained_bytes);
-            most(&out->retained_objects, s->retained_objects);
-        }
+        if (m->s->retained && st->status != HDX_LEAK_NOT_LEAKING && hdx_map_put(&m->sized, id, &fresh) == NULL)
+            return hdx_no_memory(err, "sizes", m->sized.capacity * sizeof(hdx_map_slot));
         if (hop == NULL)
             continue;
         put_reference(m, s, hop);
@@ -240,6 +233,29 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
     }
     hdx_leak_sha1_end(&sha, out->own_signature);
     return HDX_OK;
+}
+
+/*
+ * When all statuses are known: Shark asks for the sizes of the objects that are unknown or leak in any trace, and shows
+ * them wherever such an object stands. What a trace retains is that of its own leaking objects (SHARK 4.7).
+ */
+static void put_sizes(const maker *m, const leak_path *p, leak_made *out)
+{
+    for (uint64_t j = 0; j < p->count; j++) {
+        const hdx_id    id = p->objects[j];
+        const uint64_t *bytes = hdx_map_get(&m->s->bytes, id), *objects = hdx_map_get(&m->s->counts, id);
+        hdx_leak_step  *s = &out->steps[j];
+        if (bytes == NULL || objects == NULL || hdx_map_get(&m->sized, id) == NULL)
+            continue;
+        s->sized = true;
+        s->retained_bytes = *bytes;
+        s->retained_objects = *objects;
+        if (s->status != HDX_LEAK_LEAKING)
+            continue;
+        out->sized = true;
+        most(&out->retained_bytes, *bytes);
+        most(&out->retained_objects, *objects);
+    }
 }
 
 /* The first matched reference decides, the root counting first (SHARK 5.6). */
@@ -340,7 +356,7 @@ static void group(leak_made *at, uint64_t count)
 
 hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **out, uint64_t *count, hdx_error *err)
 {
-    maker          m = { .i = i, .h = i->h, .s = s };
+    maker          m = { .i = i, .h = i->h, .s = s, .sized = hdx_map_of(NULL) };
     const uint64_t rooms = s->path_count + s->lost_count;
     hdx_code       code = HDX_OK;
     m.names = hdx_mem_array(NULL, m.h->class_count, sizeof *m.names);
@@ -352,6 +368,8 @@ hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **ou
         if (code == HDX_OK && n % 64 == 0 && hdx_tick(s->tick, 64))
             code = hdx_tick_stop(err);
     }
+    for (uint64_t n = 0; code == HDX_OK && s->retained && n < s->path_count; n++)
+        put_sizes(&m, &s->paths[n], &m.at[n]); /* they still stand in the order of paths */
     for (uint64_t n = 0; code == HDX_OK && n < s->lost_count; n++)
         code = make_unreachable(&m, s->lost[n], err);
     if (code == HDX_OK && m.h->code != HDX_OK)
@@ -360,6 +378,7 @@ hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **ou
         group(m.at, m.count);
     *count = m.count;
     hdx_mem_put(NULL, (void *)m.names, (uint64_t)m.h->class_count * sizeof *m.names);
+    hdx_map_free(&m.sized);
     hdx_mem_put(NULL, m.states, m.state_capacity * sizeof *m.states);
     return code;
 }

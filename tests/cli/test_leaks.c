@@ -138,13 +138,45 @@ Test(leaks, fail_a_build_when_asked_to)
     ran_free(&r);
 }
 
+/*
+ *     Holder.held -> Node .next  -> class Other .screen -> Screen (listed)     the node leaks not: a class below does
+ * not .other -> Screen (listed)                            the node may be the cause
+ */
+Test(leaks, show_what_an_object_retains_in_every_path_once_it_may_leak_in_one)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
+    uint64_t    screen = dump_maker_class(m, "app/Screen", object, "closed:Z");
+    uint64_t    node = dump_maker_class(m, "app/Node", object, "next:L other:L");
+    uint64_t    first = dump_maker_instance(m, screen, DUMP_VALUES(1)),
+             second = dump_maker_instance(m, screen, DUMP_VALUES(1));
+    dump_maker_static(m, "screen", 'L', first);
+    uint64_t other = dump_maker_class(m, "app/Other", object, "");
+    dump_maker_static(m, "held", 'L', dump_maker_instance(m, node, DUMP_VALUES(other, second)));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "app/Holder", object, ""), 0, 0);
+    dump_maker_save(m, "c.hprof");
+    dump_maker_free(m);
+    expect("c.hprof --finder classes --class app.Screen", 0,
+           "leaking: unknown\n│    retains 105 B in 4 objects\n│    ↓ Node.other\n");
+    expect("c.hprof --finder classes --class app.Screen", 0,
+           "leaking: no (Other below is not leaking)\n│    retains 105 B in 4 objects\n│    ↓ Node.next\n");
+    expect("c.hprof --finder classes --class app.Screen", 0, "leaking: no (class objects stay)\n│    ↓ static Other.");
+    expect("c.hprof --finder classes --class app.Screen --no-retained", 0,
+           "leaking: no (Other below is not leaking)\n│    ↓ Node.next\n");
+    expect("c.hprof --finder classes --class app.Screen --format csv --columns suspects,retained,retained_objects", 0,
+           "Other.screen,1,1\n");
+}
+
 Test(leaks, of_several_dumps_are_merged_by_signature)
 {
     expect("a.hprof b.hprof", 0, "2 APPLICATION LEAKS\n");
     expect("a.hprof b.hprof", 0, "\n  1 in a.hprof\n  1 in b.hprof\n");
     expect("a.hprof b.hprof --format csv --columns kind,objects,dumps", 0,
            "kind,objects,dumps\napplication,1,1\napplication,2,2\nunreachable,3,2\n");
-    expect("a.hprof b.hprof --format json", 0, "\"dumps\": [");
+    expect("a.hprof b.hprof --format json", 0, "\"watched\": {\"count\": 8, \"retained\": 6}");
+    expect(
+        "a.hprof b.hprof --format json", 0,
+        "\"dumps\": [\n    {\"dump\": \"a.hprof\", \"metadata\": {}, \"watched\": {\"count\": 4, \"retained\": 3}},\n");
     expect("a.hprof nowhere.hprof", 3, "nowhere.hprof");
     expect("a.hprof b.hprof --index-dir x.hdx", 2, "--index-dir names one index");
 }
