@@ -136,7 +136,8 @@ static const hdx_parameter parameters[] = {
 
 static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const hdx_code code = hdx_equals_ask(q, false, false, hdx_argument_flag(a, "holders"), out, err);
+    const bool     holders = hdx_column_named(q, HDX_COUNT(columns) - 1) || hdx_argument_flag(a, "holders");
+    const hdx_code code = hdx_equals_ask(q, false, false, holders, out, err);
     return hdx_say_nothing(code, out, err, "no two Strings and no two primitive arrays are equal");
 }
 

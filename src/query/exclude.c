@@ -8,11 +8,42 @@
  */
 #include "query/query.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-/* own: the field that the class itself has, and no other of the name that a subclass declares */
+static bool has_field(const hdx_class *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->field_count; i++)
+        if (hdx_text_is(c->fields[i].name, name))
+            return true;
+    for (uint32_t i = 0; i < c->static_count; i++)
+        if (hdx_text_is(c->statics[i].name, name))
+            return true;
+    return false;
+}
+
+/*
+ * A misspelt field leaves the path as it is, as if it excluded nothing: that is said. Patterns, elements and names such
+ * as <class> may match none.
+ */
+static void tell_unknown(const hdx_query *q, const char *text, const char *field, const uint32_t *numbers, size_t count)
+{
+    uint32_t         classes;
+    const hdx_class *all = hdx_graph_classes(q->graph, &classes);
+    char             line[200];
+    if (q->notice == NULL || strpbrk(field, "*?[<") != NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t c = numbers[i], steps = 0; c < classes && steps < classes; c = all[c].super, steps++)
+            if (has_field(&all[c], field))
+                return;
+    (void)snprintf(line, sizeof line, "warning: %.120s: there is no such field, nothing is excluded by it", text);
+    q->notice(q->notice_context, line);
+}
+
+/* own: the field that the class itself has, and no other of the name that a subclass declares; text: as it was given */
 static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool own,
-                         hdx_error *err)
+                         const char *text, hdx_error *err)
 {
     uint32_t *numbers = NULL;
     size_t    count = 0;
@@ -27,6 +58,8 @@ static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *patter
             *err = mine;
         return code;
     }
+    if (!own)
+        tell_unknown(q, text, field, numbers, count);
     if ((x->field[x->count] = strdup(field)) == NULL) {
         hdx_numbers_free(numbers);
         return hdx_no_memory(err, "excluded fields", strlen(field));
@@ -48,7 +81,7 @@ static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text,
     char *name = strndup(text, (size_t)(mark - text));
     if (name == NULL)
         return hdx_no_memory(err, "excluded fields", strlen(text));
-    hdx_code code = add_rule(q, x, name, mark + 1, false, err);
+    hdx_code code = add_rule(q, x, name, mark + 1, false, text, err);
     free(name);
     return code;
 }
@@ -76,7 +109,7 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         return hdx_no_memory(err, "excluded classes", out->classes * sizeof *out->of_class);
     for (size_t i = 0; code == HDX_OK && i < sizeof known / sizeof known[0]; i++)
         if (options->exclude & known[i].kind)
-            code = add_rule(q, out, known[i].name, known[i].field, true, err);
+            code = add_rule(q, out, known[i].name, known[i].field, true, NULL, err);
     for (size_t i = 0; code == HDX_OK && i < options->exclude_field_count; i++)
         code = add_field(q, out, options->exclude_fields[i], err);
     if (code != HDX_OK)

@@ -293,6 +293,8 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "100",
+      .least = 1,
+      .most = UINT32_MAX,
       .sentence = "elements of an array to show; 100 by default" },
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };

@@ -45,6 +45,7 @@ static const hdx_column columns[] = {
     HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "its stack, innermost frame first; null without --stacks", frame_members),
 };
+#define FRAMES (HDX_COUNT(columns) - 1)
 static const hdx_column table_columns[] = {
     OF_THREAD,
     HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "frames of its stack"),
@@ -368,7 +369,8 @@ hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_row
 
 static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    return hdx_query_threads(q, hdx_argument_flag(a, "stacks"), hdx_argument_flag(a, "locals"), out, err);
+    const bool asked = hdx_column_named(q, FRAMES); /* who asks for the column wants it filled */
+    return hdx_query_threads(q, asked || hdx_argument_flag(a, "stacks"), hdx_argument_flag(a, "locals"), out, err);
 }
 
 static const hdx_parameter parameters[] = {

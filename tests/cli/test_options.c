@@ -346,3 +346,34 @@ Test(options, each_with_each_command_is_heeded_or_refused, .timeout = 600)
         }
     }
 }
+
+/* A column that an option fills is filled where it is named: its name is wish enough. */
+Test(options, a_column_that_is_named_is_filled)
+{
+    static const char *const calls[] = {
+        "threads app.hprof.gz --columns frames --where 'name = main' --format jsonl",
+        "duplicates app.hprof.gz --columns holder --where 'class = byte[]' --limit 1 --format jsonl",
+        "histogram app.hprof.gz --columns retained --limit 1 --format jsonl",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        ran r = tool_sh("\"$H\" %s", calls[i]);
+        cr_expect(r.code == 0 && lines_of(r.out) == 1 && strstr(r.out, "\": null}\n") == NULL, "%s: %s%s", calls[i],
+                  r.out, r.err);
+        ran_free(&r);
+    }
+}
+
+Test(options, that_name_what_is_not_there_say_so)
+{
+    ran r = tool_sh("\"$H\" path app.hprof.gz 0xfeb18ea8 --exclude-field 'bookshop.Bookshop$Desk#vistors'");
+    cr_expect(r.code == 0 && strstr(r.err, "there is no such field, nothing is excluded by it") != NULL, "%d %s",
+              r.code, r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" path app.hprof.gz 0xfeb18ea8 --exclude-field 'bookshop.Bookshop$Desk#v*' "
+                "--exclude-field 'java.lang.Object[]#[7]' --exclude-field 'bookshop.Bookshop#SESSIONS'");
+    cr_expect(r.code == 0 && strstr(r.err, "no such field") == NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" object app.hprof.gz '#100' --elements 0");
+    cr_expect_eq(r.code, 2, "%s", r.err);
+    ran_free(&r);
+}
