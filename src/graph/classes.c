@@ -239,6 +239,7 @@ bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor)
 
 static const void *noted(hdx_graph *g, hdx_code code, hdx_error *e, const void *list, uint64_t *count)
 {
+    (void)count;
     if (code == HDX_OK)
         return list;
     e->code = code;

@@ -744,7 +744,7 @@ static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digit
     hdx_code                 code;
     found                    what;
     bool                     there = false;
-    int64_t                  value;
+    int64_t                  value = 0;
     hdx_buffer              *out = l->out;
     l->out = digits;
     code = field_label(l, i, "intVal", &what, some);

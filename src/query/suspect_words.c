@@ -389,7 +389,7 @@ static hdx_code put_where(words *w, hdx_error *err)
     hdx_suspects   *s = w->s;
     const hdx_path *p = path_of(s, w->of);
     hdx_named_ref   ref;
-    hdx_id          holder;
+    hdx_id          holder = HDX_NO_ID;
     bool            found = false;
     hdx_code        code = HDX_OK;
     for (uint64_t i = w->at + 1; code == HDX_OK && !found && i-- > 0;)
