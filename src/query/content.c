@@ -89,7 +89,8 @@ static void end_picture(picture *p)
 
 static uint8_t without_alpha(uint8_t color, uint8_t alpha)
 {
-    return alpha == 0 || color >= alpha ? (alpha == 0 ? 0 : 255) : (uint8_t)((color * 255u + alpha / 2u) / alpha);
+    const unsigned whole = alpha == 0 ? 0 : (color * 255u + alpha / 2u) / alpha;
+    return (uint8_t)(whole < 255u ? whole : 255u);
 }
 
 static void put_row(picture *p)
