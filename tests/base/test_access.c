@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -332,6 +331,9 @@ Test(access, asks_for_the_umask_without_setting_it_where_it_can)
     test_folder_remove(folder);
 }
 
+/* LeakSanitizer looks into the process at its end, and another owner may not. */
+static void be_who_one_was(void) { cr_assert(getuid() != 0 || (seteuid(0) == 0 && setegid(0) == 0)); }
+
 /* Members of a group that cannot be given are others now, and others get no more than the group had. */
 Test(access, of_a_group_that_cannot_be_given_is_that_of_others)
 {
@@ -354,7 +356,6 @@ Test(access, of_a_group_that_cannot_be_given_is_that_of_others)
         cr_assert(chown(path, 65534, 65534) == 0 && chown(inner, 65534, 65534) == 0 &&
                   chown(folder, 65534, 65534) == 0 && setgroups(1, &(gid_t){ 777 }) == 0 && setegid(65534) == 0 &&
                   seteuid(65534) == 0);
-        cr_assert(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0); /* LeakSanitizer looks into the process at its end */
         hdx_access_give(&(hdx_access){ .mode = 0660, .gid = 777 }, path);
         cr_expect(stat(path, &st) == 0 && (st.st_mode & 07777) == 0660 && st.st_gid == 777 && st.st_uid == 65534,
                   "a group of one's own: %o, %u", st.st_mode, (unsigned)st.st_gid);
@@ -377,9 +378,12 @@ Test(access, of_a_group_that_cannot_be_given_is_that_of_others)
         like.acl_size = ACL_SIZE;
         put_acl(like.acl, acls[i][0]);
         hdx_access_give(&like, path);
-        if (getxattr(path, "system.posix_acl_access", NULL, 0) < 0)
+        if (getxattr(path, "system.posix_acl_access", NULL, 0) < 0) {
+            be_who_one_was();
             cr_skip("no ACLs here");
+        }
         expect_acl(path, acls[i][1]);
     }
     test_folder_remove(folder);
+    be_who_one_was();
 }
