@@ -246,7 +246,7 @@ HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **
 /* How much of a long text a label has. */
 typedef enum hdx_whole {
     HDX_CUT,         /* the first 1,024 characters, as in MAT */
-    HDX_WHOLE_TEXTS, /* all of a text; of a byte[], which is none, its first 1,024 bytes */
+    HDX_WHOLE_TEXTS, /* all of a text; of a byte[] or char[], which is none, its first 1,024 elements */
     HDX_WHOLE_BYTES  /* all */
 } hdx_whole;
 /*

@@ -116,7 +116,7 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
 
 hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t *read)
 {
-    const bool     whole = l->whole == HDX_WHOLE_BYTES || (l->whole == HDX_WHOLE_TEXTS && !dots);
+    const bool     whole = l->whole != HDX_CUT;
     const uint64_t most = whole || c->units < HDX_LABEL_CHARS ? c->units : HDX_LABEL_CHARS;
     uint16_t       units[HDX_LABEL_CHARS], high = 0;
     unsigned       got = HDX_LABEL_CHARS;
@@ -165,10 +165,13 @@ static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *som
     if (zeros == got)
         return HDX_OK;
     *some = true;
-    uint64_t read;
+    uint64_t        read;
+    const hdx_whole whole = l->whole;
+    l->whole = whole == HDX_WHOLE_TEXTS ? HDX_CUT : whole; /* an array is no text, but may hold one: MAT's label */
     code = hdx_label_units(l, &c, element == 8, &read);
     if (code == HDX_OK && element == 5 && l->whole == HDX_CUT && c.units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
+    l->whole = whole;
     return code;
 }
 
