@@ -24,6 +24,7 @@ typedef struct hdx_query {
     unsigned            threads;  /* 0: as many as processors */
     const hdx_progress *progress; /* may be NULL */
     hdx_whole           whole;    /* texts in rows: HDX_CUT by default; conditions on a cut text see that */
+    bool sizes; /* a collection whose label would be null has "(size 17)" there, unless labels are asked about */
     /* Told what a person should know of the question, one line each; may be NULL. */
     void (*notice)(void *context, const char *line);
     void           *notice_context;

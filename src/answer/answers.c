@@ -23,6 +23,8 @@ static const hdx_parameter common[] = {
       "how much of a long text a label has: its first 1,024 characters; all of it; of a byte[] all, too. A condition "
       "or "
       "an order of labels is of all of them" },
+    { "sizes", HDX_PARAMETER_FLAG, 0, NULL, NULL, "false", NULL, NULL, 0, 0,
+      "the label of a collection that says nothing else of itself is its size; for people" },
 };
 
 /* ---- the list ---- */

@@ -166,6 +166,8 @@ hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
     return (hdx_query){ .graph = g,
                         .scope = (hdx_refs_scope)(scope != NULL ? hdx_word_place(words, scope, strlen(scope)) : 0),
                         .whole = (hdx_whole)(whole != NULL ? hdx_word_place(lengths, whole, strlen(whole)) : 0),
+                        .sizes =
+                            hdx_answer_last(a, "sizes") != NULL && strcmp(hdx_answer_last(a, "sizes"), "true") == 0,
                         .threads = s->options.threads,
                         .progress = &s->progress,
                         .mem = &s->mem,

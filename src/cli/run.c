@@ -203,6 +203,8 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         c->arguments[c->argument_count++] = (hdx_argument){ "document", "false" };
     if (c->full_text || c->format != HDX_FORMAT_TABLE)
         c->arguments[c->argument_count++] = (hdx_argument){ "texts", c->full_text ? "all" : "whole" };
+    if (c->format == HDX_FORMAT_TABLE)
+        c->arguments[c->argument_count++] = (hdx_argument){ "sizes", "true" };
     return HDX_OK;
 }
 

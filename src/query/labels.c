@@ -96,10 +96,41 @@ static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error
     return made != HDX_OK ? hdx_first_error_take(&m->fault, err) : code;
 }
 
+typedef struct maker {
+    hdx_query  q;
+    bool       says_sizes; /* what has no label may have a size */
+    hdx_sizes *sizes;
+} maker;
+
+static void close_maker(void *context)
+{
+    maker *m = context;
+    hdx_sizes_close(m->sizes);
+    free(m);
+}
+
+static hdx_code add_sizes(maker *m, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                          hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_id id;
+        if (cells[i].kind != HDX_CELL_NULL || keys[i].kind != HDX_CELL_ADDRESS ||
+            !hdx_graph_find(m->q.graph, keys[i].as.address, &id))
+            continue;
+        if (m->sizes == NULL)
+            code = hdx_sizes_open(&m->q, &m->sizes, err);
+        if (code == HDX_OK && (code = hdx_sizes_say(m->sizes, id, arena, &cells[i], err)) == HDX_OK && i % 256 == 255)
+            code = hdx_ask_stopped(&m->q, err);
+    }
+    return code;
+}
+
 static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
                      hdx_error *err)
 {
-    const hdx_query *q = context;
+    maker           *of = context;
+    const hdx_query *q = &of->q;
     making           m = { .g = q->graph, .mem = q->mem };
     hdx_code         code;
     if ((m.at = hdx_mem_array(q->mem, count, sizeof *m.at)) == NULL)
@@ -120,6 +151,8 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
         hdx_ticker_step(&m.tick, "labels", m.count, "objects");
     hdx_workers_run(m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1, make_pieces, &m);
     code = cells_of(&m, arena, cells, err);
+    if (code == HDX_OK && of->says_sizes)
+        code = add_sizes(of, keys, count, arena, cells, err);
     hdx_ticker_free(&m.tick);
     hdx_mem_put(q->mem, m.at, count * sizeof *m.at);
     return code;
@@ -128,7 +161,7 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
 /* All of a long text, of one row at a time: however many rows have one, there is room for it. */
 static hdx_code finish(void *context, const hdx_cell *key, hdx_arena *arena, hdx_cell *cell, hdx_error *err)
 {
-    const hdx_query *q = context;
+    const hdx_query *q = &((maker *)context)->q;
     hdx_id           id;
     if (cell->kind != HDX_CELL_TEXT || cell->as.text.len < HDX_CUT_LABEL || key->kind != HDX_CELL_ADDRESS ||
         !hdx_graph_find(q->graph, key->as.address, &id))
@@ -138,14 +171,14 @@ static hdx_code finish(void *context, const hdx_cell *key, hdx_arena *arena, hdx
 
 hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err)
 {
-    hdx_query *copy = malloc(sizeof *copy);
+    maker *copy = malloc(sizeof *copy);
     if (copy == NULL) {
         hdx_rows_close(*rows);
         *rows = NULL;
         return hdx_no_memory(err, "labels", sizeof *copy);
     }
-    *copy = *q;
-    const hdx_filler filler = { fill, free, copy, q->whole == HDX_CUT ? NULL : finish };
+    *copy = (maker){ *q, q->sizes && !all_at_once, NULL };
+    const hdx_filler filler = { fill, close_maker, copy, q->whole == HDX_CUT ? NULL : finish };
     return hdx_rows_fill(rows, "address", "label", &filler, all_at_once ? HDX_LABELS_AT_ONCE : 0,
                          all_at_once ? HDX_LABELS_AT_ONCE : HDX_LABELS_MANY, err);
 }

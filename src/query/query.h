@@ -19,6 +19,7 @@
  *   accumulation.c suspect_words.c   of suspects: where it accumulates and what; in words (suspects.h)
  *   table.c      whole tables
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
+ *   sizes_said.c                           sizes of collections, as labels
  *   layouts.c layouts_known.c contents.c   where collections keep what they hold, and what that is
  *   array_contents.c equal.c equal_holders.c sums.c   which contents are equal, and who has them
  *
@@ -72,6 +73,11 @@ hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena,
 hdx_code hdx_label_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /* Of an object whose label has a text that was cut: all of it, as the query says. */
 hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+/* "(size 17)" in place of the label of a collection; nothing for others. *out is to be closed on failure, too. */
+typedef struct hdx_sizes hdx_sizes;
+hdx_code                 hdx_sizes_open(const hdx_query *q, hdx_sizes **out, hdx_error *err);
+hdx_code                 hdx_sizes_say(hdx_sizes *s, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+void                     hdx_sizes_close(hdx_sizes *s);
 /* A label from the text that the graph gave, which is used up: MAT's, for class objects "class NAME". */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /*

@@ -287,6 +287,8 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
     if (!says)
         return o;
     const char *quote = is_text_class(name) || !is_word(text) ? "\"" : "";
+    if (text.len > 6 && memcmp(text.at, "(size ", 6) == 0 && !is_text_class(name))
+        quote = ""; /* of a collection */
     hdx_buffer_format(to, " %s", quote);
     o.width += 1 + 2 * (uint32_t)strlen(quote) + shown_text(to, text, options);
     hdx_buffer_text(to, quote);
