@@ -76,16 +76,54 @@ static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options 
     return HDX_NOT_FOUND;
 }
 
+/*
+ * A simple name stands for the one class of this dump that is called so, as in every question; the search knows whole
+ * names alone. What is none, or several, the search and not_found tell.
+ */
+static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, const char ***out, hdx_error *err)
+{
+    hdx_query    q = { .graph = g,
+                       .scope = HDX_LIVE,
+                       .progress = &s->progress,
+                       .mem = &s->mem,
+                       .notice = s->options.notice,
+                       .notice_context = s->options.notice_context };
+    const char **names = *out = hdx_arena_get(&s->arena, o->class_count * sizeof *names);
+    if (names == NULL)
+        return hdx_no_memory(err, "classes", o->class_count * sizeof *names);
+    for (size_t i = 0; i < o->class_count; i++) {
+        uint32_t *numbers = NULL;
+        size_t    count = 0;
+        hdx_error own;
+        names[i] = o->classes[i];
+        if (o->mapping.at != NULL || strpbrk(names[i], "./*?") != NULL)
+            continue;
+        if (hdx_query_classes_named(&q, names[i], false, &numbers, &count, &own) == HDX_OK && count > 0) {
+            const hdx_text name = hdx_graph_class(g, numbers[0])->name;
+            names[i] = hdx_arena_copy(&s->arena, name.at, name.len);
+        }
+        hdx_numbers_free(numbers);
+        if (names[i] == NULL)
+            return hdx_no_memory(err, "classes", o->class_count);
+    }
+    return HDX_OK;
+}
+
 static hdx_code search(hdx_session *s, size_t place, const hdx_leaks_options *o, hdx_error *err)
 {
-    answer_dump *d = &s->dumps[place];
-    hdx_graph   *g;
-    hdx_code     code = hdx_session_graph(s, place, &g, err);
+    answer_dump      *d = &s->dumps[place];
+    hdx_leaks_options whole = *o;
+    hdx_graph        *g;
+    const char      **names;
+    hdx_code          code = hdx_session_graph(s, place, &g, err);
     if (code != HDX_OK)
         return code;
     hdx_leaks_free(d->leaks);
     d->leaks = NULL;
-    code = hdx_leaks_search(g, o, &d->leaks, err);
+    if ((code = whole_names(s, g, o, &names, err)) == HDX_OK) {
+        whole.classes = names;
+        code = hdx_leaks_search(g, &whole, &d->leaks, err);
+    }
     /* a class that one of several dumps lacks is told with the name of the dump */
     if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->dump_count == 1)
         code = not_found(s, g, o, err);

@@ -291,7 +291,7 @@ void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);
 /* ---- leaks.c, leaks_page.c ---- */
 /* What --junit and --fail-on ask for, of what the session found. */
 hdx_code cli_leaks_after(cli_run *run, hdx_error *err);
-hdx_code cli_leaks_page(const cli_run *run, const hdx_sink *sink, hdx_error *err);
+hdx_code cli_leaks_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
 
 /* ---- run.c ---- */

@@ -244,6 +244,20 @@ static uint64_t count_of(const cli_run *run, hdx_leak_kind kind)
     return n;
 }
 
+/* Why there is nothing, where another finder may have something. */
+static void put_unwatched(hdx_buffer *out, const cli_run *run)
+{
+    const char *finder = cli_given(run->call, "finder");
+    for (size_t d = 0; d < dumps_of(run); d++)
+        if (leaks_of(run, d)->watched > 0 || leaks_of(run, d)->leak_count > 0)
+            return;
+    if (finder != NULL && strcmp(finder, "watched") != 0)
+        return;
+    hdx_buffer_text(out, "\nNo object was watched by LeakCanary. Other ways to find what leaks:\n"
+                         "  --finder filters               those whose state says so\n"
+                         "  --finder classes --class NAME  all instances of a class\n");
+}
+
 static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
 {
     static const struct {
@@ -258,6 +272,8 @@ static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
     hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);
     if (n > 0)
         hdx_buffer_format(out, "\n%s\n", words[kind].about);
+    else if (kind == HDX_LEAK_APPLICATION)
+        put_unwatched(out, run);
     const char *limit = cli_given(run->call, "limit");
     uint64_t    left = CLI_TABLE_ROWS, more = 0;
     if (limit != NULL && (!hdx_size_of(limit, &left) || left == 0))
@@ -275,9 +291,97 @@ static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
         hdx_buffer_format(out, "\n%llu more (--limit 0 shows all)\n", (unsigned long long)more);
 }
 
-hdx_code cli_leaks_page(const cli_run *run, const hdx_sink *sink, hdx_error *err)
+/* ---- the page on a terminal ---- */
+
+/* A line as ASCII: what this page draws becomes what looks like it, of the same width; other text is escaped. */
+static void put_ascii(hdx_buffer *to, const char *at, size_t len)
 {
-    hdx_buffer out = hdx_buffer_of(NULL);
+    static const struct {
+        const char *drawn, *instead;
+    } signs[] = { { "┬", "+" }, { "─", "-" }, { "│", "|" }, { "├", "+" }, { "╰", "`" }, { "→", ">" }, { "↓", "v" } };
+    for (size_t i = 0; i < len;) {
+        const char *instead = NULL;
+        for (size_t n = 0; n < sizeof signs / sizeof *signs && instead == NULL; n++)
+            if (len - i >= 3 && memcmp(at + i, signs[n].drawn, 3) == 0)
+                instead = signs[n].instead;
+        size_t step = 3;
+        if (instead != NULL)
+            hdx_buffer_text(to, instead);
+        else {
+            for (step = 1; i + step < len && ((unsigned char)at[i + step] & 0xc0) == 0x80; step++)
+                ;
+            (void)hdx_render_full_text(to, at + i, step, true);
+        }
+        i += step;
+    }
+}
+
+/* Bytes of the first `columns` columns. */
+static size_t bytes_of(const char *at, size_t len, size_t columns)
+{
+    size_t i = 0;
+    for (; i < len; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return i;
+}
+
+/* What stands in front of the rest of a line that is broken: the edge of the path, and a little room. */
+static const char *edge_of(const char *at, size_t len)
+{
+    static const struct {
+        const char *begins, *goes_on;
+    } edges[] = { { "│ ", "│      " }, { "├─", "│      " },  { "| ", "|      " },   { "+- ", "|      " },
+                  { "╰→", "       " }, { "`> ", "       " }, { "     ", "       " } };
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        if (len >= strlen(edges[i].begins) && memcmp(at, edges[i].begins, strlen(edges[i].begins)) == 0)
+            return edges[i].goes_on;
+    return "";
+}
+
+/* Breaks at spaces where a terminal would break anywhere. A reference stays whole: its suspects are underlined. */
+static void put_line(hdx_buffer *to, const char *at, size_t len, unsigned width)
+{
+    const char  *edge = edge_of(at, len);
+    const size_t inner = columns_of(edge);
+    const bool   whole = memmem(at, len, "↓ ", 4) != NULL || memmem(at, len, "|    v ", 7) != NULL;
+    size_t       room = width;
+    while (!whole && room > inner && bytes_of(at, len, room) < len) {
+        size_t cut = bytes_of(at, len, room);
+        while (cut > 0 && at[cut] != ' ')
+            cut--;
+        if (bytes_of(at, len, inner) >= cut)
+            break; /* one long word */
+        hdx_buffer_put(to, at, cut);
+        hdx_buffer_format(to, "\n%s", edge);
+        at += cut + 1;
+        len -= cut + 1;
+        room = width - inner;
+    }
+    hdx_buffer_put(to, at, len);
+    hdx_buffer_text(to, "\n");
+}
+
+static void put_fitted(hdx_buffer *to, const char *page, const hdx_render_options *options)
+{
+    hdx_buffer line = hdx_buffer_of(NULL);
+    for (; *page != '\0'; page += *page == '\n') {
+        const size_t len = strcspn(page, "\n");
+        hdx_buffer_clear(&line);
+        if (options->ascii)
+            put_ascii(&line, page, len);
+        else
+            hdx_buffer_put(&line, page, len);
+        put_line(to, line.at != NULL ? line.at : "", (size_t)line.len, options->width);
+        page += len;
+    }
+    to->failed |= line.failed;
+    hdx_buffer_free(&line);
+}
+
+hdx_code cli_leaks_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
+{
+    hdx_buffer out = hdx_buffer_of(NULL), fitted = hdx_buffer_of(NULL);
     hdx_code   code = HDX_OK;
     for (unsigned kind = 0; kind <= HDX_LEAK_UNREACHABLE; kind++)
         put_kind(&out, run, (hdx_leak_kind)kind);
@@ -297,10 +401,13 @@ hdx_code cli_leaks_page(const cli_run *run, const hdx_sink *sink, hdx_error *err
         hdx_buffer_text(&out, "\n");
     }
     hdx_buffer_text(&out, RULE);
-    if (out.failed)
+    if (!out.failed)
+        put_fitted(&fitted, out.at, options);
+    if (out.failed || fitted.failed)
         code = hdx_no_memory(err, "the page", out.len);
-    else if (!sink->write(sink->context, out.at, (size_t)out.len))
+    else if (!sink->write(sink->context, fitted.at, (size_t)fitted.len))
         code = hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+    hdx_buffer_free(&fitted);
     hdx_buffer_free(&out);
     return code;
 }

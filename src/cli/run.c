@@ -139,7 +139,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     if (cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL)
         return cli_about(run, rows, &options, &sink, err);
     if (cli_is(c, "leaks") && !columns && !ordered)
-        return cli_leaks_page(run, &sink, err);
+        return cli_leaks_page(run, &options, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
         return cli_path_page(rows, &options, &sink, err);
     if (cli_is(c, "suspects") && !columns && !ordered)

@@ -1,51 +1,17 @@
 /* The command leaks as a person calls it: the page, exit codes, JUnit, several dumps, files of rules, what is kept. */
-#include "cli/tool.h"
+#include "cli/leaky.h"
+#include "cli/terminal.h"
 #include "hprof/hprof.h"
 #include "support/dump_maker.h"
 
 static char *folder;
 #define TEXT(s) s, sizeof s - 1
 
-/*
- *     Holder.first  -> Node.next -> Screen 1 (watched)           Holder.second -> Screen 2 (watched)
- *     nobody        -> Screen 3 (watched)                         Screen 4 is watched and not retained yet
- */
-static void make(const char *path, bool second)
-{
-    dump_maker *m = dump_maker_new(8);
-    uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, "");
-    uint64_t    string = dump_maker_class(m, "java/lang/String", object, "value:L coder:B hash:I");
-    uint64_t    reference = dump_maker_class(m, "java/lang/ref/Reference", object, "referent:L queue:L");
-    uint64_t    weak = dump_maker_class(m, "java/lang/ref/WeakReference", reference, "");
-    dump_maker_static(m, "heapDumpUptimeMillis", 'J', 30000);
-    uint64_t keyed = dump_maker_class(m, "leakcanary/KeyedWeakReference", weak,
-                                      "key:L description:L watchUptimeMillis:J retainedUptimeMillis:J");
-    uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
-    uint64_t screen = dump_maker_class(m, "app/Screen", object, "closed:Z");
-    uint64_t screens[4];
-    for (int i = 0; i < 4; i++) {
-        char key[16];
-        (void)snprintf(key, sizeof key, "key-%d", i + 1);
-        screens[i] = dump_maker_instance(m, screen, DUMP_VALUES(i < 2));
-        dump_maker_instance(m, keyed,
-                            DUMP_VALUES(dump_maker_string(m, string, key),
-                                        dump_maker_string(m, string, "it was closed"), 10000u + 10000u * (i == 1),
-                                        i == 3 ? UINT64_MAX : 25000, screens[i], 0));
-    }
-    uint64_t first = dump_maker_instance(m, node, DUMP_VALUES(screens[0]));
-    dump_maker_static(m, "first", 'L', first);
-    if (second)
-        dump_maker_static(m, "second", 'L', screens[1]);
-    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "app/Holder", object, ""), 0, 0);
-    dump_maker_save(m, path);
-    dump_maker_free(m);
-}
-
 static void enter(void)
 {
     folder = tool_enter();
-    make("a.hprof", true);
-    make("b.hprof", false);
+    leaky_make("a.hprof", true);
+    leaky_make("b.hprof", false);
 }
 static void leave(void) { tool_leave(folder); }
 TestSuite(leaks, .init = enter, .fini = leave);
@@ -77,6 +43,40 @@ Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
     expect("a.hprof", 0, "Watched objects: 4, 3 of them retained\n");
     expect("a.hprof --no-retained", 0, "leaking: unknown\n│    ↓ Node.next\n");
     expect("a.hprof --limit 1", 0, "\n1 more (--limit 0 shows all)\n");
+}
+
+/* On a terminal lines end where it does, and in a C locale the drawing is ASCII of the same shape. */
+Test(leaks, are_drawn_for_the_terminal)
+{
+    static const char *const scripts[] = { "LC_ALL=C.UTF-8 HEAPDEX_PAGER=cat \"$H\" leaks a.hprof --limit 1",
+                                           "LC_ALL=C HEAPDEX_PAGER=cat \"$H\" leaks a.hprof --limit 1" };
+    static const char *const shown[][2] = {
+        { "\n┬───\n│ GC root: ", "     leaking: yes (it was watched and should be gone: it was\n       closed)\n" },
+        { "\n+---\n| GC root: ",
+          "|    v static Holder.second\n|                    ~~~~~~\n`> app.Screen instance 0x" },
+    };
+    ran r = tool_sh("\"$H\" index a.hprof");
+    ran_free(&r);
+    for (int ascii = 0; ascii < 2; ascii++) {
+        terminal *t = terminal_start(60, scripts[ascii]);
+        cr_expect(eq(int, terminal_end(t), 0));
+        for (int i = 0; i < 2; i++)
+            cr_expect(strstr(t->shown, shown[ascii][i]) != NULL, "%s not in %s", shown[ascii][i], t->shown);
+        cr_expect(le(u32, longest_line(t->shown), 60));
+        for (const char *c = t->shown; ascii && *c != '\0'; c++)
+            cr_expect_gt(*c, 0, "%s", c);
+        free(t);
+    }
+}
+
+Test(leaks, say_what_else_to_ask_where_nothing_is_watched)
+{
+    static const char words[] = "No object was watched by LeakCanary.";
+    tool_copy_bookshop("shop.hprof.gz");
+    expect("shop.hprof.gz", 0, words);
+    ran r = tool_sh("\"$H\" leaks shop.hprof.gz --finder filters; \"$H\" leaks a.hprof --key key-4");
+    cr_expect(strstr(r.out, words) == NULL, "%s", r.out);
+    ran_free(&r);
 }
 
 Test(leaks, come_as_rows_too)
@@ -112,6 +112,8 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
     expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0,
            "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
+    expect("a.hprof --finder classes --class Node", 0, "Node is taken for app.Node\n");
+    expect("a.hprof --finder classes --class Node", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
     expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
@@ -207,7 +209,7 @@ Test(leaks, are_remembered_until_something_changes)
                     ">first && \"$H\" leaks a.hprof >second && cmp first second");
     cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
     ran_free(&r);
-    make("a.hprof", false); /* another dump in its place */
+    leaky_make("a.hprof", false); /* another dump in its place */
     expect("a.hprof", 0, "1 APPLICATION LEAK\n");
 }
 
