@@ -10,8 +10,9 @@
  * error included, is what stands below it. Times of a build are no part of it (see `calm`).
  *
  * Where screens change on purpose: HDX_WRITE_SESSIONS=/tmp/new makes the test write the files as they would be now into
- * that folder.
+ * that folder. The dumps are the example and one with leaks (leaky.h).
  */
+#include "cli/leaky.h"
 #include "cli/terminal.h"
 
 #include <dirent.h>
@@ -23,7 +24,7 @@ typedef struct setting {
     bool     ascii, colours;
 } setting;
 
-/* "built 2026-11-24 08:29:32 UTC in 0.07 s", "retained for 12 ms": what is another time each time. */
+/* "built 2026-11-24 08:29:32 UTC in 0.07 s": what is another time each time. */
 static void calm(char *screen)
 {
     char *from = screen, *to = screen;
@@ -53,6 +54,42 @@ static char *screen_of(const setting *s, const char *command)
     return screen;
 }
 
+static const char *after_line(const char *at) { return at + strcspn(at, "\n") + (at[strcspn(at, "\n")] == '\n'); }
+
+static void put_lines(hdx_buffer *to, const char *sign, const char *from, const char *end)
+{
+    for (const char *next; from < end; from = next) {
+        next = after_line(from);
+        hdx_buffer_format(to, "%s%.*s%s", sign, (int)(next - from), from, next[-1] == '\n' ? "" : "\n");
+    }
+}
+
+/* The lines that differ, "-" as recorded and "+" as they are, with the two before and after them. */
+static void put_difference(hdx_buffer *to, const char *was, const char *is)
+{
+    const char *was_at = was, *is_at = is, *before[2] = { was, was };
+    while (*was_at != '\0' && after_line(was_at) - was_at == after_line(is_at) - is_at &&
+           memcmp(was_at, is_at, (size_t)(after_line(was_at) - was_at)) == 0) {
+        before[0] = before[1];
+        before[1] = was_at;
+        was_at = after_line(was_at);
+        is_at = after_line(is_at);
+    }
+    const char *was_end = was + strlen(was), *is_end = is + strlen(is);
+    for (const char *w = was_end, *i = is_end; w > was_at && i > is_at && w[-1] == i[-1];) {
+        w--;
+        i--;
+        if ((w == was_at || w[-1] == '\n') && (i == is_at || i[-1] == '\n')) {
+            was_end = w;
+            is_end = i;
+        }
+    }
+    put_lines(to, "  ", before[0], was_at);
+    put_lines(to, "- ", was_at, was_end);
+    put_lines(to, "+ ", is_at, is_end);
+    put_lines(to, "  ", was_end, after_line(was_end));
+}
+
 static void replay(const char *name, const char *text, FILE *anew)
 {
     setting  s = { 80, false, false };
@@ -78,9 +115,13 @@ static void replay(const char *name, const char *text, FILE *anew)
             char *wanted = strndup(next, (size_t)(end - next));
             if (anew != NULL)
                 (void)fputs(screen, anew);
-            else
-                cr_expect(strcmp(screen, wanted) == 0, "%s, %u columns: %s\nis:\n%s\nand was:\n%s", name, s.columns,
-                          command, screen, wanted);
+            else if (strcmp(screen, wanted) != 0) {
+                hdx_buffer lines = hdx_buffer_of(NULL);
+                put_difference(&lines, wanted, screen);
+                cr_expect(false, "%s, %u columns%s: $ %s\n%s", name, s.columns, s.ascii ? ", C locale" : "", command,
+                          lines.at);
+                hdx_buffer_free(&lines);
+            }
             free(screen);
             free(wanted);
             next = end;
@@ -100,7 +141,8 @@ Test(sessions, are_what_they_were, .timeout = 300)
     unsigned       files = 0;
     cr_assert(sessions != NULL);
     tool_copy_bookshop("bookshop.hprof.gz");
-    ran r = tool_sh("\"$H\" index bookshop.hprof.gz --threads 1 -o /dev/null");
+    leaky_make("leaky.hprof", true);
+    ran r = tool_sh("\"$H\" index bookshop.hprof.gz --threads 1 -o /dev/null && \"$H\" index leaky.hprof -o /dev/null");
     cr_assert_eq(r.code, 0, "%s", r.err);
     ran_free(&r);
     while ((entry = readdir(sessions)) != NULL) {
