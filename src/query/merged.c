@@ -40,7 +40,7 @@ const hdx_column hdx_merged_columns[COLUMNS] = {
                              "name of the reference that leads on, [] for elements; null at the end of paths"),
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_TIMES, "objects that the line stands for"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "their own size, without what they refer to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
                             "what they keep alive, of those that are not below another of the line"),
 };
 typedef struct line {
