@@ -37,10 +37,13 @@ void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len)
 /* In the order that answers have by themselves, heaviest first: to sort them anew would make every row of them. */
 static hdx_code ask(cli_run *run, const char *name, const char *columns, hdx_rows **rows, hdx_error *err)
 {
-    const hdx_argument arguments[] = {
-        { "limit", TOP }, { "document", "false" }, { "sizes", "true" }, { "columns", columns }
-    };
-    return hdx_answer_run(run->session, name, arguments, columns == NULL ? 3 : 4, rows, err);
+    hdx_argument arguments[4] = { { "limit", TOP }, { "document", "false" }, { "sizes", "true" } };
+    size_t       count = 3;
+    if (columns != NULL)
+        arguments[count++] = (hdx_argument){ "columns", columns };
+    else if (strcmp(name, "dominators") == 0)
+        arguments[count++] = (hdx_argument){ "fold", "similar" };
+    return hdx_answer_run(run->session, name, arguments, count, rows, err);
 }
 
 static hdx_code render(cli_run *run, const char *name, const hdx_render_options *options, const hdx_sink *sink,

@@ -9,7 +9,8 @@
  *         threadLocals  j.l.ThreadLocal$ThreadLocalMap 0xdcb40240   2.9 MB
  *         tid           18
  *
- * A reference shows the object that it leads to, its address and what it retains. Null elements are one line for all
+ * A reference shows the object that it leads to, its address and what it retains; where a terminal is too narrow for it
+ * behind the name of its field, below. Null elements are one line for all
  * that stand together; elements that are no references are as many in a line as there is room for.
  */
 #include "cli/cli.h"
@@ -17,9 +18,11 @@
 #include <stdio.h>
 
 #define NAME_MOST  32u /* columns of the names of fields */
+#define NAME_LEAST 12u /* where the terminal is narrow */
 #define VALUE_MOST 60u
 #define SIZE       9u
-#define ROOM       80u /* where no terminal says how much there is */
+#define ROOM       80u                    /* where no terminal says how much there is */
+#define BESIDE     (2u + 12u + 2u + SIZE) /* an object: its address and size */
 
 typedef struct page {
     const hdx_render_options *options;
@@ -149,11 +152,13 @@ static void put_reference(page *p, const hdx_cell *target, const hdx_cell *addre
     }
 }
 
-/* The widest object of a list of references; where there is no room for that, what is left, if all can be told by it.
+/*
+ * Columns for the objects of a list of references: the widest; where there is no room for that, what is left, if all
+ * can be told by it. *before: columns of what stands before them, of which at least `keep` stay.
  */
-static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t before)
+static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t *before, uint32_t keep)
 {
-    const uint32_t beside = before + 2 + 12 + 2 + SIZE;
+    const uint32_t room = p->options->width;
     uint32_t       widest = 0, least = 0;
     for (uint64_t i = 0; i < list->as.list.count; i++) {
         const hdx_cell *item = &list->as.list.at[i], *class_name = cli_member(item, "class");
@@ -171,9 +176,11 @@ static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t before)
     if (p->options->full_text)
         return UINT32_MAX;
     widest = widest < VALUE_MOST ? widest : VALUE_MOST;
-    if (p->options->width == 0 || beside + widest <= p->options->width)
+    if (room == 0 || *before + widest + BESIDE <= room)
         return widest;
-    return p->options->width > beside + least ? p->options->width - beside : least;
+    if (*before + least + BESIDE > room && keep < *before)
+        *before = keep + least + BESIDE < room ? room - least - BESIDE : keep;
+    return room > *before + BESIDE + least ? room - *before - BESIDE : least;
 }
 
 /* ---- fields ---- */
@@ -192,7 +199,8 @@ static uint32_t widest_name(page *p, const hdx_cell *fields)
 
 static bool put_fields(page *p, const hdx_cell *fields, const char *what)
 {
-    const uint32_t  name = widest_name(p, fields), object = widest_object(p, fields, 4 + name + 2);
+    uint32_t        before = 4 + widest_name(p, fields) + 2;
+    const uint32_t  object = widest_object(p, fields, &before, 4 + NAME_LEAST + 2);
     const hdx_cell *owner = NULL;
     bool            good = true;
     for (uint64_t i = 0; good && i < fields->as.list.count; i++) {
@@ -204,12 +212,18 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
             hdx_buffer_text(&p->out, "\n");
             owner = by;
         }
-        const uint64_t start = p->out.len + 4;
+        const uint64_t start = p->out.len;
         hdx_buffer_text(&p->out, "    ");
         put_value(p, cli_member(f, "name"), HDX_UNIT_NONE);
-        if (!p->out.failed)
-            put_spaces(p, hdx_render_columns(p->out.at + start, p->out.len - start), name);
-        hdx_buffer_text(&p->out, "  ");
+        uint32_t at = p->out.failed ? 0 : hdx_render_columns(p->out.at + start, p->out.len - start) + 2;
+        if (at > before && value->kind == HDX_CELL_ADDRESS && p->options->width != 0 &&
+            at + object + BESIDE > p->options->width) {
+            hdx_buffer_text(&p->out, "\n");
+            at = 0;
+        } else {
+            hdx_buffer_text(&p->out, "  ");
+        }
+        put_spaces(p, at, before);
         if (value->kind == HDX_CELL_ADDRESS)
             put_reference(p, f, value, object);
         else if (value->kind == HDX_CELL_NULL)
@@ -261,7 +275,8 @@ static bool put_references(page *p, const hdx_cell *objects)
         const uint32_t width = place_text(text, i, end - 1);
         place = width > place ? width : place;
     }
-    const uint32_t object = widest_object(p, objects, 4 + place + 2);
+    uint32_t       before = 4 + place + 2;
+    const uint32_t object = widest_object(p, objects, &before, before);
     for (uint64_t i = 0, end; good && i < n; i = end) {
         const hdx_cell *o = &objects->as.list.at[i], *address = cli_member(o, "address");
         end = address->kind == HDX_CELL_NULL ? end_of_nulls(objects, i) : i + 1;

@@ -190,6 +190,19 @@ static bool early(void *context, hdx_rows *rows)
 
 /* ---- one call ---- */
 
+/*
+ * Whether objects that resemble each other share a row: for who looks at a screen, and has not said how rows are to be
+ * made. What is piped on has each address.
+ */
+static bool folds(const cli_call *c, const cli_output *output)
+{
+    static const char *const says[] = { "fold", "by", "depth", "columns", "where", "sort" };
+    bool                     free = c->format == HDX_FORMAT_TABLE && output->path == NULL && isatty(STDOUT_FILENO) == 1;
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        free = free && cli_given(c, says[i]) == NULL;
+    return free && strcmp(c->answer->name, "dominators") == 0;
+}
+
 /* What the command line means and the library cannot know. */
 static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
 {
@@ -205,6 +218,8 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         c->arguments[c->argument_count++] = (hdx_argument){ "texts", c->full_text ? "all" : "whole" };
     if (c->format == HDX_FORMAT_TABLE)
         c->arguments[c->argument_count++] = (hdx_argument){ "sizes", "true" };
+    if (folds(c, run->output))
+        c->arguments[c->argument_count++] = (hdx_argument){ "fold", "similar" };
     return HDX_OK;
 }
 

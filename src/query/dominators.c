@@ -5,6 +5,9 @@
  * holds, for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made
  * for rows that go out.
  *
+ * Objects that resemble each other (one class, retained sizes of which none is a tenth less than the largest) may stand
+ * in one row, that of the largest, if they are three or more. Class objects never do: each holds something else.
+ *
  * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only
  * who reads on past the first thousand has the rest sorted.
  *
@@ -18,10 +21,12 @@
 #include <stdlib.h>
 
 #define TAKEN_FROM_HEAP 1000u
+#define FEWEST_LIKE     3u /* others, below which each has its row */
 
 /* ---- columns ---- */
 
-#define LABEL 2u
+#define LABEL   2u
+#define SIMILAR 7u
 #define OBJECT(share)                                                                                                  \
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),                                                  \
         HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),                     \
@@ -32,6 +37,16 @@
         HDX_COLUMN("percent", REAL, PERCENT, share, "the same as part of all live bytes"),                             \
         HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it dominates immediately")
 static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE) };
+static const hdx_column folded_columns[] = {
+    OBJECT(HDX_COLUMN_SHARE),
+    HDX_COLUMN("similar", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
+               "other objects that the row stands for: of its class and about its size; only with --fold similar"),
+    HDX_COLUMN("similar_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
+               "bytes that these retain; only with --fold similar"),
+    HDX_COLUMN("similar_percent", REAL, PERCENT,
+               HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR | HDX_COLUMN_SHARE,
+               "the same as part of all live bytes; only with --fold similar"),
+};
 static const hdx_column deep_columns[] = {
     OBJECT(0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
                           "level below the first row's parent, from 1; only with --depth over 1")
@@ -54,6 +69,7 @@ static const hdx_form   forms[] = {
       { "by", "class", class_columns, HDX_COUNT(class_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+      { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
       { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
 };
 
@@ -70,6 +86,15 @@ typedef struct level {
     bool     sorted;
 } level;
 
+/* A row that waits, since others may join it. The first that do wait as well: if they stay few, each has its row. */
+typedef struct waiting {
+    child    is;
+    uint64_t similar; /* that joined it */
+    uint64_t bytes;   /* which these retain */
+    uint64_t joined[FEWEST_LIKE - 1];
+    bool     folded; /* another has it in its row */
+} waiting;
+
 typedef struct tree {
     hdx_ask  ask;
     unsigned depth; /* most levels */
@@ -78,6 +103,13 @@ typedef struct tree {
     uint64_t count, capacity;
     uint64_t listed, counted; /* children, in all */
     hdx_id   open;            /* the row given last may have children to go to; HDX_NO_ID: none */
+
+    /* folding: rows from..to of all there were wait in a ring of `room` */
+    bool      fold;
+    waiting  *ring;
+    uint64_t  from, to, room;
+    uint64_t *last; /* for each class: one more than the first of those that its next may join; 0: there is none */
+    uint32_t  classes;
 } tree;
 
 static bool before(const child *x, const child *y)
@@ -149,6 +181,8 @@ static void tree_close(void *state)
     for (uint64_t i = 0; i < t->count; i++)
         hdx_mem_put(t->ask.q.mem, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
     hdx_mem_put(t->ask.q.mem, t->levels, t->capacity * sizeof *t->levels);
+    hdx_mem_put(t->ask.q.mem, t->ring, t->room * sizeof *t->ring);
+    hdx_mem_put(t->ask.q.mem, t->last, t->classes * sizeof *t->last);
     free(t);
 }
 
@@ -184,6 +218,24 @@ static bool last_level(const tree *t)
     return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g);
 } /* invariant 3 */
 
+static hdx_code put_child(tree *t, const child *c, hdx_cell *cells, hdx_error *err)
+{
+    uint64_t       children;
+    const hdx_code code = count_children(t, c->id, &children, err);
+    if (code != HDX_OK)
+        return code;
+    if (children > 0 && !last_level(t))
+        t->open = c->id;
+    cells[0] = hdx_id_cell(t->ask.g, c->id);
+    cells[1] = hdx_class_of_cell(t->ask.g, c->id);
+    cells[LABEL] = hdx_cell_null();
+    cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c->id));
+    cells[4] = hdx_cell_uint(c->retained);
+    cells[5] = percent(c->retained, t->total);
+    cells[6] = hdx_cell_uint(children);
+    return HDX_OK;
+}
+
 static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     tree    *t = state;
@@ -202,25 +254,90 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
     const child c = take(&t->levels[t->count - 1]);
-    uint64_t    children;
-    if ((code = count_children(t, c.id, &children, err)) != HDX_OK)
-        return code;
-    if (children > 0 && !last_level(t))
-        t->open = c.id;
-    cells[0] = hdx_id_cell(t->ask.g, c.id);
-    cells[1] = hdx_class_of_cell(t->ask.g, c.id);
-    cells[LABEL] = hdx_cell_null();
-    cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c.id));
-    cells[4] = hdx_cell_uint(c.retained);
-    cells[5] = percent(c.retained, t->total);
-    cells[6] = hdx_cell_uint(children);
     if (t->depth > 1)
         cells[7] = hdx_cell_uint(t->count);
     *more = true;
+    return put_child(t, &c, cells, err);
+}
+
+/* ---- folding ---- */
+
+static child peek(const level *l) { return l->at[l->sorted ? l->count - 1 : 0]; }
+
+static waiting *row(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
+
+static bool ring_room(tree *t)
+{
+    if (t->to - t->from < t->room)
+        return true;
+    const uint64_t room = t->room == 0 ? 64 : 2 * t->room;
+    waiting       *ring = hdx_mem_array(t->ask.q.mem, room, sizeof *ring);
+    if (ring == NULL)
+        return false;
+    for (uint64_t i = t->from; i < t->to; i++)
+        ring[i & (room - 1)] = *row(t, i);
+    hdx_mem_put(t->ask.q.mem, t->ring, t->room * sizeof *t->ring);
+    t->ring = ring;
+    t->room = room;
+    return true;
+}
+
+static bool about_as_large(uint64_t retained, uint64_t largest) { return retained >= largest - largest / 10; }
+
+/* The next object joins one that waits, or waits itself. */
+static hdx_code wait_for_others(tree *t, hdx_error *err)
+{
+    const child    c = take(&t->levels[0]);
+    const uint32_t number = hdx_graph_class_of(t->ask.g, c.id);
+    const bool     alone = number >= t->classes || hdx_graph_kind(t->ask.g, c.id) == HDX_CLASS_OBJECT;
+    if (!alone && t->last[number] > t->from && about_as_large(c.retained, row(t, t->last[number] - 1)->is.retained)) {
+        waiting *w = row(t, t->last[number] - 1);
+        w->bytes += c.retained;
+        if (++w->similar >= FEWEST_LIKE)
+            return HDX_OK;
+        w->joined[w->similar - 1] = t->to;
+    } else if (!alone) {
+        t->last[number] = t->to + 1;
+    }
+    if (!ring_room(t))
+        return hdx_no_memory(err, "objects that resemble each other", t->room * sizeof *t->ring);
+    *row(t, t->to++) = (waiting){ .is = c };
     return HDX_OK;
 }
 
-static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double total, hdx_rows **out, hdx_error *err)
+/* The largest goes out when none that is left can join it, and with it all that joined. */
+static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    tree        *t = state;
+    const level *l = &t->levels[0];
+    hdx_code     code = HDX_OK;
+    (void)arena;
+    for (;;) {
+        if ((code = hdx_ask_turn(&t->ask, err)) != HDX_OK)
+            return code;
+        const waiting *w = t->from < t->to ? row(t, t->from) : NULL;
+        if (w == NULL && l->count == 0)
+            return hdx_ask_end(&t->ask, more, err);
+        if (w != NULL && w->folded)
+            t->from++;
+        else if (w != NULL && (l->count == 0 || !about_as_large(peek(l).retained, w->is.retained)))
+            break;
+        else if ((code = wait_for_others(t, err)) != HDX_OK)
+            return code;
+    }
+    const waiting w = *row(t, t->from++);
+    const bool    others = w.similar >= FEWEST_LIKE;
+    for (unsigned i = 0; others && i + 1 < FEWEST_LIKE; i++)
+        row(t, w.joined[i])->folded = true;
+    cells[SIMILAR] = others ? hdx_cell_uint(w.similar) : hdx_cell_null();
+    cells[SIMILAR + 1] = others ? hdx_cell_uint(w.bytes) : hdx_cell_null();
+    cells[SIMILAR + 2] = others ? percent(w.bytes, t->total) : hdx_cell_null();
+    *more = true;
+    return put_child(t, &w.is, cells, err);
+}
+
+static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fold, double total, hdx_rows **out,
+                          hdx_error *err)
 {
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -230,15 +347,24 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, double 
     t->total = total;
     t->open = HDX_NO_ID;
     hdx_code code = push(t, of, err);
+    if (code == HDX_OK && fold) {
+        (void)hdx_graph_classes(ask->g, &t->classes);
+        if ((t->last = hdx_mem_array(ask->q.mem, t->classes, sizeof *t->last)) == NULL)
+            code = hdx_no_memory(err, "objects that resemble each other", t->classes * sizeof *t->last);
+    }
     if (code != HDX_OK) {
         tree_close(t);
         return code;
     }
     /* one level is counted; how many rows more levels have nobody knows before they were walked */
-    hdx_rows_maker maker = { t->depth > 1 ? deep_columns : columns,
-                             t->depth > 1 ? HDX_COUNT(deep_columns) : HDX_COUNT(columns),
+    hdx_rows_maker maker = { fold           ? folded_columns
+                             : t->depth > 1 ? deep_columns
+                                            : columns,
+                             fold           ? HDX_COUNT(folded_columns)
+                             : t->depth > 1 ? HDX_COUNT(deep_columns)
+                                            : HDX_COUNT(columns),
                              t,
-                             tree_next,
+                             fold ? folded_next : tree_next,
                              tree_close,
                              t->depth > 1 ? 0 : t->levels[0].count };
     code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
@@ -412,8 +538,8 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     return hdx_rows_make_in(ask->q.mem, &maker, out, err);
 }
 
-hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
-                              hdx_error *err)
+static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold, hdx_rows **out,
+                          hdx_error *err)
 {
     hdx_ask ask;
     hdx_id  from = of == NULL ? HDX_VIRTUAL_ROOT : *of;
@@ -426,7 +552,7 @@ hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, u
     double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
     switch (by) {
     case HDX_BY_NONE:
-    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, total, out, err); break;
+    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, fold, total, out, err); break;
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
     case HDX_BY_LOADER: code = group_rows(&ask, from, by, total, out, err); break;
@@ -436,6 +562,12 @@ hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, u
                            of == NULL                       ? "no GC root reaches an object"
                            : hdx_graph_live(q->graph, from) ? "nothing is dominated by it"
                                                             : "it is unreachable: such objects dominate nothing");
+}
+
+hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
+                              hdx_error *err)
+{
+    return open_tree(q, by, of, depth, false, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -457,6 +589,12 @@ static const hdx_parameter parameters[] = {
       .least = 1,
       .most = UINT_MAX,
       .sentence = "levels of the tree; 1 by default" },
+    { .name = "fold",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "WHICH",
+      .choices = "none similar",
+      .preset = "none",
+      .sentence = "objects of one class and about one size share a row (similar: tables on a terminal), or do not" },
 };
 
 static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -473,8 +611,12 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                         "--depth goes down the tree of objects: leave --by %s out, or name an object to begin at",
                         hdx_argument_text(a, "by"));
-    return hdx_query_dominators(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
-                                (unsigned)hdx_argument_number(a, "depth"), out, err);
+    const bool fold = hdx_argument_choice(a, "fold") == 1; /* of its choices */
+    if (fold && (by > 0 || hdx_argument_number(a, "depth") > 1))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "--fold similar goes with one level of objects: leave %s out", by > 0 ? "--by" : "--depth");
+    return open_tree(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
+                     (unsigned)hdx_argument_number(a, "depth"), fold, out, err);
 }
 
 const hdx_question hdx_question_dominators = {

@@ -7,7 +7,8 @@
  *      23,875    2.7 MB         total, 262 classes (2 shown)
  *
  * Numbers stand before texts, and the address last. Class and label of an object are one column. A column without a
- * value in any row is left out. Columns that the caller chose (hdx_rows_select) are shown as they were chosen.
+ * value in any row is left out. How many others a row stands for stands behind it. Columns that the caller chose
+ * (hdx_rows_select) are shown as they were chosen.
  *
  * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those.
  * Where the terminal is narrower than the table, columns are left out (those first that are declared spare), packages
@@ -23,6 +24,7 @@
 #define LONGEST 160u /* columns of a text, also where no terminal cuts; csv and json have all of it */
 #define LEAST   16u  /* a text column is not cut below this */
 #define EASY    32u  /* below this, a column of objects is worth more than a spare one */
+#define MANY    100u /* columns of a terminal that has room for sentences */
 #define GAP     2u
 #define DEEPEST 40u  /* lines of a tree below this stand below each other */
 #define BIG     10.0 /* percent from which a row stands out */
@@ -37,6 +39,7 @@ typedef struct shown { /* a cell as it will be seen */
 typedef struct drawn { /* a column of the table */
     unsigned    from;
     unsigned    label, depth, reference, times; /* columns of the rows that it shows besides; NONE: there is none */
+    unsigned    others; /* their size, behind their number in `from`; NONE: it is no such column */
     const char *title;
     bool        number, object; /* right-aligned; a class name or an object */
     bool        said;           /* a row has a value */
@@ -49,8 +52,11 @@ typedef struct layout {
     const hdx_column         *columns; /* of the rows */
     drawn                    *at;
     unsigned                  count, percent, share; /* columns of the table, NONE: there is none */
+    unsigned                  similar;               /* column of the rows with the number of others; NONE */
+    unsigned                  similar_share;         /* and the one with their percent */
     unsigned                  first, last;           /* that are not hidden */
     double                    sum;                   /* of the share, of rows that were written */
+    uint64_t                  others;                /* objects that these stand for besides */
     hdx_out                  *out;
     hdx_buffer                fitted;
 } layout;
@@ -67,17 +73,27 @@ static unsigned find(const hdx_column *columns, unsigned count, unsigned flag)
     return NONE;
 }
 
+static unsigned find_unit(const hdx_column *columns, unsigned count, unsigned flag, hdx_unit unit)
+{
+    for (unsigned i = 0; i < count; i++)
+        if ((columns[i].flags & flag) != 0 && columns[i].unit == unit && !chosen(&columns[i]))
+            return i;
+    return NONE;
+}
+
 /* In the column of the object, where there is one. */
 static bool shown_with_object(const hdx_column *c)
 {
     return !chosen(c) && (c->flags & (HDX_COLUMN_LABEL | HDX_COLUMN_DEPTH | HDX_COLUMN_REFERENCE | HDX_COLUMN_TIMES));
 }
 
-/* Numbers, texts, the object, other addresses, its address. */
-enum { NUMBERS, TEXTS, OBJECT, ADDRESSES, ADDRESS, RANKS };
+/* Numbers, texts, the object, other addresses, its address, others like it. */
+enum { NUMBERS, TEXTS, OBJECT, ADDRESSES, ADDRESS, OTHERS, RANKS };
 
 static unsigned rank(const hdx_column *c, bool is_object)
 {
+    if (!chosen(c) && (c->flags & HDX_COLUMN_SIMILAR) != 0)
+        return OTHERS;
     if (chosen(c) || c->unit != HDX_UNIT_NONE)
         return NUMBERS;
     if (c->type == HDX_TYPE_ADDRESS)
@@ -90,29 +106,35 @@ static void choose_columns(layout *l, unsigned all)
     const unsigned class_name = find(l->columns, all, HDX_COLUMN_CLASS_NAME),
                    label = find(l->columns, all, HDX_COLUMN_LABEL);
     l->percent = l->share = NONE;
+    l->similar = find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_COUNT);
+    l->similar_share = find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_PERCENT);
     for (unsigned wanted = 0; wanted < RANKS; wanted++)
         for (unsigned i = 0; i < all; i++) {
             const hdx_column *c = &l->columns[i];
             const bool        pair = i == class_name && label != NONE;
             if ((c->flags & HDX_COLUMN_WIDE) != 0 || (class_name != NONE && shown_with_object(c)) ||
-                rank(c, pair) != wanted)
+                rank(c, pair) != wanted || (wanted == OTHERS && i != l->similar))
                 continue;
             const bool percent = c->unit == HDX_UNIT_PERCENT && strcmp(c->name, "percent") == 0;
             if (percent)
                 l->percent = l->count;
-            if ((c->flags & HDX_COLUMN_SHARE) != 0)
+            if ((c->flags & HDX_COLUMN_SHARE) != 0 && wanted != OTHERS)
                 l->share = l->count;
-            l->at[l->count++] = (drawn){ .from = i,
-                                         .label = pair ? label : NONE,
-                                         .depth = pair ? find(l->columns, all, HDX_COLUMN_DEPTH) : NONE,
-                                         .reference = pair ? find(l->columns, all, HDX_COLUMN_REFERENCE) : NONE,
-                                         .times = pair ? find(l->columns, all, HDX_COLUMN_TIMES) : NONE,
-                                         .title = pair                    ? "object"
-                                                  : percent && !chosen(c) ? "%"
-                                                                          : c->name,
-                                         .number = c->unit != HDX_UNIT_NONE,
-                                         .object = (c->flags & HDX_COLUMN_CLASS_NAME) != 0,
-                                         .said = (c->flags & HDX_COLUMN_NULLABLE) == 0 || chosen(c) };
+            l->at[l->count++] =
+                (drawn){ .from = i,
+                         .label = pair ? label : NONE,
+                         .depth = pair ? find(l->columns, all, HDX_COLUMN_DEPTH) : NONE,
+                         .reference = pair ? find(l->columns, all, HDX_COLUMN_REFERENCE) : NONE,
+                         .times = pair ? find(l->columns, all, HDX_COLUMN_TIMES) : NONE,
+                         .others =
+                             wanted == OTHERS ? find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_BYTES) : NONE,
+                         .title = wanted == OTHERS        ? ""
+                                  : pair                  ? "object"
+                                  : percent && !chosen(c) ? "%"
+                                                          : c->name,
+                         .number = c->unit != HDX_UNIT_NONE && wanted != OTHERS,
+                         .object = (c->flags & HDX_COLUMN_CLASS_NAME) != 0,
+                         .said = (c->flags & HDX_COLUMN_NULLABLE) == 0 || chosen(c) };
         }
 }
 
@@ -156,7 +178,8 @@ static uint32_t put_text(layout *l, const drawn *d, shown s)
     return width;
 }
 
-static void put_aligned(layout *l, unsigned column, shown s, const char *color)
+/* `last`: behind it the line has nothing. */
+static void put_aligned(layout *l, unsigned column, unsigned last, shown s, const char *color)
 {
     const drawn *d = &l->at[column];
     if (column > l->first)
@@ -168,16 +191,20 @@ static void put_aligned(layout *l, unsigned column, shown s, const char *color)
     const uint32_t width = put_text(l, d, s);
     if (color != NULL)
         hdx_out_string(l->out, "\x1b[0m");
-    if (!d->number && column < l->last && width < d->width)
+    if (!d->number && column < last && width < d->width)
         put_spaces(l->out, d->width - width);
 }
 
 static void put_header(layout *l)
 {
-    for (unsigned i = l->first; i <= l->last; i++) {
+    unsigned last = l->last;
+    while (last > l->first && (l->at[last].hidden || *l->at[last].title == '\0'))
+        last--;
+    for (unsigned i = l->first; i <= last; i++) {
         const uint32_t len = (uint32_t)strlen(l->at[i].title);
         if (!l->at[i].hidden)
-            put_aligned(l, i, (shown){ l->at[i].title, len, { 0, 0, len } }, l->options->color ? "\x1b[1m" : NULL);
+            put_aligned(l, i, last, (shown){ l->at[i].title, len, { 0, 0, len } },
+                        l->options->color ? "\x1b[1m" : NULL);
     }
     hdx_out_byte(l->out, '\n');
 }
@@ -188,7 +215,10 @@ static double percent_of(const hdx_cell *c) { return c->kind == HDX_CELL_REAL ? 
 static void put_line(layout *l, const shown *cells, const double percents[2])
 {
     const bool big = l->percent != NONE && percents[0] >= BIG;
-    for (unsigned i = l->first; i <= l->last; i++) {
+    unsigned   last = l->last;
+    while (last > l->first && (l->at[last].hidden || cells[last].len == 0))
+        last--;
+    for (unsigned i = l->first; i <= last; i++) {
         const char *color = NULL;
         if (l->at[i].hidden)
             continue;
@@ -196,7 +226,7 @@ static void put_line(layout *l, const shown *cells, const double percents[2])
             color = "\x1b[2m";
         else if (l->options->color && big && l->at[i].number && (i == l->percent || i + 1 == l->percent))
             color = "\x1b[1;33m";
-        put_aligned(l, i, cells[i], color);
+        put_aligned(l, i, last, cells[i], color);
     }
     hdx_out_byte(l->out, '\n');
     l->sum += percents[1];
@@ -204,41 +234,60 @@ static void put_line(layout *l, const shown *cells, const double percents[2])
 
 /* ---- widths ---- */
 
-/* Texts that are not long are worth more than a column that is declared spare, and objects than any other. */
-static uint32_t narrow_width(const layout *l, const drawn *d, bool spare)
+/* What a column has to be wider than its least for, before the next one goes. */
+typedef enum worth { SPARE_ONE, NUMBER, OTHERS_LIKE_IT } worth;
+
+/* Texts that are not long are worth more than a column that is declared spare, and objects than a number. */
+static uint32_t narrow_width(const layout *l, const drawn *d, worth than)
 {
     const uint32_t easy = d->width < EASY ? d->width : EASY;
     const bool     text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS;
-    return (d->object || (spare && text)) && d->least < easy ? easy : d->least;
+    const bool     more = than == SPARE_ONE ? text : than == NUMBER && d->object;
+    return more && d->others == NONE && d->least < easy ? easy : d->least;
 }
 
-static uint64_t total_width(const layout *l, bool least, bool spare)
+static uint64_t whole_width(const layout *l)
 {
     uint64_t total = 0;
     for (unsigned i = 0; i < l->count; i++)
         if (!l->at[i].hidden)
-            total += (least ? narrow_width(l, &l->at[i], spare) : l->at[i].width) + (total > 0 ? GAP : 0);
+            total += l->at[i].width + (total > 0 ? GAP : 0);
     return total;
 }
 
-/* What a narrow table misses least: what is declared spare, the last first; counts and percents; sizes but one. */
-static unsigned least_telling(const layout *l, bool *is_spare)
+static uint64_t least_width(const layout *l, worth than)
 {
-    unsigned numbers = 0, spare = NONE, count = NONE, size = NONE;
+    uint64_t total = 0;
+    for (unsigned i = 0; i < l->count; i++)
+        if (!l->at[i].hidden)
+            total += narrow_width(l, &l->at[i], than) + (total > 0 ? GAP : 0);
+    return total;
+}
+
+/*
+ * What a narrow table misses least: what is declared spare, the last first; counts and percents; others like it; sizes
+ * but one.
+ */
+static unsigned least_telling(const layout *l, worth *is)
+{
+    unsigned numbers = 0, spare = NONE, others = NONE, count = NONE, size = NONE;
     for (unsigned i = l->count; i-- > 0;) {
         const hdx_column *c = &l->columns[l->at[i].from];
         if (l->at[i].hidden || chosen(c))
             continue;
         numbers += l->at[i].number;
-        if (spare == NONE && (c->flags & HDX_COLUMN_SPARE) != 0)
+        if (l->at[i].others != NONE)
+            others = i;
+        else if (spare == NONE && (c->flags & HDX_COLUMN_SPARE) != 0)
             spare = i;
         if (count == NONE && l->at[i].number && c->unit != HDX_UNIT_BYTES)
             count = i;
         if (l->at[i].number && c->unit == HDX_UNIT_BYTES)
             size = i;
     }
-    *is_spare = spare != NONE;
-    return spare != NONE ? spare : numbers < 2 ? NONE : count != NONE ? count : size;
+    const unsigned number = numbers < 2 ? NONE : count != NONE || others != NONE ? count : size;
+    *is = spare != NONE ? SPARE_ONE : number != NONE ? NUMBER : OTHERS_LIKE_IT;
+    return *is == SPARE_ONE ? spare : *is == NUMBER ? number : others;
 }
 
 /* Names of columns for which there is no room go into `left`. */
@@ -246,12 +295,12 @@ static void fit(layout *l, hdx_buffer *left)
 {
     if (l->options->width == 0)
         return;
-    bool spare;
-    for (unsigned i; (i = least_telling(l, &spare)) != NONE && total_width(l, true, spare) > l->options->width;) {
+    worth is;
+    for (unsigned i; (i = least_telling(l, &is)) != NONE && least_width(l, is) > l->options->width;) {
         hdx_buffer_format(left, "%s%s", left->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
         l->at[i].hidden = true;
     }
-    for (uint64_t total = total_width(l, false, false); total > l->options->width; total--) {
+    for (uint64_t total = whole_width(l); total > l->options->width; total--) {
         unsigned widest = NONE;
         for (unsigned i = 0; i < l->count; i++)
             if (!l->at[i].hidden && l->at[i].width > l->at[i].least &&
@@ -293,6 +342,22 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
     return o;
 }
 
+/* "(and 8 much like it: 22.9 MB)", in few columns "(+ 8: 22.9 MB)"; its columns. */
+static uint32_t put_others(const layout *l, const drawn *d, const hdx_cell *row, hdx_buffer *text)
+{
+    const hdx_render_options counts = { .human_sizes = true };
+    const uint64_t           start = text->len;
+    if (row[d->from].kind != HDX_CELL_UINT)
+        return 0;
+    const bool few = l->options->width != 0 && l->options->width < MANY;
+    hdx_buffer_text(text, few ? "(+ " : "(and ");
+    (void)hdx_render_cell(text, &row[d->from], HDX_UNIT_COUNT, &counts);
+    hdx_buffer_text(text, few ? ": " : " much like it: ");
+    (void)hdx_render_cell(text, &row[d->others], HDX_UNIT_BYTES, l->options);
+    hdx_buffer_text(text, ")");
+    return (uint32_t)(text->len - start);
+}
+
 /* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
 static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells, double percents[2])
 {
@@ -302,6 +367,8 @@ static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *ce
         const uint64_t    start = text->len;
         if (d->object)
             cells[i].parts = put_object(l, d, row, text);
+        else if (d->others != NONE)
+            cells[i].parts.width = put_others(l, d, row, text);
         else
             cells[i].parts =
                 (hdx_render_object){ 0, 0, hdx_render_cell(text, &row[d->from], column->unit, l->options) };
@@ -309,6 +376,10 @@ static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *ce
     }
     percents[0] = l->percent == NONE ? 0 : percent_of(&row[l->at[l->percent].from]);
     percents[1] = l->share == NONE ? 0 : percent_of(&row[l->at[l->share].from]);
+    if (l->similar_share != NONE)
+        percents[1] += percent_of(&row[l->similar_share]);
+    if (l->similar != NONE && row[l->similar].kind == HDX_CELL_UINT)
+        l->others += row[l->similar].as.natural;
 }
 
 static void place_row(const layout *l, const char **at, shown *cells)
@@ -413,7 +484,7 @@ static bool put_total(layout *l, const hdx_rows *rows, const char *text)
         if (cell.len > 0)
             s.at = cell.at;
         s.len = (uint32_t)cell.len;
-        put_aligned(l, i, s, NULL);
+        put_aligned(l, i, l->last, s, NULL);
         hdx_buffer_free(&cell);
     }
     hdx_out_string(l->out, text);
@@ -427,10 +498,14 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     const hdx_render_options counts = { .human_sizes = l->options->human_sizes };
     hdx_buffer               text = hdx_buffer_of(NULL), about = hdx_buffer_of(NULL);
     uint64_t                 more;
-    const bool               cut = hdx_rows_cut_off(rows, &more);
-    const hdx_cell           all = { .kind = HDX_CELL_UINT, .as.natural = count + more };
-    const hdx_cell           rest = { .kind = HDX_CELL_UINT, .as.natural = more };
-    const char              *what = l->columns[l->at[l->first].from].name;
+    bool                     cut = hdx_rows_cut_off(rows, &more);
+    if (l->others > 0 && more > 0) { /* counted are objects */
+        more -= l->others < more ? l->others : more;
+        cut = more > 0;
+    }
+    const hdx_cell all = { .kind = HDX_CELL_UINT, .as.natural = count + more };
+    const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
+    const char    *what = l->columns[l->at[l->first].from].name;
     for (unsigned i = l->first; i <= l->last; i++)
         if (!l->at[i].hidden && !l->at[i].number) {
             what = l->at[i].title;
@@ -454,7 +529,8 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
         hdx_out_string(l->out, dots[l->options->ascii]);
         if (more > 0)
             (void)hdx_render_cell(&about, &rest, HDX_UNIT_COUNT, &counts);
-        hdx_buffer_format(&about, "%smore %s", more > 0 ? " " : "", more == 1 ? "row" : "rows");
+        hdx_buffer_format(&about, "%smore %s%s", more > 0 ? " " : "", l->similar == NONE ? "row" : "object",
+                          more == 1 ? "" : "s");
         const bool share = l->share != NONE && !l->at[l->share].hidden && l->sum < 100.5;
         if (share || l->options->rest != NULL)
             hdx_buffer_text(&about, " (");

@@ -213,6 +213,7 @@ static const proof proofs[] = {
     { "histogram", "scan", NULL, NULL, "", false },
     { "dominators", "by", NULL, NULL, "package", false },
     { "dominators", "depth", NULL, NULL, "2", false },
+    { "dominators", "fold", "--format csv", "--format csv --fold similar", NULL, false },
     { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
     { "object", "text", "0xfeac0be0", "0xfeac0be0 --text", NULL, false },
     { "objects", "class", NULL, "--class java.lang.Thread", NULL, false },

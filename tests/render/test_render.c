@@ -320,6 +320,78 @@ Test(table, loses_spare_columns_then_packages_where_the_terminal_is_narrow_and_s
                 "(no room for children, shallow, percent)\n");
 }
 
+/* ---- rows that stand for several objects ---- */
+
+Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
+{
+    static const hdx_column folded[] = {
+        HDX_COLUMN("address", ADDRESS, NONE, 0, "where it is"),
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what it keeps"),
+        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "its part"),
+        HDX_COLUMN("similar", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SIMILAR, "others"),
+        HDX_COLUMN("similar_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SIMILAR, "what they keep"),
+        HDX_COLUMN("similar_percent", REAL, PERCENT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SIMILAR | HDX_COLUMN_SHARE,
+                   "their part"),
+    };
+    const hdx_cell none = hdx_cell_null();
+    const hdx_cell cells[2][6] = { { hdx_cell_address(0x10), hdx_cell_uint(4096), hdx_cell_real(40),
+                                     hdx_cell_uint(1200), hdx_cell_uint(5 << 20), hdx_cell_real(25) },
+                                   { hdx_cell_address(0x20), hdx_cell_uint(9), hdx_cell_real(5), none, none, none } };
+    static const struct {
+        unsigned    width;
+        const char *text;
+    } screens[] = {
+        { 0, "retained      %  address\n"
+             "  4.0 KB  40.0%  0x10     (and 1,200 much like it: 5.0 MB)\n"
+             "     9 B   5.0%  0x20\n" },
+        { 100, "retained      %  address\n"
+               "  4.0 KB  40.0%  0x10     (and 1,200 much like it: 5.0 MB)\n"
+               "     9 B   5.0%  0x20\n" },
+        { 99, "retained      %  address\n"
+              "  4.0 KB  40.0%  0x10     (+ 1,200: 5.0 MB)\n"
+              "     9 B   5.0%  0x20\n" },
+        { 40, "retained  address\n"
+              "  4.0 KB  0x10     (+ 1,200: 5.0 MB)\n"
+              "     9 B  0x20\n"
+              "(no room for percent)\n" },
+        { 20, "retained  address\n"
+              "  4.0 KB  0x10\n"
+              "     9 B  0x20\n"
+              "(no room for percent, similar)\n" },
+    };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    for (unsigned i = 0; i < 5; i++) {
+        hdx_table *t;
+        hdx_rows  *rows;
+        cr_assert(eq(int, hdx_table_new(folded, 6, &t, NULL), HDX_OK));
+        for (unsigned k = 0; k < 2; k++)
+            cr_assert(eq(int, hdx_table_add(t, cells[k], NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+        options.width = screens[i].width;
+        expect_text(rows, &options, screens[i].text);
+    }
+    for (unsigned limit = 1; limit <= 2; limit++) { /* below, objects are counted: all but those that a row says */
+        hdx_table *t;
+        hdx_rows  *rows;
+        hdx_cell   first[6];
+        memcpy(first, cells[0], sizeof first);
+        first[3] = hdx_cell_uint(limit == 1 ? 2 : 3);
+        cr_assert(eq(int, hdx_table_new(folded, 6, &t, NULL), HDX_OK));
+        for (unsigned k = 0; k < 5; k++)
+            cr_assert(eq(int, hdx_table_add(t, k == 0 ? first : cells[1], NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_rows_limit(&rows, limit, NULL), HDX_OK));
+        options.width = 0;
+        expect_text(rows, &options,
+                    limit == 1 ? "retained      %  address\n"
+                                 "  4.0 KB  40.0%  0x10     (and 2 much like it: 5.0 MB)\n"
+                                 "\xe2\x80\xa6 2 more objects (those shown: 65.0%)\n"
+                               : "retained      %  address\n"
+                                 "  4.0 KB  40.0%  0x10     (and 3 much like it: 5.0 MB)\n"
+                                 "     9 B   5.0%  0x20\n");
+    }
+}
+
 /* ---- a tree ---- */
 
 static const hdx_column tree[] = {
