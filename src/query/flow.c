@@ -7,17 +7,18 @@
  * one of their own. Holders can be taken away: then their references are not followed, and what nothing else leads to
  * is not reached. So what a set of holders keeps alive together is found by one search without them, and is exact.
  *
- * Breadth first, level by level, wide levels on all workers. Of the holders that come to an object on one level it gets
- * the one with the least number, so the answer does not depend on who was first.
+ * Searches go over nodes (nodes.h), which are made once; a search reads no reference of an object but of classes and
+ * threads. Breadth first, level by level, wide levels on all workers. Of the holders that come to a node on one level
+ * it gets the one with the least number, so the answer does not depend on who was first.
  *
- * With up to 32 holders taken away, a second kind of search tells of each object that is not reached which of them lead
- * to it: a bit for each goes from object to object until none changes.
+ * With up to 32 holders taken away, a second kind of search tells of each node that is not reached which of them lead
+ * to it: a bit for each goes from node to node until none changes.
  *
- * Cost: 4 bytes and 3 bits per object, and one read of the outbound list of each object that is reached; of the second
- * kind some two or three.
+ * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them, one of
+ * the second kind some two or three times.
  */
 #include "graph/graph.h"
-#include "query/query.h"
+#include "query/nodes.h"
 
 #include <stdatomic.h>
 
@@ -27,16 +28,18 @@
 
 struct hdx_flow {
     const hdx_query  *q;
-    uint64_t          objects, words;
-    hdx_holder       *holders; /* number 0: none */
+    hdx_nodes         nodes;
+    uint64_t          objects, words; /* words: of bits of objects */
+    hdx_holder       *holders;        /* number 0: none */
     uint64_t          count, capacity;
     hdx_map           first;             /* class object, thread or root -> its first holder */
     uint64_t         *classes, *sources; /* bit sets: class objects; these and threads */
-    uint64_t         *done;              /* reached on a level before */
-    _Atomic uint32_t *label;             /* number of a holder; or a bit for each of some */
-    uint64_t         *queued;            /* of the next level, where labels are bits */
+    uint64_t          count_of_nodes, node_words;
+    uint64_t         *done;   /* nodes that were reached on a level before */
+    _Atomic uint32_t *label;  /* of each node: number of a holder; or a bit for each of some */
+    uint64_t         *queued; /* nodes of the next level, where labels are bits */
     bool              bits;
-    hdx_ids           level, next, *found; /* found: one list per worker */
+    hdx_ids           level, next, *found; /* nodes; found: one list per worker */
     unsigned          workers;
     _Atomic uint64_t  taken; /* of the level, by workers */
     hdx_first_error   fault;
@@ -132,14 +135,20 @@ hdx_code hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err)
     f->workers = hdx_ask_threads(&ask->q);
     f->classes = hdx_mem_array(mem, f->words, sizeof *f->classes);
     f->sources = hdx_mem_array(mem, f->words, sizeof *f->sources);
-    f->done = hdx_mem_array(mem, f->words, sizeof *f->done);
-    f->label = hdx_mem_raw(mem, f->objects, sizeof *f->label);
     f->found = hdx_mem_array(mem, f->workers, sizeof *f->found);
     for (unsigned i = 0; f->found != NULL && i < f->workers; i++)
         f->found[i] = hdx_ids_of(mem);
-    if (f->classes == NULL || f->sources == NULL || f->done == NULL || f->label == NULL || f->found == NULL)
-        return hdx_no_memory(err, "holders", f->objects * sizeof *f->label);
-    return add_all(f, ask, err);
+    if (f->classes == NULL || f->sources == NULL || f->found == NULL)
+        return hdx_no_memory(err, "holders", f->words * sizeof *f->sources);
+    hdx_code code = add_all(f, ask, err);
+    if (code != HDX_OK || (code = hdx_nodes_open(ask, f->sources, &f->nodes, err)) != HDX_OK)
+        return code;
+    f->count_of_nodes = f->nodes.at.count;
+    f->node_words = hdx_bits_words(f->count_of_nodes);
+    f->done = hdx_mem_array(mem, f->node_words, sizeof *f->done);
+    f->label = hdx_mem_raw(mem, f->count_of_nodes, sizeof *f->label);
+    return f->done != NULL && f->label != NULL ? HDX_OK
+                                               : hdx_no_memory(err, "holders", f->count_of_nodes * sizeof *f->label);
 }
 
 void hdx_flow_close(hdx_flow *f)
@@ -150,8 +159,9 @@ void hdx_flow_close(hdx_flow *f)
     for (unsigned i = 0; f->found != NULL && i < f->workers; i++)
         hdx_ids_drop(&f->found[i]);
     hdx_mem_put(mem, f->found, f->workers * sizeof *f->found);
-    hdx_mem_put(mem, f->label, f->objects * sizeof *f->label);
-    hdx_mem_put(mem, f->done, f->words * sizeof *f->done);
+    hdx_mem_put(mem, f->label, f->count_of_nodes * sizeof *f->label);
+    hdx_mem_put(mem, f->done, f->node_words * sizeof *f->done);
+    hdx_nodes_close(&f->nodes);
     hdx_mem_put(mem, f->sources, f->words * sizeof *f->sources);
     hdx_mem_put(mem, f->classes, f->words * sizeof *f->classes);
     hdx_ids_drop(&f->level);
@@ -169,16 +179,14 @@ hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count)
 
 /* ---- the search ---- */
 
-static hdx_code reach(hdx_flow *f, hdx_id to, uint32_t label, hdx_ids *found, hdx_error *err)
+static hdx_code reach_node(hdx_flow *f, uint32_t to, uint32_t label, hdx_ids *found, hdx_error *err)
 {
-    if (to >= f->objects || hdx_bits_test(f->done, to))
+    if (hdx_bits_test(f->done, to))
         return HDX_OK;
     if (f->bits) {
         const uint32_t before = atomic_fetch_or_explicit(&f->label[to], label, memory_order_relaxed);
         return (before | label) != before && hdx_bits_set_shared(f->queued, to) ? hdx_ids_push(found, to, err) : HDX_OK;
     }
-    if (hdx_bits_test(f->classes, to))
-        label = 0;
     uint32_t known = atomic_load_explicit(&f->label[to], memory_order_relaxed);
     while (label < known)
         if (atomic_compare_exchange_weak_explicit(&f->label[to], &known, label, memory_order_relaxed,
@@ -187,8 +195,21 @@ static hdx_code reach(hdx_flow *f, hdx_id to, uint32_t label, hdx_ids *found, hd
     return HDX_OK;
 }
 
+/* What leads to a class object is no holder. */
+static uint32_t label_at(const hdx_flow *f, hdx_id to, uint32_t label)
+{
+    return !f->bits && hdx_bits_test(f->classes, to) ? 0 : label;
+}
+
+/* A head. */
+static hdx_code reach(hdx_flow *f, hdx_id to, uint32_t label, hdx_ids *found, hdx_error *err)
+{
+    const uint32_t node = to < f->objects ? f->nodes.of[to] : HDX_NO_NODE;
+    return node == HDX_NO_NODE ? HDX_OK : reach_node(f, node, label_at(f, to, label), found, err);
+}
+
 /* What a class object or a thread refers to. */
-static hdx_code leave_source(hdx_flow *f, hdx_id from, hdx_ids *found, hdx_error *err)
+static hdx_code leave_source(hdx_flow *f, hdx_id from, uint32_t label, hdx_ids *found, hdx_error *err)
 {
     const hdx_class *c = hdx_bits_test(f->classes, from) ? hdx_graph_class_object(f->q->graph, from) : NULL;
     const uint64_t  *first = hdx_map_get(&f->first, from);
@@ -200,7 +221,7 @@ static hdx_code leave_source(hdx_flow *f, hdx_id from, hdx_ids *found, hdx_error
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
         const bool held = c == NULL || is_static(f, c, to);
         if (f->bits) /* what no other holder leads to: a class or thread that only these keep alive */
-            code = reach(f, to, atomic_load_explicit(&f->label[from], memory_order_relaxed), found, err);
+            code = reach(f, to, label, found, err);
         else if (!held)
             code = reach(f, to, 0, found, err);
         else if (holder < f->count && !f->holders[holder].removed)
@@ -212,19 +233,16 @@ static hdx_code leave_source(hdx_flow *f, hdx_id from, hdx_ids *found, hdx_error
 
 static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    const hdx_nodes *n = &f->nodes;
+    hdx_code         code = HDX_OK;
     for (uint64_t i = from; code == HDX_OK && i < to; i++) {
-        const hdx_id   id = f->level.at[i];
-        const uint32_t label = atomic_load_explicit(&f->label[id], memory_order_relaxed);
-        hdx_refs       refs;
-        hdx_id         target;
-        if (hdx_bits_test(f->sources, id)) {
-            code = leave_source(f, id, found, err);
-            continue;
-        }
-        hdx_graph_outbound(f->q->graph, id, HDX_ALL, &refs); /* what a live object refers to is live */
-        while (code == HDX_OK && hdx_refs_next(&refs, &target))
-            code = reach(f, target, label, found, err);
+        const uint64_t node = f->level.at[i];
+        const uint32_t label = atomic_load_explicit(&f->label[node], memory_order_relaxed);
+        if (hdx_bits_test(f->sources, n->at.at[node]))
+            code = leave_source(f, n->at.at[node], label, found, err);
+        for (uint64_t k = n->first[node]; code == HDX_OK && k < n->first[node + 1]; k++)
+            if (!hdx_bits_test(f->done, n->to[k]))
+                code = reach_node(f, n->to[k], label_at(f, n->at.at[n->to[k]], label), found, err);
     }
     return code;
 }
@@ -289,22 +307,17 @@ static hdx_code push_roots(hdx_flow *f, hdx_error *err)
     return code;
 }
 
-static void sum(hdx_flow *f, uint64_t *objects, uint64_t *bytes)
+static uint64_t sum(hdx_flow *f)
 {
-    *objects = *bytes = 0;
-    for (hdx_id first = 0; first < f->objects; first += HDX_RUN) {
-        uint64_t       sizes[HDX_RUN];
-        const uint32_t n = (uint32_t)(f->objects - first < HDX_RUN ? f->objects - first : HDX_RUN);
-        hdx_graph_read_shallow(f->q->graph, first, n, sizes);
-        for (uint32_t i = 0; i < n; i++) {
-            const uint32_t label = atomic_load_explicit(&f->label[first + i], memory_order_relaxed);
-            if (label == UNSEEN)
-                continue;
-            f->holders[label].bytes += sizes[i];
-            *bytes += sizes[i];
-            ++*objects;
-        }
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < f->count_of_nodes; i++) {
+        const uint32_t label = atomic_load_explicit(&f->label[i], memory_order_relaxed);
+        if (label == UNSEEN)
+            continue;
+        f->holders[label].bytes += f->nodes.bytes[i];
+        bytes += f->nodes.bytes[i];
     }
+    return bytes;
 }
 
 static hdx_code go_on(hdx_flow *f, hdx_error *err)
@@ -323,19 +336,22 @@ static hdx_code go_on(hdx_flow *f, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_flow_run(hdx_flow *f, uint64_t *objects, uint64_t *bytes, hdx_error *err)
+hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err)
 {
-    memset((void *)f->label, 0xff, f->objects * sizeof *f->label);
-    memset(f->done, 0, f->words * sizeof *f->done);
+    memset((void *)f->label, 0xff, f->count_of_nodes * sizeof *f->label);
+    memset(f->done, 0, f->node_words * sizeof *f->done);
     for (uint64_t i = 0; i < f->count; i++)
         f->holders[i].bytes = 0;
     hdx_code code = push_roots(f, err);
     if (code == HDX_OK && (code = go_on(f, err)) == HDX_OK)
-        sum(f, objects, bytes);
+        *bytes = sum(f);
     return code;
 }
 
-bool hdx_flow_reached(const hdx_flow *f, hdx_id id) { return id < f->objects && hdx_bits_test(f->done, id); }
+bool hdx_flow_reached(const hdx_flow *f, hdx_id id)
+{
+    return id < f->objects && f->nodes.of[id] != HDX_NO_NODE && hdx_bits_test(f->done, f->nodes.of[id]);
+}
 
 /* ---- which of some holders lead to what no other does ---- */
 
@@ -365,7 +381,8 @@ static hdx_code add_up(const hdx_flow *f, hdx_flow_sum *sums, uint64_t most, uin
         const uint32_t n = (uint32_t)(f->objects - first < HDX_RUN ? f->objects - first : HDX_RUN);
         hdx_graph_read_shallow(f->q->graph, first, n, sizes);
         for (uint32_t i = 0; code == HDX_OK && i < n; i++) {
-            const uint32_t bits = atomic_load_explicit(&f->label[first + i], memory_order_relaxed);
+            const uint32_t node = f->nodes.of[first + i];
+            const uint32_t bits = node == HDX_NO_NODE ? 0 : atomic_load_explicit(&f->label[node], memory_order_relaxed);
             bool           fresh = false;
             if (bits == 0)
                 continue;
@@ -388,9 +405,9 @@ hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hd
                         uint64_t *used, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    if ((f->queued = hdx_mem_array(f->q->mem, f->words, sizeof *f->queued)) == NULL)
-        return hdx_no_memory(err, "holders", f->words * sizeof *f->queued);
-    memset((void *)f->label, 0, f->objects * sizeof *f->label);
+    if ((f->queued = hdx_mem_array(f->q->mem, f->node_words, sizeof *f->queued)) == NULL)
+        return hdx_no_memory(err, "holders", f->node_words * sizeof *f->queued);
+    memset((void *)f->label, 0, f->count_of_nodes * sizeof *f->label);
     f->bits = true;
     f->level.count = 0;
     for (uint32_t i = 0; code == HDX_OK && i < count; i++)
@@ -400,7 +417,7 @@ hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hd
     if (code == HDX_OK && (code = go_on(f, err)) == HDX_OK)
         code = add_up(f, sums, most, used, err);
     f->bits = false;
-    hdx_mem_put(f->q->mem, f->queued, f->words * sizeof *f->queued);
+    hdx_mem_put(f->q->mem, f->queued, f->node_words * sizeof *f->queued);
     f->queued = NULL;
     return code;
 }

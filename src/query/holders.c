@@ -13,8 +13,8 @@
  * other holders may be smaller.
  *
  * `together` is exact: what is free without the holders up to this line is all that a search without them does not
- * reach. Cost: such a search for each holder that is tried, and one that tells which of them lead where: sums of what
- * each set of them leads to answer everything else.
+ * reach. Cost: a search over nodes (nodes.h) for each holder that is tried, and one that tells which of them lead
+ * where: sums of what each set of them leads to answer everything else.
  */
 #include "graph/graph.h"
 #include "query/query.h"
@@ -63,7 +63,7 @@ typedef struct finder {
     uint64_t      count;
     uint64_t      chosen[MOST];       /* places in holders, in the order in which they were taken away */
     uint32_t      most, used, needed; /* needed: a bit for each that is */
-    uint64_t      objects, bytes;     /* of the live heap */
+    uint64_t      bytes;              /* of the live heap */
     uint64_t      free_bytes;         /* by the last search */
     uint64_t      wanted;             /* bytes */
     hdx_flow_sum *sums;
@@ -72,12 +72,10 @@ typedef struct finder {
 
 static hdx_code search(finder *f, hdx_error *err)
 {
-    uint64_t objects = 0, bytes = 0;
-    hdx_code code = hdx_flow_run(f->flow, &objects, &bytes, err);
-    if (f->used == 0) { /* with nothing taken away: what no root reaches is no part of the heap */
-        f->objects = objects;
+    uint64_t bytes = 0;
+    hdx_code code = hdx_flow_run(f->flow, &bytes, err);
+    if (f->used == 0) /* with nothing taken away: what no root reaches is no part of the heap */
         f->bytes = bytes;
-    }
     f->free_bytes = f->bytes - bytes;
     return code;
 }

@@ -177,7 +177,7 @@ hdx_code    hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err); /* *out
 void        hdx_flow_close(hdx_flow *f);
 hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
 /* A search from the GC roots without the holders that are removed: what it reaches. */
-hdx_code hdx_flow_run(hdx_flow *f, uint64_t *objects, uint64_t *bytes, hdx_error *err);
+hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
 bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */
 /*
  * After such a search, with at most 32 holders removed and these named, whose classes and threads it reached: the

@@ -112,7 +112,7 @@ static void check(heap *h, const char *name, unsigned share, unsigned most)
                   r);
 }
 
-/* Nodes that refer to each other at random, held by statics, roots and a thread. */
+/* Nodes that refer to each other at random, held by roots and by statics of classes, some of which only nodes hold. */
 static void mesh(heap *h, unsigned seed)
 {
     dump_maker    *m = dump_maker_new(8);
@@ -123,13 +123,15 @@ static void mesh(heap *h, unsigned seed)
     for (unsigned c = 0; c < 6; c++) {
         dump_maker_static(m, "x", 'L', 0x10000 + 64 * ((unsigned)rand_r(&seed) % n));
         dump_maker_static(m, "y", 'L', 0x10000 + 64 * ((unsigned)rand_r(&seed) % n));
-        (void)dump_maker_class_at(m, 0x400 + 0x100 * c, c % 2 ? "app.Odd" : "app.Even", object, "");
-        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x400 + 0x100 * c, 0, 0);
+        (void)dump_maker_class_at(m, 0x400 + 0x100 * c, c % 2 ? "app.Odd" : "app.Even", node, "");
+        if (c % 3 == 0 || rand_r(&seed) % 3 == 0)
+            dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x400 + 0x100 * c, 0, 0);
     }
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < 2; k++)
             refs[k] = (unsigned)rand_r(&seed) % 4 == 0 ? 0 : 0x10000 + 64 * ((unsigned)rand_r(&seed) % n);
-        dump_maker_instance_at(m, 0x10000 + 64 * (uint64_t)i, node, refs);
+        const unsigned c = (unsigned)rand_r(&seed) % 40;
+        dump_maker_instance_at(m, 0x10000 + 64 * (uint64_t)i, c < 6 ? 0x400 + 0x100 * c : node, refs);
     }
     for (unsigned i = 0; i < 3; i++)
         dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x10000 + 64 * ((unsigned)rand_r(&seed) % n), 0, 0);
@@ -140,7 +142,7 @@ static void mesh(heap *h, unsigned seed)
 
 Test(holders, of_random_heaps_hold_what_they_say_and_none_is_too_many)
 {
-    for (unsigned seed = 1; seed <= 25; seed++) {
+    for (unsigned seed = 1; seed <= 60; seed++) {
         heap h;
         char name[32];
         mesh(&h, seed);
