@@ -11,12 +11,10 @@
  *   merged.c     the rows of that tree
  *   flow.c       through whom each object is held
  *   labels.c     the column `label`, for the rows that are left
- *   info.c histogram.c loaders.c dominators.c holders.c object.c objects.c refs.c search.c path.c retained.c roots.c
- *   threads.c suspects.c collections.c entries.c strings.c duplicates.c arrays.c   the questions
+ *   nodes.c      the heap as few nodes, for searches done again and again
+ *   info.c histogram.c loaders.c dominators.c top.c holders.c object.c objects.c refs.c search.c path.c retained.c
+ *   roots.c threads.c suspects.c collections.c entries.c strings.c duplicates.c arrays.c   the questions
  *   content.c    what one object holds, as a file of its own
- *   info.c histogram.c loaders.c dominators.c object.c objects.c refs.c search.c path.c retained.c roots.c threads.c
- *   suspects.c   the questions
- *   accumulation.c suspect_words.c   of suspects: where it accumulates and what; in words (suspects.h)
  *   table.c      whole tables
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
  *   sizes_said.c                           sizes of collections, as labels

@@ -8,8 +8,8 @@
 #include "query/query.h"
 
 #define HDX_QUESTIONS(x)                                                                                               \
-    x(info) x(histogram) x(dominators) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots) x(threads) \
-        x(suspects) x(collections) x(entries) x(map_keys) x(strings) x(duplicates) x(arrays)
+    x(info) x(histogram) x(dominators) x(top) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots)     \
+        x(threads) x(suspects) x(collections) x(entries) x(map_keys) x(strings) x(duplicates) x(arrays)
 
 #define HDX_TABLES(x)                                                                                                  \
     x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)         \

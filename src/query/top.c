@@ -1,0 +1,256 @@
+/*
+ * top.c - what keeps most of the heap: the objects, classes, packages and loaders at the top of the dominator tree that
+ * retain a stated part of it, and where the rest is.
+ *
+ *     retained      %  objects  kind     object
+ *       1.9 MB  70.5%        1  object   bookshop.Bookshop$SessionCache  0xfeb18ea8
+ *     815.2 KB  29.5%    5,684  others   (each below 1%)
+ *       2.0 MB  71.8%      117  class    bookshop.Bookshop$SessionCache
+ *       ...
+ *
+ * Nothing is counted twice within one kind: an object at the top of the tree is dominated by no other. Where the
+ * objects explain less than half of the heap, most of it hangs on objects that several hold, and the holders that keep
+ * it together (holders.c) are the last rows.
+ *
+ * It asks dominators and holders, and takes over what is large enough.
+ */
+#include "query/questions.h"
+
+#include <stdio.h>
+
+#define LEAST_DEFAULT "1"
+#define ENOUGH        50.0 /* percent of the heap that objects explain: no search for holders */
+
+enum { KIND, OBJECTS, RETAINED, PERCENT, ADDRESS, NAME, LABEL, REFERENCE, COLUMNS };
+static const hdx_column columns[COLUMNS] = {
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0,
+                        "object, others (objects that are smaller), class, package, loader; holder: with those above"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                           "objects at the top of the dominator tree; null for holders"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
+                            "what they keep alive; of a holder, what would be free without it and those above"),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object, the loader or the holder"),
+    [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                        "the class, that of the object, or the package"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what the object says of itself: a text, a name; null for most"),
+    [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
+                             "of a holder: the static field"),
+};
+static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
+static const hdx_column explained_members[] = {
+    HDX_COLUMN("least", REAL, PERCENT, 0, "the part of the heap that a row has at least"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects at the top of the tree that have it"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what these keep alive together"),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+};
+static const hdx_column document[] = { HDX_NESTED("explained", OBJECT, 0, "by single objects", explained_members) };
+
+typedef struct top {
+    hdx_ask   *ask;
+    hdx_table *table;
+    double     least;
+    uint64_t   total;             /* live bytes */
+    uint64_t   objects, retained; /* of the rows of objects */
+    unsigned   holders;           /* rows of them */
+    double     held;              /* percent, of the last */
+} top;
+
+/* The same question with other columns: labels are made of the rows that are left. */
+static hdx_query asked_for(const top *t, unsigned label)
+{
+    hdx_query q = t->ask->q;
+    q.wanted = (hdx_wanted){ .columns = ~(1ull << label) };
+    q.notice = NULL;
+    return q;
+}
+
+static double share(const top *t, uint64_t bytes)
+{
+    return t->total == 0 ? 0 : 100.0 * (double)bytes / (double)t->total;
+}
+
+static hdx_code add(top *t, const char *kind, hdx_cell objects, uint64_t retained, hdx_cell address,
+                    const hdx_cell *name, const hdx_cell *reference, hdx_error *err)
+{
+    hdx_arena *arena = hdx_table_arena(t->table);
+    hdx_cell   cells[COLUMNS];
+    for (unsigned i = 0; i < COLUMNS; i++)
+        cells[i] = hdx_cell_null();
+    cells[KIND] = hdx_cell_string(kind);
+    cells[OBJECTS] = objects;
+    cells[RETAINED] = hdx_cell_uint(retained);
+    cells[PERCENT] = hdx_cell_real(share(t, retained));
+    cells[ADDRESS] = address;
+    if (name->kind == HDX_CELL_TEXT)
+        cells[NAME] = hdx_text_cell(arena, name->as.text);
+    if (reference != NULL && reference->kind == HDX_CELL_TEXT)
+        cells[REFERENCE] = hdx_text_cell(arena, reference->as.text);
+    return hdx_table_add(t->table, cells, err);
+}
+
+/* ---- the sections ---- */
+
+static hdx_code add_objects(top *t, hdx_error *err)
+{
+    const hdx_query q = asked_for(t, 2); /* address, class, label, shallow, retained, ... */
+    hdx_rows       *rows = NULL;
+    const hdx_cell *c;
+    hdx_code        code = hdx_query_dominators(&q, HDX_BY_OBJECT, NULL, 1, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &c) && share(t, c[4].as.natural) >= t->least) {
+        t->objects++;
+        t->retained += c[4].as.natural;
+        code = add(t, "object", hdx_cell_uint(1), c[4].as.natural, c[0], &c[1], NULL, err);
+    }
+    hdx_rows_close(rows);
+    return code;
+}
+
+/* Groups that are large enough. */
+static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
+{
+    const hdx_query q = asked_for(t, 63);
+    hdx_rows       *rows = NULL;
+    const hdx_cell *c; /* class, package or loader; objects, shallow, retained, percent */
+    hdx_code        code = hdx_query_dominators(&q, by, NULL, 1, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &c) && share(t, c[3].as.natural) >= t->least) { /* largest first */
+        hdx_cell address = hdx_cell_null(), name = c[0];
+        if (by == HDX_BY_LOADER) {
+            hdx_id     id = HDX_NO_ID;
+            const bool boot = c[0].kind != HDX_CELL_ADDRESS || c[0].as.address == 0 ||
+                              !hdx_graph_find(t->ask->g, c[0].as.address, &id);
+            address = boot ? hdx_cell_null() : c[0];
+            name = boot ? hdx_cell_string("boot loader") : hdx_class_of_cell(t->ask->g, id);
+        }
+        code = add(t, kind, c[1], c[3].as.natural, address, &name, NULL, err);
+    }
+    hdx_rows_close(rows);
+    return code;
+}
+
+static hdx_code add_holders(top *t, hdx_error *err)
+{
+    const hdx_query     q = asked_for(t, 6); /* kind, alone, together, percent, address, class, label, reference */
+    const hdx_arguments none = { &hdx_question_holders.declared, NULL, 0 };
+    hdx_rows           *rows = NULL;
+    const hdx_cell     *c;
+    hdx_code            code = hdx_question_holders.open(&q, &none, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &c)) {
+        t->holders++;
+        t->held = c[3].as.real;
+        code = add(t, "holder", hdx_cell_null(), c[2].as.natural, c[4], &c[5], &c[7], err);
+    }
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
+    hdx_rows_close(rows);
+    return code;
+}
+
+/* What is at the top of the tree, and too small for a row. */
+static hdx_code add_others(top *t, hdx_error *err)
+{
+    char     text[48];
+    uint64_t count = 0;
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_code code = HDX_OK;
+    hdx_graph_dominated(t->ask->g, HDX_VIRTUAL_ROOT, &refs);
+    for (; code == HDX_OK && hdx_refs_next(&refs, &id); count++)
+        code = hdx_ask_turn(t->ask, err);
+    (void)snprintf(text, sizeof text, "(each below %g%%)", t->least);
+    const hdx_cell name = hdx_cell_string(text);
+    return code != HDX_OK || count <= t->objects || t->total < t->retained
+               ? code
+               : add(t, "others", hdx_cell_uint(count - t->objects), t->total - t->retained, hdx_cell_null(), &name,
+                     NULL, err);
+}
+
+static hdx_code sections(top *t, hdx_error *err)
+{
+    hdx_code code;
+    if ((code = add_objects(t, err)) != HDX_OK || (code = add_others(t, err)) != HDX_OK ||
+        (code = add_groups(t, HDX_BY_CLASS, "class", err)) != HDX_OK ||
+        (code = add_groups(t, HDX_BY_PACKAGE, "package", err)) != HDX_OK ||
+        (code = add_groups(t, HDX_BY_LOADER, "loader", err)) != HDX_OK)
+        return code;
+    return t->total == 0 || share(t, t->retained) >= ENOUGH ? HDX_OK : add_holders(t, err);
+}
+
+/* "3 objects keep 97.2% of the live heap", or whose they are. */
+static hdx_code say(const top *t, hdx_rows *rows, hdx_error *err)
+{
+    char        line[200];
+    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 4 * sizeof *m);
+    if (m == NULL)
+        return hdx_no_memory(err, "a total", 4 * sizeof *m);
+    m[0] = (hdx_member){ "least", hdx_cell_real(t->least) };
+    m[1] = (hdx_member){ "objects", hdx_cell_uint(t->objects) };
+    m[2] = (hdx_member){ "retained", hdx_cell_uint(t->retained) };
+    m[3] = (hdx_member){ "percent", hdx_cell_real(share(t, t->retained)) };
+    int n = t->objects == 0
+                ? snprintf(line, sizeof line, "No object keeps %g%% of the live heap", t->least)
+                : snprintf(line, sizeof line, "%llu object%s %.1f%% of the live heap", (unsigned long long)t->objects,
+                           t->objects == 1 ? " keeps" : "s keep", share(t, t->retained));
+    if (t->holders > 0)
+        (void)snprintf(line + n, sizeof line - (size_t)n, "; %u holder%s %.1f%% of it", t->holders,
+                       t->holders == 1 ? " keeps" : "s together keep", t->held);
+    const hdx_code code = hdx_rows_add_extra(rows, "explained", hdx_cell_object(m, 4), err);
+    return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(rows, line, err) : code;
+}
+
+static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *err)
+{
+    top      t = { .ask = ask, .least = least, .total = hdx_graph_summary_of(ask->g)->live_bytes };
+    hdx_code code = hdx_table_in(ask->q.mem, columns, COLUMNS, &t.table, err);
+    if (code != HDX_OK)
+        return code;
+    if ((code = sections(&t, err)) != HDX_OK || (code = hdx_graph_check(ask->g, err)) != HDX_OK) {
+        hdx_table_free(t.table);
+        return code;
+    }
+    if ((code = hdx_table_rows(t.table, out, err)) == HDX_OK && (code = say(&t, *out, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    if (code == HDX_OK && hdx_column_wanted(&ask->q, LABEL))
+        code = hdx_query_labels(&ask->q, false, out, err);
+    return hdx_say_nothing(code, out, err, "no GC root reaches an object");
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "least",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "PERCENT",
+      .preset = LEAST_DEFAULT,
+      .least = 1,
+      .most = 100,
+      .sentence = "the part of the live heap that a row has at least; " LEAST_DEFAULT " by default" },
+};
+
+static hdx_code open_top(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    const hdx_code code = hdx_ask_begin(q, &ask, err);
+    return code != HDX_OK ? code : answer(&ask, (double)hdx_argument_number(a, "least"), out, err);
+}
+
+const hdx_question hdx_question_top = {
+    .declared = {
+        .name = "top",
+        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "the objects, classes, packages and loaders that keep most of the heap",
+        .more = "Rows are what is at the top of the dominator tree, by object and summed by class, package and loader: "
+                "each object is in one row of a kind. Where single objects explain less than half of the heap, the "
+                "holders that together keep it follow (see holders).",
+        .examples = { "heapdex top app.hprof", "heapdex top app.hprof --least 5 --where 'kind = package'" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_top,
+};
